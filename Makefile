@@ -119,10 +119,9 @@ bench-promotion:
 	  cmake --build build/bench-aarch64 --parallel $(JOBS) --target promotion_fork_join; fi
 	@$(PYTHON) bench/promotion/plot.py build/bench --aarch64 build/bench-aarch64 $(if $(FIGURES),--figures $(FIGURES))
 
-# Not the C headers: their tables of fields and comments are set by hand.
 format:
 	@tools/setup format
-	@find include src test example bench \( -name '*.hpp' -o -name '*.cpp' \) -print0 | xargs -0 clang-format -i
+	@$(PYTHON) tools/format.py
 
 doc:
 	@tools/setup doc

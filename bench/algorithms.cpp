@@ -1,4 +1,5 @@
-// Loops, reductions, scans and sorts in parallel beside the plain ones: what they cost where nobody helps, and what they gain where somebody does.
+// Loops, reductions, scans and sorts in parallel beside the plain ones: what they cost where nobody helps, and what
+// they gain where somebody does.
 //
 //   --streams=N   1 (then on one CPU), or more
 #include <weft/weft.hpp>
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
     bench::add_algorithms(
         "weft", [](std::size_t first, std::size_t last, const auto& f) { weft::parallel_for(first, last, f); },
         [](const auto& numbers) { return weft::parallel_reduce(numbers, std::uint32_t{0}); },
-        [](const auto& numbers, auto& sums) { weft::parallel_scan(numbers, sums.begin()); }, [](auto& numbers) { weft::parallel_sort(numbers); });
+        [](const auto& numbers, auto& sums) { weft::parallel_scan(numbers, sums.begin()); },
+        [](auto& numbers) { weft::parallel_sort(numbers); });
     return bench::run_registered(argc, argv);
 }

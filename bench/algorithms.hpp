@@ -1,4 +1,5 @@
-// What the benchmarks of parallel algorithms share: what an element takes, the inputs, and the plain loops beside which all stand.
+// What the benchmarks of parallel algorithms share: what an element takes, the inputs, and the plain loops beside which
+// all stand.
 #pragma once
 
 #include <algorithm>
@@ -49,35 +50,48 @@ void add_algorithms(const std::string& subject, Loop loop, Reduce reduce, Scan s
             benchmark::ClobberMemory();
         }
     })->UseRealTime();
-    add("loop/10Mx1ns", subject, [loop](benchmark::State& state) {
-        std::vector<std::uint32_t> cells(many, 1);
-        for (auto _ : state) {
-            loop(std::size_t{0}, many, [&](std::size_t i) { cells[i] = static_cast<std::uint32_t>(compute(cells[i], one_ns)); });
-            benchmark::ClobberMemory();
-        }
-    })->UseRealTime()->Unit(benchmark::kMillisecond);
-    add("reduce/10M", subject, [reduce](benchmark::State& state) {
-        const std::vector<std::uint32_t> numbers = random_numbers(many);
-        for (auto _ : state) benchmark::DoNotOptimize(reduce(numbers));
-    })->UseRealTime()->Unit(benchmark::kMillisecond);
-    add("scan/10M", subject, [scan](benchmark::State& state) {
-        const std::vector<std::uint32_t> numbers = random_numbers(many);
-        std::vector<std::uint32_t> sums(many);
-        for (auto _ : state) {
-            scan(numbers, sums);
-            benchmark::ClobberMemory();
-        }
-    })->UseRealTime()->Unit(benchmark::kMillisecond);
-    add("sort/1M", subject, [sort](benchmark::State& state) {
-        const std::vector<std::uint32_t> numbers = random_numbers(sorted);
-        for (auto _ : state) {
-            state.PauseTiming();
-            auto copy = numbers;
-            state.ResumeTiming();
-            sort(copy);
-            benchmark::DoNotOptimize(copy.data());
-        }
-    })->UseRealTime()->Unit(benchmark::kMillisecond);
+    add("loop/10Mx1ns", subject,
+        [loop](benchmark::State& state) {
+            std::vector<std::uint32_t> cells(many, 1);
+            for (auto _ : state) {
+                loop(std::size_t{0}, many,
+                     [&](std::size_t i) { cells[i] = static_cast<std::uint32_t>(compute(cells[i], one_ns)); });
+                benchmark::ClobberMemory();
+            }
+        })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    add("reduce/10M", subject,
+        [reduce](benchmark::State& state) {
+            const std::vector<std::uint32_t> numbers = random_numbers(many);
+            for (auto _ : state) benchmark::DoNotOptimize(reduce(numbers));
+        })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    add("scan/10M", subject,
+        [scan](benchmark::State& state) {
+            const std::vector<std::uint32_t> numbers = random_numbers(many);
+            std::vector<std::uint32_t> sums(many);
+            for (auto _ : state) {
+                scan(numbers, sums);
+                benchmark::ClobberMemory();
+            }
+        })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    add("sort/1M", subject,
+        [sort](benchmark::State& state) {
+            const std::vector<std::uint32_t> numbers = random_numbers(sorted);
+            for (auto _ : state) {
+                state.PauseTiming();
+                auto copy = numbers;
+                state.ResumeTiming();
+                sort(copy);
+                benchmark::DoNotOptimize(copy.data());
+            }
+        })
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
 }
 
 // The baseline: loops, and the standard's algorithms on one thread.
@@ -92,4 +106,4 @@ inline void add_plain() {
         [](auto& numbers) { std::sort(numbers.begin(), numbers.end()); });
 }
 
-}  // namespace bench
+}   // namespace bench

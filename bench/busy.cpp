@@ -1,5 +1,6 @@
-// Half a million tasks that compute for a fraction of a microsecond, on one stream, beside a loop that calls the same: its time by theirs is how much of the
-// processor the tasks have (HPX's HTTS measures so). One iteration is all of them.
+// Half a million tasks that compute for a fraction of a microsecond, on one stream, beside a loop that calls the same:
+// its time by theirs is how much of the processor the tasks have (HPX's HTTS measures so). One iteration is all of
+// them.
 #include <weft/weft.hpp>
 
 #include "algorithms.hpp"
@@ -28,7 +29,7 @@ void measure(benchmark::State& state, weft_pool* pool, Tasks tasks) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     bench::pin(bench::usable_cpus().back());
@@ -38,7 +39,8 @@ int main(int argc, char** argv) {
     for (const auto& [name, rounds] : bench::grains) {
         const std::string primitive = std::string("busy/") + name;
         const auto add = [&, rounds = rounds](const char* subject, auto tasks) {
-            bench::add(primitive, subject, [=](benchmark::State& state) { measure(state, pool, [=] { tasks(rounds); }); });
+            bench::add(primitive, subject,
+                       [=](benchmark::State& state) { measure(state, pool, [=] { tasks(rounds); }); });
         };
         add("plain", [](int each) {
             for (std::size_t i = 0; i < count; ++i) work(&each);
@@ -46,7 +48,8 @@ int main(int argc, char** argv) {
         add("weft.ult", [](int each) { spawned(nullptr, row, each); });
         add("weft.ult.at_once", [](int each) { spawned(nullptr, count, each); });
         add("weft.tasklet", [](int each) { spawned(&tasklets, row, each); });
-        add("weft.parallel_for", [](int each) { weft::parallel_for(std::size_t{0}, count, [&](std::size_t) { work(&each); }); });
+        add("weft.parallel_for",
+            [](int each) { weft::parallel_for(std::size_t{0}, count, [&](std::size_t) { work(&each); }); });
     }
     return bench::run_registered(argc, argv);
 }

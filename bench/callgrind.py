@@ -8,17 +8,28 @@ import re
 import subprocess
 from collections import defaultdict
 
-COUNTS = (2560, 7680)   # multiples of 256, for the bulk operations
+COUNTS = (2560, 7680)  # multiples of 256, for the bulk operations
 
 # x86-64: a lock prefix, or xchg with memory, which locks by itself. AArch64: LSE atomics and exclusives.
 READ_MODIFY_WRITE = re.compile(
-    r"^(lock\b|xchg\w*\b.*\(|(cas|swp|ldadd|ldset|ldclr|ldeor|stadd|stset|stclr)(a|l|al)?[bhp]?\b|ldax?x?r[bhp]?\b|ldxr[bhp]?\b)")
+    r"^(lock\b|xchg\w*\b.*\(|(cas|swp|ldadd|ldset|ldclr|ldeor|stadd|stset|stclr)(a|l|al)?[bhp]?\b|"
+    r"ldax?x?r[bhp]?\b|ldxr[bhp]?\b)"
+)
 FULL_FENCE = re.compile(r"^(mfence|dmb\s+ish$)")
 
 
 def dump(program: pathlib.Path, operation: str, count: int, out: pathlib.Path) -> None:
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--dump-instr=yes", "--compress-pos=no",
-               "--compress-strings=no", str(program), operation, str(count)]
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        f"--callgrind-out-file={out}",
+        "--dump-instr=yes",
+        "--compress-pos=no",
+        "--compress-strings=no",
+        str(program),
+        operation,
+        str(count),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"bench: {' '.join(command)}\n{done.stderr[-2000:]}")
@@ -35,7 +46,7 @@ def read(path: pathlib.Path) -> dict:
         elif line.startswith("fn="):
             function = line[3:]
         elif line.startswith("calls="):
-            skip = True   # the next line is the callee's inclusive cost
+            skip = True  # the next line is the callee's inclusive cost
         elif line.startswith("0x"):
             if skip:
                 skip = False
@@ -61,8 +72,8 @@ def short(function: str) -> str:
 
 
 def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict:
-    """Executions per operation: instructions, those of them in the program that calls (its loop, the stubs that lead to the
-    shared library, the body), read-modify-writes, fences, and by function; a listing beside."""
+    """Executions per operation: instructions, those of them in the program that calls (its loop, the stubs that lead to
+    the shared library, the body), read-modify-writes, fences, and by function; a listing beside."""
     folder.mkdir(parents=True, exist_ok=True)
     dumps = []
     for count in COUNTS:
@@ -77,7 +88,13 @@ def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict
             per_operation[place] = (difference, function)
 
     code = {name: disassembly(name) for name in {place[0] for place in per_operation}}
-    result = {"instructions": 0.0, "caller": 0.0, "read_modify_writes": 0.0, "fences": 0.0, "functions": defaultdict(float)}
+    result = {
+        "instructions": 0.0,
+        "caller": 0.0,
+        "read_modify_writes": 0.0,
+        "fences": 0.0,
+        "functions": defaultdict(float),
+    }
     listing = []
     last = None
     for place in sorted(per_operation):
@@ -102,7 +119,12 @@ def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict
 
 
 def report(name: str, result: dict) -> str:
-    lines = [f"{name}: {result['instructions']:.1f} instructions, {result['caller']:.1f} of them the caller's, {result['read_modify_writes']:.2f} atomic "
-             f"read-modify-writes, {result['fences']:.2f} full fences"]
-    lines += [f"    {cost:8.2f}  {function}" for function, cost in list(result["functions"].items())[:24] if cost >= 0.01]
+    lines = [
+        f"{name}: {result['instructions']:.1f} instructions, {result['caller']:.1f} of them the caller's, "
+        f"{result['read_modify_writes']:.2f} atomic "
+        f"read-modify-writes, {result['fences']:.2f} full fences"
+    ]
+    lines += [
+        f"    {cost:8.2f}  {function}" for function, cost in list(result["functions"].items())[:24] if cost >= 0.01
+    ]
     return "\n".join(lines)

@@ -110,7 +110,7 @@ constexpr Operation operations[] = {
     {"floor", WEFT_KIND_FULL, floor_one_by_one},
 };
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::string name = argc == 3 ? argv[1] : "";

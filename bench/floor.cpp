@@ -42,7 +42,7 @@ void malloc_and_free(benchmark::State& state) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     bench::pin(bench::usable_cpus().back());

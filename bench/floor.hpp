@@ -19,8 +19,8 @@ namespace bench {
 
 // Where a body runs.
 enum class Where : std::uint8_t {
-    here,        // on the caller's stack: what a tasklet can reach (RtC)
-    on_a_stack,  // on a cached stack, by call and return: what a ULT that never suspends can reach (RoC)
+    here,         // on the caller's stack: what a tasklet can reach (RtC)
+    on_a_stack,   // on a cached stack, by call and return: what a ULT that never suspends can reach (RoC)
 };
 
 struct alignas(64) FloorUnit {
@@ -104,4 +104,4 @@ private:
     char* stack_;
 };
 
-}  // namespace bench
+}   // namespace bench

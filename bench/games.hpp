@@ -1,4 +1,5 @@
-// What units of Weft do together, for the crowds of crowd.hpp. In a game a turn waits for one's own and gives it to the other.
+// What units of Weft do together, for the crowds of crowd.hpp. In a game a turn waits for one's own and gives it to the
+// other.
 #pragma once
 
 #include <weft/weft.h>
@@ -8,7 +9,8 @@
 
 namespace bench {
 
-// Gives the turn and waits for it in one critical section: what is signalled is given the mutex when the wait lets it go.
+// Gives the turn and waits for it in one critical section: what is signalled is given the mutex when the wait lets it
+// go.
 struct ConditionGame {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     weft_cond changed = WEFT_COND_INIT;
@@ -137,4 +139,4 @@ inline void yield_among(benchmark::State& state, weft_pool* pool, std::size_t co
     crowd.stop = true;
 }
 
-}  // namespace bench
+}   // namespace bench

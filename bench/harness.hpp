@@ -38,4 +38,4 @@ benchmark::internal::Benchmark* add(const std::string& primitive, const std::str
                                         std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace bench
+}   // namespace bench

@@ -1,5 +1,5 @@
-// What a switch between two units costs, one way, by kind: native, and hosted with the thread pointer set by an instruction and by a system call. And
-// what it costs to begin and join one.
+// What a switch between two units costs, one way, by kind: native, and hosted with the thread pointer set by an
+// instruction and by a system call. And what it costs to begin and join one.
 //     hosted [--rounds=N]     prints a line for each, ns: the least and the median of the rounds, which take turns
 #include <pthread.h>
 #include <time.h>
@@ -71,7 +71,8 @@ double of_a_life(weft_kind kind, bool fresh) {
     const double before = now_ns();
     for (int i = 0; i < count; ++i) {
         weft_unit* unit;
-        must(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit));
+        must(weft_ult_spawn(
+            nullptr, [](void*) {}, nullptr, &how, &unit));
         must(weft_unit_join_free(unit));
     }
     return (now_ns() - before) / count;
@@ -81,7 +82,9 @@ double of_a_pthread() {
     const double before = now_ns();
     for (int i = 0; i < lives / 10; ++i) {
         pthread_t started;
-        if (pthread_create(&started, nullptr, [](void* raw) { return raw; }, nullptr) != 0) std::exit(1);
+        if (pthread_create(
+                &started, nullptr, [](void* raw) { return raw; }, nullptr) != 0)
+            std::exit(1);
         pthread_join(started, nullptr);
     }
     return (now_ns() - before) / (lives / 10);
@@ -100,7 +103,7 @@ double by_system_call() {
     return ns;
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     int rounds = 21;
@@ -123,8 +126,8 @@ int main(int argc, char** argv) {
     for (Subject& subject : subjects) {
         std::sort(subject.samples.begin(), subject.samples.end());
         const double least = subject.samples.front();
-        std::printf("%-34s %10.1f %10.1f ns   %6.1f native switches\n", subject.name, least, subject.samples[subject.samples.size() / 2],
-                    least / subjects[0].samples.front());
+        std::printf("%-34s %10.1f %10.1f ns   %6.1f native switches\n", subject.name, least,
+                    subject.samples[subject.samples.size() / 2], least / subjects[0].samples.front());
     }
     must(weft_finalize());
 }

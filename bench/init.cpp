@@ -37,7 +37,7 @@ void run(std::string program, std::string libraries) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int samples = std::stoi(bench::take_flag(argc, argv, "samples", "101"));

@@ -9,15 +9,13 @@
 
 enum { further_streams = 4 };
 
-static void must(weft_status status)
-{
+static void must(weft_status status) {
     if (status == WEFT_OK) return;
     fprintf(stderr, "init_probe: %s: %s\n", weft_status_name(status), weft_error_text());
     exit(1);
 }
 
-int main(void)
-{
+int main(void) {
     weft_settings settings = {.size = sizeof settings, .streams = 1};
     weft_stream_options options = {.size = sizeof options};
     weft_stream *streams[further_streams];

@@ -1,6 +1,7 @@
-// fib(n) by a fork for each call, beside the call itself and a ULT for each call (one branch is spawned, the other called). One iteration is one call of
-// fib, all inner calls included. The pool is a deque, which has the newest unit first, as one who waits for it wants it. The streams share what CPUs
-// the process has: with two of them, nobody else must.
+// fib(n) by a fork for each call, beside the call itself and a ULT for each call (one branch is spawned, the other
+// called). One iteration is one call of fib, all inner calls included. The pool is a deque, which has the newest unit
+// first, as one who waits for it wants it. The streams share what CPUs the process has: with two of them, nobody else
+// must.
 #include <weft/parallel.hpp>
 
 #include "harness.hpp"
@@ -71,7 +72,7 @@ void from_a_ult(benchmark::State& state, weft_pool* pool, int n) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::size_t streams = std::stoul(bench::take_flag(argc, argv, "streams", "1"));

@@ -7,8 +7,7 @@
 
 static void *leave(void *nothing) { return nothing; }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const char *libraries = argc > 1 ? argv[1] : "libc";
     char name[64];
     struct probe_memory memory = probe_memory();

@@ -1,4 +1,5 @@
-"""What the scripts that measure share: medians; and those that draw figures: programs whose lines of JSON are samples, tables, figures."""
+"""What the scripts that measure share: medians; and those that draw figures: programs whose lines of JSON are samples,
+tables, figures."""
 
 import json
 import math
@@ -8,10 +9,10 @@ import shutil
 import subprocess
 from collections import defaultdict
 
-PATIENCE_S = 900   # for one process
+PATIENCE_S = 900  # for one process
 
 KINDS = ("full", "lsa", "roc", "ss", "sc", "rtc", "auto")
-MAY_SUSPEND = tuple(kind for kind in KINDS if kind not in ("rtc", "auto"))   # auto picks among these
+MAY_SUSPEND = tuple(kind for kind in KINDS if kind not in ("rtc", "auto"))  # auto picks among these
 COLOURS = dict(zip(KINDS, ("#1f77b4", "#17becf", "#2ca02c", "#ff7f0e", "#d62728", "#7f7f7f", "#9467bd")))
 NAMES = dict(zip(KINDS, ("Full", "LSA", "RoC", "SS", "SC", "RtC", "auto")))
 
@@ -34,7 +35,7 @@ def median_interval(values: list, certainty: float = 0.95) -> tuple | None:
     allows (of 21 values the 6th and the 16th). None where there are too few values (less than 6 for 95 %)."""
     count, chosen, below = len(values), 0, 0.0
     for k in range(1, count // 2 + 1):
-        below += math.comb(count, k - 1) / 2 ** count   # P(fewer than k values lie below the median)
+        below += math.comb(count, k - 1) / 2**count  # P(fewer than k values lie below the median)
         if 1 - 2 * below < certainty:
             break
         chosen = k
@@ -59,7 +60,9 @@ def show(value: float) -> str:
 def output_of(command: list) -> str:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE_S)
     if done.returncode != 0:
-        raise SystemExit(f"bench: {' '.join(str(word) for word in command)} failed ({done.returncode}): {done.stderr.strip()[-600:]}")
+        raise SystemExit(
+            f"bench: {' '.join(str(word) for word in command)} failed ({done.returncode}): {done.stderr.strip()[-600:]}"
+        )
     return done.stdout
 
 
@@ -81,10 +84,14 @@ class Figures:
         self.made = []
         try:
             import matplotlib
+
             matplotlib.use("Agg")
             # Text stays text, and the same samples make the same file.
-            matplotlib.rcParams.update({"svg.hashsalt": "weft", "svg.fonttype": "none", "font.size": 9, "figure.constrained_layout.use": True})
+            matplotlib.rcParams.update(
+                {"svg.hashsalt": "weft", "svg.fonttype": "none", "font.size": 9, "figure.constrained_layout.use": True}
+            )
             import matplotlib.pyplot
+
             self.pyplot = matplotlib.pyplot
         except ImportError:
             print("matplotlib is not there (Debian's python3-matplotlib): tables only")
@@ -109,4 +116,6 @@ def write_results(results: pathlib.Path, page: str, quick: bool, samples: dict) 
     """The tables, which are printed as well, and the samples that they were made of."""
     print("\n" + page)
     (results / "tables.md").write_text(page + "\n")
-    (results / "results.json").write_text(json.dumps({"machine": platform.uname()._asdict(), "quick": quick, **samples}, indent=1))
+    (results / "results.json").write_text(
+        json.dumps({"machine": platform.uname()._asdict(), "quick": quick, **samples}, indent=1)
+    )

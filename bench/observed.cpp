@@ -1,6 +1,7 @@
-// What it costs to be observed: a spawn with its join, a yield and a suspension, of a program that nobody observes, of one with an
-// observer that wants to know nothing of it (what the careful ways cost), with one that is told of all (an empty call each), and with a
-// trace. Rounds of all four take turns; the table has medians, and of the ratios the quartiles.
+// What it costs to be observed: a spawn with its join, a yield and a suspension, of a program that nobody observes, of
+// one with an observer that wants to know nothing of it (what the careful ways cost), with one that is told of all (an
+// empty call each), and with a trace. Rounds of all four take turns; the table has medians, and of the ratios the
+// quartiles.
 //   observed [--rounds=N]
 #include <algorithm>
 #include <cstdio>
@@ -39,9 +40,13 @@ void yield(std::size_t count) {
 // One suspends, the other resumes it and yields to it.
 void suspend(std::size_t count) {
     weft_unit* sleeper = nullptr;
-    bench::must(weft_ult_spawn(nullptr, [](void* times) {
-        for (auto left = *static_cast<std::size_t*>(times); left > 0; --left) bench::must(weft_unit_suspend(nullptr, nullptr));
-    }, &count, nullptr, &sleeper));
+    bench::must(weft_ult_spawn(
+        nullptr,
+        [](void* times) {
+            for (auto left = *static_cast<std::size_t*>(times); left > 0; --left)
+                bench::must(weft_unit_suspend(nullptr, nullptr));
+        },
+        &count, nullptr, &sleeper));
     bench::must(weft_unit_yield());
     for (std::size_t i = 0; i < count; ++i) {
         bench::must(weft_unit_resume(sleeper));
@@ -55,7 +60,8 @@ struct Operation {
     void (*run)(std::size_t count);
     double told, traced;   // events each, the joiner's and the other one's too
 };
-constexpr Operation all[] = {{"spawn + join + free", spawn_join, 7, 5}, {"yield", yield, 2, 2}, {"suspend + resume + yield", suspend, 4, 4}};
+constexpr Operation all[] = {
+    {"spawn + join + free", spawn_join, 7, 5}, {"yield", yield, 2, 2}, {"suspend + resume + yield", suspend, 4, 4}};
 
 enum Mode { plain, careful, observed, traced, modes };
 constexpr const char* mode_names[] = {"nobody", "an observer of other events", "an observer of all", "a trace"};
@@ -72,7 +78,8 @@ double measure(const Operation& operation, Mode mode) {
     weft_observer_options how{};
     how.size = sizeof how;
     how.call = [](const weft_observation*, void*) {};
-    how.events = mode == observed ? static_cast<unsigned>(WEFT_OBSERVED_ALL) : static_cast<unsigned>(WEFT_OBSERVED_MIGRATE);
+    how.events =
+        mode == observed ? static_cast<unsigned>(WEFT_OBSERVED_ALL) : static_cast<unsigned>(WEFT_OBSERVED_MIGRATE);
     weft_observer* observer = nullptr;
     if (mode == careful || mode == observed) bench::must(weft_observer_register(&how, &observer));
     operation.run(operations);
@@ -90,7 +97,7 @@ double part(std::vector<double> values, double share) {
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int rounds = std::stoi(bench::take_flag(argc, argv, "rounds", "101"));
@@ -98,7 +105,8 @@ int main(int argc, char** argv) {
         std::vector<double> ns[modes], ratios[modes], each[modes];
         for (int round = 0; round < rounds; ++round) {
             double now[modes];
-            for (int mode = plain; mode < modes; ++mode) ns[mode].push_back(now[mode] = measure(operation, static_cast<Mode>(mode)));
+            for (int mode = plain; mode < modes; ++mode)
+                ns[mode].push_back(now[mode] = measure(operation, static_cast<Mode>(mode)));
             for (int mode = careful; mode < modes; ++mode) {
                 ratios[mode].push_back(now[mode] / now[plain]);
                 each[mode].push_back((now[mode] - now[careful]) / (mode == traced ? operation.traced : operation.told));
@@ -106,8 +114,8 @@ int main(int argc, char** argv) {
         }
         std::printf("%s\n    %-30s %6.1f ns\n", operation.name, mode_names[plain], part(ns[plain], 0.5));
         for (int mode = careful; mode < modes; ++mode) {
-            std::printf("    %-30s %6.1f ns, times %.2f (%.2f to %.2f)", mode_names[mode], part(ns[mode], 0.5), part(ratios[mode], 0.5),
-                        part(ratios[mode], 0.25), part(ratios[mode], 0.75));
+            std::printf("    %-30s %6.1f ns, times %.2f (%.2f to %.2f)", mode_names[mode], part(ns[mode], 0.5),
+                        part(ratios[mode], 0.5), part(ratios[mode], 0.25), part(ratios[mode], 0.75));
             if (mode != careful) std::printf("; beyond the careful ways %.1f ns an event", part(each[mode], 0.5));
             std::printf("\n");
         }

@@ -9,8 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static inline double probe_now_ns(void)
-{
+static inline double probe_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
@@ -21,15 +20,13 @@ struct probe_memory {
     double anonymous; /* bytes that belong to no file */
 };
 
-static inline double probe_field(const char *text, const char *field)
-{
+static inline double probe_field(const char *text, const char *field) {
     const char *line = strstr(text, field);
     return line ? strtod(line + strlen(field), NULL) * 1024 : 0;
 }
 
 /* Read without stdio: its buffers would count. */
-static inline struct probe_memory probe_memory(void)
-{
+static inline struct probe_memory probe_memory(void) {
     static char text[4096];
     struct probe_memory memory = {0, 0};
     int file = open("/proc/self/smaps_rollup", O_RDONLY | O_CLOEXEC);
@@ -43,8 +40,7 @@ static inline struct probe_memory probe_memory(void)
     return memory;
 }
 
-static inline void probe_print(const char *name, double value, const char *unit)
-{
+static inline void probe_print(const char *name, double value, const char *unit) {
     printf("{\"name\": \"%s\", \"value\": %.1f, \"unit\": \"%s\"}\n", name, value, unit);
 }
 

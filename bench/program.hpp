@@ -62,4 +62,4 @@ inline void refuse_others(int argc, char** argv) {
     std::exit(1);
 }
 
-}  // namespace bench
+}   // namespace bench

@@ -35,7 +35,8 @@ private:
     void* other_ = nullptr;
 };
 
-// A round of 64 stacks, each of which switches to the next: what a round of units costs in cache lines is in the baseline too.
+// A round of 64 stacks, each of which switches to the next: what a round of units costs in cache lines is in the
+// baseline too.
 template <Switch change>
 class Round {
 public:
@@ -106,4 +107,4 @@ inline void add_floors_bulk(const std::string& primitive, std::size_t count) {
     add(primitive, "floor", floor_bulk<Where::on_a_stack>, count);
 }
 
-}  // namespace bench
+}   // namespace bench

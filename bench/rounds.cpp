@@ -1,7 +1,8 @@
-// What a stream does between two units: pollers, posted calls, calls on its own stack, units that change their pool, schedulers below
-// schedulers, pools of the program's own. One stream; one iteration is one yield, one call, one move.
+// What a stream does between two units: pollers, posted calls, calls on its own stack, units that change their pool,
+// schedulers below schedulers, pools of the program's own. One stream; one iteration is one yield, one call, one move.
 //   rounds [--blocking=1]
-// With it only the calls that other OS threads run, in real time; they start threads, so they have a process to themselves.
+// With it only the calls that other OS threads run, in real time; they start threads, so they have a process to
+// themselves.
 #include <semaphore.h>
 
 #include <atomic>
@@ -138,7 +139,8 @@ void yield_below(benchmark::State& state, weft_pool* own, std::size_t depth) {
 
 // ---- pools -------------------------------------------------------------------------------------------------
 
-// A pool as a program writes it: a FIFO linked by the slot that each unit has for this. With a lock any stream could use it.
+// A pool as a program writes it: a FIFO linked by the slot that each unit has for this. With a lock any stream could
+// use it.
 template <bool locks>
 class Fifo {
 public:
@@ -147,7 +149,10 @@ public:
         ops.size = sizeof ops;
         ops.push = [](void* self, weft_unit* unit) { static_cast<Fifo*>(self)->push(unit); };
         ops.pop = [](void* self) { return static_cast<Fifo*>(self)->pop(); };
-        ops.length = [](const void* self) { return static_cast<const Fifo*>(self)->length_.load(std::memory_order_relaxed); };   // relaxed: a hint
+        // relaxed: a hint
+        ops.length = [](const void* self) {
+            return static_cast<const Fifo*>(self)->length_.load(std::memory_order_relaxed);
+        };
         weft_pool* pool = nullptr;
         bench::must(weft_pool_create_user(&ops, this, &pool));
         return pool;
@@ -176,7 +181,9 @@ private:
         return unit;
     }
     // relaxed: under the lock, or on the only stream
-    void count(std::size_t more) { length_.store(length_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed); }
+    void count(std::size_t more) {
+        length_.store(length_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
     void lock() {
         if constexpr (locks) {
             while (locked_.test_and_set(std::memory_order_acquire)) {}   // acquire: pairs with unlock
@@ -230,7 +237,7 @@ void add_all(weft_pool* pool) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const bool threads = bench::take_flag(argc, argv, "blocking", "0") != "0";

@@ -23,18 +23,19 @@ import callgrind
 from measured import quantile
 
 BIG = "spawn_join/262144"
-PATIENCE_S = 600   # for one process
+PATIENCE_S = 600  # for one process
 
 
 @dataclass
 class Part:
     """One process: its samples are compared with each other."""
+
     name: str
     program: str
     arguments: tuple = ()
-    quick: tuple = ()         # instead of `arguments` under --quick
-    google: bool = True       # Google Benchmark's flags and JSON; else a sample per line on stdout
-    rounds: tuple = (1, 1)    # processes, and under --quick
+    quick: tuple = ()  # instead of `arguments` under --quick
+    google: bool = True  # Google Benchmark's flags and JSON; else a sample per line on stdout
+    rounds: tuple = (1, 1)  # processes, and under --quick
 
 
 def pools(name: str, program: str, kinds: tuple, *arguments: str) -> list:
@@ -49,8 +50,13 @@ def spawn_join_parts() -> list:
             flags = (f"--pool={pool}", f"--kind={kind}")
             parts.append(Part(f"spawn_join.{pool}.{kind}", "spawn_join", (*flags, f"--benchmark_filter=-{BIG}")))
             if pool == "private":
-                parts.append(Part(f"spawn_join_big.{pool}.{kind}", "spawn_join",
-                                  (*flags, f"--benchmark_filter={BIG}", "--benchmark_repetitions=9")))
+                parts.append(
+                    Part(
+                        f"spawn_join_big.{pool}.{kind}",
+                        "spawn_join",
+                        (*flags, f"--benchmark_filter={BIG}", "--benchmark_repetitions=9"),
+                    )
+                )
     return parts
 
 
@@ -61,15 +67,23 @@ PARTS = [
     *pools("yield", "yield", ("private", "shared", "deque")),
     Part("sync", "sync"),
     Part("sync.with_threads", "sync", ("--threads=1",)),
-    *(Part(f"sync_two.{pool}", "sync_two", (f"--pool={pool}",), (f"--pool={pool}", "--rounds=5"), google=False)
-      for pool in ("private", "deque")),
+    *(
+        Part(f"sync_two.{pool}", "sync_two", (f"--pool={pool}",), (f"--pool={pool}", "--rounds=5"), google=False)
+        for pool in ("private", "deque")
+    ),
     Part("timers", "timers"),
     Part("rounds", "rounds"),
     Part("rounds.blocking", "rounds", ("--blocking=1",)),
-    *(Part(f"invoke.{streams}", "invoke", (f"--streams={streams}", "--benchmark_repetitions=21")) for streams in (1, 2)),
+    *(
+        Part(f"invoke.{streams}", "invoke", (f"--streams={streams}", "--benchmark_repetitions=21"))
+        for streams in (1, 2)
+    ),
     Part("busy", "busy", ("--benchmark_repetitions=21",)),
-    *(Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
-      for program in ("algorithms", "peer_tbb_algorithms") for streams in (1, 2)),
+    *(
+        Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
+        for program in ("algorithms", "peer_tbb_algorithms")
+        for streams in (1, 2)
+    ),
     Part("wake", "wake", (), ("--samples=201",), google=False),
     Part("harts.handover", "harts_handover", (), ("--samples=51",), google=False),
     Part("harts.switches", "harts_switches"),
@@ -84,16 +98,34 @@ PARTS = [
     Part("suspended.pthread", "peer_pthread", ("--suspended=1000000",), ("--suspended=10000",), False, (3, 1)),
     Part("peer_pthread", "peer_pthread"),
     Part("peer_boost_fiber", "peer_boost_fiber"),
-    *(Part(f"{peer}.{streams}", peer, (f"--streams={streams}", "--benchmark_repetitions=5") if streams == 2 else ("--benchmark_repetitions=21",))
-      for peer in ("peer_tbb", "peer_libgomp", "peer_libomp") for streams in (1, 2)),
-    *(Part(f"peer_rayon.{streams}", "peer_rayon", (f"--streams={streams}",), (f"--streams={streams}", "--samples=5"), google=False)
-      for streams in (1, 2)),
+    *(
+        Part(
+            f"{peer}.{streams}",
+            peer,
+            (f"--streams={streams}", "--benchmark_repetitions=5") if streams == 2 else ("--benchmark_repetitions=21",),
+        )
+        for peer in ("peer_tbb", "peer_libgomp", "peer_libomp")
+        for streams in (1, 2)
+    ),
+    *(
+        Part(
+            f"peer_rayon.{streams}",
+            "peer_rayon",
+            (f"--streams={streams}",),
+            (f"--streams={streams}", "--samples=5"),
+            google=False,
+        )
+        for streams in (1, 2)
+    ),
     *pools("peer_argobots", "peer_argobots", ("private", "shared")),
-    Part("promotion", "promotion/fork_join", (), ("--samples=7", "--cycles=2"), google=False),   # promotion/plot.py has the whole
+    Part(
+        "promotion", "promotion/fork_join", (), ("--samples=7", "--cycles=2"), google=False
+    ),  # promotion/plot.py has the whole
 ]
 
 
 # ---- running ---------------------------------------------------------------------------------------------
+
 
 def google_samples(path: pathlib.Path) -> dict:
     """name -> samples. Processor time, which a busy machine disturbs less, unless the benchmark asked for real time."""
@@ -149,6 +181,7 @@ def run_part(part: Part, programs: pathlib.Path, results: pathlib.Path, quick: b
 
 # ---- reading ---------------------------------------------------------------------------------------------
 
+
 def show(value: float) -> str:
     if value >= 1e6 or value == int(value):
         return f"{value:,.0f}"
@@ -159,12 +192,12 @@ def show(value: float) -> str:
 class Row:
     title: str
     part: str
-    subject: str              # a sample's name
-    baseline: str = ""        # another, of the same part
-    ratio: float = 0          # target: at most this many times the baseline; 0: none set
-    limit: float = 0          # target: at most this much, whatever the baseline
-    share: float = 0.5        # which quantile
-    less_baseline: bool = False   # the value is what the subject has beyond the baseline
+    subject: str  # a sample's name
+    baseline: str = ""  # another, of the same part
+    ratio: float = 0  # target: at most this many times the baseline; 0: none set
+    limit: float = 0  # target: at most this much, whatever the baseline
+    share: float = 0.5  # which quantile
+    less_baseline: bool = False  # the value is what the subject has beyond the baseline
 
 
 def spawn_join_rows() -> list:
@@ -173,18 +206,32 @@ def spawn_join_rows() -> list:
         for kind in ("full", "lsa", "tasklet"):
             floor = "floor.rtc" if kind == "tasklet" else "floor"
             process = f"{pool}.{'full' if kind == 'tasklet' else kind}"
-            aimed = pool == "private" and kind == "lsa"   # the targets are for ULTs in a private pool, and for one tasklet
+            aimed = (
+                pool == "private" and kind == "lsa"
+            )  # the targets are for ULTs in a private pool, and for one tasklet
             one = 2.3 if aimed else 2 if pool == "private" and kind == "tasklet" else 0
             for way in ("", ".options", ".from_main", ".child_first"):
-                rows.append(Row(f"spawn+join+free one by one, {pool}, {kind}{way.replace('.', ', ')}", f"spawn_join.{process}",
-                                f"spawn_join/one:weft.{pool}.{kind}{way}", f"spawn_join/one:{floor}",
-                                one if not way else 0))
+                rows.append(
+                    Row(
+                        f"spawn+join+free one by one, {pool}, {kind}{way.replace('.', ', ')}",
+                        f"spawn_join.{process}",
+                        f"spawn_join/one:weft.{pool}.{kind}{way}",
+                        f"spawn_join/one:{floor}",
+                        one if not way else 0,
+                    )
+                )
             for count in (64, 256, 4096, 262144):
                 part = f"spawn_join_big.{process}" if count == 262144 else f"spawn_join.{process}"
                 for way in ("", ".single_calls"):
-                    rows.append(Row(f"bulk of {count:,}, {pool}, {kind}{way.replace('.', ', ')}", part,
-                                    f"spawn_join/{count}:weft.{pool}.{kind}{way}", f"spawn_join/{count}:{floor}",
-                                    (2 if count == 262144 else 2.3 if count <= 256 else 0) if aimed and not way else 0))
+                    rows.append(
+                        Row(
+                            f"bulk of {count:,}, {pool}, {kind}{way.replace('.', ', ')}",
+                            part,
+                            f"spawn_join/{count}:weft.{pool}.{kind}{way}",
+                            f"spawn_join/{count}:{floor}",
+                            (2 if count == 262144 else 2.3 if count <= 256 else 0) if aimed and not way else 0,
+                        )
+                    )
     return rows
 
 
@@ -194,9 +241,24 @@ def yield_rows() -> list:
         for count in (1, 2, 64, 16384):
             for kind in ("full", "full.two_places", "lsa"):
                 target = {2: 2.2, 16384: 4.5}.get(count, 0) if pool == "private" and "." not in kind else 0
-                rows.append(Row(f"yield among {count:,}, {pool}, {kind}", f"yield.{pool}",
-                                f"yield/{count}:weft.{pool}.{kind}", "switch/64:raw" if count == 64 else "switch:raw", target))
-        rows.append(Row(f"yield_to, {pool}", f"yield.{pool}", f"yield_to:weft.{pool}.full", "switch:raw", 1.6 if pool == "private" else 0))
+                rows.append(
+                    Row(
+                        f"yield among {count:,}, {pool}, {kind}",
+                        f"yield.{pool}",
+                        f"yield/{count}:weft.{pool}.{kind}",
+                        "switch/64:raw" if count == 64 else "switch:raw",
+                        target,
+                    )
+                )
+        rows.append(
+            Row(
+                f"yield_to, {pool}",
+                f"yield.{pool}",
+                f"yield_to:weft.{pool}.full",
+                "switch:raw",
+                1.6 if pool == "private" else 0,
+            )
+        )
     return rows
 
 
@@ -204,7 +266,8 @@ LOCKERS = (2, 16, 64, 256, 1024)
 
 
 def sync_rows() -> list:
-    """On one stream in multiples of the raw switch, once with a single OS thread in the process and once with another that sleeps."""
+    """On one stream in multiples of the raw switch, once with a single OS thread in the process and once with another
+    that sleeps."""
     rows = []
     for way in ("", ".with_threads"):
         part, subject = f"sync{way}", f"weft{way}"
@@ -214,7 +277,9 @@ def sync_rows() -> list:
             rows.append(Row(f"{title}{said}", part, f"{primitive}:{subject}", baseline, target))
 
         row("mutex, uncontended", "mutex", f"mutex:pthread{way}", 1.1)
-        rows.append(Row(f"std::mutex in a ULT, uncontended{said}", part, f"mutex:std.mutex{way}", f"mutex:pthread{way}"))
+        rows.append(
+            Row(f"std::mutex in a ULT, uncontended{said}", part, f"mutex:std.mutex{way}", f"mutex:pthread{way}")
+        )
         for count in LOCKERS:
             row(f"mutex held over a yield, {count:,} ULTs, per lock", f"mutex_held/{count}")
         row("the same, 1,024 beside 16", "mutex_held/1024", f"mutex_held/16:{subject}", 1.3)
@@ -237,10 +302,21 @@ def algorithm_rows() -> list:
     for streams in (1, 2):
         for program, subjects in (("algorithms", ("weft",)), ("peer_tbb_algorithms", ("tbb", "std.par"))):
             for subject in subjects:
-                rows += [Row(f"{title}, {subject}, streams: {streams}", f"{program}.{streams}", f"{primitive}:{subject}", f"{primitive}:plain")
-                         for primitive, title in (("loop/100x10ns", "loop of 100 times 10 ns"), ("loop/10Mx1ns", "loop of 10 million times 1 ns"),
-                                                  ("reduce/10M", "sum of 10 million"), ("scan/10M", "scan of 10 million"),
-                                                  ("sort/1M", "sort of a million"))]
+                rows += [
+                    Row(
+                        f"{title}, {subject}, streams: {streams}",
+                        f"{program}.{streams}",
+                        f"{primitive}:{subject}",
+                        f"{primitive}:plain",
+                    )
+                    for primitive, title in (
+                        ("loop/100x10ns", "loop of 100 times 10 ns"),
+                        ("loop/10Mx1ns", "loop of 10 million times 1 ns"),
+                        ("reduce/10M", "sum of 10 million"),
+                        ("scan/10M", "scan of 10 million"),
+                        ("sort/1M", "sort of a million"),
+                    )
+                ]
     return rows
 
 
@@ -249,55 +325,121 @@ def sync_two_rows() -> list:
     rows = []
     for pool in ("private", "deque"):
         part = f"sync_two.{pool}"
-        for title, primitive in (("condition, hand-off", "condition"),
-                                 ("condition, hand-off, mutex let go in between", "condition.unlocked"),
-                                 ("condition, hand-off, mutex held throughout", "condition.held"),
-                                 ("event, ping-pong", "event"), ("semaphore, ping-pong", "semaphore"),
-                                 ("channel, unbuffered ping-pong", "channel/0"), ("barrier of 64, per wait", "barrier/64")):
-            aimed = pool == "private" and primitive in ("condition", "event")   # only there each hand-off crosses
-            rows.append(Row(f"two streams, {pool}: {title}", part, f"two/{primitive}:weft.{pool}", "two/line:raw",
-                            1.5 if aimed else 0))
+        for title, primitive in (
+            ("condition, hand-off", "condition"),
+            ("condition, hand-off, mutex let go in between", "condition.unlocked"),
+            ("condition, hand-off, mutex held throughout", "condition.held"),
+            ("event, ping-pong", "event"),
+            ("semaphore, ping-pong", "semaphore"),
+            ("channel, unbuffered ping-pong", "channel/0"),
+            ("barrier of 64, per wait", "barrier/64"),
+        ):
+            aimed = pool == "private" and primitive in ("condition", "event")  # only there each hand-off crosses
+            rows.append(
+                Row(
+                    f"two streams, {pool}: {title}",
+                    part,
+                    f"two/{primitive}:weft.{pool}",
+                    "two/line:raw",
+                    1.5 if aimed else 0,
+                )
+            )
         for primitive, title in (("mutex", "mutex"), ("mutex_held", "mutex held over a yield")):
             for count in LOCKERS:
-                rows.append(Row(f"two streams, {pool}: {title}, {count:,} ULTs, per lock", part,
-                                f"two/{primitive}/{count}:weft.{pool}", "two/line:raw"))
-            rows.append(Row(f"two streams, {pool}: {title}, 1,024 beside 16", part, f"two/{primitive}/1024:weft.{pool}",
-                            f"two/{primitive}/16:weft.{pool}", 1.3 if primitive == "mutex_held" else 0))
+                rows.append(
+                    Row(
+                        f"two streams, {pool}: {title}, {count:,} ULTs, per lock",
+                        part,
+                        f"two/{primitive}/{count}:weft.{pool}",
+                        "two/line:raw",
+                    )
+                )
+            rows.append(
+                Row(
+                    f"two streams, {pool}: {title}, 1,024 beside 16",
+                    part,
+                    f"two/{primitive}/1024:weft.{pool}",
+                    f"two/{primitive}/16:weft.{pool}",
+                    1.3 if primitive == "mutex_held" else 0,
+                )
+            )
     return rows
 
 
 def timer_rows() -> list:
     rows = [Row("reading the clock", "timers", "clock:weft", "switch:raw")]
     for pending in (0, 1000, 100000):
-        rows.append(Row(f"timer, add + cancel, {pending:,} pending", "timers", f"timer.add_cancel/{pending}:weft", "switch:raw"))
+        rows.append(
+            Row(f"timer, add + cancel, {pending:,} pending", "timers", f"timer.add_cancel/{pending}:weft", "switch:raw")
+        )
     for count in (1, 64, 4096):
-        rows.append(Row(f"timer, add + fire, {count:,} at a time", "timers", f"timer.add_fire/{count}:weft", "switch:raw"))
+        rows.append(
+            Row(f"timer, add + fire, {count:,} at a time", "timers", f"timer.add_fire/{count}:weft", "switch:raw")
+        )
     for way in ("one_deadline", "new_deadlines"):
-        rows.append(Row(f"event, ping-pong with {way.replace('_', ' ')}", "timers", f"timer.event:weft.{way}",
-                        "timer.event:weft.no_deadline"))
+        rows.append(
+            Row(
+                f"event, ping-pong with {way.replace('_', ' ')}",
+                "timers",
+                f"timer.event:weft.{way}",
+                "timer.event:weft.no_deadline",
+            )
+        )
     for pending in (1000, 100000):
-        rows.append(Row(f"yield among 2, {pending:,} timers pending", "timers", f"timer.yield/{pending}:weft", "timer.yield/0:weft",
-                        1.1 if pending == 100000 else 0))
+        rows.append(
+            Row(
+                f"yield among 2, {pending:,} timers pending",
+                "timers",
+                f"timer.yield/{pending}:weft",
+                "timer.yield/0:weft",
+                1.1 if pending == 100000 else 0,
+            )
+        )
     return rows
 
 
 def round_rows() -> list:
     rows = []
     for count in (1, 8):
-        rows.append(Row(f"yield among 2 beside {count} poller{'s' if count > 1 else ''}", "rounds", f"rounds.pollers/{count}:weft",
-                        "rounds.pollers/0:weft"))
-    rows += [Row("post to the own stream, until it has been called", "rounds", "rounds.post:weft", "switch:raw"),
-             Row("call on the stream's stack", "rounds", "rounds.on_stream_stack:weft", "switch:raw"),
-             Row("blocking section around nothing", "rounds.blocking", "rounds.blocking:weft", "rounds.blocking:pthread.hand_over")]
+        rows.append(
+            Row(
+                f"yield among 2 beside {count} poller{'s' if count > 1 else ''}",
+                "rounds",
+                f"rounds.pollers/{count}:weft",
+                "rounds.pollers/0:weft",
+            )
+        )
+    rows += [
+        Row("post to the own stream, until it has been called", "rounds", "rounds.post:weft", "switch:raw"),
+        Row("call on the stream's stack", "rounds", "rounds.on_stream_stack:weft", "switch:raw"),
+        Row(
+            "blocking section around nothing",
+            "rounds.blocking",
+            "rounds.blocking:weft",
+            "rounds.blocking:pthread.hand_over",
+        ),
+    ]
     for pool in ("private", "shared"):
         rows.append(Row(f"migration between two pools, {pool}", "rounds", f"rounds.migrate:weft.{pool}", "switch:raw"))
     for depth in (1, 2):
-        rows.append(Row(f"yield among 2 below {depth} scheduler{'s' if depth > 1 else ''}", "rounds", f"rounds.below/{depth}:weft",
-                        "rounds.below/0:weft"))
+        rows.append(
+            Row(
+                f"yield among 2 below {depth} scheduler{'s' if depth > 1 else ''}",
+                "rounds",
+                f"rounds.below/{depth}:weft",
+                "rounds.below/0:weft",
+            )
+        )
     for count in (16, 16384):
         for user, ours in (("user", "private"), ("user.locked", "shared")):
-            rows.append(Row(f"yield among {count:,}, a user's pool{' with a lock' if 'locked' in user else ''} beside {ours}", "rounds",
-                            f"rounds.pool/{count}:weft.{user}", f"rounds.pool/{count}:weft.{ours}"))
+            rows.append(
+                Row(
+                    f"yield among {count:,}, a user's pool{' with a lock' if 'locked' in user else ''} beside {ours}",
+                    "rounds",
+                    f"rounds.pool/{count}:weft.{user}",
+                    f"rounds.pool/{count}:weft.{ours}",
+                )
+            )
     return rows
 
 
@@ -305,57 +447,140 @@ def promotion_rows() -> list:
     rows = []
     for share in (0, 10, 50, 100):
         for kind in ("full", "lsa", "roc", "ss", "sc", "rtc") if share == 0 else ("full", "lsa", "roc", "ss", "sc"):
-            rows.append(Row(f"fork and join of 128, {share} % suspend, {kind}", "promotion", f"promotion/{share}:weft.{kind}",
-                            "promotion/0:floor.rtc" if kind == "rtc" else "promotion/0:floor"))
+            rows.append(
+                Row(
+                    f"fork and join of 128, {share} % suspend, {kind}",
+                    "promotion",
+                    f"promotion/{share}:weft.{kind}",
+                    "promotion/0:floor.rtc" if kind == "rtc" else "promotion/0:floor",
+                )
+            )
     return rows
 
 
 def hart_rows() -> list:
-    rows = [Row("a hart handed from one library that runs to another", "harts.handover", "harts/running:weft.handover", limit=5e3),
-            Row("a hart granted, from asleep", "harts.handover", "harts/asleep:weft.grant", "harts/asleep:futex", 1.5)]
+    rows = [
+        Row(
+            "a hart handed from one library that runs to another",
+            "harts.handover",
+            "harts/running:weft.handover",
+            limit=5e3,
+        ),
+        Row("a hart granted, from asleep", "harts.handover", "harts/asleep:weft.grant", "harts/asleep:futex", 1.5),
+    ]
     for way, limit in (("hosted", 9), ("hosted_native", 0), ("bound", 0)):
-        rows.append(Row(f"switch, {way.replace('_', ' to ')}", "harts.switches", f"harts/switch:weft.{way}", "harts/switch:weft.native", limit))
+        rows.append(
+            Row(
+                f"switch, {way.replace('_', ' to ')}",
+                "harts.switches",
+                f"harts/switch:weft.{way}",
+                "harts/switch:weft.native",
+                limit,
+            )
+        )
     for domain in ("streams", "library", "team", "arena", "guest", "hosted"):
-        rows.append(Row(f"processors' time in a second, all wait: {domain}", "harts.idle", f"harts/idle:weft.{domain}", "harts/idle:futex"))
+        rows.append(
+            Row(
+                f"processors' time in a second, all wait: {domain}",
+                "harts.idle",
+                f"harts/idle:weft.{domain}",
+                "harts/idle:futex",
+            )
+        )
         rows.append(Row(f"idle wake-up, {domain}", "harts.idle", f"harts/awake:weft.{domain}", "harts/awake:futex"))
     for size in (1, 2, 4, 8, 16):
-        rows.append(Row(f"two libraries, {size} x {size}: a task of 10 us, beside thread pools", "harts.libraries", f"harts/libraries/{size}x{size}:weft",
-                        f"harts/libraries/{size}x{size}:threads"))
+        rows.append(
+            Row(
+                f"two libraries, {size} x {size}: a task of 10 us, beside thread pools",
+                "harts.libraries",
+                f"harts/libraries/{size}x{size}:weft",
+                f"harts/libraries/{size}x{size}:threads",
+            )
+        )
     for what, peer in (("call", "domain"), ("fib27", "streams"), ("loop", "streams"), ("short_loop", "streams")):
-        rows.append(Row(f"arena: {what.replace('_', ' ')}, beside {peer}", "harts.arena", f"arena/{what}:weft.arena", f"arena/{what}:{peer}"))
-    rows.append(Row("four units compute for each hart, rescue on beside off", "harts.computing", "harts/computing:weft.rescue", "harts/computing:weft.off", 1.05))
+        rows.append(
+            Row(
+                f"arena: {what.replace('_', ' ')}, beside {peer}",
+                "harts.arena",
+                f"arena/{what}:weft.arena",
+                f"arena/{what}:{peer}",
+            )
+        )
+    rows.append(
+        Row(
+            "four units compute for each hart, rescue on beside off",
+            "harts.computing",
+            "harts/computing:weft.rescue",
+            "harts/computing:weft.off",
+            1.05,
+        )
+    )
     for peer in ("futex", "swapcontext"):
         rows.append(Row(f"switch, {peer}", "harts.switches", f"harts/switch:{peer}", "harts/switch:weft.native"))
     for groups in (1, 2, 4, 7, 10):
         for peer in ("pthread", "pthread.pinned", "spin", "spin.pinned"):
-            rows.append(Row(f"a barrier of 16, {groups} at once, SPMD beside {peer}", "harts.barriers", f"harts/barrier/{groups}:weft.spmd",
-                            f"harts/barrier/{groups}:{peer}", 0.05 if groups == 10 and peer == "pthread" else 0))
+            rows.append(
+                Row(
+                    f"a barrier of 16, {groups} at once, SPMD beside {peer}",
+                    "harts.barriers",
+                    f"harts/barrier/{groups}:weft.spmd",
+                    f"harts/barrier/{groups}:{peer}",
+                    0.05 if groups == 10 and peer == "pthread" else 0,
+                )
+            )
     return rows
 
 
 def other_rows() -> list:
-    rows = [Row("switch, inlined", "switch", "switch:weft.inlined", "switch:raw"),
-            Row("switch that ends in ret", "switch", "switch:raw.ret", "switch:raw")]
+    rows = [
+        Row("switch, inlined", "switch", "switch:weft.inlined", "switch:raw"),
+        Row("switch that ends in ret", "switch", "switch:raw.ret", "switch:raw"),
+    ]
     for way in ("resume.default", "spawn.default", "resume.shared", "spawn.shared"):
         rows.append(Row(f"idle wake-up, {way}", "wake", f"wake:weft.{way}", "wake:futex", 1.3))
         rows.append(Row(f"idle wake-up, {way}, p99", "wake", f"wake:weft.{way}", "wake:futex", share=0.99))
     rows += [
         Row("init of one stream", "init", "init/first stream:weft", limit=150e3),
-        Row("each further stream", "init", "init/further stream:weft", "init/further stream:pthread_create", limit=100e3),
+        Row(
+            "each further stream", "init", "init/further stream:weft", "init/further stream:pthread_create", limit=100e3
+        ),
         Row("finalize", "init", "init/finalize:weft"),
-        Row("resident after init, beyond libc (bytes)", "init", "init/resident:weft", "init/resident:libc",
-            limit=1048576, less_baseline=True),
-        Row("resident after init, beyond libc and libstdc++ (bytes)", "init", "init/resident:weft", "init/resident:libstdc++",
-            limit=1048576, less_baseline=True),
-        Row("of what is beyond libc, in no file (bytes)", "init", "init/anonymous:weft", "init/anonymous:libc", less_baseline=True),
+        Row(
+            "resident after init, beyond libc (bytes)",
+            "init",
+            "init/resident:weft",
+            "init/resident:libc",
+            limit=1048576,
+            less_baseline=True,
+        ),
+        Row(
+            "resident after init, beyond libc and libstdc++ (bytes)",
+            "init",
+            "init/resident:weft",
+            "init/resident:libstdc++",
+            limit=1048576,
+            less_baseline=True,
+        ),
+        Row(
+            "of what is beyond libc, in no file (bytes)",
+            "init",
+            "init/anonymous:weft",
+            "init/anonymous:libc",
+            less_baseline=True,
+        ),
         Row("resident by weft_init alone (bytes)", "init", "init/resident by weft_init:weft"),
         Row("resident per further stream (bytes)", "init", "init/resident per further stream:weft"),
     ]
     for kind in ("full", "lsa"):
         for what in ("spawn", "run and suspend", "resume", "run, join and free", "resident", "page tables"):
             unit = " (bytes)" if what in ("resident", "page tables") else ""
-            rows.append(Row(f"suspended at once, {kind}: {what}, per ULT{unit}", f"suspended.{kind}",
-                            f"suspended/{what}:weft.{kind}"))
+            rows.append(
+                Row(
+                    f"suspended at once, {kind}: {what}, per ULT{unit}",
+                    f"suspended.{kind}",
+                    f"suspended/{what}:weft.{kind}",
+                )
+            )
     return rows
 
 
@@ -363,21 +588,56 @@ def invoke_rows() -> list:
     rows = []
     for streams, target in ((1, 3.5), (2, 1.75)):
         for how, ratio in (("weft.invoke", target), ("weft.invoke.c", 0)):
-            rows.append(Row(f"fib(35) by {how}, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
-                            f"fib/35:{how}.{streams}", "fib/35:call", ratio))
-        rows.append(Row(f"fib(35) by a ULT a call, {streams} stream{'s' if streams > 1 else ''}", f"invoke.{streams}",
-                        f"fib/35:weft.ult.{streams}", "fib/35:call", 15.8 if streams == 1 else 8.2))
+            rows.append(
+                Row(
+                    f"fib(35) by {how}, {streams} stream{'s' if streams > 1 else ''}",
+                    f"invoke.{streams}",
+                    f"fib/35:{how}.{streams}",
+                    "fib/35:call",
+                    ratio,
+                )
+            )
+        rows.append(
+            Row(
+                f"fib(35) by a ULT a call, {streams} stream{'s' if streams > 1 else ''}",
+                f"invoke.{streams}",
+                f"fib/35:weft.ult.{streams}",
+                "fib/35:call",
+                15.8 if streams == 1 else 8.2,
+            )
+        )
     return rows
 
 
 def busy_rows() -> list:
     """The targets are efficiencies of .96, .985 and .99."""
-    return [Row(f"half a million tasks of {grain}, {how}", "busy", f"busy/{grain}:weft.{how}", f"busy/{grain}:plain", target if how != "parallel_for" else 0)
-            for grain, target in (("0.2us", 1 / 0.96), ("0.5us", 1 / 0.985), ("1us", 1 / 0.99))
-            for how in ("ult", "ult.at_once", "tasklet", "parallel_for")]
+    return [
+        Row(
+            f"half a million tasks of {grain}, {how}",
+            "busy",
+            f"busy/{grain}:weft.{how}",
+            f"busy/{grain}:plain",
+            target if how != "parallel_for" else 0,
+        )
+        for grain, target in (("0.2us", 1 / 0.96), ("0.5us", 1 / 0.985), ("1us", 1 / 0.99))
+        for how in ("ult", "ult.at_once", "tasklet", "parallel_for")
+    ]
 
 
-ROWS = [*spawn_join_rows(), *yield_rows(), *invoke_rows(), *busy_rows(), *algorithm_rows(), *sync_rows(), *sync_two_rows(), *timer_rows(), *round_rows(), *promotion_rows(), *hart_rows(), *other_rows()]
+ROWS = [
+    *spawn_join_rows(),
+    *yield_rows(),
+    *invoke_rows(),
+    *busy_rows(),
+    *algorithm_rows(),
+    *sync_rows(),
+    *sync_two_rows(),
+    *timer_rows(),
+    *round_rows(),
+    *promotion_rows(),
+    *hart_rows(),
+    *other_rows(),
+]
 
 
 def peers_of(primitive: str, samples: dict) -> str:
@@ -407,8 +667,15 @@ def line_of(row: Row, samples: dict) -> list | None:
         target, met = f"<= {row.ratio} x", "yes" if ratio <= row.ratio else "NO"
     elif row.limit:
         target, met = f"<= {show(row.limit)}", "yes" if value <= row.limit else "NO"
-    return [row.title, f"{show(value)} ({spread})", show(base) if base is not None else "",
-            f"{ratio:.2f}" if ratio else "", target, met, peers_of(row.subject.split(":")[0], samples)]
+    return [
+        row.title,
+        f"{show(value)} ({spread})",
+        show(base) if base is not None else "",
+        f"{ratio:.2f}" if ratio else "",
+        target,
+        met,
+        peers_of(row.subject.split(":")[0], samples),
+    ]
 
 
 HEAD = ["primitive", "Weft, median ns (p10-p90)", "baseline", "ratio", "target", "met", "peers, median ns"]
@@ -421,14 +688,28 @@ CALLGRIND_TARGETS = {"spawn_join.lsa": (110, 0), "spawn_join.lsa.shared": (150, 
 def callgrind_lines(counts: dict) -> list:
     lines = []
     for operation, result in counts.items():
-        without, what = (0, "loop included") if operation == "floor" else (result["caller"], "without the caller's loop")
+        without, what = (
+            (0, "loop included") if operation == "floor" else (result["caller"], "without the caller's loop")
+        )
         instructions, atomics = result["instructions"] - without, result["read_modify_writes"]
         targets = CALLGRIND_TARGETS.get(operation)
         floor = f"{counts['floor']['instructions']:.1f}" if "floor" in counts else ""
-        for name, value, base, target in ((f"instructions, {operation}, {what}", instructions, floor, targets and targets[0]),
-                                          (f"atomic read-modify-writes, {operation}", atomics, "", targets and targets[1])):
+        for name, value, base, target in (
+            (f"instructions, {operation}, {what}", instructions, floor, targets and targets[0]),
+            (f"atomic read-modify-writes, {operation}", atomics, "", targets and targets[1]),
+        ):
             met = "" if target is None else "yes" if value < target + 0.05 else "NO"
-            lines.append([name, f"{value:.{2 if name.startswith('atomic') else 1}f}", base, "", "" if target is None else f"<= {target}", met, ""])
+            lines.append(
+                [
+                    name,
+                    f"{value:.{2 if name.startswith('atomic') else 1}f}",
+                    base,
+                    "",
+                    "" if target is None else f"<= {target}",
+                    met,
+                    "",
+                ]
+            )
     return lines
 
 
@@ -444,8 +725,21 @@ def run_callgrind(programs: pathlib.Path, results: pathlib.Path) -> dict:
         print("callgrind: skipped")
         return {}
     counts = {}
-    for operation in ("floor", "spawn_join.full", "spawn_join.full.options", "spawn_join.lsa", "spawn_join.lsa.shared", "spawn_join.lsa.deque",
-                      "spawn_join.auto.shared", "spawn_join.tasklet", "bulk256.full", "bulk256.lsa", "bulk256.lsa.shared", "bulk256.tasklet", "yield.full"):
+    for operation in (
+        "floor",
+        "spawn_join.full",
+        "spawn_join.full.options",
+        "spawn_join.lsa",
+        "spawn_join.lsa.shared",
+        "spawn_join.lsa.deque",
+        "spawn_join.auto.shared",
+        "spawn_join.tasklet",
+        "bulk256.full",
+        "bulk256.lsa",
+        "bulk256.lsa.shared",
+        "bulk256.tasklet",
+        "yield.full",
+    ):
         counts[operation] = callgrind.measure(program, operation, results / "callgrind")
         print(callgrind.report(operation, counts[operation]), flush=True)
     (results / "callgrind.json").write_text(json.dumps(counts, indent=1))
@@ -473,12 +767,18 @@ def main() -> int:
         measured = run_part(part, programs, results, options.quick)
         if measured is not None:
             samples[part.name] = measured
-    counts = run_callgrind(programs, results) if options.callgrind or not options.only or "callgrind" in options.only else {}
+    counts = (
+        run_callgrind(programs, results) if options.callgrind or not options.only or "callgrind" in options.only else {}
+    )
 
     lines = [line for row in ROWS if (line := line_of(row, samples)) is not None] + callgrind_lines(counts)
     text = table(lines)
-    (results / "results.json").write_text(json.dumps(
-        {"machine": platform.uname()._asdict(), "quick": options.quick, "samples": samples, "callgrind": counts}, indent=1))
+    (results / "results.json").write_text(
+        json.dumps(
+            {"machine": platform.uname()._asdict(), "quick": options.quick, "samples": samples, "callgrind": counts},
+            indent=1,
+        )
+    )
     (results / "table.md").write_text(text + "\n")
     print("\n" + text)
     return 0

@@ -34,8 +34,9 @@ inline void print_sample(const std::string& name, double value, const char* unit
     std::printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\"}\n", name.c_str(), value, unit);
 }
 
-// Stands for a benchmark::State where other processes must not hide what is measured: each burst of operations is a sample. A burst
-// is short beside a time slice, so that most are undisturbed even when one of several threads is interrupted now and then.
+// Stands for a benchmark::State where other processes must not hide what is measured: each burst of operations is a
+// sample. A burst is short beside a time slice, so that most are undisturbed even when one of several threads is
+// interrupted now and then.
 class Bursts {
 public:
     Bursts(std::string name, std::int64_t operations, std::size_t samples)
@@ -57,7 +58,8 @@ public:
 private:
     [[gnu::noinline]] bool next_burst(std::int64_t count) {
         const std::uint64_t now = now_ns();
-        if (since_ != 0) samples_.push_back(static_cast<double>(now - since_) / static_cast<double>(operations_ - left_));
+        if (since_ != 0)
+            samples_.push_back(static_cast<double>(now - since_) / static_cast<double>(operations_ - left_));
         if (samples_left_-- == 0) return false;
         left_ = operations_ - count;
         since_ = now_ns();
@@ -67,7 +69,7 @@ private:
     std::string name_;
     std::int64_t operations_;   // in a burst, at least
     std::size_t samples_left_;
-    std::int64_t left_ = 0;      // of this burst; below 0 when the last batch went beyond its end
+    std::int64_t left_ = 0;   // of this burst; below 0 when the last batch went beyond its end
     std::uint64_t since_ = 0;
     std::vector<double> samples_;
 };
@@ -89,4 +91,4 @@ inline double memory_field(const char* file, const char* field) {
 inline double resident_bytes() { return memory_field("/proc/self/smaps_rollup", "Rss:"); }
 inline double page_table_bytes() { return memory_field("/proc/self/status", "VmPTE:"); }
 
-}  // namespace bench
+}   // namespace bench

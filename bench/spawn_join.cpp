@@ -71,7 +71,7 @@ void add_kind(const std::string& name, Subject subject) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::string pool_name = bench::take_flag(argc, argv, "pool", "private");

@@ -58,7 +58,9 @@ def regions_programs(folder):
     program = f"{folder}/regions"
     subprocess.run(["cc", "-O2", "-fopenmp", "-x", "c", "-o", program, "-"], input=REGIONS, text=True, check=True)
     cases = [(0, 2), (1, 2), (100, 2), (1, 8), (100, 8)]
-    return {f"regions {regions}, threads {threads}": [program, str(regions), str(threads)] for regions, threads in cases}
+    return {
+        f"regions {regions}, threads {threads}": [program, str(regions), str(threads)] for regions, threads in cases
+    }
 
 
 def added(samples, more, fewer):
@@ -69,11 +71,13 @@ def added(samples, more, fewer):
 
 def measure(weft, programs, rounds):
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("LD_", "WEFT_", "GLIBC_"))}
-    seen = subprocess.run([weft, "run", "--", "env", "-0"], env=plain, capture_output=True, text=True, check=True).stdout
+    seen = subprocess.run(
+        [weft, "run", "--", "env", "-0"], env=plain, capture_output=True, text=True, check=True
+    ).stdout
     given = dict(pair.split("=", 1) for pair in seen.split("\0") if pair)
     samples = {(name, way): [] for name in programs for way in WAYS}
     for turn in range(rounds):
-        ways = WAYS[turn % 3:] + WAYS[:turn % 3]
+        ways = WAYS[turn % 3 :] + WAYS[: turn % 3]
         for name, program in programs.items():
             for way in ways:
                 arguments = [str(weft), "run", "--", *program] if way == "weft run" else program
@@ -87,10 +91,10 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("program", nargs="*")
-    options = parser.parse_intermixed_args()   # options may stand between the build and the program
+    options = parser.parse_intermixed_args()  # options may stand between the build and the program
     weft = options.build.resolve() / "cmd" / "weft"
     if not weft.exists():
-        weft = options.build.resolve() / "bin" / "weft"   # an installation
+        weft = options.build.resolve() / "bin" / "weft"  # an installation
     with tempfile.TemporaryDirectory() as folder:
         chosen = options.program or ["true"]
         programs = {" ".join(chosen): [shutil.which(chosen[0]), *chosen[1:]]}

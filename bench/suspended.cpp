@@ -23,7 +23,7 @@ struct Clock {
     }
 };
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::size_t count = std::stoul(bench::take_flag(argc, argv, "count", "1000000"));

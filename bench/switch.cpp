@@ -35,17 +35,21 @@ void ucontext_switch(benchmark::State& state) {
     getcontext(&other_context);
     other_context.uc_stack.ss_sp = stack;
     other_context.uc_stack.ss_size = sizeof stack;
-    makecontext(&other_context, +[] { for (;;) swapcontext(&other_context, &main_context); }, 0);
+    makecontext(
+        &other_context,
+        +[] {
+            for (;;) swapcontext(&other_context, &main_context);
+        },
+        0);
     while (state.KeepRunningBatch(2)) swapcontext(&main_context, &other_context);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     bench::pin(bench::usable_cpus().back());
     bench::add_raw_switch("switch");
-    bench::add("switch", "raw.ret",
-               [](benchmark::State& state) { bench::PingPong<bench_switch_ret>().run(state); });
+    bench::add("switch", "raw.ret", [](benchmark::State& state) { bench::PingPong<bench_switch_ret>().run(state); });
     bench::add("switch", "weft.inlined", weft_switch);
     bench::add("switch", "ucontext", ucontext_switch);
     return bench::run_registered(argc, argv);

@@ -1,5 +1,6 @@
-// What units wait for, on one stream with a private pool: one iteration is one hand-off from one unit to another, one wait at a
-// barrier, one element of a channel, one lock and unlock. The baseline of all that switches is the raw switch.
+// What units wait for, on one stream with a private pool: one iteration is one hand-off from one unit to another, one
+// wait at a barrier, one element of a channel, one lock and unlock. The baseline of all that switches is the raw
+// switch.
 //   sync [--threads=N]
 // With N other OS threads, which sleep: in a process that has only one the library takes a shorter way.
 #include <pthread.h>
@@ -28,7 +29,8 @@ void barrier(benchmark::State& state, weft_pool* pool, std::size_t count) {
     bench::on_ult(pool, [&] {
         weft_barrier barrier;
         bench::must(weft_barrier_init(&barrier, static_cast<uint32_t>(count), nullptr, nullptr));
-        bench::wait_for_all(state, count, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, spawner(pool));
+        bench::wait_for_all(
+            state, count, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, spawner(pool));
     });
 }
 
@@ -130,7 +132,7 @@ void start_sleepers(int count) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int threads = std::stoi(bench::take_flag(argc, argv, "threads", "0"));

@@ -1,6 +1,6 @@
-// What units wait for, on two streams that are bound to two CPUs, in real time: one iteration is one hand-off from a unit of the one
-// stream to a unit of the other, one wait at a barrier, one lock and unlock. The baseline is the least that two CPUs can do: two OS
-// threads that hand a cache line to and fro, by one flag each way.
+// What units wait for, on two streams that are bound to two CPUs, in real time: one iteration is one hand-off from a
+// unit of the one stream to a unit of the other, one wait at a barrier, one lock and unlock. The baseline is the least
+// that two CPUs can do: two OS threads that hand a cache line to and fro, by one flag each way.
 //   sync_two [--pool=private|deque] [--rounds=N]
 // In private pools each unit stays where it was spawned, so that each hand-off crosses; from deques units are stolen.
 #include <algorithm>
@@ -26,7 +26,8 @@ struct LineGame {
     void turn(int me) {
         const int wanted = ++sides[me].taken;
         while (sides[me].turns.load(std::memory_order_acquire) != wanted) {}   // acquire: pairs with the store below
-        sides[1 - me].turns.store(me == 0 ? wanted : wanted + 1, std::memory_order_release);   // release: what a hand-off must be
+        // release: what a hand-off must be
+        sides[1 - me].turns.store(me == 0 ? wanted : wanted + 1, std::memory_order_release);
     }
 };
 
@@ -58,7 +59,8 @@ void barrier(bench::Bursts& bursts, Pools pools, std::size_t count) {
     bench::on_ult(pools.pool[0], [&] {
         weft_barrier barrier;
         bench::must(weft_barrier_init(&barrier, static_cast<uint32_t>(count), nullptr, nullptr));
-        bench::wait_for_all(bursts, count, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, spawner(pools));
+        bench::wait_for_all(
+            bursts, count, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, spawner(pools));
     });
 }
 
@@ -90,7 +92,8 @@ std::vector<Subject> subjects(const std::string& pool_name, Pools pools, int oth
     std::vector<Subject> all = {
         {"two/line:raw", 2, [=](auto& bursts) { bare_line(bursts, other_cpu); }},
         {"two/condition" + weft, 2, [=](auto& bursts) { hand_off<bench::ConditionGame>(bursts, pools); }},
-        {"two/condition.unlocked" + weft, 2, [=](auto& bursts) { hand_off<bench::UnlockedConditionGame>(bursts, pools); }},
+        {"two/condition.unlocked" + weft, 2,
+         [=](auto& bursts) { hand_off<bench::UnlockedConditionGame>(bursts, pools); }},
         {"two/condition.held" + weft, 2, [=](auto& bursts) { hand_off<bench::HeldConditionGame>(bursts, pools); }},
         {"two/event" + weft, 2, [=](auto& bursts) { hand_off<bench::EventGame>(bursts, pools); }},
         {"two/semaphore" + weft, 2, [=](auto& bursts) { hand_off<bench::SemaphoreGame>(bursts, pools); }},
@@ -99,8 +102,10 @@ std::vector<Subject> subjects(const std::string& pool_name, Pools pools, int oth
     };
     for (std::int64_t count : {2, 16, 64, 256, 1024}) {
         const auto units = static_cast<std::size_t>(count);
-        all.push_back({"two/mutex/" + std::to_string(count) + weft, count, [=](auto& bursts) { mutex<false>(bursts, pools, units); }});
-        all.push_back({"two/mutex_held/" + std::to_string(count) + weft, count, [=](auto& bursts) { mutex<true>(bursts, pools, units); }});
+        all.push_back({"two/mutex/" + std::to_string(count) + weft, count,
+                       [=](auto& bursts) { mutex<false>(bursts, pools, units); }});
+        all.push_back({"two/mutex_held/" + std::to_string(count) + weft, count,
+                       [=](auto& bursts) { mutex<true>(bursts, pools, units); }});
     }
     return all;
 }
@@ -118,7 +123,7 @@ void measure(const std::vector<Subject>& all, int rounds) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::string pool_name = bench::take_flag(argc, argv, "pool", "private");

@@ -1,5 +1,5 @@
-// Time: starting and cancelling a timer, firing a batch, waiting with a deadline for what comes before it, and what timers that are
-// pending cost those who have nothing to do with them. One stream with a private pool.
+// Time: starting and cancelling a timer, firing a batch, waiting with a deadline for what comes before it, and what
+// timers that are pending cost those who have nothing to do with them. One stream with a private pool.
 #include <memory>
 
 #include "crowd.hpp"
@@ -61,9 +61,7 @@ void add_and_fire(benchmark::State& state, weft_pool* pool, std::size_t count) {
 
 template <class Game>
 void hand_off(benchmark::State& state, weft_pool* pool) {
-    bench::on_ult(pool, [&] {
-        bench::hand_off<Game>(state, [pool](auto body) { return bench::Ult(pool, body); });
-    });
+    bench::on_ult(pool, [&] { bench::hand_off<Game>(state, [pool](auto body) { return bench::Ult(pool, body); }); });
 }
 
 void yield_between_two(benchmark::State& state, weft_pool* pool, std::size_t pending) {
@@ -77,7 +75,7 @@ void read_the_clock(benchmark::State& state) {
     while (state.KeepRunning()) benchmark::DoNotOptimize(weft_now_ns());
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     bench::pin(bench::usable_cpus().back());

@@ -133,7 +133,7 @@ void measure(const Streams& streams, int samples, int waker_cpu, int sleeper_cpu
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int samples = std::stoi(bench::take_flag(argc, argv, "samples", "1001"));

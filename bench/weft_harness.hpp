@@ -13,16 +13,17 @@ namespace bench {
 
 // A call that does not come to WEFT_OK ends the benchmark: its numbers would mean nothing.
 [[gnu::always_inline]] inline void must(weft_status status) {
-    if (status == WEFT_OK) [[likely]] return;
+    if (status == WEFT_OK) [[likely]]
+        return;
     std::fprintf(stderr, "bench: %s: %s\n", weft_status_name(status), weft_error_text());
     std::exit(1);
 }
 
 // The kinds by their names in the settings.
 inline weft_kind ult_kind(const std::string& name) {
-    constexpr std::pair<const char*, weft_kind> kinds[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},
-                                                           {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC},
-                                                           {"auto", WEFT_KIND_AUTO}};
+    constexpr std::pair<const char*, weft_kind> kinds[] = {
+        {"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},  {"ss", WEFT_KIND_SS},
+        {"sc", WEFT_KIND_SC},     {"rtc", WEFT_KIND_RTC}, {"auto", WEFT_KIND_AUTO}};
     for (const auto& [word, kind] : kinds) {
         if (name == word) return kind;
     }
@@ -96,8 +97,9 @@ void on_ult(weft_pool* pool, F f) {
     weft_unit_options options = options_of(WEFT_KIND_FULL);
     options.stack_bytes = 262144;
     weft_unit* unit = nullptr;
-    must(weft_ult_spawn(pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, &options, &unit));
+    must(weft_ult_spawn(
+        pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, &options, &unit));
     must(weft_unit_join_free(unit));
 }
 
-}  // namespace bench
+}   // namespace bench

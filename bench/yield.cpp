@@ -15,7 +15,8 @@ void yield_elsewhere(void* argument) {
     while (crowd.goes_on(false)) yield();
 }
 
-void yield_among(benchmark::State& state, weft_pool* pool, weft_kind kind, std::size_t count, void (*others_do)(void*)) {
+void yield_among(benchmark::State& state, weft_pool* pool, weft_kind kind, std::size_t count,
+                 void (*others_do)(void*)) {
     bench::on_ult(pool, [&] {
         bench::Crowd crowd{state, static_cast<benchmark::IterationCount>(count)};
         const weft_unit_options options = bench::options_of(kind);
@@ -48,7 +49,9 @@ void yield_between_two(benchmark::State& state, weft_pool* pool, weft_kind kind)
         Pair pair{{state, 2}, weft_unit_self()};
         const weft_unit_options options = bench::options_of(kind);
         weft_unit* other = nullptr;
-        auto yield_back = [](void* raw) { static_cast<Pair*>(raw)->yield_to(static_cast<Pair*>(raw)->measuring, false); };
+        auto yield_back = [](void* raw) {
+            static_cast<Pair*>(raw)->yield_to(static_cast<Pair*>(raw)->measuring, false);
+        };
         bench::must(weft_ult_spawn(pool, yield_back, &pair, &options, &other));
         pair.yield_to(other, true);
         pair.crowd.stop = true;
@@ -56,7 +59,7 @@ void yield_between_two(benchmark::State& state, weft_pool* pool, weft_kind kind)
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::string pool_name = bench::take_flag(argc, argv, "pool", "private");

@@ -57,7 +57,8 @@ if(NOT WEFT_SANITIZE)
     add_test(NAME arch_backtrace_in_gdb COMMAND ${WEFT_GDB} -nx -batch
       -iex "set debuginfod enabled off" -ex "set width 0" -ex "break deepest" -ex run -ex bt -ex continue -ex bt
       $<TARGET_FILE:arch_backtrace_check>)
-    set(frames "#0 [^\n]*deepest[^\n]*\n#1 [^\n]*middle[^\n]*\n#2 [^\n]*inner_main[^\n]*\n#3 [^\n]*weft_context_entry[^\n]*\n")
+    set(frames
+      "#0 [^\n]*deepest[^\n]*\n#1 [^\n]*middle[^\n]*\n#2 [^\n]*inner_main[^\n]*\n#3 [^\n]*weft_context_entry[^\n]*\n")
     set_tests_properties(arch_backtrace_in_gdb PROPERTIES
       PASS_REGULAR_EXPRESSION "${frames}\n.*${frames}"
       FAIL_REGULAR_EXPRESSION "corrupt stack;previous frame;Backtrace stopped;Cannot access memory;#4 "

@@ -1,5 +1,5 @@
-# What gdb shows of units (tools/gdb/weft.py), of the shared library as it is installed. Included by tests.cmake; in the groups
-# whose library is not compiled for a sanitizer, where gdb and a Python for the test are there.
+# What gdb shows of units (tools/gdb/weft.py), of the shared library as it is installed. Included by tests.cmake; in the
+# groups whose library is not compiled for a sanitizer, where gdb and a Python for the test are there.
 find_program(WEFT_GDB gdb)
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(NOT WEFT_GDB OR NOT Python3_FOUND OR CMAKE_CROSSCOMPILING OR WEFT_SANITIZE)

@@ -1,7 +1,9 @@
-# The fuzzers of test/fuzz, under libFuzzer (clang; Debian: libclang-rt-14-dev). Included instead of tests.cmake by the preset fuzz.
+# The fuzzers of test/fuzz, under libFuzzer (clang; Debian: libclang-rt-14-dev). Included instead of tests.cmake by the
+# preset fuzz.
 #
-# Each test/fuzz/x_fuzz.cpp is a program with two tests: fuzz_x_corpus runs the inputs in test/fuzz/corpus/x once (full), and
-# fuzz_x goes on from there for a minute (soak). What that finds stays in the build folder; its seed is in the first lines.
+# Each test/fuzz/x_fuzz.cpp is a program with two tests: fuzz_x_corpus runs the inputs in test/fuzz/corpus/x once
+# (full), and fuzz_x goes on from there for a minute (soak). What that finds stays in the build folder; its seed is in
+# the first lines.
 enable_testing()
 
 file(GLOB weft_fuzz_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/fuzz/*_fuzz.cpp)

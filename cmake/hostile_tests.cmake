@@ -1,5 +1,6 @@
-# Weft where little is to be had: test/hostile/hostile.py runs one small program under limits of the kernel's. A choice of the conditions
-# in the quick tests, all of them in the full ones; in the groups whose builds can tell what goes wrong. Included by tests.cmake.
+# Weft where little is to be had: test/hostile/hostile.py runs one small program under limits of the kernel's. A choice
+# of the conditions in the quick tests, all of them in the full ones; in the groups whose builds can tell what goes
+# wrong. Included by tests.cmake.
 if(NOT WEFT_GROUP MATCHES "^(debug|asan)$")
   return()
 endif()
@@ -14,6 +15,7 @@ if(WEFT_SANITIZE)
 endif()
 foreach(size quick full)
   string(TOUPPER ${size} upper)
-  add_test(NAME hostile_${size} COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/hostile/hostile.py ${size} ${options} --program $<TARGET_FILE:hostile_workload>)
+  add_test(NAME hostile_${size} COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/hostile/hostile.py ${size}
+    ${options} --program $<TARGET_FILE:hostile_workload>)
   set_tests_properties(hostile_${size} PROPERTIES LABELS "${WEFT_GROUP};${size};budget=${WEFT_BUDGET_${upper}}s")
 endforeach()

@@ -13,6 +13,7 @@ endfunction()
 set(weft_tools ${CMAKE_SOURCE_DIR}/tools)
 weft_house_test(layers ${weft_tools}/layers.py)
 weft_house_test(tidy ${weft_tools}/tidy.py)
+weft_house_test(format ${weft_tools}/format.py --check)
 weft_house_test(variables ${weft_tools}/variables.py)
 weft_house_test(documented ${weft_tools}/documented.py)
 weft_house_test(contracts ${weft_tools}/contracts.py)
@@ -24,7 +25,8 @@ weft_house_test(consumers ${CMAKE_SOURCE_DIR}/test/install/consumers.py --build 
   --version ${PROJECT_VERSION} --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
 if(TARGET variants)
   # Builds each variant: what they check is tested in the group debug, and here that they are what a user gets.
-  add_test(NAME house_variants_full COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/install/variants.py --build ${CMAKE_BINARY_DIR}
+  add_test(NAME house_variants_full COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/install/variants.py --build
+    ${CMAKE_BINARY_DIR}
     --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
   weft_label(house_variants_full full)
   set_property(TEST house_variants_full APPEND PROPERTY LABELS needs=variants)

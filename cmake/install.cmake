@@ -28,7 +28,8 @@ file(RELATIVE_PATH WEFT_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CM
 string(REGEX REPLACE "/$" "" WEFT_PC_TO_PREFIX ${WEFT_PC_TO_PREFIX})
 file(RELATIVE_PATH WEFT_PREFIX_TO_LIBDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH WEFT_PREFIX_TO_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-# weft_pkg_config(NAME LIBS libs [CFLAGS flags] [PRIVATE libs]): the file, which weft_install_pkg_config or a variant installs.
+# weft_pkg_config(NAME LIBS libs [CFLAGS flags] [PRIVATE libs]): the file, which weft_install_pkg_config or a variant
+# installs.
 function(weft_pkg_config WEFT_PC_NAME)
   cmake_parse_arguments(PARSE_ARGV 1 WEFT_PC "" "LIBS;CFLAGS;PRIVATE;ABOUT" "")
   configure_file(cmake/weft.pc.in ${CMAKE_BINARY_DIR}/install/${WEFT_PC_NAME}.pc @ONLY)
@@ -44,12 +45,14 @@ if(WEFT_SIM)
   weft_install_pkg_config(weft_sim LIBS "-lweft_sim ${weft_runs_on}" ABOUT " (on virtual harts, for tests)")
 endif()
 if(WEFT_ARGOBOTS)
-  weft_install_pkg_config(weft_argobots LIBS "-labt" PRIVATE "-lweft ${weft_runs_on} -lm" ABOUT " (Argobots' interface)")
+  weft_install_pkg_config(weft_argobots LIBS "-labt" PRIVATE "-lweft ${weft_runs_on} -lm" ABOUT
+    " (Argobots' interface)")
 endif()
 weft_pkg_config(weft_checked LIBS "-lweft_checked" ABOUT " (checked)")
 foreach(sanitizer tsan=thread asan=address)
   string(REGEX MATCH "^(.*)=(.*)$" parts ${sanitizer})
-  weft_pkg_config(weft_${CMAKE_MATCH_1} LIBS "-lweft_${CMAKE_MATCH_1} -fsanitize=${CMAKE_MATCH_2}" CFLAGS " -fsanitize=${CMAKE_MATCH_2}"
+  weft_pkg_config(weft_${CMAKE_MATCH_1} LIBS "-lweft_${CMAKE_MATCH_1} -fsanitize=${CMAKE_MATCH_2}" CFLAGS
+    " -fsanitize=${CMAKE_MATCH_2}"
     ABOUT " (for programs built with -fsanitize=${CMAKE_MATCH_2})")
 endforeach()
 

@@ -1,5 +1,6 @@
-# weft::sim: the library on virtual harts, for tests of programs that use it (include/weft/sim.hpp). The same sources, with other doors:
-# src/os/sim in the place of src/os/linux, and src/os/sim/door in front of src on the include path. Always checked.
+# weft::sim: the library on virtual harts, for tests of programs that use it (include/weft/sim.hpp). The same sources,
+# with other doors: src/os/sim in the place of src/os/linux, and src/os/sim/door in front of src on the include path.
+# Always checked.
 set(WEFT_SIM_SOURCES ${WEFT_SOURCES})
 list(FILTER WEFT_SIM_SOURCES EXCLUDE REGEX "^src/os/linux/|^src/mem/.*valgrind|^src/hart/.*topology")
 list(APPEND WEFT_SIM_SOURCES

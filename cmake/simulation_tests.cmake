@@ -1,20 +1,23 @@
-# Scenarios: the behavioural tests, as they are, on the simulated library (weft::sim), in one program. What needs a kernel's identity
-# is marked in test/simulation/outside.txt; files that are nothing else are left out here. Included by tests.cmake.
+# Scenarios: the behavioural tests, as they are, on the simulated library (weft::sim), in one program. What needs a
+# kernel's identity is marked in test/simulation/outside.txt; files that are nothing else are left out here. Included by
+# tests.cmake.
 #
-# A run is a scenario under a seed. `make test` makes at least 200 of them, `make test-full` 2,000, `make test-soak` 100,000, each time
-# with other seeds. They do not depend on the build type, so the release preset alone has them.
+# A run is a scenario under a seed. `make test` makes at least 200 of them, `make test-full` 2,000, `make test-soak`
+# 100,000, each time with other seeds. They do not depend on the build type, so the release preset alone has them.
 if(NOT WEFT_GROUP STREQUAL "release" OR NOT WEFT_SIM)
   return()
 endif()
 
 file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behaviour/*_test.cpp)
-# Processes that start anew or fork, probes and faults that are set from outside the library, memory that is taken away, algorithms (programs read the
-# processor's own thread-local word, and algorithms take their callers for threads that are no streams), what the C library keeps for a hosted unit.
+# Processes that start anew or fork, probes and faults that are set from outside the library, memory that is taken away,
+# algorithms (programs read the processor's own thread-local word, and algorithms take their callers for threads that
+# are no streams), what the C library keeps for a hosted unit.
 list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|domain_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 
 add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
-target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR} ${WEFT_SIM_INSIDE})
+target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR}
+  ${WEFT_SIM_INSIDE})
 target_compile_definitions(simulation PRIVATE ${WEFT_SIM_DEFINITIONS})
 target_compile_options(simulation PRIVATE ${WEFT_WARNINGS} -O1 -g1)
 target_precompile_headers(simulation PRIVATE <gtest/gtest.h> <atomic> <functional> <memory> <thread> <vector>)
@@ -28,22 +31,28 @@ set(WEFT_SIMULATION_BUDGET_quick 60)
 set(WEFT_SIMULATION_BUDGET_full 180)
 set(WEFT_SIMULATION_BUDGET_soak 5400)
 
-# Each is one CTest entry for each of two shards, so that two processors have something to do; more of them where scenarios differ much.
+# Each is one CTest entry for each of two shards, so that two processors have something to do; more of them where
+# scenarios differ much.
 set(weft_shards 2)
 function(weft_simulation_test name size first_seed seeds)   # more arguments: of the program
   math(EXPR last "${weft_shards} - 1")
   foreach(shard RANGE ${last})
-    add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed} --shard=${shard}/${weft_shards}
-      --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt ${ARGN})
-    set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS "simulation;${size};budget=${WEFT_SIMULATION_BUDGET_${size}}s")
+    add_test(NAME simulation_${name}_${shard} COMMAND simulation --seeds=${seeds} --first-seed=${first_seed}
+      --shard=${shard}/${weft_shards}
+      --outside=${CMAKE_SOURCE_DIR}/test/simulation/outside.txt
+      --punctual=${CMAKE_SOURCE_DIR}/test/simulation/punctual.txt ${ARGN})
+    set_tests_properties(simulation_${name}_${shard} PROPERTIES LABELS
+      "simulation;${size};budget=${WEFT_SIMULATION_BUDGET_${size}}s")
   endforeach()
 endfunction()
 weft_simulation_test(quick quick 1 2)
 weft_simulation_test(full full 100 12)
 weft_simulation_test(soak soak 1000 200)
 
-# The same with ULTs of the other kinds where a scenario does not say; but those that tell the kind, or count what it brings.
-set(weft_of_one_kind Runtime.TellsTheSettingsInForce CppRuntime.TheSettingsInForceAreThoseAskedFor Kinds.TheSettingIsOfThoseThatDoNotSay
+# The same with ULTs of the other kinds where a scenario does not say; but those that tell the kind, or count what it
+# brings.
+set(weft_of_one_kind Runtime.TellsTheSettingsInForce CppRuntime.TheSettingsInForceAreThoseAskedFor
+  Kinds.TheSettingIsOfThoseThatDoNotSay
   Units.EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite Trace.AUnitIsASliceForEachTimeThatItRan
   Observing.AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack Counters.StacksThatLiveAreCounted)
 list(TRANSFORM weft_of_one_kind PREPEND "-")
@@ -59,9 +68,10 @@ foreach(kind roc ss sc)
   endforeach()
 endforeach()
 
-# The same with fewer harts than the virtual machine has otherwise; with one those are left out in which somebody spins until another hart has done something,
-# or that count on streams that get on at the same time.
-set(weft_of_one_hart Arena.WhatWasForkedBefore* Guest.WhatItForksIsTakenByAStream RescueOfDomains.OneThatHasWhatItAskedForIsLeftAlone
+# The same with fewer harts than the virtual machine has otherwise; with one those are left out in which somebody spins
+# until another hart has done something, or that count on streams that get on at the same time.
+set(weft_of_one_hart Arena.WhatWasForkedBefore* Guest.WhatItForksIsTakenByAStream
+  RescueOfDomains.OneThatHasWhatItAskedForIsLeftAlone
   Rescue.AUnitThatComesAsTheWatchdogFallsAsleepIsNotMissed)
 list(TRANSFORM weft_of_one_hart PREPEND "-")
 list(JOIN weft_of_one_hart ":" weft_of_one_hart)
@@ -93,14 +103,17 @@ set(weft_layer_scenarios
   Trace.ManyStreamsThatComeAndGoAndOsThreadsAreTracks
 )
 # And those in which a refused call has found something.
-list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
+list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants
+  Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
   Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle
   Timer.OfAnOsThreadIsFiredByStreamZero Blocking.FindsAThreadForEachOfManyCalls)
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
 set(weft_shards 16)
-# But where somebody waits for another stream to take a job, which it does not where memory is refused, or for the lookout while stream 0 blocks.
-set(weft_unrefused Followed.AUnitThatATakenJobJoinsFindsNoWordOfThat Rescue.ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks)
+# But where somebody waits for another stream to take a job, which it does not where memory is refused, or for the
+# lookout while stream 0 blocks.
+set(weft_unrefused Followed.AUnitThatATakenJobJoinsFindsNoWordOfThat
+  Rescue.ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks)
 list(TRANSFORM weft_unrefused PREPEND "-")
 list(JOIN weft_unrefused ":" weft_unrefused)
 weft_simulation_test(faults_soak soak 2 1 --faults --go-on --filter=*:${weft_unrefused})
@@ -109,9 +122,12 @@ weft_simulation_test(faults_soak soak 2 1 --faults --go-on --filter=*:${weft_unr
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME simulation_mutants_fit COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --check)
-  set_tests_properties(simulation_mutants_fit PROPERTIES LABELS "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
-  add_test(NAME simulation_mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --searches 1 --most 10000)
-  set_tests_properties(simulation_mutants PROPERTIES RUN_SERIAL TRUE LABELS "simulation;soak;budget=${WEFT_SIMULATION_BUDGET_soak}s")
+  set_tests_properties(simulation_mutants_fit PROPERTIES LABELS
+    "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
+  add_test(NAME simulation_mutants COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --searches 1
+    --most 10000)
+  set_tests_properties(simulation_mutants PROPERTIES RUN_SERIAL TRUE LABELS
+    "simulation;soak;budget=${WEFT_SIMULATION_BUDGET_soak}s")
 endif()
 
 # The simulator's own test, by its public header.
@@ -119,4 +135,5 @@ add_executable(simulation_explore_test test/simulation/explore_test.cpp)
 target_link_libraries(simulation_explore_test PRIVATE weft_test_main weft::sim GTest::gtest)
 target_compile_options(simulation_explore_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
 add_test(NAME simulation_explore_test COMMAND simulation_explore_test)
-set_tests_properties(simulation_explore_test PROPERTIES LABELS "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
+set_tests_properties(simulation_explore_test PROPERTIES LABELS
+  "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")

@@ -15,20 +15,22 @@ endif()
 
 # Everything tests may want from each other: the static library, gtest, the sources' include path.
 add_library(weft_test_support INTERFACE)
-target_link_libraries(weft_test_support INTERFACE weft_objects weft_static GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(weft_test_support INTERFACE weft_objects weft_static GTest::gtest Threads::Threads
+  ${CMAKE_DL_LIBS})
 target_include_directories(weft_test_support INTERFACE ${CMAKE_SOURCE_DIR})
 
 # The compiled gtest header, shared by all test programs.
 add_executable(weft_test_pch EXCLUDE_FROM_ALL test/pch.cpp)
 target_link_libraries(weft_test_pch PRIVATE weft_test_support)
-# Tests need not be fast; they need to be built soon. Optimised they are in release and tsan, where the compiler is to be tempted to keep
-# a thread's address across a switch.
+# Tests need not be fast; they need to be built soon. Optimised they are in release and tsan, where the compiler is to
+# be tempted to keep a thread's address across a switch.
 set(WEFT_TEST_OPTIONS -O1 -g1)
 if(WEFT_GROUP MATCHES "^(debug|asan)$")
   set(WEFT_TEST_OPTIONS -O0 -g1)
 endif()
 if(WEFT_SANITIZE STREQUAL "address")
-  # These checks of the tests' own pointers take a third of the time to build them, and the address sanitizer sees what they see.
+  # These checks of the tests' own pointers take a third of the time to build them, and the address sanitizer sees what
+  # they see.
   list(APPEND WEFT_TEST_OPTIONS -fno-sanitize=null,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
 endif()
 target_compile_options(weft_test_pch PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
@@ -38,16 +40,20 @@ target_precompile_headers(weft_test_pch PRIVATE <gtest/gtest.h>)
 add_library(weft_test_main OBJECT test/main.cpp)
 target_link_libraries(weft_test_main PRIVATE weft_test_support)
 
-# What `make test` leaves to `make test-full`, by group: with release, models and the others the chosen part still runs each
-# behaviour at least twice, and the simulated ones are a checked build of all behaviours. The pattern is matched against the names of the test
-# programs.
+# What `make test` leaves to `make test-full`, by group: with release, models and the others the chosen part still runs
+# each behaviour at least twice, and the simulated ones are a checked build of all behaviours. The pattern is matched
+# against the names of the test programs.
 set(WEFT_CHOSEN_release ".*")
 set(WEFT_CHOSEN_clang ".*")
-set(WEFT_CHOSEN_debug "debugger|windows|faults|refused|unit_test|random_test|bell|deque|fifo|joint|life|peek|observ|hostile|call_test|parallel|auto_test")
-set(WEFT_CHOSEN_asan "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|hostile|kinds|auto_test|parallel")
-set(WEFT_CHOSEN_tsan "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|kinds|algorithm|auto_test|parallel")
+set(WEFT_CHOSEN_debug
+  "debugger|windows|faults|refused|unit_test|random_test|bell|deque|fifo|joint|life|peek|observ|hostile|call_test|parallel|auto_test")
+set(WEFT_CHOSEN_asan
+  "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|letters|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|hostile|kinds|auto_test|parallel")
+set(WEFT_CHOSEN_tsan
+  "unit_test|stream_test|pool_test|windows|migration|random_test|letters|bell|deque|fifo|inbox|joint|gate|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|kinds|algorithm|auto_test|parallel")
 set(WEFT_CHOSEN_lean "^$")   # all of it is full
-set(WEFT_CHOSEN_aarch64 "context_test|own_float|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims|kinds_test|auto_test|parallel_test|call_test|emulated")
+set(WEFT_CHOSEN_aarch64
+  "context_test|own_float|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims|kinds_test|auto_test|parallel_test|call_test|emulated")
 
 function(weft_label test size)
   if(size STREQUAL "quick" AND DEFINED WEFT_CHOSEN_${WEFT_GROUP} AND NOT test MATCHES "${WEFT_CHOSEN_${WEFT_GROUP}}")
@@ -64,21 +70,29 @@ endfunction()
 # thread ends the emulator.
 if(CMAKE_CROSSCOMPILING)
   set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast)
-  list(APPEND weft_left_out Faults.GuardsThatFail* Million.* *NoStack*.* StartStop.*Times* OneCreatesOneFrees.* Overflow.IsTold* Overflow.AFaultThatIsNone* AccessDeathTest.*
-    HartLimit.* HostedTraps.*SetsTheIds* HostedTraps.*ThatOfTheIds Deadlock.* DeadlockWatch.* Fork.* GuestAloneDeathTest.* CrashDeathTest.*
-    StuckAlone.AReadThatNobodyAnswers* StuckAlone.ASleepThatHasEnded* StuckAlone.WithRescueOff* StuckAlone.TheSameInASharedPool* StuckAlone.AReadOnAStream* StuckAloneDeath.AMutexHeld*
+  list(APPEND weft_left_out Faults.GuardsThatFail* Million.* *NoStack*.* StartStop.*Times* OneCreatesOneFrees.*
+    Overflow.IsTold* Overflow.AFaultThatIsNone* AccessDeathTest.*
+    HartLimit.* HostedTraps.*SetsTheIds* HostedTraps.*ThatOfTheIds Deadlock.* DeadlockWatch.* Fork.*
+    GuestAloneDeathTest.* CrashDeathTest.*
+    StuckAlone.AReadThatNobodyAnswers* StuckAlone.ASleepThatHasEnded* StuckAlone.WithRescueOff*
+    StuckAlone.TheSameInASharedPool* StuckAlone.AReadOnAStream* StuckAloneDeath.AMutexHeld*
     Host.ReservesNoMoreThanItsStack Host.HasHalfTheStackWhereItsOwnFindsNoRoom*)
 endif()
 
 # Tests of what the library was built without: that it is refused is in features_test.cpp.
 if(NOT WEFT_MIGRATION)
-  list(APPEND weft_left_out Admission.AMigration* BindingItself.AUnitGoesOn* JoinersOfOneThatMoves.* *OwnFloat.GoesAlongToAnotherPool* Migrate.* MoveWindows.* Migration.* Invoke.AUnitJoinsOnAnotherStream* Kinds.APromotedUnitGoesOnOnAnotherStream Life.*
-    Locals.EachUnitHasItsOwnAndTheyGoWithIt Observers.AMigrationIsTold* Refused.* Revive.HowTheLastLife* Revive.WhatWasSaidOfMigration*
+  list(APPEND weft_left_out Admission.AMigration* BindingItself.AUnitGoesOn* JoinersOfOneThatMoves.*
+    *OwnFloat.GoesAlongToAnotherPool* Migrate.* MoveWindows.* Migration.* Invoke.AUnitJoinsOnAnotherStream*
+    Kinds.APromotedUnitGoesOnOnAnotherStream Life.*
+    Locals.EachUnitHasItsOwnAndTheyGoWithIt Observers.AMigrationIsTold* Refused.* Revive.HowTheLastLife*
+    Revive.WhatWasSaidOfMigration*
     Stacked.OneThatRunsIsNotWhere* Trace.CancellationsMigrations*)
 endif()
 if(NOT WEFT_CANCEL)
-  list(APPEND weft_left_out Cancel.* Cancelled.* Hosted.MayBeCancelled *CallFrom.AllOfARow* InvokeEnds.*Cancelled* Kinds.OneThatWaitsCanBeCancelled* Locals.ValuesAreDestroyedBefore*
-    Migrate.ACancelled* Observers.*Cancelled* Observers.HowAUnitEnded* Refused.* Revive.HowTheLastLife* YieldTo.ACancelled* Trace.CancellationsMigrations*)
+  list(APPEND weft_left_out Cancel.* Cancelled.* Hosted.MayBeCancelled *CallFrom.AllOfARow* InvokeEnds.*Cancelled*
+    Kinds.OneThatWaitsCanBeCancelled* Locals.ValuesAreDestroyedBefore*
+    Migrate.ACancelled* Observers.*Cancelled* Observers.HowAUnitEnded* Refused.* Revive.HowTheLastLife*
+    YieldTo.ACancelled* Trace.CancellationsMigrations*)
 endif()
 if(NOT WEFT_OBSERVERS)
   list(APPEND weft_left_out Observers.* Observing.* Trace* Kinds.AnObserver* Rescue.IsSeenInTheTrace)
@@ -128,7 +142,8 @@ add_dependencies(behaviour_hosted_traps_test weft_test_module)
 find_program(WEFT_VALGRIND valgrind)
 if(WEFT_VALGRIND AND WEFT_GROUP STREQUAL "release")
   foreach(name behaviour_unit_test behaviour_call_test behaviour_cpp_thread_test)
-    add_test(NAME valgrind_${name} COMMAND ${WEFT_VALGRIND} --error-exitcode=9 $<TARGET_FILE:${name}> --gtest_filter=-*Death*)
+    add_test(NAME valgrind_${name} COMMAND ${WEFT_VALGRIND} --error-exitcode=9 $<TARGET_FILE:${name}>
+      --gtest_filter=-*Death*)
     set_tests_properties(valgrind_${name} PROPERTIES FAIL_REGULAR_EXPRESSION "switching stacks;FAILED"
       PASS_REGULAR_EXPRESSION "ERROR SUMMARY: 0 errors")
     weft_label(valgrind_${name} quick)

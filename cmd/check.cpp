@@ -13,11 +13,12 @@ namespace {
 
 bool begins(const char* text, const char* with) { return std::strncmp(text, with, std::strlen(with)) == 0; }
 
-}  // namespace
+}   // namespace
 
 bool environment_needs_check() {
     for (char** one = environ; *one != nullptr; ++one) {
-        // What an outer `weft run` sets, what is the command's own, and files, which are looked at without the libraries.
+        // What an outer `weft run` sets, what is the command's own, and files, which are looked at without the
+        // libraries.
         const bool known = begins(*one, "WEFT_REPORT=") || begins(*one, "WEFT_REPORT_FORMAT=") ||
                            begins(*one, "WEFT_REPORT_OF=") || begins(*one, "WEFT_REPORT_SPOOL=") ||
                            begins(*one, "WEFT_CHECKED=") || begins(*one, "WEFT_CHILDREN_PRELOAD=") ||
@@ -56,4 +57,4 @@ int cannot_be_written(const std::string& path) {
     return faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

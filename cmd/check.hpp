@@ -15,17 +15,19 @@ bool environment_needs_check();
 // What `weft info --check` says.
 struct Checked {
     std::string lines;   // each begins with a variable's name
-    bool legal = true;   // all values are, and each line names a variable that is probably misspelt; false: those are there, too
-    int error = 0;       // of starting it, as errno has it
+    // all values are, and each line names a variable that is probably misspelt; false: those are there, too
+    bool legal = true;
+    int error = 0;   // of starting it, as errno has it
 
     // That program is not installed.
     bool missing() const;
 };
 
-// Where the system refuses the process that checks (no memory, no more processes) all passes for legal, and the libraries tell later.
+// Where the system refuses the process that checks (no memory, no more processes) all passes for legal, and the
+// libraries tell later.
 Checked check_environment(const Pieces& pieces);
 
 // 0: the file can be written, or created. Otherwise errno's number. Neither creates nor changes the file.
 int cannot_be_written(const std::string& path);
 
-}  // namespace weft_command
+}   // namespace weft_command

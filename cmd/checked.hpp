@@ -16,7 +16,8 @@ inline bool checked_is_on() {
 // Whether it is unset, or has one of them.
 inline bool checked_is_legal() {
     const char* const text = std::getenv("WEFT_CHECKED");
-    return text == nullptr || *text == '\0' || checked_is_on() || std::strcmp(text, "0") == 0 || std::strcmp(text, "off") == 0;
+    return text == nullptr || *text == '\0' || checked_is_on() || std::strcmp(text, "0") == 0 ||
+           std::strcmp(text, "off") == 0;
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

@@ -61,4 +61,4 @@ std::string Image::soname() const {
     return found.empty() ? std::string() : found[0];
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

@@ -28,7 +28,7 @@ public:
         for (unsigned i = 0; i < section_count_; ++i) {
             if (sections_[i].sh_type != SHT_DYNSYM && !(all && sections_[i].sh_type == SHT_SYMTAB)) continue;
             const Table table = table_of(sections_[i]);
-            for (std::size_t j = 1; j < table.count; ++j) {  // the first is none
+            for (std::size_t j = 1; j < table.count; ++j) {   // the first is none
                 const ElfW(Sym)& one = table.symbols[j];
                 if (one.st_name >= table.names_size) continue;
                 symbol(table.names + one.st_name, one.st_shndx != SHN_UNDEF, ELF64_ST_BIND(one.st_info) == STB_WEAK);
@@ -43,7 +43,7 @@ private:
     struct Table {
         const ElfW(Sym) * symbols = nullptr;
         std::size_t count = 0;
-        const char* names = nullptr;  // ends with a zero
+        const char* names = nullptr;   // ends with a zero
         std::size_t names_size = 0;
     };
 
@@ -57,4 +57,4 @@ private:
     unsigned section_count_ = 0;
 };
 
-}  // namespace weft_command
+}   // namespace weft_command

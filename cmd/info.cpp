@@ -1,13 +1,13 @@
 // Behind `weft info`: what the runtime sees here, and whether it understands the environment. A program of
 // its own, since it needs libweft and the command does not.
+#include <sched.h>
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <sched.h>
 #include <set>
 #include <string>
-#include <unistd.h>
 
 #include <weft/hart.h>
 #include <weft/runtime.h>
@@ -23,7 +23,8 @@ constexpr std::size_t most_cpus = 16384;
 
 void show(const char* variable, const std::string& standard, const char* meaning) {
     const char* const said = std::getenv(variable);
-    std::printf("  %-28s %-20s %-12s %s\n", variable, said != nullptr ? said : standard.c_str(), said != nullptr ? "environment" : "default", meaning);
+    std::printf("  %-28s %-20s %-12s %s\n", variable, said != nullptr ? said : standard.c_str(),
+                said != nullptr ? "environment" : "default", meaning);
 }
 
 std::size_t cpus_of_process() {
@@ -51,9 +52,11 @@ void show_topology() {
         std::printf("  %s\n", weft_error_text());
         return;
     }
-    std::printf("  packages %zu, NUMA nodes %zu, cores %zu, hardware threads %zu, of those that this process may use\n", packages.size(), nodes.size(), cores.size(), harts);
+    std::printf("  packages %zu, NUMA nodes %zu, cores %zu, hardware threads %zu, of those that this process may use\n",
+                packages.size(), nodes.size(), cores.size(), harts);
     for (std::size_t i = 0; i < harts && weft_hart_place_get(i, &place) == WEFT_OK; ++i) {
-        std::printf("  hart %zu: CPU %u, core %u, package %u, NUMA node %u\n", i, place.cpu, place.core, place.package, place.numa);
+        std::printf("  hart %zu: CPU %u, core %u, package %u, NUMA node %u\n", i, place.cpu, place.core, place.package,
+                    place.numa);
     }
 }
 
@@ -88,7 +91,8 @@ std::map<std::string, std::string> show_settings() {
     return known;
 }
 
-// How many streams a program starts with that does not say itself, and why. From the settings in force, so that it is what the library has come to.
+// How many streams a program starts with that does not say itself, and why. From the settings in force, so that it is
+// what the library has come to.
 void show_streams(std::size_t cpus, const std::string& standard) {
     weft_settings now{};
     now.size = sizeof now;
@@ -96,16 +100,24 @@ void show_streams(std::size_t cpus, const std::string& standard) {
     const std::size_t harts = weft_hart_limit();
     const char* const said = std::getenv("WEFT_STREAMS");
     const std::string asked = said != nullptr ? said : standard;
-    std::printf("\nStreams\n  weft_init(NULL) starts %zu: %s%s%s\n", now.streams, said != nullptr ? "WEFT_STREAMS is " : "the default is ", asked.c_str(),
+    std::printf("\nStreams\n  weft_init(NULL) starts %zu: %s%s%s\n", now.streams,
+                said != nullptr ? "WEFT_STREAMS is " : "the default is ", asked.c_str(),
                 asked == "all" ? ", that is as many as there are harts" : "");
-    const char* const limited = harts >= cpus ? "its CPU set has no more" : now.harts == harts ? "WEFT_HARTS says so" : "the CPU quota of a cgroup allows no more";
+    const char* const limited = harts >= cpus        ? "its CPU set has no more"
+                                : now.harts == harts ? "WEFT_HARTS says so"
+                                                     : "the CPU quota of a cgroup allows no more";
     std::printf("  the process may use %zu of %zu hardware threads: %s\n", harts, cpus, limited);
-    if (now.streams > harts) std::printf("  more streams than harts: the kernel shares the hardware threads among those that have work; the others sleep\n");
-    if (now.streams < harts) std::printf("  harts that no stream has are for libraries that run as domains, as OpenMP does, and for guests\n");
+    if (now.streams > harts)
+        std::printf(
+            "  more streams than harts: the kernel shares the hardware threads among those that have work; the others "
+            "sleep\n");
+    if (now.streams < harts)
+        std::printf(
+            "  harts that no stream has are for libraries that run as domains, as OpenMP does, and for guests\n");
 }
 
-// A line on standard output for each variable whose value is not legal, and then for each that is probably misspelt. The exit status: 1 if there is one of
-// the first.
+// A line on standard output for each variable whose value is not legal, and then for each that is probably misspelt.
+// The exit status: 1 if there is one of the first.
 int check() {
     bool legal = weft_environment_check(stdout) == WEFT_OK;
     for (const weft_bridge::Variable& variable : weft_bridge::variables) {
@@ -117,7 +129,8 @@ int check() {
         legal = false;
     }
     if (!weft_command::checked_is_legal()) {
-        std::printf("WEFT_CHECKED is '%.100s'; legal are: %s\n", std::getenv("WEFT_CHECKED"), weft_command::checked_words);
+        std::printf("WEFT_CHECKED is '%.100s'; legal are: %s\n", std::getenv("WEFT_CHECKED"),
+                    weft_command::checked_words);
         legal = false;
     }
     weft_environment_doubts(stdout);
@@ -125,7 +138,7 @@ int check() {
     return legal ? 0 : 1;
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     if (count == 2 && std::strcmp(arguments[1], "--check") == 0) return check();
@@ -133,11 +146,15 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "weft info: there is no option '%s'; the only one is --check\n", arguments[1]);
         return 125;
     }
-    std::printf("Weft %d.%d.%d\n\nTopology\n", weft_version() / 10000, weft_version() / 100 % 100, weft_version() % 100);
+    std::printf("Weft %d.%d.%d\n\nTopology\n", weft_version() / 10000, weft_version() / 100 % 100,
+                weft_version() % 100);
     show_topology();
     const std::size_t allowed = weft_hart_limit(), cpus = cpus_of_process();   // now: later this thread may be bound
     const weft_status status = weft_init(nullptr);   // says itself what is wrong with a variable
-    std::printf("\nHarts\n  the CPU set and the quota allow %zu; used are at most %zu\n\nSettings (variable, value, where it comes from, meaning)\n", allowed, weft_hart_limit());
+    std::printf(
+        "\nHarts\n  the CPU set and the quota allow %zu; used are at most %zu\n\nSettings (variable, value, where it "
+        "comes from, meaning)\n",
+        allowed, weft_hart_limit());
     std::map<std::string, std::string> known = show_settings();
     for (const weft_bridge::Variable& variable : weft_bridge::variables) {
         char legal[128];
@@ -146,16 +163,21 @@ int main(int count, char** arguments) {
                  .c_str());
         known[variable.name] = variable.standard;
     }
-    show("WEFT_REPORT", "off", "where a process that `weft run --report` has started reports at exit (off, stderr, or a file)");
+    show("WEFT_REPORT", "off",
+         "where a process that `weft run --report` has started reports at exit (off, stderr, or a file)");
     known["WEFT_REPORT"] = "off";
-    show("WEFT_CHECKED", "off", (std::string("whether `weft run` runs programs on the checked library, which tells of stale handles (") + weft_command::checked_words + ")").c_str());
+    show("WEFT_CHECKED", "off",
+         (std::string("whether `weft run` runs programs on the checked library, which tells of stale handles (") +
+          weft_command::checked_words + ")")
+             .c_str());
     known["WEFT_CHECKED"] = "off";
     known["WEFT_TOLD_OF"];   // put there by weft_init
     show_streams(cpus, known["WEFT_STREAMS"]);
     std::printf("\nOther variables that are set\n");
     for (char** one = environ; *one != nullptr; ++one) {
         const std::string text = *one, name = text.substr(0, text.find('='));
-        const bool ours = name.rfind("OMP_", 0) == 0 || name.rfind("GOMP_", 0) == 0 || name.rfind("WEFT_", 0) == 0 || name == "LD_PRELOAD" || name == "GLIBC_TUNABLES";
+        const bool ours = name.rfind("OMP_", 0) == 0 || name.rfind("GOMP_", 0) == 0 || name.rfind("WEFT_", 0) == 0 ||
+                          name == "LD_PRELOAD" || name == "GLIBC_TUNABLES";
         if (ours && known.count(name) == 0) std::printf("  %s\n", text.c_str());
     }
     each_line(weft_environment_doubts, [](const char* line) { std::printf("  %s\n", line); });

@@ -60,8 +60,14 @@ class Case(unittest.TestCase):
         cls.weft = cls.build / "cmd" / "weft"
 
     def call(self, *arguments, env=None, **more):
-        return subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, timeout=60,
-                              env={**clean(), **(env or {})}, **more)
+        return subprocess.run(
+            [str(argument) for argument in arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**clean(), **(env or {})},
+            **more,
+        )
 
     def info(self, *options, env=None, **more):
         done = self.call(self.weft, "info", *options, env=env, **more)
@@ -83,8 +89,10 @@ class Values(Case):
         for name, value in values.items():
             with self.subTest(name=name, value=value):
                 again = self.settings(env={**before, name: value})[1]
-                self.assertEqual(again.replace(f"WEFT_STREAMS is {value}", f"the default is {value}"),
-                                 text.replace(f"WEFT_STREAMS is {value}", f"the default is {value}"))
+                self.assertEqual(
+                    again.replace(f"WEFT_STREAMS is {value}", f"the default is {value}"),
+                    text.replace(f"WEFT_STREAMS is {value}", f"the default is {value}"),
+                )
         self.assertEqual(self.call(self.weft, "info", "--check", env=values).stdout, "")
         self.assertEqual(self.settings(env=values)[0], values)
 
@@ -130,8 +138,13 @@ class Starts(Case):
     def test_a_machine_of_one_cpu(self):
         one = {"preexec_fn": lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})}
         lines = self.streams(env={"WEFT_STREAMS": "all"}, **one)
-        self.assertEqual(lines, ["  weft_init(NULL) starts 1: WEFT_STREAMS is all, that is as many as there are harts",
-                                 "  the process may use 1 of 1 hardware threads: its CPU set has no more"])
+        self.assertEqual(
+            lines,
+            [
+                "  weft_init(NULL) starts 1: WEFT_STREAMS is all, that is as many as there are harts",
+                "  the process may use 1 of 1 hardware threads: its CPU set has no more",
+            ],
+        )
 
     def test_fewer_harts_by_a_variable(self):
         if len(os.sched_getaffinity(0)) < 2:
@@ -151,7 +164,11 @@ class Starts(Case):
         try:
             own.mkdir()
             self.addCleanup(own.rmdir)
-            for name, value in {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}.items() if first.is_dir() else {"cpu.max": "50000 100000"}.items():
+            for name, value in (
+                {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}.items()
+                if first.is_dir()
+                else {"cpu.max": "50000 100000"}.items()
+            ):
                 (own / name).write_text(value)
         except OSError as error:
             self.skipTest(f"no quota can be set: {error}")
@@ -171,7 +188,20 @@ class Misspelt(Case):
         source = cls.tree.with_suffix(".c")
         source.write_text(TREE)
         include = pathlib.Path(__file__).resolve().parent.parent / "include"
-        subprocess.run([OPTIONS.cc, "-O1", f"-I{include}", source, "-o", cls.tree, f"-L{cls.build}", f"-Wl,-rpath,{cls.build}", "-lweft"], check=True)
+        subprocess.run(
+            [
+                OPTIONS.cc,
+                "-O1",
+                f"-I{include}",
+                source,
+                "-o",
+                cls.tree,
+                f"-L{cls.build}",
+                f"-Wl,-rpath,{cls.build}",
+                "-lweft",
+            ],
+            check=True,
+        )
 
     def test_a_program_on_weft_says_so_once_for_itself_and_its_children(self):
         done = self.call(self.tree, env={"WEFT_STEAMS": "4"})
@@ -179,14 +209,28 @@ class Misspelt(Case):
         self.assertEqual(done.stderr, f"weft: {told('WEFT_STEAMS', 'WEFT_STREAMS')}\n")
 
     def test_weft_run_says_so_once_for_all_that_it_starts(self):
-        done = self.call(self.weft, "run", "--", self.weft, "run", "--", "sh", "-c", f"{self.tree} && {self.weft} run -- {self.tree}", env={"WEFT_STEAMS": "4"})
+        done = self.call(
+            self.weft,
+            "run",
+            "--",
+            self.weft,
+            "run",
+            "--",
+            "sh",
+            "-c",
+            f"{self.tree} && {self.weft} run -- {self.tree}",
+            env={"WEFT_STEAMS": "4"},
+        )
         self.assertEqual((done.returncode, done.stdout), (0, 2 * TREE_SAYS))
         self.assertEqual(done.stderr, f"weft run: {told('WEFT_STEAMS', 'WEFT_STREAMS')}\n")
 
     def test_a_child_says_only_what_is_new(self):
         done = self.call(self.weft, "run", "--", "sh", "-c", f"WEFT_HART=2 {self.tree}", env={"WEFT_STEAMS": "4"})
         self.assertEqual((done.returncode, done.stdout), (0, TREE_SAYS))
-        self.assertEqual(done.stderr.splitlines(), [f"weft run: {told('WEFT_STEAMS', 'WEFT_STREAMS')}", f"weft: {told('WEFT_HART', 'WEFT_HARTS')}"])
+        self.assertEqual(
+            done.stderr.splitlines(),
+            [f"weft run: {told('WEFT_STEAMS', 'WEFT_STREAMS')}", f"weft: {told('WEFT_HART', 'WEFT_HARTS')}"],
+        )
 
     def test_the_program_runs_and_finds_the_variable(self):
         done = self.call(self.weft, "run", "--", "printenv", "WEFT_STEAMS", env={"WEFT_STEAMS": "4"})
@@ -195,19 +239,50 @@ class Misspelt(Case):
     def test_beside_a_value_that_is_not_legal_it_is_told_too(self):
         done = self.call(self.weft, "run", "--", "true", env={"WEFT_STEAMS": "4", "WEFT_HARTS": "many"})
         self.assertEqual(done.returncode, 125)
-        self.assertEqual(done.stderr.splitlines(), ["weft run: WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024",
-                                                    f"weft run: {told('WEFT_STEAMS', 'WEFT_STREAMS')}"])
+        self.assertEqual(
+            done.stderr.splitlines(),
+            [
+                "weft run: WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024",
+                f"weft run: {told('WEFT_STEAMS', 'WEFT_STREAMS')}",
+            ],
+        )
 
     def test_names_within_two_letters_are_doubted_and_others_are_somebody_elses(self):
-        near = {"WEFT_STRAEMS": "WEFT_STREAMS", "WEFT_NEIGHBORS": "WEFT_NEIGHBOURS", "WEFT_NEIGHBRS": "WEFT_NEIGHBOURS", "WEFT_RESUCE": "WEFT_RESCUE",
-                "WEFT_STACK_BYTE": "WEFT_STACK_BYTES", "WEFT_OMP_MAX_THREAD": "WEFT_OMP_MAX_THREADS", "WEFT_REPORTS": "WEFT_REPORT",
-                "WEFT_CHEKED": "WEFT_CHECKED", "WEFT_CHILDREN_PRELOADS": "WEFT_CHILDREN_PRELOAD"}
-        far = ["WEFT_NEIGHRS", "WEFT_OF_ANOTHER_PROJECT", "WEFT_", "WEFT_HOME", "WEFT_SCHEDULER_STACK", "weft_streams", "A_WEFT_STEAMS", "WEFT_" + 100 * "X"]
+        near = {
+            "WEFT_STRAEMS": "WEFT_STREAMS",
+            "WEFT_NEIGHBORS": "WEFT_NEIGHBOURS",
+            "WEFT_NEIGHBRS": "WEFT_NEIGHBOURS",
+            "WEFT_RESUCE": "WEFT_RESCUE",
+            "WEFT_STACK_BYTE": "WEFT_STACK_BYTES",
+            "WEFT_OMP_MAX_THREAD": "WEFT_OMP_MAX_THREADS",
+            "WEFT_REPORTS": "WEFT_REPORT",
+            "WEFT_CHEKED": "WEFT_CHECKED",
+            "WEFT_CHILDREN_PRELOADS": "WEFT_CHILDREN_PRELOAD",
+        }
+        far = [
+            "WEFT_NEIGHRS",
+            "WEFT_OF_ANOTHER_PROJECT",
+            "WEFT_",
+            "WEFT_HOME",
+            "WEFT_SCHEDULER_STACK",
+            "weft_streams",
+            "A_WEFT_STEAMS",
+            "WEFT_" + 100 * "X",
+        ]
         text = self.info("--check", env=dict.fromkeys([*near, *far], "1"))
         self.assertEqual(sorted(text.splitlines()), sorted(told(name, meant) for name, meant in near.items()))
 
     def test_names_that_weft_has_for_itself_and_its_tests_are_not_doubted(self):
-        own = ["WEFT_REPORT_OF", "WEFT_REPORT_FORMAT", "WEFT_REPORT_SPOOL", "WEFT_TOLD_OF", "WEFT_SEED", "WEFT_TEST_SEED", "WEFT_CHECKED", "WEFT_CHILDREN_PRELOAD"]
+        own = [
+            "WEFT_REPORT_OF",
+            "WEFT_REPORT_FORMAT",
+            "WEFT_REPORT_SPOOL",
+            "WEFT_TOLD_OF",
+            "WEFT_SEED",
+            "WEFT_TEST_SEED",
+            "WEFT_CHECKED",
+            "WEFT_CHILDREN_PRELOAD",
+        ]
         self.assertEqual(self.info("--check", env=dict.fromkeys(own, "1")), "")
 
     def test_an_illegal_word_of_the_commands_own_is_told(self):
@@ -216,7 +291,10 @@ class Misspelt(Case):
         self.assertEqual(told.stdout, "WEFT_CHECKED is 'maybe'; legal are: 1, on, 0, off\n")
 
     def test_weft_info_says_it_beside_what_is_set(self):
-        self.assertIn(f"  {told('WEFT_STEAMS', 'WEFT_STREAMS')}\n", self.info(env={"WEFT_STEAMS": "4"}).split("Other variables")[1])
+        self.assertIn(
+            f"  {told('WEFT_STEAMS', 'WEFT_STREAMS')}\n",
+            self.info(env={"WEFT_STEAMS": "4"}).split("Other variables")[1],
+        )
 
 
 def main():

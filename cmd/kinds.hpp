@@ -8,17 +8,17 @@ namespace weft_command {
 
 // What a library has to do with parallelism.
 enum class Kind : unsigned char {
-    none,            // nothing that Weft has to do with
-    openmp,          // code that gcc has compiled with -fopenmp
-    openmp_queries,  // refers to functions of OpenMP (omp_) only
-    libgomp,         // gcc's runtime, or a copy of it
-    libgomp_static,  // has libgomp within it
-    llvm_client,     // code that clang has compiled with -fopenmp
-    llvm_runtime,    // LLVM's runtime, or Intel's
-    llvm_static,     // has LLVM's runtime within it
+    none,             // nothing that Weft has to do with
+    openmp,           // code that gcc has compiled with -fopenmp
+    openmp_queries,   // refers to functions of OpenMP (omp_) only
+    libgomp,          // gcc's runtime, or a copy of it
+    libgomp_static,   // has libgomp within it
+    llvm_client,      // code that clang has compiled with -fopenmp
+    llvm_runtime,     // LLVM's runtime, or Intel's
+    llvm_static,      // has LLVM's runtime within it
     tbb,
-    openblas,  // with threads of its own
-    threads    // starts threads, and that is all that is known of it
+    openblas,   // with threads of its own
+    threads     // starts threads, and that is all that is known of it
 };
 
 // Whether the SONAME is that of LLVM's OpenMP runtime, or of Intel's build of it.
@@ -51,4 +51,4 @@ inline const char* name_of(Kind kind) {
 inline constexpr const char guarded_openblas[] =
     "OpenBLAS: one call at a time computes in parallel, and callers that wait for it do not spin";
 
-}  // namespace weft_command
+}   // namespace weft_command

@@ -1,8 +1,8 @@
 #include "limits.hpp"
 
-#include <algorithm>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <algorithm>
 
 namespace weft_command {
 
@@ -23,4 +23,4 @@ AddressSpace address_space() {
     return {true, static_cast<std::size_t>(limit.rlim_cur >> 10)};
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

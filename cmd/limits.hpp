@@ -20,4 +20,4 @@ struct AddressSpace {
 
 AddressSpace address_space();
 
-}  // namespace weft_command
+}   // namespace weft_command

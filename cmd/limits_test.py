@@ -24,7 +24,7 @@ from run_test import clean
 
 OPTIONS = None
 REQUIRED = {"addresses", "threads", "stack", "locked", "filter"}
-USER = 61187   # has no processes of its own, so RLIMIT_NPROC counts the test's alone
+USER = 61187  # has no processes of its own, so RLIMIT_NPROC counts the test's alone
 TRIED, SKIPPED = set(), []
 
 PROGRAM = r"""
@@ -147,6 +147,7 @@ def without(folder):
     def prepare():
         mounts_of_its_own()
         mount(b"none", folder.encode(), b"tmpfs", 0)
+
     return prepare
 
 
@@ -165,25 +166,91 @@ def limit(which, value):
     return lambda: resource.setrlimit(which, (value, value))
 
 
-# What a container's default filter refuses, in x86-64's and AArch64's numbers. It has more calls, which the programs below never make.
+# What a container's default filter refuses, in x86-64's and AArch64's numbers. It has more calls, which the programs
+# below never make.
 REFUSED = {
-    "x86_64": {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "unshare": 272, "setns": 308, "mount": 165, "umount2": 166,
-               "perf_event_open": 298, "bpf": 321, "userfaultfd": 323, "keyctl": 250, "add_key": 248, "request_key": 249,
-               "get_mempolicy": 239, "set_mempolicy": 238, "mbind": 237, "move_pages": 279, "migrate_pages": 256,
-               "kcmp": 312, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "pivot_root": 155, "chroot": 161, "reboot": 169,
-               "swapon": 167, "open_by_handle_at": 304, "clock_settime": 227, "settimeofday": 164, "quotactl": 179, "acct": 163, "syslog": 103},
-    "aarch64": {"io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "unshare": 97, "setns": 268, "mount": 40, "umount2": 39,
-                "perf_event_open": 241, "bpf": 280, "userfaultfd": 282, "keyctl": 219, "add_key": 217, "request_key": 218,
-                "get_mempolicy": 236, "set_mempolicy": 237, "mbind": 235, "move_pages": 239, "migrate_pages": 238,
-                "kcmp": 272, "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "pivot_root": 41, "chroot": 51, "reboot": 142,
-                "swapon": 224, "open_by_handle_at": 265, "clock_settime": 112, "settimeofday": 170, "quotactl": 60, "acct": 89, "syslog": 116}}
+    "x86_64": {
+        "io_uring_setup": 425,
+        "io_uring_enter": 426,
+        "io_uring_register": 427,
+        "unshare": 272,
+        "setns": 308,
+        "mount": 165,
+        "umount2": 166,
+        "perf_event_open": 298,
+        "bpf": 321,
+        "userfaultfd": 323,
+        "keyctl": 250,
+        "add_key": 248,
+        "request_key": 249,
+        "get_mempolicy": 239,
+        "set_mempolicy": 238,
+        "mbind": 237,
+        "move_pages": 279,
+        "migrate_pages": 256,
+        "kcmp": 312,
+        "ptrace": 101,
+        "process_vm_readv": 310,
+        "process_vm_writev": 311,
+        "pivot_root": 155,
+        "chroot": 161,
+        "reboot": 169,
+        "swapon": 167,
+        "open_by_handle_at": 304,
+        "clock_settime": 227,
+        "settimeofday": 164,
+        "quotactl": 179,
+        "acct": 163,
+        "syslog": 103,
+    },
+    "aarch64": {
+        "io_uring_setup": 425,
+        "io_uring_enter": 426,
+        "io_uring_register": 427,
+        "unshare": 97,
+        "setns": 268,
+        "mount": 40,
+        "umount2": 39,
+        "perf_event_open": 241,
+        "bpf": 280,
+        "userfaultfd": 282,
+        "keyctl": 219,
+        "add_key": 217,
+        "request_key": 218,
+        "get_mempolicy": 236,
+        "set_mempolicy": 237,
+        "mbind": 235,
+        "move_pages": 239,
+        "migrate_pages": 238,
+        "kcmp": 272,
+        "ptrace": 117,
+        "process_vm_readv": 270,
+        "process_vm_writev": 271,
+        "pivot_root": 41,
+        "chroot": 51,
+        "reboot": 142,
+        "swapon": 224,
+        "open_by_handle_at": 265,
+        "clock_settime": 112,
+        "settimeofday": 170,
+        "quotactl": 60,
+        "acct": 89,
+        "syslog": 116,
+    },
+}
 # And what old libraries of such filters do not know. They answer EPERM, newer ones ENOSYS.
-UNKNOWN = {"clone3": 435, "membarrier": {"x86_64": 324, "aarch64": 283}, "rseq": {"x86_64": 334, "aarch64": 293}, "futex_waitv": 449}
+UNKNOWN = {
+    "clone3": 435,
+    "membarrier": {"x86_64": 324, "aarch64": 283},
+    "rseq": {"x86_64": 334, "aarch64": 293},
+    "futex_waitv": 449,
+}
 EPERM, ENOSYS = 1, 38
 
 
 def filtered(unknown):
-    """A filter of system calls, by BPF: the refused ones fail with EPERM, clone3 with ENOSYS; old ones refuse the unknown, too."""
+    """A filter of system calls, by BPF: the refused ones fail with EPERM, clone3 with ENOSYS; old ones refuse the
+    unknown, too."""
     machine = os.uname().machine
     answers = {number: EPERM for number in REFUSED[machine].values()}
     for name, number in UNKNOWN.items():
@@ -196,13 +263,14 @@ def filtered(unknown):
     program = [struct.pack("HBBI", load, 0, 0, 0)]
     for number, error in sorted(answers.items()):
         program += [struct.pack("HBBI", equal, 0, 1, number), struct.pack("HBBI", give, 0, 0, 0x00050000 | error)]
-    program.append(struct.pack("HBBI", give, 0, 0, 0x7fff0000))
+    program.append(struct.pack("HBBI", give, 0, 0, 0x7FFF0000))
     code = ctypes.create_string_buffer(b"".join(program))
 
     def prepare():
         head = struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
         checked(LIBC.prctl(38, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
         checked(LIBC.prctl(22, 2, ctypes.create_string_buffer(head)), "PR_SET_SECCOMP")
+
     return prepare
 
 
@@ -253,7 +321,9 @@ class Limits(unittest.TestCase):
         cls.place = pathlib.Path(tempfile.mkdtemp(prefix="weft-limits-"))
         cls.addClassCleanup(shutil.rmtree, cls.place)
         cls.place.chmod(0o755)
-        subprocess.run(["cmake", "--install", OPTIONS.build, "--prefix", cls.place / "prefix"], check=True, capture_output=True)
+        subprocess.run(
+            ["cmake", "--install", OPTIONS.build, "--prefix", cls.place / "prefix"], check=True, capture_output=True
+        )
         cls.weft = cls.place / "prefix" / "bin" / "weft"
         cls.program = cls.place / "program"
         (cls.place / "program.c").write_text(PROGRAM)
@@ -269,8 +339,17 @@ class Limits(unittest.TestCase):
         def child():
             prepare()
             become()
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, env=clean(), cwd=self.place,
-                              stdin=subprocess.DEVNULL, preexec_fn=child)
+
+        return subprocess.run(
+            [str(word) for word in command],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean(),
+            cwd=self.place,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=child,
+        )
 
     def pair(self, command, prepare, become, options=()):
         try:
@@ -283,31 +362,44 @@ class Limits(unittest.TestCase):
         return plain, ours
 
     def no_worse(self, kind, what, prepare, command=None, only=None, said=""):
-        """What runs without runs alike; what is refused there is refused in the same words or runs. Weft says nothing but `said`."""
+        """What runs without runs alike; what is refused there is refused in the same words or runs. Weft says nothing
+        but `said`."""
         for name, become in users().items():
             if only not in (None, name):
                 continue
             for words in [command] if command else [(2, 1, 3, 0), (8, 1, 3, 0), (4, 4, 2, 0)]:
                 with self.subTest(limit=what, user=name, program=words):
                     plain, ours = self.pair([self.program, *words], prepare, become)
-                    TRIED.add(kind)   # not where it is skipped
+                    TRIED.add(kind)  # not where it is skipped
                     heard = re.sub(said, "", ours.stderr) if said else ours.stderr
                     seen = (ours.returncode, ours.stdout, heard)
-                    # Whether several callers find addresses is by chance: how many arenas malloc makes depends on who meets whom.
+                    # Whether several callers find addresses is by chance: how many arenas malloc makes depends on who
+                    # meets whom.
                     if plain.returncode == 0 and (kind != "addresses" or words[1] == 1):
                         self.assertEqual(seen, (0, plain.stdout, plain.stderr))
                     elif words[1] == 1:
-                        self.assertIn(seen, [(plain.returncode, plain.stdout, plain.stderr), (0, self.result(words), "")])
-                    else:   # several callers: which of them is refused first, and how often it is said, is by chance
+                        self.assertIn(
+                            seen, [(plain.returncode, plain.stdout, plain.stderr), (0, self.result(words), "")]
+                        )
+                    else:  # several callers: which of them is refused first, and how often it is said, is by chance
                         self.assertIn(ours.returncode, [0, 1, 3], ours.stderr)
                         if ours.returncode == 0:
                             self.assertEqual((ours.stdout, heard), (self.result(words), ""))
-                        self.assertRegex(heard, r"^(\s*(libgomp: |Thread creation failed: .*|Out of memory allocating \d+ bytes))*\s*$")
+                        self.assertRegex(
+                            heard,
+                            r"^(\s*(libgomp: |Thread creation failed: .*|Out of memory allocating \d+ bytes))*\s*$",
+                        )
 
     def test_addresses(self):
         for KiB in [40000, 80000, 98304, 120000, 150000, 200000, 300000, 1000000]:
-            self.no_worse("addresses", f"-v {KiB}", limit(resource.RLIMIT_AS, KiB << 10),
-                      said=r"^weft run: the address space is limited to \d+ KiB .* the program runs without Weft; .*\n" if KiB < 98304 else "")
+            self.no_worse(
+                "addresses",
+                f"-v {KiB}",
+                limit(resource.RLIMIT_AS, KiB << 10),
+                said=r"^weft run: the address space is limited to \d+ KiB .* the program runs without Weft; .*\n"
+                if KiB < 98304
+                else "",
+            )
 
     def works(self, what, threads, command, result):
         become = users()["a user"]
@@ -320,15 +412,24 @@ class Limits(unittest.TestCase):
         before = threads_of_the_user()
         for members in [2, 4, 8]:
             for more in [*range(1, members + 3), members + 6, 4 * members]:
-                self.no_worse("threads", f"-u {more}", limit(resource.RLIMIT_NPROC, before + more), (members, 1, 3, 0), only="a user")
+                self.no_worse(
+                    "threads",
+                    f"-u {more}",
+                    limit(resource.RLIMIT_NPROC, before + more),
+                    (members, 1, 3, 0),
+                    only="a user",
+                )
 
     def test_threads_of_several_callers(self):
         before = threads_of_the_user()
-        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller ends, as do Weft's own OS threads:
-        # they end where the program's next pthread_create is refused. libgomp's stay for a moment, and are met now and then.
+        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller ends, as do Weft's own
+        # OS threads: they end where the program's next pthread_create is refused. libgomp's stay for a moment, and are
+        # met now and then.
         harts = len(os.sched_getaffinity(0))
         for more in [16, 17]:
-            self.no_worse("threads", f"-u {more}", limit(resource.RLIMIT_NPROC, before + more), (4, 4, 3, 0), only="a user")
+            self.no_worse(
+                "threads", f"-u {more}", limit(resource.RLIMIT_NPROC, before + more), (4, 4, 3, 0), only="a user"
+            )
         for more in [16 + harts + 1, 16 + harts + 5, 40 + 2 * harts]:
             self.works(f"-u {more}", before + more, [self.program, 4, 4, 3, 0], self.result((4, 4, 3, 0)))
 
@@ -377,8 +478,14 @@ class Limits(unittest.TestCase):
 
     def under_several(self, command, options=(), heard=lambda plain, ours: plain.stderr == ours.stderr):
         """Programs of all kinds, under one limit of each sort."""
-        limits = {"-v": limit(resource.RLIMIT_AS, 1 << 30), "-l": limit(resource.RLIMIT_MEMLOCK, 0), "seccomp": filtered(unknown=True),
-                  "read-only": read_only, "no /proc": without("/proc"), "no /sys": without("/sys")}
+        limits = {
+            "-v": limit(resource.RLIMIT_AS, 1 << 30),
+            "-l": limit(resource.RLIMIT_MEMLOCK, 0),
+            "seccomp": filtered(unknown=True),
+            "read-only": read_only,
+            "no /proc": without("/proc"),
+            "no /sys": without("/sys"),
+        }
         for what, prepare in limits.items():
             for name, become in users().items():
                 with self.subTest(limit=what, user=name):
@@ -391,13 +498,21 @@ class Limits(unittest.TestCase):
 
     @unittest.skipIf(shutil.which("gm") is None, "there is no gm")
     def test_pictures(self):
-        self.under_several(["sh", "-c", "gm convert -size 400x300 gradient:red-blue -blur 0x3 -rotate 17 ppm:- | cksum"])
+        self.under_several(
+            ["sh", "-c", "gm convert -size 400x300 gradient:red-blue -blur 0x3 -rotate 17 ppm:- | cksum"]
+        )
 
     def test_eigenvalues(self):
-        python = "/usr/bin/python3"   # Debian's, for which NumPy is packaged
+        python = "/usr/bin/python3"  # Debian's, for which NumPy is packaged
         if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode != 0:
             self.skipTest("there is no NumPy")
-        self.under_several([python, "-c", "import numpy; print(numpy.linalg.eigvalsh(numpy.ones((150, 150)) + numpy.eye(150))[-1].round(6))"])
+        self.under_several(
+            [
+                python,
+                "-c",
+                "import numpy; print(numpy.linalg.eigvalsh(numpy.ones((150, 150)) + numpy.eye(150))[-1].round(6))",
+            ]
+        )
 
 
 class Result(unittest.TextTestResult):
@@ -412,7 +527,12 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--cc", default="gcc")
     OPTIONS, rest = parser.parse_known_args()
-    ran = unittest.main(module="__main__", argv=[sys.argv[0], *rest], exit=False, testRunner=unittest.TextTestRunner(resultclass=Result, verbosity=2))
+    ran = unittest.main(
+        module="__main__",
+        argv=[sys.argv[0], *rest],
+        exit=False,
+        testRunner=unittest.TextTestRunner(resultclass=Result, verbosity=2),
+    )
     print(f"tried: {', '.join(sorted(TRIED)) or 'nothing'}; skipped: {len(SKIPPED)}")
     for line in SKIPPED:
         print(f"  skipped: {line}")

@@ -46,4 +46,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace weft_command
+}   // namespace weft_command

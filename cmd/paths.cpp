@@ -1,21 +1,24 @@
 #include "paths.hpp"
 
-#include <climits>
-#include <cstdlib>
 #include <sys/auxv.h>
 #include <unistd.h>
+#include <climits>
+#include <cstdlib>
 
 namespace weft_command {
 
 namespace {
 
 // Where the executable lies, links followed: so that a link to it may lie anywhere. Without /proc, as in some chroots,
-// the kernel's word on which path was executed says it, too; it is relative where that was, and a script's would be the script.
+// the kernel's word on which path was executed says it, too; it is relative where that was, and a script's would be the
+// script.
 std::string own_folder() {
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     const auto executed = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-    const std::string text = length > 0 ? std::string(path, static_cast<std::size_t>(length)) : executed != nullptr ? real(executed) : std::string();
+    const std::string text = length > 0            ? std::string(path, static_cast<std::size_t>(length))
+                             : executed != nullptr ? real(executed)
+                                                   : std::string();
     return text.substr(0, text.rfind('/'));
 }
 
@@ -27,8 +30,8 @@ struct KnownLibrary {
     bool required;
 };
 
-// libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so and know where it is: named here, the loader
-// looks in one library instead of a dozen.
+// libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so and know where it is:
+// named here, the loader looks in one library instead of a dozen.
 constexpr KnownLibrary known_libraries[] = {
     {Piece::regions, "libweft_regions.so.0", "/weft", "/cmd", true},
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},
@@ -38,7 +41,7 @@ constexpr KnownLibrary known_libraries[] = {
     {Piece::report, "libweft_report.so.0", "/weft", "/cmd", true},
 };
 
-}  // namespace
+}   // namespace
 
 std::string real(const std::string& path) {
     char* const found = realpath(path.c_str(), nullptr);
@@ -71,10 +74,12 @@ Pieces find_pieces() {
 bool find_variant(const char* name, Pieces& pieces) {
     const std::string soname = "libweft_" + std::string(name) + ".so." WEFT_SOVERSION;
     if (pieces.root.empty() || access((pieces.root + "/" + soname).c_str(), R_OK) != 0) return false;
-    const std::string openmp = pieces.root + (pieces.is_installed ? "/weft/" + std::string(name) + "/openmp" : "/bridge/openmp/" + std::string(name));
+    const std::string openmp = pieces.root + (pieces.is_installed ? "/weft/" + std::string(name) + "/openmp"
+                                                                  : "/bridge/openmp/" + std::string(name));
     bool placed = false;
     for (Library& library : pieces.libraries) {
-        if (library.piece == Piece::openmp && access((openmp + "/" + library.soname).c_str(), R_OK) == 0) library.folder = openmp;
+        if (library.piece == Piece::openmp && access((openmp + "/" + library.soname).c_str(), R_OK) == 0)
+            library.folder = openmp;
         if (library.piece != Piece::weft) continue;
         library.soname = soname;
         placed = true;
@@ -91,4 +96,4 @@ std::string absolute(const std::string& path) {
     return text;
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

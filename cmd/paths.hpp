@@ -21,12 +21,13 @@ struct Pieces {
     std::string info;                 // the program behind `weft info`
     std::string root;                 // below which they lie
     bool is_installed = false;
-    std::string missing;              // the first library that has to be there and is not; empty: none
+    std::string missing;   // the first library that has to be there and is not; empty: none
 };
 
 Pieces find_pieces();
 
-// Puts a build of the library into libweft's place (checked, tsan, asan), and what was built to run on that beside it. False: it is not there.
+// Puts a build of the library into libweft's place (checked, tsan, asan), and what was built to run on that beside it.
+// False: it is not there.
 bool find_variant(const char* name, Pieces& pieces);
 
 // The file's own path, links followed; empty: it is not there.
@@ -35,4 +36,4 @@ std::string real(const std::string& path);
 // An absolute path of what may be given relative to the current folder.
 std::string absolute(const std::string& path);
 
-}  // namespace weft_command
+}   // namespace weft_command

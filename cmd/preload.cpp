@@ -1,7 +1,7 @@
 #include "preload.hpp"
 
-#include <cstdlib>
 #include <sys/stat.h>
+#include <cstdlib>
 #include <vector>
 
 namespace weft_command {
@@ -22,7 +22,7 @@ bool is_ours(const std::string& entry, const Pieces& pieces) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 void join(std::string& list, const std::string& part) {
     if (!list.empty()) list += ':';
@@ -36,7 +36,8 @@ std::string text_of(const char* variable) {
 
 bool same_file(const std::string& one, const std::string& other) {
     struct stat first, second;
-    return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
 }
 
 std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& known) {
@@ -46,16 +47,19 @@ std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& 
         if ((library.piece == Piece::report || library.piece == Piece::regions) && !asked.report) continue;
         wanted.push_back(&library);
     }
-    const bool by_path = std::all_of(wanted.begin(), wanted.end(), [](const Library* library) { return can_be_preloaded(library->path()); });
+    const bool by_path = std::all_of(wanted.begin(), wanted.end(),
+                                     [](const Library* library) { return can_be_preloaded(library->path()); });
     std::string list, folders;
     for (const Library* library : wanted) {
         join(list, by_path ? library->path() : library->soname);
         if (by_path) continue;
         if (!can_be_searched(library->folder)) {
-            return "'" + library->path() + "' cannot be named in LD_PRELOAD, and its folder cannot be in LD_LIBRARY_PATH: of the characters "
+            return "'" + library->path() +
+                   "' cannot be named in LD_PRELOAD, and its folder cannot be in LD_LIBRARY_PATH: of the characters "
                    "colon, semicolon and dollar it may have none";
         }
-        if ((":" + folders + ":").find(":" + library->folder + ":") == std::string::npos) join(folders, library->folder);
+        if ((":" + folders + ":").find(":" + library->folder + ":") == std::string::npos)
+            join(folders, library->folder);
     }
     split(text_of("LD_PRELOAD"), " :\t\n", [&](const std::string& entry) {
         if (!is_ours(entry, pieces) && !is_ours(entry, known)) join(list, entry);
@@ -79,4 +83,4 @@ std::string preload_for_program_alone(const Preloaded& asked, const Pieces& piec
     return {};
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

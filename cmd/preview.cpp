@@ -22,8 +22,8 @@ std::string file_of(const std::string& path) { return path.substr(path.rfind('/'
 // ---- what the loader would load ------------------------------------------------------------------------------
 
 struct Listing {
-    std::vector<std::string> objects;  // paths, the program's first
-    std::vector<std::string> trouble;  // what the loader complains about
+    std::vector<std::string> objects;   // paths, the program's first
+    std::vector<std::string> trouble;   // what the loader complains about
 };
 
 // Asking the loader means running it. Whoever has made the program could have named a loader of his own, so
@@ -43,7 +43,7 @@ void read_line(std::string line, Listing& listing) {
     }
     std::string path = line.substr(0, address);
     if (arrow != std::string::npos && arrow < address) path.erase(0, arrow + 4);
-    if (!path.empty() && path[0] == '/') listing.objects.push_back(path);  // the kernel's own has no file
+    if (!path.empty() && path[0] == '/') listing.objects.push_back(path);   // the kernel's own has no file
 }
 
 template <class Line>
@@ -79,9 +79,9 @@ Listing list(const std::string& program, const std::string& loader) {
 struct Object {
     std::string path;
     std::string soname;
-    unsigned constructs = 0, queries = 0, llvm = 0;  // functions of OpenMP that it calls
+    unsigned constructs = 0, queries = 0, llvm = 0;   // functions of OpenMP that it calls
     bool starts_threads = false, opens = false, exec_blas = false;
-    bool defines_gnu = false, defines_llvm = false;  // a runtime's entry points
+    bool defines_gnu = false, defines_llvm = false;   // a runtime's entry points
 };
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
@@ -91,7 +91,7 @@ bool is_one_of(const char* name, std::initializer_list<const char*> names) {
 void note_call(Object& object, const char* name, bool weak) {
     if (begins(name, "__kmpc_")) ++object.llvm;
     if (begins(name, "GOMP_")) ++object.constructs;
-    if (begins(name, "omp_") && !weak) ++object.queries;  // weak: only asked where somebody has it
+    if (begins(name, "omp_") && !weak) ++object.queries;   // weak: only asked where somebody has it
     if (is_one_of(name, {"pthread_create", "thrd_create",
                          "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"})) {
         object.starts_threads = true;
@@ -101,7 +101,7 @@ void note_call(Object& object, const char* name, bool weak) {
 
 Object look_into(const std::string& path) {
     Object object;
-    object.path = real(path);  // names such as libblas.so.3 may stand for any library
+    object.path = real(path);   // names such as libblas.so.3 may stand for any library
     const Image image(path);
     object.soname = image.soname();
     image.each_symbol(true, [&](const char* name, bool defined, bool weak) {
@@ -162,7 +162,8 @@ public:
     void line(const std::string& what, const std::string& more) { text_ += "  " + what + ": " + more + "\n"; }
 
     void variant() {
-        if (options_.why_variant != nullptr) line("would run on", path_of(Piece::weft) + ", since " + options_.why_variant);
+        if (options_.why_variant != nullptr)
+            line("would run on", path_of(Piece::weft) + ", since " + options_.why_variant);
     }
 
     void objects(const std::vector<Object>& all) {
@@ -221,10 +222,8 @@ private:
         std::size_t others = 0;
         for (const Object& object : all) {
             if (!is(object)) continue;
-            if (names.empty())
-                names = object.path;
-            else
-                ++others;
+            if (names.empty()) names = object.path;
+            else ++others;
         }
         if (others != 0) names += " and " + std::to_string(others) + (others == 1 ? " other" : " others");
         return names;
@@ -300,7 +299,7 @@ void describe(const Program& program, int depth, const Pieces& pieces, const Pre
         text.line("only a run tells", "which programs the script starts; each is reached, too");
 }
 
-}  // namespace
+}   // namespace
 
 std::string preview(const Program& program, const Pieces& pieces, const PreviewOptions& options) {
     Text text(pieces, options);
@@ -308,4 +307,4 @@ std::string preview(const Program& program, const Pieces& pieces, const PreviewO
     return text.take();
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

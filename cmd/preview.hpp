@@ -18,4 +18,4 @@ struct PreviewOptions {
 // libraries it would load; nothing of the program runs.
 std::string preview(const Program& program, const Pieces& pieces, const PreviewOptions& options);
 
-}  // namespace weft_command
+}   // namespace weft_command

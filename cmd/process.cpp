@@ -51,8 +51,7 @@ public:
 
     static int status_of(pid_t process) {
         int status = 0;
-        while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
-        }
+        while (waitpid(process, &status, 0) < 0 && errno == EINTR) {}
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 
@@ -63,7 +62,7 @@ private:
 // A file without a name: two pipes could fill up while the other one is read.
 int nameless_file() { return open("/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); }
 
-}  // namespace
+}   // namespace
 
 Outcome run_and_wait(const std::string& path, std::vector<std::string> arguments,
                      const std::vector<const char*>& without, bool keep_errors) {
@@ -80,10 +79,8 @@ Outcome run_and_wait(const std::string& path, std::vector<std::string> arguments
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    if (errors >= 0)
-        posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    else
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (errors >= 0) posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    else posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const Awaited awaited;
     pid_t process = 0;
     outcome.error = posix_spawn(&process, path.c_str(), &actions, nullptr, words.data(), variables.data());
@@ -102,4 +99,4 @@ Outcome run_and_wait(const std::string& path, std::vector<std::string> arguments
     return outcome;
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

@@ -7,10 +7,10 @@
 namespace weft_command {
 
 struct Outcome {
-    int error = 0;       // of starting it, as errno has it; 0: it ran
-    int status = -1;     // its exit status; -1: a signal ended it
-    std::string output;  // what it wrote to standard output
-    std::string errors;  // and to standard error; empty unless asked for, and then it is lost
+    int error = 0;        // of starting it, as errno has it; 0: it ran
+    int status = -1;      // its exit status; -1: a signal ended it
+    std::string output;   // what it wrote to standard output
+    std::string errors;   // and to standard error; empty unless asked for, and then it is lost
 };
 
 // Runs `path` with these arguments (the first is its name) and without the variables of the environment whose
@@ -18,4 +18,4 @@ struct Outcome {
 Outcome run_and_wait(const std::string& path, std::vector<std::string> arguments,
                      const std::vector<const char*>& without, bool keep_errors);
 
-}  // namespace weft_command
+}   // namespace weft_command

@@ -1,14 +1,14 @@
 #include "program.hpp"
 
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
-#include <cstring>
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 namespace weft_command {
@@ -123,12 +123,15 @@ void look_at_elf(const File& file, const unsigned char* identity, Program& progr
     const std::size_t got = file.read(&header, sizeof header, 0);
     if (identity[EI_CLASS] != self.elf_class || header.e_machine != self.machine) {
         // A loader for x86 complains about each library of x86-64 on standard error.
-        return leave(program, Reach::none, std::string("it is for another architecture (") + name_of(header.e_machine) +
-                                               (identity[EI_CLASS] == ELFCLASS32 ? ", 32 bits)" : ")"));
+        return leave(program, Reach::none,
+                     std::string("it is for another architecture (") + name_of(header.e_machine) +
+                         (identity[EI_CLASS] == ELFCLASS32 ? ", 32 bits)" : ")"));
     }
     if (got < sizeof header || header.e_phentsize != sizeof(Elf64_Phdr)) return;
     std::vector<Elf64_Phdr> segments(header.e_phnum);
-    if (file.read(segments.data(), segments.size() * sizeof segments[0], static_cast<off_t>(header.e_phoff)) != segments.size() * sizeof segments[0]) return;
+    if (file.read(segments.data(), segments.size() * sizeof segments[0], static_cast<off_t>(header.e_phoff)) !=
+        segments.size() * sizeof segments[0])
+        return;
     for (const Elf64_Phdr& segment : segments) {
         if (segment.p_type != PT_INTERP) continue;
         char loader[PATH_MAX] = {};
@@ -143,7 +146,7 @@ void look_at_elf(const File& file, const unsigned char* identity, Program& progr
     leave(program, Reach::children, "it is linked statically: no loader runs");
 }
 
-}  // namespace
+}   // namespace
 
 Program look_at(const char* name) {
     Program program;
@@ -183,4 +186,4 @@ Program look_at(const char* name) {
     return program;
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

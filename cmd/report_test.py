@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
 }
 """
 
-# Stands for OpenBLAS with threads of its own, as NumPy's wheel brings it: it asks OpenMP one question, and never begins a region.
+# Stands for OpenBLAS with threads of its own, as NumPy's wheel brings it: it asks OpenMP one question, and never begins
+# a region.
 THREADED_BLAS = """
 #include <pthread.h>
 extern int omp_in_parallel(void) __attribute__((weak));
@@ -67,10 +68,13 @@ int team(void) {
 }
 """
 # Its exec_blas is called by the loader's table, as Debian's is.
-GUARDED_BLAS = THREADED_BLAS.replace("int team(void) {", """
+GUARDED_BLAS = THREADED_BLAS.replace(
+    "int team(void) {",
+    """
 __attribute__((noinline)) int exec_blas(long count, void* queue) { return count != 1 || queue != 0; }
 int team(void) {
-    if (exec_blas(1, 0) != 0) return 8;""")
+    if (exec_blas(1, 0) != 0) return 8;""",
+)
 # Stands for LLVM's runtime, which has entry points for gcc's programs, too.
 LLVM_RUNTIME = """
 #include <pthread.h>
@@ -207,7 +211,9 @@ class Report(Case):
         copy = self.compile(COPY, "-shared", "-fPIC", "-Wl,-soname,libgomp-1234abcd.so.1", name="libgomp-1234abcd.so.1")
         part = self.compile(LIBRARY, "-fopenmp", "-fPIC", "-c", name="team.o")
         library = self.place / "libteam.so"
-        subprocess.run([run_test.OPTIONS.cc, "-shared", part, copy, "-o", library, f"-Wl,-rpath,{self.place}"], check=True)
+        subprocess.run(
+            [run_test.OPTIONS.cc, "-shared", part, copy, "-o", library, f"-Wl,-rpath,{self.place}"], check=True
+        )
         return self.compile(LOADER, "-ldl", name="loader"), library
 
     def test_a_copy_of_libgomp_under_another_name_is_taken_over(self):
@@ -216,13 +222,17 @@ class Report(Case):
         done = self.call("run", "--report", "--", loader, library)
         self.assertEqual(done.stdout, "3\n", done.stderr)
         self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI", done.stderr)
-        self.assertRegex(done.stderr, r"taken over: .*/libgomp-1234abcd\.so\.1: a copy of libgomp, whose callers run on Weft")
+        self.assertRegex(
+            done.stderr, r"taken over: .*/libgomp-1234abcd\.so\.1: a copy of libgomp, whose callers run on Weft"
+        )
 
     def test_what_is_opened_with_deepbind_is_left_alone(self):
         loader, library = self.wheel()
         done = self.call("run", "--report", "--", loader, library, "deep")
         self.assertEqual(done.stdout, "1\n", done.stderr)
-        self.assertRegex(done.stderr, r"left alone: .*libteam\.so: its OpenMP is .*/libgomp-1234abcd\.so\.1, by RTLD_DEEPBIND")
+        self.assertRegex(
+            done.stderr, r"left alone: .*libteam\.so: its OpenMP is .*/libgomp-1234abcd\.so\.1, by RTLD_DEEPBIND"
+        )
         self.assertNotIn("taken over", done.stderr)
 
     def test_a_script_is_told_of_only_where_there_is_something(self):
@@ -231,7 +241,7 @@ class Report(Case):
         where = self.place / "report"
         done = self.call("run", f"--report={where}", "--", script)
         self.assertEqual((done.stdout, done.stderr), ("10\n10\n", ""))
-        self.assertEqual(where.read_text().count("weft run report: "), 2)   # bash is what was started
+        self.assertEqual(where.read_text().count("weft run report: "), 2)  # bash is what was started
         self.assertIn(f"weft run report: {program.resolve()} (2 processes, the first of them ", where.read_text())
         self.assertIn(f"taken over: {program.resolve()}: OpenMP of the GNU ABI: 2 regions on Weft", where.read_text())
 
@@ -240,7 +250,9 @@ class Report(Case):
 
     def test_a_relative_file_stays_where_it_was_meant_and_is_begun_anew(self):
         (self.place / "r").write_text("old\n")
-        self.call("run", "--report=r", "--", "sh", "-c", f"cd /; exec {self.compile(REGION, '-fopenmp')}", cwd=self.place)
+        self.call(
+            "run", "--report=r", "--", "sh", "-c", f"cd /; exec {self.compile(REGION, '-fopenmp')}", cwd=self.place
+        )
         self.assertTrue((self.place / "r").read_text().startswith("weft run report: "))
 
     def test_a_file_that_cannot_be_written_is_refused(self):
@@ -252,20 +264,26 @@ class Report(Case):
         program = self.compile("int main(void) { return 3; }", "-static")
         done = self.call("run", "--report", "--", program)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("left alone: the program: it is linked statically: no loader runs; programs that it starts are seen to", done.stderr)
+        self.assertIn(
+            "left alone: the program: it is linked statically: no loader runs; programs that it starts are seen to",
+            done.stderr,
+        )
 
     def test_a_program_of_another_processor_is_told_of_and_nothing_is_preloaded(self):
         program = self.compile("int main(void) { return 0; }")
         image = bytearray(program.read_bytes())
-        image[18:20] = (8).to_bytes(2, "little")   # MIPS
+        image[18:20] = (8).to_bytes(2, "little")  # MIPS
         program.write_bytes(image)
         done = self.call("run", "--report", "--", program)
-        self.assertEqual(done.returncode, 126)     # nothing here can run it
+        self.assertEqual(done.returncode, 126)  # nothing here can run it
         self.assertIn("left alone: the program: it is for another architecture", done.stderr)
 
     def test_a_program_of_another_c_library_is_not_broken(self):
         program = self.compile("int main(void) { return 0; }", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
-        self.assertIn("its loader is /lib/ld-musl-x86_64.so.1, of another C library", self.call("run", "--report", "--", program).stderr)
+        self.assertIn(
+            "its loader is /lib/ld-musl-x86_64.so.1, of another C library",
+            self.call("run", "--report", "--", program).stderr,
+        )
 
     @unittest.skipUnless(os.getuid() == 0, "needs another user")
     def test_a_set_user_id_program_is_told_of(self):
@@ -277,8 +295,10 @@ class Report(Case):
         self.assertIn("left alone: the program: it is set-user-id: the loader ignores what is preloaded", done.stderr)
 
     def test_the_child_of_a_fork_reports_nothing(self):
-        program = self.compile("#include <unistd.h>\n#include <sys/wait.h>\n#include <stdlib.h>\n"
-                               "int main(void) { if (fork() == 0) exit(0); wait(0); return 0; }")
+        program = self.compile(
+            "#include <unistd.h>\n#include <sys/wait.h>\n#include <stdlib.h>\n"
+            "int main(void) { if (fork() == 0) exit(0); wait(0); return 0; }"
+        )
         self.assertEqual(self.call("run", "--report", "--", program).stderr.count("weft run report"), 1)
 
     def shared(self, name, text=LIBRARY, *flags):
@@ -287,7 +307,9 @@ class Report(Case):
     def compile_cpp(self, text, *flags):
         source, program = self.place / "program.cpp", self.place / "program"
         source.write_text(text)
-        done = subprocess.run([run_test.OPTIONS.cc, source, "-o", program, "-lstdc++", "-pthread", *flags], capture_output=True)
+        done = subprocess.run(
+            [run_test.OPTIONS.cc, source, "-o", program, "-lstdc++", "-pthread", *flags], capture_output=True
+        )
         if done.returncode != 0:
             self.skipTest("no C++ compiler")
         return program
@@ -300,7 +322,9 @@ class Report(Case):
         self.assertNotRegex(done.stderr, "taken over|limited")
 
     def test_an_openblas_with_threads_of_its_own_is_limited_and_its_threads_are_left_alone(self):
-        library = self.shared("libopenblas.so", GUARDED_BLAS, "-pthread", "-fPIC", "-fno-inline", "-fsemantic-interposition")
+        library = self.shared(
+            "libopenblas.so", GUARDED_BLAS, "-pthread", "-fPIC", "-fno-inline", "-fsemantic-interposition"
+        )
         done = self.call("run", "--report", "--", self.compile(LOADER, "-ldl", name="loader"), library)
         self.assertEqual(done.stdout, "0\n")
         self.assertIn(f"limited: {library}: OpenBLAS: one call at a time computes in parallel", done.stderr)
@@ -309,10 +333,22 @@ class Report(Case):
     def test_regions_are_told_by_library_also_of_those_that_were_unloaded(self):
         """Each comes to lie where the one before it did."""
         libraries = [self.shared(f"lib{number}.so") for number in range(3)]
-        done = self.call("run", "--report", "--", self.compile(CALLS, "-ldl"), *[str(word) for turn in range(2) for number, library in enumerate(libraries)
-                                                                                    for word in (number + 1, library)])
+        done = self.call(
+            "run",
+            "--report",
+            "--",
+            self.compile(CALLS, "-ldl"),
+            *[
+                str(word)
+                for turn in range(2)
+                for number, library in enumerate(libraries)
+                for word in (number + 1, library)
+            ],
+        )
         for number, library in enumerate(libraries):
-            self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: {2 * number + 2} regions on Weft\n", done.stderr)
+            self.assertIn(
+                f"taken over: {library}: OpenMP of the GNU ABI: {2 * number + 2} regions on Weft\n", done.stderr
+            )
         self.assertEqual(numbers(done.stderr)["regions"], 12)
 
     def test_regions_of_units_are_told_and_variables_that_follow_the_os_thread(self):
@@ -339,7 +375,12 @@ int main(void) {
     return weft_finalize() == WEFT_OK ? 0 : 1;
 }
 """
-        weft = [f"-I{pathlib.Path(__file__).resolve().parent.parent / 'include'}", f"-L{self.build}", f"-Wl,-rpath,{self.build}", "-lweft"]
+        weft = [
+            f"-I{pathlib.Path(__file__).resolve().parent.parent / 'include'}",
+            f"-L{self.build}",
+            f"-Wl,-rpath,{self.build}",
+            "-lweft",
+        ]
         told = "thread_local and threadprivate variables of"
         for flags, told_of in ([], False), (["-DWITH"], True):
             program = self.compile(text, "-fopenmp", *flags, *weft)
@@ -352,19 +393,35 @@ int main(void) {
 
     def test_a_library_that_began_no_region_is_said_to_have_begun_none(self):
         library = self.shared("libteam.so")
-        program = self.compile("int team(void); int main(int count, char** none) { return count > 1 ? team() : 0; }", library, f"-Wl,-rpath,{self.place}")
+        program = self.compile(
+            "int team(void); int main(int count, char** none) { return count > 1 ? team() : 0; }",
+            library,
+            f"-Wl,-rpath,{self.place}",
+        )
         done = self.call("run", "--report", "--", program)
         self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: began no region\n", done.stderr)
 
     def test_a_library_that_was_opened_by_a_relative_name_is_told_of(self):
         library = self.shared("libteam.so")
         for more in [[], ["deep"]]:
-            done = self.call("run", "--report", "--", self.compile(LOADER, "-ldl", name="loader"), "./libteam.so", *more, cwd=self.place)
+            done = self.call(
+                "run",
+                "--report",
+                "--",
+                self.compile(LOADER, "-ldl", name="loader"),
+                "./libteam.so",
+                *more,
+                cwd=self.place,
+            )
             self.assertIn(f"taken over: {library}: OpenMP of the GNU ABI: 1 region on Weft\n", done.stderr)
 
     def test_llvms_runtime_is_told_from_libgomp(self):
         runtime = self.shared("libomp.so.5", LLVM_RUNTIME, "-pthread", "-Wl,-soname,libomp.so.5")
-        program = self.compile("void __kmpc_fork_call(void); int main(void) { __kmpc_fork_call(); return 0; }", runtime, f"-Wl,-rpath,{self.place}")
+        program = self.compile(
+            "void __kmpc_fork_call(void); int main(void) { __kmpc_fork_call(); return 0; }",
+            runtime,
+            f"-Wl,-rpath,{self.place}",
+        )
         done = self.call("run", "--report", "--", program)
         self.assertIn(f"left alone: {program}: OpenMP of LLVM's ABI, which runs on {runtime}\n", done.stderr)
         self.assertIn(f"left alone: {runtime}: LLVM's OpenMP runtime: 1 thread of its own\n", done.stderr)
@@ -376,13 +433,22 @@ int main(void) {
 
     def test_std_threads_belong_to_the_program_that_starts_them(self):
         program = self.compile_cpp(STD_THREADS)
-        for options, verdict, more in [([], "left alone", ""), (["--guests=admit"], "limited", r", each admitted as a guest \(--guests=admit\)")]:
+        for options, verdict, more in [
+            ([], "left alone", ""),
+            (["--guests=admit"], "limited", r", each admitted as a guest \(--guests=admit\)"),
+        ]:
             done = self.call("run", "--report", *options, "--", program)
             self.assertRegex(done.stderr, f"{verdict}: {program}: 3 threads of its own{more}\n")
 
     def test_libraries_of_one_folder_have_one_line(self):
         libraries = [self.shared(f"lib{number}.so") for number in range(4)]
-        done = self.call("run", "--report", "--", self.compile(CALLS, "-ldl"), *[word for library in libraries for word in ("2", library)])
+        done = self.call(
+            "run",
+            "--report",
+            "--",
+            self.compile(CALLS, "-ldl"),
+            *[word for library in libraries for word in ("2", library)],
+        )
         self.assertIn(f"taken over: {self.place}: 4 libraries: OpenMP of the GNU ABI: 8 regions on Weft\n", done.stderr)
         self.assertEqual(done.stderr.count("taken over"), 1)
 
@@ -420,15 +486,24 @@ int main(void) {
 
     def test_without_a_place_for_the_spool_each_process_reports(self):
         program = self.compile(REGION, "-fopenmp")
-        report = self.call("run", "--report", "--", "sh", "-c", f"{program}; {program}; true", env={"TMPDIR": "/no/such/folder"}).stderr
+        report = self.call(
+            "run", "--report", "--", "sh", "-c", f"{program}; {program}; true", env={"TMPDIR": "/no/such/folder"}
+        ).stderr
         self.assertEqual(report.count(f"weft run report: {program} (process "), 2)
 
     def test_a_program_that_cannot_be_started_or_runs_without_weft_leaves_no_spool(self):
         env = {"TMPDIR": str(self.place)}
         done = self.call("run", "--report", "--", self.script("script", "#!/no/such/interpreter\n"), env=env)
         self.assertEqual(done.returncode, 126)
-        few = 60000 * 1024   # of addresses, too few for Weft
-        done = self.call("run", "--report", "--", "true", env=env, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (few, few)))
+        few = 60000 * 1024  # of addresses, too few for Weft
+        done = self.call(
+            "run",
+            "--report",
+            "--",
+            "true",
+            env=env,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (few, few)),
+        )
         self.assertEqual(done.returncode, 0)
         self.assertIn("runs without Weft", done.stderr)
         self.assertEqual(list(self.place.glob("weft-report-*")), [])
@@ -442,20 +517,61 @@ int main(void) {
     def test_json_has_the_keys_that_are_documented(self):
         blas, team = self.shared("libopenblas.so", THREADED_BLAS, "-pthread"), self.shared('lib"team".so')
         where = self.place / "r.json"
-        self.call("run", f"--report=json:{where}", "--", "sh", "-c",
-                  f"{self.compile(CALLS, '-ldl')} 2 '{team}'; {self.compile(LOADER, '-ldl', name='loader')} {blas}; true")
+        self.call(
+            "run",
+            f"--report=json:{where}",
+            "--",
+            "sh",
+            "-c",
+            f"{self.compile(CALLS, '-ldl')} 2 '{team}'; {self.compile(LOADER, '-ldl', name='loader')} {blas}; true",
+        )
         report = json.loads(where.read_text())
         self.assertEqual(sorted(report), ["programs", "silent", "weft", "weft_report"])
         self.assertEqual((report["weft_report"], report["silent"]), (1, []))
         shell, calls, loader = report["programs"]
         for program in report["programs"]:
-            self.assertEqual(sorted(program), ["counters", "left_alone", "libraries", "process", "processes", "program"])
+            self.assertEqual(
+                sorted(program), ["counters", "left_alone", "libraries", "process", "processes", "program"]
+            )
         self.assertEqual((shell["libraries"], shell["left_alone"], shell["processes"]), ([], None, 1))
-        self.assertEqual(calls["libraries"], [{"library": str(team), "verdict": "taken_over", "kind": "openmp", "regions": 2, "threads": 0, "runs_on": None}])
-        self.assertEqual(loader["libraries"], [{"library": str(blas), "verdict": "left_alone", "kind": "openblas", "regions": 0, "threads": 2, "runs_on": None}])
+        self.assertEqual(
+            calls["libraries"],
+            [
+                {
+                    "library": str(team),
+                    "verdict": "taken_over",
+                    "kind": "openmp",
+                    "regions": 2,
+                    "threads": 0,
+                    "runs_on": None,
+                }
+            ],
+        )
+        self.assertEqual(
+            loader["libraries"],
+            [
+                {
+                    "library": str(blas),
+                    "verdict": "left_alone",
+                    "kind": "openblas",
+                    "regions": 0,
+                    "threads": 2,
+                    "runs_on": None,
+                }
+            ],
+        )
         self.assertEqual(calls["counters"]["regions"], 2)
-        for key in ["tasks", "contexts", "switches", "harts_at_most", "harts_lent", "harts_rescued", "voluntary_kernel_switches", "involuntary_kernel_switches",
-                    "peak_os_threads"]:
+        for key in [
+            "tasks",
+            "contexts",
+            "switches",
+            "harts_at_most",
+            "harts_lent",
+            "harts_rescued",
+            "voluntary_kernel_switches",
+            "involuntary_kernel_switches",
+            "peak_os_threads",
+        ]:
             self.assertIsInstance(calls["counters"][key], int)
 
     def test_json_tells_of_a_program_that_is_out_of_reach(self):

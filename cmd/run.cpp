@@ -1,14 +1,14 @@
 #include "run.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "check.hpp"
@@ -29,15 +29,19 @@ const char run_help[] =
     "  runs a program as it is, and has its parallel libraries share the hardware threads\n"
     "\n"
     "  --harts N                 of the hardware threads use at most N; 0: all that the process may use (WEFT_HARTS)\n"
-    "  --report[=FILE]           at exit say what was taken over and what was left alone, on standard error or in FILE\n"
+    "  --report[=FILE]           at exit say what was taken over and what was left alone, on standard error or in "
+    "FILE\n"
     "  --report=json[:FILE]      the same as JSON\n"
-    "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins (WEFT_RESCUE=off)\n"
+    "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins "
+    "(WEFT_RESCUE=off)\n"
     "  --openmp=weft|native      whether OpenMP of programs that gcc has compiled runs on Weft; weft by default\n"
-    "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default (WEFT_GUESTS)\n"
+    "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default "
+    "(WEFT_GUESTS)\n"
     "  --preview                 do not run: say what would be taken over, guarded and left alone, and why\n"
     "  --trace FILE              write a trace for Chrome and Perfetto (WEFT_TRACE)\n"
     "\n"
-    "  Exit status: that of PROGRAM; 125 if weft itself fails, 126 if PROGRAM cannot be executed, 127 if it is not found.\n";
+    "  Exit status: that of PROGRAM; 125 if weft itself fails, 126 if PROGRAM cannot be executed, 127 if it is not "
+    "found.\n";
 
 namespace {
 
@@ -80,7 +84,9 @@ bool value_of(const char* name, char**& at, const char*& value) {
     return true;
 }
 
-bool one_of(const char* text, const char* first, const char* second) { return std::strcmp(text, first) == 0 || std::strcmp(text, second) == 0; }
+bool one_of(const char* text, const char* first, const char* second) {
+    return std::strcmp(text, first) == 0 || std::strcmp(text, second) == 0;
+}
 
 // 0: understood; otherwise the exit status, after a word on standard error.
 int read_options(char** arguments, Options& options) {
@@ -144,17 +150,21 @@ void set_tunable(const std::string& name, const std::string& value) {
 }
 
 void set_tunables(const AddressSpace& addresses) {
-    set_tunable("glibc.pthread.rseq", "0");   // the kernel's area belongs to an OS thread, and hosted units change theirs
+    // the kernel's area belongs to an OS thread, and hosted units change theirs
+    set_tunable("glibc.pthread.rseq", "0");
     const std::size_t arenas = addresses.most_arenas();
-    if (arenas != 0 && std::getenv("MALLOC_ARENA_MAX") == nullptr) set_tunable("glibc.malloc.arena_max", std::to_string(arenas));
+    if (arenas != 0 && std::getenv("MALLOC_ARENA_MAX") == nullptr)
+        set_tunable("glibc.malloc.arena_max", std::to_string(arenas));
 }
 
 // Whether the program runs on Weft. Where it does not, a word says why.
 bool fits(const AddressSpace& addresses) {
     if (!addresses.too_small()) return true;
-    std::fprintf(stderr, "weft run: the address space is limited to %zu KiB (ulimit -v), and Weft needs a limit of at least %zu: "
-                         "the program runs without Weft; raise the limit to have it run on Weft\n",
-                 addresses.limit_KiB, AddressSpace::least_KiB);
+    std::fprintf(
+        stderr,
+        "weft run: the address space is limited to %zu KiB (ulimit -v), and Weft needs a limit of at least %zu: "
+        "the program runs without Weft; raise the limit to have it run on Weft\n",
+        addresses.limit_KiB, AddressSpace::least_KiB);
     return false;
 }
 
@@ -163,7 +173,7 @@ bool fits(const AddressSpace& addresses) {
 // for programs that are started with an ASAN_OPTIONS of their own.
 void set_sanitizer_options() {
     const std::string had = text_of("ASAN_OPTIONS");
-    if (had.find("verify_asan_link_order") != std::string::npos) return;  // the user has said it
+    if (had.find("verify_asan_link_order") != std::string::npos) return;   // the user has said it
     setenv("ASAN_OPTIONS", ((had.empty() ? "" : had + ":") + "verify_asan_link_order=0").c_str(), 1);
 }
 
@@ -180,8 +190,8 @@ bool can_write(const char* what, const std::string& path, const char* variable) 
     return error == 0;
 }
 
-// Each line begins with the name of a variable that is probably misspelt. Of a name that a run around this one, or a program
-// in it, has told of nothing is said; nor by the programs of this run.
+// Each line begins with the name of a variable that is probably misspelt. Of a name that a run around this one, or a
+// program in it, has told of nothing is said; nor by the programs of this run.
 void tell_once(const std::string& lines) {
     std::string told = text_of("WEFT_TOLD_OF");
     split(lines, "\n", [&](const std::string& line) {
@@ -232,7 +242,8 @@ void name_report(Options& options) {
     setenv("WEFT_REPORT", options.report_file == nullptr ? "stderr" : absolute(options.report_file).c_str(), 1);
     setenv("WEFT_REPORT_FORMAT", options.json ? "json" : "text", 1);
     unsetenv("WEFT_REPORT_SPOOL");
-    setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);   // this process reports in any case, others if there is something to tell
+    // this process reports in any case, others if there is something to tell
+    setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);
 }
 
 // Empties the file: each process appends to it. When nothing else was found wrong, so that a run that is refused loses
@@ -269,9 +280,11 @@ void report_unreached(const Program& program) {
     report(std::string(text_of("WEFT_REPORT_FORMAT") == "json" ? to_json(all) : to_text(all)));
 }
 
-// Children of the process hand their reports in there, and it tells of all. Without it each tells of itself. Returns the file that was made; empty: none.
+// Children of the process hand their reports in there, and it tells of all. Without it each tells of itself. Returns
+// the file that was made; empty: none.
 std::string begin_spool() {
-    if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return {};   // it is an outer run's report
+    // it is an outer run's report
+    if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return {};
     std::string path(weft_report::make_spool());
     if (!path.empty()) setenv("WEFT_REPORT_SPOOL", path.c_str(), 1);
     return path;
@@ -286,7 +299,8 @@ int cannot_run(const char* name, const Program& program, int error) {
     return error == ENOENT || error == ENOTDIR ? not_found : not_executable;
 }
 
-int show_preview(const Options& options, const Program& program, const char* why, const Pieces& pieces, const Pieces& release) {
+int show_preview(const Options& options, const Program& program, const char* why, const Pieces& pieces,
+                 const Pieces& release) {
     if (program.reach == Reach::full) {
         const std::string trouble = preload({!options.native_openmp, false}, pieces, release);
         if (!trouble.empty()) return refuse("%s", trouble.c_str());
@@ -296,7 +310,7 @@ int show_preview(const Options& options, const Program& program, const char* why
     return std::fflush(stdout) == 0 ? 0 : own_failure;
 }
 
-}  // namespace
+}   // namespace
 
 int run(char** arguments) {
     Options options;
@@ -308,18 +322,22 @@ int run(char** arguments) {
     const Program program = look_at(options.program[0]);
     if (program.error != 0) return cannot_run(options.program[0], program, program.error);
     const Pieces pieces = find_pieces();
-    if (!pieces.missing.empty()) return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
-    if (!checked_is_legal()) return refuse("WEFT_CHECKED is '%s'; legal are: %s", text_of("WEFT_CHECKED").c_str(), checked_words);
+    if (!pieces.missing.empty())
+        return refuse("'%s' is not there; it belongs to what was installed with this command", pieces.missing.c_str());
+    if (!checked_is_legal())
+        return refuse("WEFT_CHECKED is '%s'; legal are: %s", text_of("WEFT_CHECKED").c_str(), checked_words);
     const Variant variant = variant_for(program);
     Pieces chosen = pieces;
     const bool is_variant = variant.name != nullptr && find_variant(variant.name, chosen);
     if (variant.asked && !is_variant) {
-        return refuse("'%s/libweft_%s.so." WEFT_SOVERSION "' is not there, and %s; build Weft with -DWEFT_VARIANTS=%s and install it, or unset WEFT_CHECKED",
-                      pieces.root.c_str(), variant.name, variant.why, variant.name);
+        return refuse(
+            "'%s/libweft_%s.so." WEFT_SOVERSION
+            "' is not there, and %s; build Weft with -DWEFT_VARIANTS=%s and install it, or unset WEFT_CHECKED",
+            pieces.root.c_str(), variant.name, variant.why, variant.name);
     }
     if (options.preview) return show_preview(options, program, is_variant ? variant.why : nullptr, chosen, pieces);
     name_report(options);
-    const bool check_values = environment_needs_check();  // options are checked already
+    const bool check_values = environment_needs_check();   // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
     // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is safe.
@@ -327,14 +345,16 @@ int run(char** arguments) {
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
     if (!environment_is_right(options, pieces, check_values) || !begin_report(options)) return own_failure;
-    const bool unreached = program.reach != Reach::full && !same_file(program.path, "/proc/self/exe");   // a run within a run is no program of its own
+    // a run within a run is no program of its own
+    const bool unreached = program.reach != Reach::full && !same_file(program.path, "/proc/self/exe");
     if (options.report && unreached) report_unreached(program);
     std::string spool;
     const AddressSpace addresses = address_space();
     if (program.reach != Reach::none && fits(addresses)) {
         const bool alone = is_variant && variant.of_program;
         const Preloaded asked{!options.native_openmp, options.report};
-        const std::string trouble = alone ? preload_for_program_alone(asked, chosen, pieces) : preload(asked, chosen, pieces);
+        const std::string trouble =
+            alone ? preload_for_program_alone(asked, chosen, pieces) : preload(asked, chosen, pieces);
         if (!trouble.empty()) return refuse("%s", trouble.c_str());
         set_tunables(addresses);
         set_sanitizer_options();
@@ -348,4 +368,4 @@ int run(char** arguments) {
     return cannot_run(options.program[0], program, error);
 }
 
-}  // namespace weft_command
+}   // namespace weft_command

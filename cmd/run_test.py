@@ -80,8 +80,11 @@ int main(int argc, char** argv) {
 
 def clean():
     """The environment without what would change the outcome."""
-    return {name: value for name, value in os.environ.items()
-            if not name.startswith(("WEFT_", "OMP_", "GOMP_", "LD_")) and name != "GLIBC_TUNABLES"}
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("WEFT_", "OMP_", "GOMP_", "LD_")) and name != "GLIBC_TUNABLES"
+    }
 
 
 class Case(unittest.TestCase):
@@ -98,8 +101,14 @@ class Case(unittest.TestCase):
         self.place = pathlib.Path(place.name)
 
     def call(self, *arguments, env=None, weft=None, **more):
-        return subprocess.run([str(weft or self.weft), *map(str, arguments)], capture_output=True, text=True, timeout=60,
-                              env={**clean(), **(env or {})}, **more)
+        return subprocess.run(
+            [str(weft or self.weft), *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**clean(), **(env or {})},
+            **more,
+        )
 
     def environment(self, *options, env=None, weft=None):
         """The variables that a program sees."""
@@ -122,21 +131,32 @@ class Case(unittest.TestCase):
 
 class Program(Case):
     def test_its_output_arguments_and_status_are_its_own(self):
-        done = self.call("run", "--", "sh", "-c", 'printf "%s|" "$@"; echo oops >&2; exit 7', "sh", "a b", "", "--report")
+        done = self.call(
+            "run", "--", "sh", "-c", 'printf "%s|" "$@"; echo oops >&2; exit 7', "sh", "a b", "", "--report"
+        )
         self.assertEqual((done.returncode, done.stdout, done.stderr), (7, "a b||--report|", "oops\n"))
 
     def test_the_two_dashes_may_be_left_out(self):
         self.assertEqual(self.call("run", "echo", "--harts").stdout, "--harts\n")
 
     def test_it_is_the_process_that_was_started(self):
-        process = subprocess.Popen([self.weft, "run", "--", "sh", "-c", "echo $$"], stdout=subprocess.PIPE, text=True, env=clean())
+        process = subprocess.Popen(
+            [self.weft, "run", "--", "sh", "-c", "echo $$"], stdout=subprocess.PIPE, text=True, env=clean()
+        )
         self.assertEqual(int(process.communicate(timeout=60)[0]), process.pid)
 
     def test_a_signal_ends_it_as_it_would(self):
         self.assertEqual(self.call("run", "--", "sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
 
     def test_signals_that_are_ignored_stay_so(self):
-        done = self.call("run", "--", "sh", "-c", "kill -HUP $$; echo alive", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        done = self.call(
+            "run",
+            "--",
+            "sh",
+            "-c",
+            "kill -HUP $$; echo alive",
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )
         self.assertEqual(done.stdout, "alive\n")
 
     def test_its_standard_input_is_untouched(self):
@@ -150,17 +170,23 @@ class Program(Case):
         self.script("here", "#!/bin/sh\necho here\n")
         self.assertEqual(self.call("run", "--", "./here", cwd=self.place).stdout, "here\n")
         self.assertEqual(self.call("run", "--", "here", env={"PATH": f"/nowhere:{self.place}"}).stdout, "here\n")
-        self.assertEqual(self.call("run", "--", "here", env={"PATH": ""}, cwd=self.place).stdout, "here\n")   # an empty part is the current folder
+        self.assertEqual(
+            self.call("run", "--", "here", env={"PATH": ""}, cwd=self.place).stdout, "here\n"
+        )  # an empty part is the current folder
 
     def test_a_name_with_spaces_is_one_name(self):
-        self.assertEqual(self.call("run", "--", self.script("a name: two", "#!/bin/sh\necho spaces\n")).stdout, "spaces\n")
+        self.assertEqual(
+            self.call("run", "--", self.script("a name: two", "#!/bin/sh\necho spaces\n")).stdout, "spaces\n"
+        )
 
     def test_a_script_without_an_interpreter_is_the_shells(self):
         self.assertEqual(self.call("run", "--", self.script("bare", "echo bare\n")).stdout, "bare\n")
 
     def test_one_that_is_not_there_ends_with_127(self):
         done = self.call("run", "--", "no-such-program")
-        self.assertEqual((done.returncode, done.stderr), (127, "weft run: no-such-program: No such file or directory\n"))
+        self.assertEqual(
+            (done.returncode, done.stderr), (127, "weft run: no-such-program: No such file or directory\n")
+        )
         self.assertEqual(self.call("run", "--", "./no/such/program").returncode, 127)
         self.assertEqual(self.call("run", "--", "").returncode, 127)
 
@@ -184,11 +210,16 @@ class Program(Case):
 
 class Options(Case):
     def test_a_wrong_value_is_refused_with_the_legal_ones(self):
-        for arguments, said in [(["--harts", "many"], "--harts is 'many'; legal are: a number from 0 to 1024"),
-                                (["--harts=-1"], "--harts is '-1'"), (["--harts", "9999"], "--harts is '9999'"), (["--harts", "2x"], "--harts is '2x'"),
-                                (["--openmp=llvm"], "--openmp is 'llvm'; legal are: weft, native"),
-                                (["--guests", "all"], "--guests is 'all'; legal are: admit, leave"),
-                                (["--report="], "--report= names no file"), (["--sparta"], "there is no option '--sparta'")]:
+        for arguments, said in [
+            (["--harts", "many"], "--harts is 'many'; legal are: a number from 0 to 1024"),
+            (["--harts=-1"], "--harts is '-1'"),
+            (["--harts", "9999"], "--harts is '9999'"),
+            (["--harts", "2x"], "--harts is '2x'"),
+            (["--openmp=llvm"], "--openmp is 'llvm'; legal are: weft, native"),
+            (["--guests", "all"], "--guests is 'all'; legal are: admit, leave"),
+            (["--report="], "--report= names no file"),
+            (["--sparta"], "there is no option '--sparta'"),
+        ]:
             done = self.call("run", *arguments, "--", "true")
             self.assertEqual(done.returncode, 125, arguments)
             self.assertIn(said, done.stderr)
@@ -235,8 +266,15 @@ class Refused(Case):
     def test_each_variable_with_a_value_that_is_not_legal_is_named_with_those_that_are(self):
         told = self.refused(env={"WEFT_HARTS": "many"})
         self.assertEqual(told, "weft run: WEFT_HARTS is 'many'; legal are: all, or a number from 0 to 1024\n")
-        wrong = {"WEFT_STREAMS": "0", "WEFT_GUARD": "wall", "WEFT_RESCUE": "maybe", "WEFT_COUNTERS": "somewhere",
-                 "WEFT_GUESTS": "all", "WEFT_OMP_TASK_KIND": "rtc", "WEFT_OMP_MAX_THREADS": "few"}
+        wrong = {
+            "WEFT_STREAMS": "0",
+            "WEFT_GUARD": "wall",
+            "WEFT_RESCUE": "maybe",
+            "WEFT_COUNTERS": "somewhere",
+            "WEFT_GUESTS": "all",
+            "WEFT_OMP_TASK_KIND": "rtc",
+            "WEFT_OMP_MAX_THREADS": "few",
+        }
         told = self.refused(env=wrong).splitlines()
         self.assertEqual(len(told), len(wrong), told)
         for name, value in wrong.items():
@@ -246,14 +284,19 @@ class Refused(Case):
     def test_all_that_weft_info_lists_is_checked(self):
         shown = self.call("info").stdout.split("Settings")[1].split("Other variables")[0]
         names = {line.split()[0] for line in shown.splitlines() if line.startswith("  WEFT_")}
-        names -= {"WEFT_REPORT", "WEFT_TRACE"}   # files
+        names -= {"WEFT_REPORT", "WEFT_TRACE"}  # files
         self.assertGreater(len(names), 20)
         for name in names:
             self.assertIn(f"weft run: {name} is '~'", self.refused(env={name: "~"}))
 
     def test_values_that_are_legal_are_the_programs(self):
-        right = {"WEFT_HARTS": "2", "WEFT_GUESTS": "admit", "WEFT_OMP_TASK_KIND": " Full", "WEFT_RESCUE": "off",
-                 "WEFT_OF_ANOTHER_PROJECT": "~"}
+        right = {
+            "WEFT_HARTS": "2",
+            "WEFT_GUESTS": "admit",
+            "WEFT_OMP_TASK_KIND": " Full",
+            "WEFT_RESCUE": "off",
+            "WEFT_OF_ANOTHER_PROJECT": "~",
+        }
         seen = self.environment(env=right)
         self.assertEqual({name: seen.get(name) for name in right}, right)
 
@@ -261,19 +304,29 @@ class Refused(Case):
         self.assertEqual(self.environment("--harts", "1", env={"WEFT_HARTS": "many"})["WEFT_HARTS"], "1")
 
     def test_signals_that_are_ignored_stay_so_behind_the_check(self):
-        done = self.call("run", "--", "grep", "SigIgn", "/proc/self/status", env={"WEFT_HARTS": "1"},
-                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        done = self.call(
+            "run",
+            "--",
+            "grep",
+            "SigIgn",
+            "/proc/self/status",
+            env={"WEFT_HARTS": "1"},
+            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN),
+        )
         self.assertEqual(int(done.stdout.split()[1], 16) >> (signal.SIGCHLD - 1) & 1, 1, done.stdout)
 
     def test_a_trace_that_cannot_be_written(self):
         told = self.refused("--trace", "/no/such/t.json")
-        self.assertEqual(told, "weft run: the trace cannot be written to '/no/such/t.json': No such file or directory; "
-                               "name another file (--trace)\n")
+        self.assertEqual(
+            told,
+            "weft run: the trace cannot be written to '/no/such/t.json': No such file or directory; "
+            "name another file (--trace)\n",
+        )
         told = self.refused(env={"WEFT_TRACE": str(self.place)})
         self.assertIn(f"'{self.place}': Is a directory; name another file (WEFT_TRACE)", told)
         self.assertIn("(WEFT_TRACE)", self.refused(env={"WEFT_TRACE": ""}))
         self.assertEqual(self.call("run", "--trace", self.place / "new.json", "--", "true").returncode, 0)
-        self.assertEqual(list(self.place.iterdir()), [])   # only looked at: nothing ran that could be traced
+        self.assertEqual(list(self.place.iterdir()), [])  # only looked at: nothing ran that could be traced
 
     def test_a_trace_that_is_there_is_not_touched_by_the_check(self):
         kept = self.place / "kept.json"
@@ -306,7 +359,8 @@ class Refused(Case):
 
     def test_a_check_that_the_system_refuses_stops_nothing(self):
         def no_memory():
-            resource.setrlimit(resource.RLIMIT_AS, (6 << 20, 6 << 20))   # enough for the command, not for the check
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 20, 6 << 20))  # enough for the command, not for the check
+
         done = self.call("run", "--", self.weft, "--version", env={"WEFT_HARTS": "1"}, preexec_fn=no_memory)
         self.assertEqual(done.returncode, 0)
         # Nothing about the settings; that so few addresses are too few for Weft is said once.
@@ -385,8 +439,9 @@ class SanitizedCase(Case):
     def alike(self, program, wrong, finds, env=None, before=()):
         """Under `weft run` as without; where something is wrong both report it, and the report is named alike."""
         command = [*before, program, *([wrong] if wrong else [])]
-        plain = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60,
-                               env={**clean(), **(env or {})})
+        plain = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, timeout=60, env={**clean(), **(env or {})}
+        )
         done = self.call("run", "--", *command, env=env)
         self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
         self.assertNotIn("does not come first", done.stderr)
@@ -410,8 +465,12 @@ class Sanitizers(SanitizedCase):
         program = self.build_with(OPTIONS.cc, "-fsanitize=address", "-fopenmp")
         python = "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"
         (self.place / "CTestTestfile.cmake").write_text(f'add_test(one "{program}")\n')
-        for before in [["sh", "-c", '"$@"', "sh"], [sys.executable, "-c", python], ["env", "-u", "ASAN_OPTIONS"],
-                       ["env", "ASAN_OPTIONS=abort_on_error=0"]]:
+        for before in [
+            ["sh", "-c", '"$@"', "sh"],
+            [sys.executable, "-c", python],
+            ["env", "-u", "ASAN_OPTIONS"],
+            ["env", "ASAN_OPTIONS=abort_on_error=0"],
+        ]:
             self.alike(program, "", "", before=before)
             self.alike(program, "f", "heap-use-after-free", before=before)
         done = self.call("run", "--", "ctest", cwd=self.place)
@@ -602,8 +661,13 @@ class Preview(Case):
     def test_openmp_would_be_taken_over_and_nothing_runs(self):
         program = self.leaving_a_mark()
         shown = self.preview("--", program)
-        self.assertEqual(shown, [f"weft run preview: {program}",
-                                 f"  would be taken over: {program}: OpenMP of the GNU ABI, by {self.openmp}"])
+        self.assertEqual(
+            shown,
+            [
+                f"weft run preview: {program}",
+                f"  would be taken over: {program}: OpenMP of the GNU ABI, by {self.openmp}",
+            ],
+        )
         self.assertFalse((self.place / "mark").exists())
         self.assertEqual(self.call("run", "--", program).returncode, 0)
         self.assertTrue((self.place / "mark").exists())
@@ -669,12 +733,17 @@ class Preview(Case):
         self.assertFalse((self.place / "mark").exists())
 
     def test_what_is_opened_later_and_threads_only_a_run_tells(self):
-        text = "#include <dlfcn.h>\n#include <pthread.h>\nvoid *body(void *p) { return p; }\n" \
-               "int main(int n, char **v) { pthread_t t; pthread_create(&t, 0, body, 0); return dlopen(v[1], 1) != 0; }"
+        text = (
+            "#include <dlfcn.h>\n#include <pthread.h>\nvoid *body(void *p) { return p; }\n"
+            "int main(int n, char **v) { pthread_t t; pthread_create(&t, 0, body, 0); return dlopen(v[1], 1) != 0; }"
+        )
         program = self.compile(text, "-pthread", "-ldl")
         shown = self.preview("--guests=admit", "--", program)
-        self.assertEqual(shown[1], f"  would be left alone: threads, if any are started by {program}: "
-                                   "each would be admitted as a guest (--guests=admit)")
+        self.assertEqual(
+            shown[1],
+            f"  would be left alone: threads, if any are started by {program}: "
+            "each would be admitted as a guest (--guests=admit)",
+        )
         self.assertRegex(shown[2], f"^  only a run tells: which libraries are opened later, .* by {program};")
 
     @unittest.skipIf(CLANG is None, "there is no clang")
@@ -760,10 +829,16 @@ class Loader(Case):
     def test_each_process_of_a_launcher_is_reached(self):
         # As mpirun: it starts several, with variables of its own, and waits.
         program = self.compile(REGION, "-fopenmp")
-        launcher = self.script("launcher", '#!/bin/sh\nn=$1; shift\ni=0\nwhile [ $i -lt $n ]; do RANK=$i "$@" & i=$((i+1)); done\nwait\n')
+        launcher = self.script(
+            "launcher", '#!/bin/sh\nn=$1; shift\ni=0\nwhile [ $i -lt $n ]; do RANK=$i "$@" & i=$((i+1)); done\nwait\n'
+        )
         self.assertEqual(self.call("run", "--", launcher, "3", program).stdout, "10\n" * 3)
-        self.assertEqual(subprocess.run([launcher, "3", self.weft, "run", "--", program], capture_output=True, text=True, env=clean()).stdout, "10\n" * 3)
-
+        self.assertEqual(
+            subprocess.run(
+                [launcher, "3", self.weft, "run", "--", program], capture_output=True, text=True, env=clean()
+            ).stdout,
+            "10\n" * 3,
+        )
 
     def test_a_program_in_c_is_not_given_the_cxx_library(self):
         mapped = self.call("run", "--", "cat", "/proc/self/maps").stdout
@@ -773,9 +848,14 @@ class Loader(Case):
     def test_exceptions_are_those_of_a_library_that_comes_after_the_first_region(self):
         library = self.place / "late.cpp"
         library.write_text(LATE_LIBRARY)
-        subprocess.run([OPTIONS.cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", self.place / "late.so", library, "-lstdc++"], check=True)
+        subprocess.run(
+            [OPTIONS.cc, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", self.place / "late.so", library, "-lstdc++"],
+            check=True,
+        )
         program = self.compile(LATE_PROGRAM, "-fopenmp", "-ldl")
-        done = self.call("run", "--harts", "2", "--", program, self.place / "late.so", env={"WEFT_OMP_TASK_KIND": "full"})
+        done = self.call(
+            "run", "--harts", "2", "--", program, self.place / "late.so", env={"WEFT_OMP_TASK_KIND": "full"}
+        )
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "800 0\n", ""))
 
 
@@ -783,7 +863,9 @@ class LimitedAddresses(Case):
     """`ulimit -v`, as batch systems set it."""
 
     def limited(self, KiB, *arguments, **more):
-        return self.call(*arguments, **more, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (KiB * 1024, KiB * 1024)))
+        return self.call(
+            *arguments, **more, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (KiB * 1024, KiB * 1024))
+        )
 
     def test_a_region_runs_where_malloc_finds_no_room_for_an_arena(self):
         program = self.compile(REGION, "-fopenmp")
@@ -796,13 +878,17 @@ class LimitedAddresses(Case):
         program = self.compile(REGION, "-fopenmp")
         done = self.limited(60000, "run", "--", program)
         self.assertEqual((done.returncode, done.stdout), (0, "10\n"))
-        self.assertRegex(done.stderr, r"^weft run: the address space is limited to 60000 KiB \(ulimit -v\), .* at least \d+: "
-                                      "the program runs without Weft; raise the limit.*\n$")
+        self.assertRegex(
+            done.stderr,
+            r"^weft run: the address space is limited to 60000 KiB \(ulimit -v\), .* at least \d+: "
+            "the program runs without Weft; raise the limit.*\n$",
+        )
 
     def test_malloc_has_fewer_arenas_unless_the_user_has_said_how_many(self):
         def tunables(**env):
             done = self.limited(1 << 20, "run", "--", "env", env=env)
             return "\n".join(line for line in done.stdout.splitlines() if line.startswith("GLIBC_TUNABLES="))
+
         self.assertIn("glibc.malloc.arena_max=1", tunables())
         self.assertNotIn("arena_max", tunables(MALLOC_ARENA_MAX="3"))
         self.assertIn("arena_max=5", tunables(GLIBC_TUNABLES="glibc.malloc.arena_max=5"))
@@ -830,7 +916,10 @@ class Installed(Case):
         weft = self.place / "link"
         weft.symlink_to(prefix / "bin" / "weft")
         preloaded = self.environment(weft=weft)["LD_PRELOAD"].split(":")
-        self.assertTrue(preloaded[0].startswith(str(prefix.resolve())) and preloaded[0].endswith("/weft/openmp/libgomp.so.1"), preloaded)
+        self.assertTrue(
+            preloaded[0].startswith(str(prefix.resolve())) and preloaded[0].endswith("/weft/openmp/libgomp.so.1"),
+            preloaded,
+        )
         program = self.compile(REGION, "-fopenmp")
         moved = self.place / "moved"
         prefix.rename(moved)
@@ -842,7 +931,9 @@ class Installed(Case):
         seen = self.environment(weft=weft, env={"LD_LIBRARY_PATH": "/old"})
         self.assertTrue(seen["LD_PRELOAD"].startswith("libgomp.so.1:libweft_pthread.so.0.7"), seen["LD_PRELOAD"])
         self.assertTrue(seen["LD_LIBRARY_PATH"].endswith(":/old"))
-        twice = self.call("run", "--", weft, "run", "--", "env", "-0", weft=weft, env={"LD_LIBRARY_PATH": "/old"}).stdout
+        twice = self.call(
+            "run", "--", weft, "run", "--", "env", "-0", weft=weft, env={"LD_LIBRARY_PATH": "/old"}
+        ).stdout
         self.assertEqual(dict(pair.split("=", 1) for pair in twice.split("\0") if pair), seen)
         program = self.compile(REGION, "-fopenmp")
         done = self.call("run", "--", program, weft=weft, env={"LD_DEBUG": "files"})

@@ -15,4 +15,4 @@ struct Variant {
 // By the program's symbols, and by WEFT_CHECKED, whose value is legal (checked.hpp).
 Variant variant_for(const Program& program);
 
-}  // namespace weft_command
+}   // namespace weft_command

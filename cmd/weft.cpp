@@ -1,8 +1,8 @@
 // The command `weft`. It runs before each program that `weft run` starts, so it is linked statically and does little.
+#include <unistd.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 #include <weft/version.h>
 
@@ -30,7 +30,7 @@ int info(char** arguments) {
     return 125;
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     const char* const what = count > 1 ? arguments[1] : "";

@@ -56,14 +56,14 @@ private:
         weft::unit_ref last;
     };
 
-    std::mutex mutex_;  // never held across a suspension
+    std::mutex mutex_;   // never held across a suspension
     std::array<List, levels> lists_;
     std::atomic<std::size_t> length_{0};
 };
 
 void say(const char* what, int number) { std::printf("%s %d\n", what, number); }
 
-}  // namespace
+}   // namespace
 
 int main() {
     weft::runtime runtime{{.streams = 1}};
@@ -75,7 +75,7 @@ int main() {
         threads.emplace_back(weft::attributes{.pool = pool, .name = "p0"}, say, "at once", i);
     }
     {
-        const weft::stream stream(pool);  // draws from the pool only now, when all are in it
+        const weft::stream stream(pool);   // draws from the pool only now, when all are in it
         weft::join_all(threads);
     }
     pool.close();

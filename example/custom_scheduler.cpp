@@ -35,7 +35,7 @@ private:
 
 void say(char what) { std::putchar(what); }
 
-}  // namespace
+}   // namespace
 
 int main() {
     weft::runtime runtime{{.streams = 1}};
@@ -50,5 +50,5 @@ int main() {
         const weft::stream stream(weft::make_scheduler<WeightedScheduler>({often, seldom}, 3U));
         weft::join_all(threads);
     }
-    std::putchar('\n');  // ###.###.###.###.........
+    std::putchar('\n');   // ###.###.###.###.........
 }

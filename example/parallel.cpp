@@ -1,4 +1,5 @@
-// A loop, sums, a sort and tasks in parallel: the primes below a million, how they thicken, and the numbers with the most divisors.
+// A loop, sums, a sort and tasks in parallel: the primes below a million, how they thicken, and the numbers with the
+// most divisors.
 #include <cstdio>
 #include <vector>
 #include <weft/weft.hpp>
@@ -17,13 +18,14 @@ struct candidate {
     int divisors;
 };
 
-}  // namespace
+}   // namespace
 
 int main() {
     const weft::runtime runtime;
     constexpr int count = 1'000'000;
 
-    // A loop. Its elements run on whatever streams have nothing else to do, in any order; each writes a place of its own.
+    // A loop. Its elements run on whatever streams have nothing else to do, in any order; each writes a place of its
+    // own.
     std::vector<int> prime(count);
     weft::parallel_for(0, count, [&](int i) { prime[i] = is_prime(i); });
 
@@ -33,16 +35,19 @@ int main() {
     weft::parallel_scan(prime, up_to.begin());
     std::printf("%d primes below %d, %d of them in the first half\n", primes, count, up_to[count / 2 - 1]);
 
-    // Loops nest; the inner one is short and stays one, as long as all streams are busy. Each number gets its divisors by asking, which is slow on purpose.
+    // Loops nest; the inner one is short and stays one, as long as all streams are busy. Each number gets its divisors
+    // by asking, which is slow on purpose.
     std::vector<candidate> candidates(5'000);
     weft::parallel_for(candidates, [&](candidate& one) {
         one.number = static_cast<int>(&one - candidates.data()) + 1;
-        one.divisors = weft::parallel_reduce(1, one.number + 1, 0, std::plus<>(), [&](int i) { return one.number % i == 0 ? 1 : 0; });
+        one.divisors = weft::parallel_reduce(1, one.number + 1, 0, std::plus<>(),
+                                             [&](int i) { return one.number % i == 0 ? 1 : 0; });
     });
     weft::parallel_sort(candidates, [](const candidate& a, const candidate& b) {
         return a.divisors != b.divisors ? a.divisors > b.divisors : a.number < b.number;
     });
-    std::printf("most divisors: %d has %d, then %d\n", candidates[0].number, candidates[0].divisors, candidates[1].number);
+    std::printf("most divisors: %d has %d, then %d\n", candidates[0].number, candidates[0].divisors,
+                candidates[1].number);
 
     // Tasks: any number of them, and one that has found what was looked for stops the others.
     weft::task_group search;

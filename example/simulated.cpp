@@ -1,5 +1,6 @@
-// Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack that falls for ABA. Each is explored, and the table
-// of the steps that lead there is printed; then the mended ones are explored, and nothing is found.
+// Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack that falls for ABA. Each is
+// explored, and the table of the steps that lead there is printed; then the mended ones are explored, and nothing is
+// found.
 //
 // Linked with weft::sim in the place of weft::weft.
 #include <weft/sim.hpp>
@@ -11,7 +12,7 @@ namespace {
 
 namespace sim = weft::sim;
 
-// ---- a queue for one producer and one consumer, who sleeps when there is nothing --------------------------------------
+// ---- a queue for one producer and one consumer, who sleeps when there is nothing ------------------------------------
 
 template <bool mended>
 class queue {
@@ -37,7 +38,7 @@ public:
 private:
     static constexpr unsigned slots = 8;
     int slots_[slots] = {};
-    unsigned popped_ = 0;             // the consumer's
+    unsigned popped_ = 0;   // the consumer's
     sim::atomic<unsigned> pushed_{0};
     sim::atomic<bool> asleep_{false};
 };
@@ -75,7 +76,8 @@ public:
         for (;;) {
             node* const top = at(seen.index);
             if (top == nullptr) return nullptr;
-            // Another may pop this one, and the next, and push this one again: the head looks as it did. A tag tells them apart.
+            // Another may pop this one, and the next, and push this one again: the head looks as it did. A tag tells
+            // them apart.
             sim::yield();
             if (head_.compare_exchange_weak(seen, {index_of(top->next), mended ? seen.tag + 1 : 0})) return top;
         }
@@ -88,14 +90,16 @@ private:
         std::uint32_t tag;
     };
     node* at(std::uint32_t index) const { return index == 0 ? nullptr : &nodes_[index - 1]; }
-    std::uint32_t index_of(const node* of) const { return of == nullptr ? 0 : static_cast<std::uint32_t>(of - nodes_.data()) + 1; }
+    std::uint32_t index_of(const node* of) const {
+        return of == nullptr ? 0 : static_cast<std::uint32_t>(of - nodes_.data()) + 1;
+    }
 
     std::vector<node>& nodes_;
     sim::atomic<head> head_{head{0, 0}};
 };
 
-// Two threads pop and push again; at the end each node is there once. They may as well be units on two streams (weft::thread and a
-// weft::runtime); the table of steps shows the runtime's own then, too.
+// Two threads pop and push again; at the end each node is there once. They may as well be units on two streams
+// (weft::thread and a weft::runtime); the table of steps shows the runtime's own then, too.
 template <bool mended>
 void use_stack() {
     std::vector<node> nodes(3);
@@ -119,12 +123,13 @@ void use_stack() {
 
 bool explored(const char* what, bool expected, void (*body)()) {
     const sim::result came = sim::explore({.seeds = 2000, .most_steps = 100'000}, body);
-    std::printf("%s: %s after %llu runs\n", what, came.failed ? "FAILED" : "nothing found", static_cast<unsigned long long>(came.runs));
+    std::printf("%s: %s after %llu runs\n", what, came.failed ? "FAILED" : "nothing found",
+                static_cast<unsigned long long>(came.runs));
     if (came.failed) std::printf("%s\n", came.report.c_str());
     return came.failed == expected;
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     bool as_expected = explored("a queue without a fence", true, use_queue<false>);

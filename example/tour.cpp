@@ -54,7 +54,7 @@ double held_bytes() { return proc_bytes("/proc/self/status", "VmRSS") + proc_byt
 struct Row {
     std::string what;
     std::size_t count = 0;
-    double create = 0;  // seconds, of all together; when it ends some may be suspended already
+    double create = 0;   // seconds, of all together; when it ends some may be suspended already
     double suspend = 0;
     double resume = 0;
     double join = 0;
@@ -68,9 +68,8 @@ Row tour_of_weft(std::size_t count) {
     const double before = held_bytes();
     std::atomic<std::size_t> suspended{0};
     Watch watch;
-    auto threads = weft::spawn_many(count, [&suspended] {
-        weft::this_thread::suspend([&suspended](weft::unit_ref) { suspended.fetch_add(1); });
-    });
+    auto threads = weft::spawn_many(
+        count, [&suspended] { weft::this_thread::suspend([&suspended](weft::unit_ref) { suspended.fetch_add(1); }); });
     row.create = watch.lap();
     while (suspended.load() < count) weft::this_thread::yield();
     row.suspend = watch.lap();
@@ -92,8 +91,7 @@ struct Pthread {
     static void* body(void* self) {
         auto* const me = static_cast<Pthread*>(self);
         me->waiting->fetch_add(1);
-        while (sem_wait(&me->go) != 0) {
-        }
+        while (sem_wait(&me->go) != 0) {}
         return nullptr;
     }
 };
@@ -107,7 +105,7 @@ void allow_more_threads() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NPROC, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NPROC, &limit);  // refused: then fewer threads come about
+    setrlimit(RLIMIT_NPROC, &limit);   // refused: then fewer threads come about
 }
 
 // Creates threads until one is refused; says why in the row.
@@ -115,7 +113,7 @@ void create_pthreads(std::vector<Pthread>& threads, std::atomic<std::size_t>& wa
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, std::max<std::size_t>(PTHREAD_STACK_MIN, 16 * 1024));
-    pthread_attr_setguardsize(&attributes, 0);  // with guards the limit of mappings comes near 32,000 threads
+    pthread_attr_setguardsize(&attributes, 0);   // with guards the limit of mappings comes near 32,000 threads
     for (; row.count < threads.size(); ++row.count) {
         if (row.count % 1024 == 1023 && memory_is_short()) {
             row.stopped_by = "memory is short";
@@ -156,7 +154,8 @@ Row tour_of_pthreads(std::size_t most) {
 
 std::string grouped(std::size_t number) {
     std::string digits = std::to_string(number);
-    for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(digits.begin() + static_cast<std::ptrdiff_t>(i - 3), ',');
+    for (std::size_t i = digits.size(); i > 3; i -= 3)
+        digits.insert(digits.begin() + static_cast<std::ptrdiff_t>(i - 3), ',');
     return digits;
 }
 
@@ -172,8 +171,8 @@ void print(const Row& row) {
 void print_table(const Row& weft, const Row& pthreads) {
     std::printf("%-26s %10s %9s %9s %9s %9s %9s %9s %9s\n", "suspended all at once", "threads", "create", "suspend",
                 "resume", "join", "in all", "in all", "held");
-    std::printf("%-26s %10s %9s %9s %9s %9s %9s %9s %9s\n", "", "", "ns each", "ns each", "ns each", "ns each", "ns each",
-                "s", "KiB each");
+    std::printf("%-26s %10s %9s %9s %9s %9s %9s %9s %9s\n", "", "", "ns each", "ns each", "ns each", "ns each",
+                "ns each", "s", "KiB each");
     print(weft);
     print(pthreads);
     if (!pthreads.stopped_by.empty()) {
@@ -187,11 +186,12 @@ std::size_t number_for(const char* name, const char* text) {
     std::size_t number = 0;
     const char* const end = text == nullptr ? nullptr : text + std::strlen(text);
     if (text != nullptr && std::from_chars(text, end, number).ptr == end && number > 0) return number;
-    std::fprintf(stderr, "tour: %s '%s' is not a number of threads: give 1 or more\n", name, text == nullptr ? "" : text);
+    std::fprintf(stderr, "tour: %s '%s' is not a number of threads: give 1 or more\n", name,
+                 text == nullptr ? "" : text);
     std::exit(2);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     std::size_t ults = 1'000'000;
@@ -203,7 +203,8 @@ int main(int count, char** arguments) {
         } else if (name == "--pthreads") {
             pthreads = number_for("--pthreads", arguments[i + 1]);
         } else {
-            std::fprintf(stderr, "tour: there is no option '%s'; usage: tour [--count N] [--pthreads N]\n", arguments[i]);
+            std::fprintf(stderr, "tour: there is no option '%s'; usage: tour [--count N] [--pthreads N]\n",
+                         arguments[i]);
             return 2;
         }
     }

@@ -19,13 +19,15 @@ TOOLS = pathlib.Path(__file__).resolve().parent
 
 
 def run(*command, env=None, cwd=None):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                          env=env, cwd=cwd)
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, cwd=cwd
+    )
     return done.returncode, done.stdout
 
 
 class Tree(unittest.TestCase):
     """A small tree in a fresh folder."""
+
     files = {}
 
     def setUp(self):
@@ -57,15 +59,18 @@ class Tree(unittest.TestCase):
 class Contracts(Tree):
     files = {
         "include/weft/a.h": "typedef struct weft_a_options {\n    size_t size; /**< its size */\n    int two;\n"
-                            "    void (*call)(void *with, int how); /**< called */\n    char text[4];\n} weft_a_options;\n"
-                            "typedef struct weft_a_info {\n    int seen;\n} weft_a_info;\n",
-        "include/weft/a.hpp": "inline void make() {\n    weft_a_options options{};\n    options.size = sizeof options;\n    options.two = 1;\n"
-                              "    options.call = nullptr;\n    options.text = 0;  // options.none = 1\n}\n",
+        "    void (*call)(void *with, int how); /**< called */\n    char text[4];\n} weft_a_options;\n"
+        "typedef struct weft_a_info {\n    int seen;\n} weft_a_info;\n",
+        "include/weft/a.hpp": "inline void make() {\n    weft_a_options options{};\n    options.size = sizeof "
+        "options;\n    options.two = 1;\n"
+        "    options.call = nullptr;\n    options.text = 0;  // options.none = 1\n}\n",
         "include/weft/b.h": "typedef struct weft_b_hint {\n    size_t size;\n    bool on;\n} weft_b_hint;\n",
         "include/weft/b.hpp": "void put(const weft_b_hint* hint = nullptr);\n",
-        "include/weft/settings.h": "typedef struct weft_settings {\n    size_t size;\n    int a;\n    int b;\n} weft_settings;\n",
+        "include/weft/settings.h": "typedef struct weft_settings {\n    size_t size;\n    int a;\n    int b;\n} "
+        "weft_settings;\n",
         "include/weft/settings.hpp": "void f() { const weft_settings asked{sizeof asked, 1, 2}; }\n",
-        "include/weft/c.h": "/** Pushes. */\nWEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) WEFT_NOTHROW;\n",
+        "include/weft/c.h": "/** Pushes. */\nWEFT_API weft_status weft_pool_push(weft_pool *pool, weft_unit *unit) "
+        "WEFT_NOTHROW;\n",
     }
 
     def command(self):
@@ -79,7 +84,10 @@ class Contracts(Tree):
         self.fails("a.hpp: `options`, a weft_a_options, is not told of call")
 
     def test_a_field_that_only_a_comment_sets_fails(self):
-        self.write("include/weft/a.hpp", self.files["include/weft/a.hpp"].replace("    options.two = 1;", "    // options.two = 1;"))
+        self.write(
+            "include/weft/a.hpp",
+            self.files["include/weft/a.hpp"].replace("    options.two = 1;", "    // options.two = 1;"),
+        )
         self.fails("is not told of two")
 
     def test_an_initialiser_that_is_too_short_fails(self):
@@ -99,23 +107,56 @@ class Contracts(Tree):
         self.write("include/weft/c.h", f"/** {comment} */\nWEFT_API {declaration} WEFT_NOTHROW;\n")
 
     def test_calls_that_keep_the_conventions_pass(self):
-        for declaration in ["weft_status weft_unit_kind_get(const weft_unit *unit, weft_kind *kind)", "weft_unit *weft_unit_self(void)",
-                            "weft_status weft_pool_push(weft_pool *pool, weft_unit *unit)", "weft_status weft_pool_create(int kind, weft_pool **pool)"]:
+        for declaration in [
+            "weft_status weft_unit_kind_get(const weft_unit *unit, weft_kind *kind)",
+            "weft_unit *weft_unit_self(void)",
+            "weft_status weft_pool_push(weft_pool *pool, weft_unit *unit)",
+            "weft_status weft_pool_create(int kind, weft_pool **pool)",
+        ]:
             self.call(declaration)
             self.passes()
 
     def test_calls_that_do_not_fail(self):
         for declaration, comment, saying in [
-                ("weft_status weft_unit_put(weft_pool *pool, weft_unit *unit)", "Puts.", "its subject, unit, is not its first argument"),
-                ("weft_status weft_unit_make(weft_unit **unit, int how)", "Makes.", "how comes behind an output, unit"),
-                ("size_t weft_unit_id(const weft_unit *unit)", "Its id.", "told by a getter: weft_unit_id_get(unit, &value)"),
-                ("weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind)", "Its kind.", "a getter's name ends in _get"),
-                ("weft_status weft_unit_pause(weft_unit *unit, uint64_t timeout_ns)", "Pauses.", "takes a timeout"),
-                ("weft_status weft_unit_wait_until(weft_unit *unit, uint64_t deadline_ns, int how)", "Does.", "its deadline is not the last input"),
-                ("weft_status weft_unit_wait(weft_unit *unit, uint64_t deadline_ns)", "Does.", "its name does not end in _until"),
-                ("weft_status weft_unit_wait_until(weft_unit *unit, uint64_t deadline_ns)", "Does.", "has no twin without a deadline"),
-                ("weft_status weft_unit_end(weft_unit *unit)", "Waits until it has ended.", "has no twin with a deadline, weft_unit_end_until"),
-                ("weft_status weft_unit_free(weft_unit *unit)", "Frees it. May switch.".lower(), "a _free does not wait")]:
+            (
+                "weft_status weft_unit_put(weft_pool *pool, weft_unit *unit)",
+                "Puts.",
+                "its subject, unit, is not its first argument",
+            ),
+            ("weft_status weft_unit_make(weft_unit **unit, int how)", "Makes.", "how comes behind an output, unit"),
+            (
+                "size_t weft_unit_id(const weft_unit *unit)",
+                "Its id.",
+                "told by a getter: weft_unit_id_get(unit, &value)",
+            ),
+            (
+                "weft_status weft_unit_kind(const weft_unit *unit, weft_kind *kind)",
+                "Its kind.",
+                "a getter's name ends in _get",
+            ),
+            ("weft_status weft_unit_pause(weft_unit *unit, uint64_t timeout_ns)", "Pauses.", "takes a timeout"),
+            (
+                "weft_status weft_unit_wait_until(weft_unit *unit, uint64_t deadline_ns, int how)",
+                "Does.",
+                "its deadline is not the last input",
+            ),
+            (
+                "weft_status weft_unit_wait(weft_unit *unit, uint64_t deadline_ns)",
+                "Does.",
+                "its name does not end in _until",
+            ),
+            (
+                "weft_status weft_unit_wait_until(weft_unit *unit, uint64_t deadline_ns)",
+                "Does.",
+                "has no twin without a deadline",
+            ),
+            (
+                "weft_status weft_unit_end(weft_unit *unit)",
+                "Waits until it has ended.",
+                "has no twin with a deadline, weft_unit_end_until",
+            ),
+            ("weft_status weft_unit_free(weft_unit *unit)", "Frees it. May switch.".lower(), "a _free does not wait"),
+        ]:
             self.call(declaration, comment)
             self.fails(saying)
 
@@ -132,30 +173,55 @@ class Upgrade(Tree):
             self.assertIn(note, output)
 
     def test_names_change_and_longer_ones_that_begin_so_do_not(self):
-        self.becomes("weft_unit_free(u); my_weft_unit_free(u); weft_unit_freed(u);", "weft_unit_join_free(u); my_weft_unit_free(u); weft_unit_freed(u);")
+        self.becomes(
+            "weft_unit_free(u); my_weft_unit_free(u); weft_unit_freed(u);",
+            "weft_unit_join_free(u); my_weft_unit_free(u); weft_unit_freed(u);",
+        )
 
     def test_arguments_go_to_their_new_places_whatever_they_are(self):
-        self.becomes('weft_unit_revive(pool(1, 2), body, (void *[]){a, "(,"}, u);', 'weft_unit_revive(u, pool(1, 2), body, (void *[]){a, "(,"});')
-        self.becomes("weft_timer_start(&t, /* a, b */ f(','), fn, [&] { g(1, 2); });", "weft_timer_start(&t, fn, [&] { g(1, 2); }, /* a, b */ f(','));")
+        self.becomes(
+            'weft_unit_revive(pool(1, 2), body, (void *[]){a, "(,"}, u);',
+            'weft_unit_revive(u, pool(1, 2), body, (void *[]){a, "(,"});',
+        )
+        self.becomes(
+            "weft_timer_start(&t, /* a, b */ f(','), fn, [&] { g(1, 2); });",
+            "weft_timer_start(&t, fn, [&] { g(1, 2); }, /* a, b */ f(','));",
+        )
 
     def test_a_call_inside_a_call_is_rewritten_too(self):
-        self.becomes("weft_future_wait(g(weft_unit_revive(p, b, a, u)), &v, d);", "weft_future_wait_until(g(weft_unit_revive(u, p, b, a)), d, &v);")
+        self.becomes(
+            "weft_future_wait(g(weft_unit_revive(p, b, a, u)), &v, d);",
+            "weft_future_wait_until(g(weft_unit_revive(u, p, b, a)), d, &v);",
+        )
 
     def test_a_deadline_that_is_none_goes(self):
-        self.becomes("weft_channel_send(c, &e, WEFT_FOREVER); weft_channel_send(c, &e, 0);", "weft_channel_send(c, &e); weft_channel_send_until(c, &e, 0);")
-        self.becomes("weft_mutex_lock_until(m, WEFT_URGENCY_LOW, WEFT_FOREVER); weft_mutex_lock_until(m, WEFT_URGENCY_NORMAL, d);",
-                     "weft_mutex_lock_urgent(m, WEFT_URGENCY_LOW); weft_mutex_lock_until(m, d);")
+        self.becomes(
+            "weft_channel_send(c, &e, WEFT_FOREVER); weft_channel_send(c, &e, 0);",
+            "weft_channel_send(c, &e); weft_channel_send_until(c, &e, 0);",
+        )
+        self.becomes(
+            "weft_mutex_lock_until(m, WEFT_URGENCY_LOW, WEFT_FOREVER); weft_mutex_lock_until(m, WEFT_URGENCY_NORMAL, "
+            "d);",
+            "weft_mutex_lock_urgent(m, WEFT_URGENCY_LOW); weft_mutex_lock_until(m, d);",
+        )
 
     def test_calls_that_are_one_get_a_flag(self):
         self.becomes("weft_unit_resume_exit_to(u);", "weft_unit_hand_off(u, WEFT_TO_SUSPENDED, WEFT_BY_EXIT);")
-        self.becomes("Leave leave = weft_unit_exit_to;", "Leave leave = weft_unit_exit_to;", ["program.c:1: weft_unit_exit_to is weft_unit_hand_off(unit, WEFT_TO_READY, WEFT_BY_EXIT)"])
+        self.becomes(
+            "Leave leave = weft_unit_exit_to;",
+            "Leave leave = weft_unit_exit_to;",
+            ["program.c:1: weft_unit_exit_to is weft_unit_hand_off(unit, WEFT_TO_READY, WEFT_BY_EXIT)"],
+        )
 
     def test_headers_have_their_new_places(self):
         self.becomes("#include <weft/here.h>\n", "#include <weft/embed/here.h>\n")
 
     def test_what_a_person_must_look_at_is_named(self):
-        self.becomes("\nif (s == WEFT_CANCELLED) print(weft_unit_id(u));", "\nif (s == WEFT_CANCELLED) print(weft_unit_id(u));",
-                     ["program.c:2: WEFT_CANCELLED a join returns", "program.c:2: weft_unit_id has become weft_unit_id_get"])
+        self.becomes(
+            "\nif (s == WEFT_CANCELLED) print(weft_unit_id(u));",
+            "\nif (s == WEFT_CANCELLED) print(weft_unit_id(u));",
+            ["program.c:2: WEFT_CANCELLED a join returns", "program.c:2: weft_unit_id has become weft_unit_id_get"],
+        )
 
     def test_a_look_writes_nothing(self):
         path = self.write("program.c", "weft_unit_free(u);")
@@ -251,7 +317,9 @@ class Layers(Tree):
         self.passes()
 
     def test_a_folder_that_is_too_large_fails(self):
-        self.write("doc/layers.txt", "base\nos base\nunit base os\nabi all of the above\nlimit folder 50\nlimit unit 4\n")
+        self.write(
+            "doc/layers.txt", "base\nos base\nunit base os\nabi all of the above\nlimit folder 50\nlimit unit 4\n"
+        )
         self.write("src/base/a.hpp", "#pragma once\n" * 20)
         self.fails("src/base: 75.0 % of the lines of src/; a folder may have 50 %")
         self.write("src/os/b.hpp", "#pragma once\n" * 20)
@@ -277,8 +345,9 @@ class Headers(Tree):
         super().setUp()
         source = self.root / "src/base/c.cpp"
         command = f"c++ -std=c++20 -Wall -I{self.root}/src -DNEEDED=1 -o weft_objects.dir/c.o -c {source}"
-        self.write("build/compile_commands.json",
-                   json.dumps([{"directory": "/", "command": command, "file": str(source)}]))
+        self.write(
+            "build/compile_commands.json", json.dumps([{"directory": "/", "command": command, "file": str(source)}])
+        )
 
     def command(self):
         return [TOOLS / "headers.py", "--build", self.root / "build", "--root", self.root]
@@ -311,7 +380,8 @@ class Variables(Tree):
     files = {
         "src/process/settings.cpp": 'setting("WEFT_ONE", "one");\n',
         "src/process/variables.cpp": 'for_users = {"WEFT_TWO"};\n',
-        "src/base/a.cpp": '#include <stdlib.h>\n#ifndef WEFT_MACRO\n#endif\nchar* a = getenv("WEFT_ONE"); // WEFT_DECLARED, WEFT_OPTION, WEFT_MACRO\n',
+        "src/base/a.cpp": '#include <stdlib.h>\n#ifndef WEFT_MACRO\n#endif\nchar* a = getenv("WEFT_ONE"); '
+        '// WEFT_DECLARED, WEFT_OPTION, WEFT_MACRO\n',
         "include/weft/a.h": "enum { WEFT_DECLARED };\n",
         "cmake/a.cmake": "option(WEFT_OPTION)\n",
         "doc/a.md": "`WEFT_TWO` says two\n",
@@ -349,16 +419,23 @@ class Variables(Tree):
 class Symbols(Tree):
     files = {
         "include/weft/a.h": "#define WEFT_API __attribute__((visibility(\"default\")))\n"
-                            "/* WEFT_API int weft_comment(void); */\n"
-                            "WEFT_API int weft_one(void);\nWEFT_API const char *\nweft_two(int (*f)(void));\n",
+        "/* WEFT_API int weft_comment(void); */\n"
+        "WEFT_API int weft_one(void);\nWEFT_API const char *\nweft_two(int (*f)(void));\n",
         "src/abi/weft.map": "WEFT_0 { /* first */\nglobal:\n    weft_*;\nlocal:\n    *;\n};\n",
         "lib.c": "int weft_one(void) { return 1; }\nconst char *weft_two(int (*f)(void)) { return f ? \"\" : 0; }\n"
-                 "int other(void) { return 1; }\n",
+        "int other(void) { return 1; }\n",
     }
 
     def command(self):
-        status, output = run("cc", "-shared", "-fPIC", f"-Wl,--version-script={self.root}/src/abi/weft.map",
-                             self.root / "lib.c", "-o", self.root / "lib.so")
+        status, output = run(
+            "cc",
+            "-shared",
+            "-fPIC",
+            f"-Wl,--version-script={self.root}/src/abi/weft.map",
+            self.root / "lib.c",
+            "-o",
+            self.root / "lib.so",
+        )
         self.assertEqual(status, 0, output)
         return [TOOLS / "symbols.py", "--library", self.root / "lib.so", "--root", self.root]
 
@@ -407,10 +484,13 @@ class ListedSymbols(Tree):
 
 
 class Documented(Tree):
-    files = {"include/weft/a.h": "/* One thing.\n * Two. */\n/** What a call came to. */\ntypedef enum weft_s { WEFT_A = 0, /**< fine */ } weft_s;\n"
-                                 "/** A place. */\ntypedef struct weft_p { int x; /**< across */ } weft_p;\n"
-                                 "/** Does it. */\nWEFT_API int weft_a(int x) WEFT_NOTHROW;\n"
-                                 "/** A number. */\n#define WEFT_N 1\n"}
+    files = {
+        "include/weft/a.h": "/* One thing.\n * Two. */\n/** What a call came to. */\ntypedef enum weft_s { WEFT_A = "
+        "0, /**< fine */ } weft_s;\n"
+        "/** A place. */\ntypedef struct weft_p { int x; /**< across */ } weft_p;\n"
+        "/** Does it. */\nWEFT_API int weft_a(int x) WEFT_NOTHROW;\n"
+        "/** A number. */\n#define WEFT_N 1\n"
+    }
 
     def command(self):
         return [TOOLS / "documented.py", self.root]
@@ -419,8 +499,11 @@ class Documented(Tree):
         self.write("include/weft/b.hpp", "// The second\n// header.\n#pragma once\n" + text)
 
     def test_documented_headers_pass(self):
-        self.more("/** All of it. */\nnamespace weft {\n/** A thing. */\nclass thing {\npublic:\n/** Makes one. */\nthing();\n"
-                  "private:\nint hidden_;\n};\nnamespace detail { int inner(); }\n}\n")
+        self.more(
+            "/** All of it. */\nnamespace weft {\n/** A thing. */\nclass thing {\npublic:\n/** Makes one. */\n"
+            "thing();\n"
+            "private:\nint hidden_;\n};\nnamespace detail { int inner(); }\n}\n"
+        )
         self.passes()
 
     def test_a_header_that_does_not_say_what_it_is_fails(self):
@@ -464,9 +547,9 @@ class Tidy(Tree):
     files = {
         "src/base/atomic.hpp": "#pragma once\n#include <atomic>\ntemplate <class T>\nusing atomic = std::atomic<T>;\n",
         "src/base/a.cpp": "#include \"base/atomic.hpp\"\n#define WEFT_ASSERT(x) x\n#define CONSTANT 1\n"
-                          "// release: pairs with the acquire in b().\n"
-                          "void a() { x.store(1, std::memory_order_release); }\n"
-                          "const char* t = \"thread_local #if\";   // thread_local is not used, #if neither\n",
+        "// release: pairs with the acquire in b().\n"
+        "void a() { x.store(1, std::memory_order_release); }\n"
+        "const char* t = \"thread_local #if\";   // thread_local is not used, #if neither\n",
         "README.md": "fine\n",
     }
 
@@ -498,7 +581,10 @@ class Tidy(Tree):
         self.fails("src/base/b.cpp:1: thread_local")
 
     def test_a_fence_fails(self):
-        self.write("src/base/b.cpp", "// release: pairs with a.\nvoid b() { std::atomic_thread_fence(std::memory_order_release); }\n")
+        self.write(
+            "src/base/b.cpp",
+            "// release: pairs with a.\nvoid b() { std::atomic_thread_fence(std::memory_order_release); }\n",
+        )
         self.fails("a stand-alone fence")
 
     def test_std_atomic_beside_the_door_fails(self):
@@ -506,11 +592,15 @@ class Tidy(Tree):
         self.fails("base/atomic.hpp is the door")
 
     def test_a_file_may_give_one_reason_for_all_its_orders(self):
-        self.write("src/base/b.cpp", "// relaxed throughout: counts.\n" + "\n" * 20 +
-                   "int b() { return x.load(std::memory_order_relaxed); }\n")
+        self.write(
+            "src/base/b.cpp",
+            "// relaxed throughout: counts.\n" + "\n" * 20 + "int b() { return x.load(std::memory_order_relaxed); }\n",
+        )
         self.passes()
-        self.write("src/base/b.cpp", "// relaxed throughout: counts.\n" + "\n" * 20 +
-                   "int b() { return x.load(std::memory_order_acquire); }\n")
+        self.write(
+            "src/base/b.cpp",
+            "// relaxed throughout: counts.\n" + "\n" * 20 + "int b() { return x.load(std::memory_order_acquire); }\n",
+        )
         self.fails("memory_order_acquire: no comment")
 
     def test_a_weak_order_without_a_word_fails(self):
@@ -518,11 +608,16 @@ class Tidy(Tree):
         self.fails("memory_order_acquire: no comment")
 
     def test_a_weak_order_with_a_comment_on_another_one_fails(self):
-        self.write("src/base/b.cpp", "// release: so that it is seen.\nint b() { return x.load(std::memory_order_acquire); }\n")
+        self.write(
+            "src/base/b.cpp", "// release: so that it is seen.\nint b() { return x.load(std::memory_order_acquire); }\n"
+        )
         self.fails("memory_order_acquire: no comment")
 
     def test_a_weak_order_far_below_its_comment_fails(self):
-        self.write("src/base/b.cpp", "// relaxed: a count.\n" + "\n" * 11 + "int b() { return x.load(std::memory_order_relaxed); }\n")
+        self.write(
+            "src/base/b.cpp",
+            "// relaxed: a count.\n" + "\n" * 11 + "int b() { return x.load(std::memory_order_relaxed); }\n",
+        )
         self.fails("memory_order_relaxed: no comment")
 
 
@@ -539,8 +634,12 @@ class Group(Tree):
         return [TOOLS / "group.py", "--build", self.root, "--group", group, "--size", size, "--jobs", "2"]
 
     def test_a_group_runs_its_own_tests_and_no_others(self):
-        self.tests(("one", "true", "asan;quick;budget=9s"), ("two", "true", "asan;quick;budget=9s"),
-                   ("other", "false", "asan2;quick;budget=9s"), ("longer", "false", "asan;full;budget=90s"))
+        self.tests(
+            ("one", "true", "asan;quick;budget=9s"),
+            ("two", "true", "asan;quick;budget=9s"),
+            ("other", "false", "asan2;quick;budget=9s"),
+            ("longer", "false", "asan;full;budget=90s"),
+        )
         status, output = run(*self.command())
         self.assertEqual(status, 0, output)
         self.assertIn("group asan, quick: budget 9 s", output)
@@ -570,8 +669,9 @@ class Group(Tree):
     def hanging(self, name):
         """A test that starts something in a session of its own and does not end; and what that touches all the time."""
         mark = self.root / f"{name}-alive"
-        script = self.write(f"{name}.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' &\n"
-                                          "sleep 60\n")
+        script = self.write(
+            f"{name}.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' &\n" "sleep 60\n"
+        )
         script.chmod(0o755)
         return (name, script, "asan;quick;budget=1s"), mark
 
@@ -590,8 +690,11 @@ class Group(Tree):
 
     def test_what_a_test_leaves_behind_is_told_and_killed(self):
         mark = self.root / "left-alive"
-        script = self.write("leaves.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' > {self.root}/out 2>&1 &\n"
-                                         "sleep 0.5\n")
+        script = self.write(
+            "leaves.sh",
+            f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' > {self.root}/out 2>&1 &\n"
+            "sleep 0.5\n",
+        )
         script.chmod(0o755)
         self.tests(("leaves", script, "asan;quick;budget=9s"))
         _, output = run(*self.command())
@@ -623,8 +726,9 @@ class Group(Tree):
         self.tests(("hangs", script, "asan;quick;budget=60s"))
         for number in [signal.SIGINT, signal.SIGTERM]:
             mark.unlink(missing_ok=True)
-            group = subprocess.Popen([str(word) for word in self.command()], stdout=subprocess.DEVNULL,
-                                     stderr=subprocess.DEVNULL)
+            group = subprocess.Popen(
+                [str(word) for word in self.command()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             while not mark.exists():
                 time.sleep(0.05)
             group.send_signal(number)
@@ -636,6 +740,7 @@ class Group(Tree):
 
 class Treesum(Tree):
     """tools/treesum with a treesum of ours."""
+
     files = {"tree/a": "a\n", "tree/b c": "b\n", "build/example/tour": "#!/bin/sh\necho tour\n"}
 
     def command(self):
@@ -675,8 +780,11 @@ class Setup(Tree):
         folder.mkdir()
         for name in ["sh", "dirname", "awk", "head", "env"]:
             (folder / name).symlink_to(shutil.which(name))
-        scripts = {"id": f"echo {user}", "apt-get": f'echo "$@" >> {self.root}/calls',
-                   "dpkg-query": f'for p; do :; done; case " {installed} " in *" $p "*) echo installed;; *) exit 1;; esac'}
+        scripts = {
+            "id": f"echo {user}",
+            "apt-get": f'echo "$@" >> {self.root}/calls',
+            "dpkg-query": f'for p; do :; done; case " {installed} " in *" $p "*) echo installed;; *) exit 1;; esac',
+        }
         for name, script in scripts.items():
             self.write(f"bin/{name}", f"#!/bin/sh\n{script}\n").chmod(0o755)
         return {"PATH": str(folder)}
@@ -699,8 +807,11 @@ class Setup(Tree):
         self.assertNotIn(" cmake", install)
 
     def test_with_everything_there_it_does_nothing(self):
-        wanted = [line.split()[0] for line in (TOOLS / "packages.txt").read_text().splitlines()
-                  if line and not line.startswith("#")]
+        wanted = [
+            line.split()[0]
+            for line in (TOOLS / "packages.txt").read_text().splitlines()
+            if line and not line.startswith("#")
+        ]
         status, output = run(TOOLS / "setup", "demo", "test", "bench", env=self.machine(0, installed=" ".join(wanted)))
         self.assertEqual((status, output), (0, ""))
         self.assertFalse((self.root / "calls").exists())
@@ -710,5 +821,5 @@ class Setup(Tree):
 
 
 if __name__ == "__main__":
-    del Tree.command    # only its children are run
+    del Tree.command  # only its children are run
     unittest.main()

@@ -3,18 +3,19 @@
 
     tools/contracts.py [--root ROOT]
 
-The C interface: the subject of a call comes first, its outputs come last; a getter is named _get, and what has a subject is told by such a one; what
-waits has a twin with a deadline, which is its last input; _free never waits.
+The C interface: the subject of a call comes first, its outputs come last; a getter is named _get, and what has a
+subject is told by such a one; what waits has a twin with a deadline, which is its last input; _free never waits.
 
-C++ maps C: where a C++ header fills a structure of the C interface that says how something is to be (weft_settings, weft_*_options), it sets
-each of its fields; and there is such a place for each of these structures, or a call that takes the structure itself.
+C++ maps C: where a C++ header fills a structure of the C interface that says how something is to be (weft_settings,
+weft_*_options), it sets each of its fields; and there is such a place for each of these structures, or a call that
+takes the structure itself.
 """
 import argparse
 import pathlib
 import re
 import sys
 
-ASKED = r"weft_(?:\w+_options|settings|\w+_hint)"     # structures that a caller fills
+ASKED = r"weft_(?:\w+_options|settings|\w+_hint)"  # structures that a caller fills
 
 
 # Calls that are no getters though they have a subject and return a value, with the reason.
@@ -40,7 +41,10 @@ NO_DEADLINE = {
     "weft_blocking": "it waits for the function that it is given",
     "weft_job_take_back": "the branch runs, and ends",
 }
-OUTPUT = re.compile(r"(?:(?!const )\w+ \*\*+|(?:size_t|bool|int|uint\d+_t|ptrdiff_t|weft_\w+_(?:kind|state|outcome|access)|weft_kind) \*)\w+$")
+OUTPUT = re.compile(
+    r"(?:(?!const )\w+ \*\*+|"
+    r"(?:size_t|bool|int|uint\d+_t|ptrdiff_t|weft_\w+_(?:kind|state|outcome|access)|weft_kind) \*)\w+$"
+)
 SIZES = {"capacity", "bytes", "count"}
 
 
@@ -55,7 +59,11 @@ def structures(header):
             continue
         fields = []
         for member in filter(None, (part.strip() for part in body.split(";"))):
-            fields.append(re.search(r"\(\*(\w+)\)", member)[1] if "(*" in member else re.search(r"(\w+)\s*(?:\[\w*\])?$", member)[1])
+            fields.append(
+                re.search(r"\(\*(\w+)\)", member)[1]
+                if "(*" in member
+                else re.search(r"(\w+)\s*(?:\[\w*\])?$", member)[1]
+            )
         yield name, [field for field in fields if field != "size"]
 
 
@@ -64,11 +72,11 @@ def gaps(name, fields, headers):
     places = 0
     for path, text in headers.items():
         if re.search(rf"const {name}\s*[*&]\s*\w+ = nullptr", text):
-            places += 1         # the caller fills it
+            places += 1  # the caller fills it
         for variable, values in re.findall(rf"\b{name} (\w+)\{{([^}}]*)\}}", text):
             said = set(re.findall(rf"\b{variable}\.(\w+)(?: =|,)", text))
             if values.count(",") == len(fields):
-                said = set(fields)      # by an initialiser for each
+                said = set(fields)  # by an initialiser for each
             read = set(re.findall(rf"[=(<>]\s*(?:static_cast<\w+>\()?{variable}\.(\w+)", text))
             places += 1
             missing = [field for field in fields if field not in said | read]
@@ -92,7 +100,9 @@ def mapping(root):
 
 def calls(header):
     """Comment, what is returned, name, and the parameters, of each call that a header of C declares."""
-    pattern = re.compile(r"/\*\*((?:(?!\*/).)*)\*/\s*(?:WEFT_API|static inline) ([^;{(]*?)(weft_\w+)\(((?:[^()]|\([^()]*\))*)\)", re.S)
+    pattern = re.compile(
+        r"/\*\*((?:(?!\*/).)*)\*/\s*(?:WEFT_API|static inline) ([^;{(]*?)(weft_\w+)\(((?:[^()]|\([^()]*\))*)\)", re.S
+    )
     for comment, result, name, inside in pattern.findall(header):
         inside = re.sub(r"\s+", " ", inside)
         parameters, depth = [""], 0
@@ -115,7 +125,11 @@ def wrong_with(call, names):
     words = [re.search(r"\(\*(\w+)\)|(\w+)(?:\[\])?$", parameter) for parameter in parameters]
     words = [word[1] or word[2] for word in words]
     subject = name.split("_")[1]
-    own = [place for place, parameter in enumerate(parameters) if re.match(rf"(const )?weft_{subject} \*(const \*)?\w+$", parameter)]
+    own = [
+        place
+        for place, parameter in enumerate(parameters)
+        if re.match(rf"(const )?weft_{subject} \*(const \*)?\w+$", parameter)
+    ]
     if own and own[0] != 0:
         yield f"{name}: its subject, {words[own[0]]}, is not its first argument"
     outputs = [is_output(parameter) for parameter in parameters]
@@ -125,23 +139,43 @@ def wrong_with(call, names):
     has_subject = bool(parameters) and re.match(r"(const )?weft_\w+ \*\w+$", parameters[0]) is not None
     if has_subject and result not in ("weft_status", "void") and name not in BY_VALUE:
         yield f"{name}: what has a subject is told by a getter: {name}_get({words[0]}, &value)"
-    if name.endswith("_get") and result == "weft_status" and not re.search(r"\*\w+$", parameters[-1]) and words[-1] not in SIZES:
+    if (
+        name.endswith("_get")
+        and result == "weft_status"
+        and not re.search(r"\*\w+$", parameters[-1])
+        and words[-1] not in SIZES
+    ):
         yield f"{name}: a getter's last argument receives the value"
-    if has_subject and not re.search("_(get|create|register|with)$", name) and len(parameters) == 2 and parameters[0].startswith("const ") and outputs[1] and result == "weft_status":
+    if (
+        has_subject
+        and not re.search("_(get|create|register|with)$", name)
+        and len(parameters) == 2
+        and parameters[0].startswith("const ")
+        and outputs[1]
+        and result == "weft_status"
+    ):
         yield f"{name}: a getter's name ends in _get"
     if any("timeout" in word for word in words):
         yield f"{name}: takes a timeout; it is to take a deadline"
     if "deadline_ns" in words:
-        behind = outputs[words.index("deadline_ns") + 1:]
+        behind = outputs[words.index("deadline_ns") + 1 :]
         if not all(behind) and not re.search(r"void \*(element|\*+values?)$", parameters[-1]):
             yield f"{name}: its deadline is not the last input"
         if not name.endswith("_until") and name != "weft_timer_start":
             yield f"{name}: has a deadline, and its name does not end in _until"
-        if name.endswith("_until") and name[:-len("_until")] not in names and name != "weft_sleep_until":
+        if name.endswith("_until") and name[: -len("_until")] not in names and name != "weft_sleep_until":
             yield f"{name}: has no twin without a deadline"
-    elif re.match(r"\s*(Waits|Joins)\b|.*\b(and|;) waits (until|for)\b", comment.split(".")[0]) and f"{name}_until" not in names and name not in NO_DEADLINE:
+    elif (
+        re.match(r"\s*(Waits|Joins)\b|.*\b(and|;) waits (until|for)\b", comment.split(".")[0])
+        and f"{name}_until" not in names
+        and name not in NO_DEADLINE
+    ):
         yield f"{name}: waits, and has no twin with a deadline, {name}_until"
-    if name.endswith("_free") and not name.endswith("_join_free") and re.search(r"\bmay switch\b|(?<!body )\bwaits (until|for)\b", comment):
+    if (
+        name.endswith("_free")
+        and not name.endswith("_join_free")
+        and re.search(r"\bmay switch\b|(?<!body )\bwaits (until|for)\b", comment)
+    ):
         yield f"{name}: a _free does not wait"
 
 

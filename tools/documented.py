@@ -21,28 +21,36 @@ def silent_enumerators(folder):
             for value in enum.iter("enumvalue"):
                 texts = [value.find("briefdescription"), value.find("detaileddescription")]
                 if not any("".join(text.itertext()).strip() for text in texts if text is not None):
-                    found.add(f"{where.get('file')}:{where.get('line')}: enumerator {value.findtext('name')} "
-                              "is not documented.\n")
+                    found.add(
+                        f"{where.get('file')}:{where.get('line')}: enumerator {value.findtext('name')} "
+                        "is not documented.\n"
+                    )
     return "".join(sorted(found))
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     doc = pathlib.Path(__file__).resolve().parent.parent / "doc"
-    bare = [path for path in sorted((root / "include").rglob("*.h*")) if not path.read_text().startswith(("/* ", "// "))]
+    bare = [
+        path for path in sorted((root / "include").rglob("*.h*")) if not path.read_text().startswith(("/* ", "// "))
+    ]
     for path in bare:
         print(f"{path}:1: opens with no comment that says what it is")
     with tempfile.TemporaryDirectory(prefix="weft-doc-") as place:
         log = pathlib.Path(place) / "warnings"
-        settings = (f"@INCLUDE = {doc}/Doxyfile\nINPUT_FILTER = \"sed -f {doc}/headers.sed\"\n"
-                    f"OUTPUT_DIRECTORY = {place}\nGENERATE_HTML = NO\nGENERATE_XML = YES\n"
-                    f"XML_PROGRAMLISTING = NO\nWARN_LOGFILE = {log}\nWARN_FORMAT = \"$file:$line: $text\"\n")
-        done = subprocess.run(["doxygen", "-"], input=settings, cwd=root, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
+        settings = (
+            f"@INCLUDE = {doc}/Doxyfile\nINPUT_FILTER = \"sed -f {doc}/headers.sed\"\n"
+            f"OUTPUT_DIRECTORY = {place}\nGENERATE_HTML = NO\nGENERATE_XML = YES\n"
+            f"XML_PROGRAMLISTING = NO\nWARN_LOGFILE = {log}\nWARN_FORMAT = \"$file:$line: $text\"\n"
+        )
+        done = subprocess.run(
+            ["doxygen", "-"], input=settings, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         warnings = log.read_text() if log.exists() else ""
         # Of the headers' specialisations of templates of std, Doxygen has not seen the template.
-        warnings = "".join(line for line in warnings.splitlines(True)
-                           if "Internal inconsistency: scope for class std::" not in line)
+        warnings = "".join(
+            line for line in warnings.splitlines(True) if "Internal inconsistency: scope for class std::" not in line
+        )
         warnings += silent_enumerators(pathlib.Path(place) / "xml")
         files = len(list((pathlib.Path(place) / "xml").glob("*_8h*.xml")))
     print(done.stdout + warnings, end="")

@@ -3,10 +3,11 @@
 
     tools/group.py --build build/asan --group asan --size quick
 
-A group is what a build folder's CTest entries carry as a label (release, models, debug, asan, tsan, aarch64, lean, fuzz);
-so are the size (quick, full, soak) and the budget ("budget=120s"), which all tests of one group and size share.
+A group is what a build folder's CTest entries carry as a label (release, models, debug, asan, tsan, aarch64, lean,
+fuzz); so are the size (quick, full, soak) and the budget ("budget=120s"), which all tests of one group and size share.
 The budget is printed before; at twice that a single test, and at three times that the group is stopped, with every
-process it started, and has failed. A group without a test has failed too: nobody would see that a filter matches nothing.
+process it started, and has failed. A group without a test has failed too: nobody would see that a filter matches
+nothing.
 """
 import argparse
 import collections
@@ -38,8 +39,9 @@ def filters(group, size):
 
 def listed(build, group, size):
     """The tests of the group: {name: labels}."""
-    shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", *filters(group, size)],
-                           capture_output=True, text=True)
+    shown = subprocess.run(
+        ["ctest", "--test-dir", build, "--show-only=json-v1", *filters(group, size)], capture_output=True, text=True
+    )
     if shown.returncode != 0:
         raise Wrong(f"ctest cannot list the tests of {build}: {shown.stderr.strip()}")
     tests = {}
@@ -74,7 +76,7 @@ def children():
             with open(f"/proc/{entry}/stat") as stat:
                 parent = int(stat.read().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
-            continue        # it has ended meanwhile
+            continue  # it has ended meanwhile
         if parent == me:
             found.append(int(entry))
     return found
@@ -104,7 +106,7 @@ def kill_all():
             try:
                 os.waitpid(process, 0)
             except ChildProcessError:
-                pass        # reaped by its Popen
+                pass  # reaped by its Popen
 
 
 LINE = re.compile(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) \.+\s*(.*?)\s+[\d.]+ sec\s*$")
@@ -127,9 +129,23 @@ def run(build, group, size, jobs):
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     started = time.monotonic()
     process = subprocess.Popen(
-        ["ctest", "-j", str(jobs), "--output-on-failure", "--no-tests=error", "--no-label-summary",
-         "--timeout", str(TEST_STOPPED_AT * budget),
-         *filters(group, size)], cwd=build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        [
+            "ctest",
+            "-j",
+            str(jobs),
+            "--output-on-failure",
+            "--no-tests=error",
+            "--no-label-summary",
+            "--timeout",
+            str(TEST_STOPPED_AT * budget),
+            *filters(group, size),
+        ],
+        cwd=build,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
     stopped = threading.Event()
 
     def stop():

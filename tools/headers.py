@@ -3,8 +3,8 @@
 
     tools/headers.py --build build/release [--root ROOT]
 
-A public .h as C11 and as C++20, a public .hpp as C++20, each with all warnings as errors and no macro of ours; a
-header of src/ with the flags that the library's own sources have in compile_commands.json, unless the source of its name
+A public .h as C11 and as C++20, a public .hpp as C++20, each with all warnings as errors and no macro of ours; a header
+of src/ with the flags that the library's own sources have in compile_commands.json, unless the source of its name
 includes it first: then the build has done so.
 """
 import argparse
@@ -37,8 +37,11 @@ def library(build, root):
     """How a C++ source of the library is compiled, and all of them."""
     with open(pathlib.Path(build) / "compile_commands.json") as file:
         entries = json.load(file)
-    found = {pathlib.Path(entry["file"]): entry["command"] for entry in entries
-             if "weft_objects" in entry["command"] and entry["file"].endswith(".cpp")}
+    found = {
+        pathlib.Path(entry["file"]): entry["command"]
+        for entry in entries
+        if "weft_objects" in entry["command"] and entry["file"].endswith(".cpp")
+    }
     if not found:
         sys.exit(f"{build}/compile_commands.json has no source of the library")
     return flags_of(next(iter(found.values()))), set(found)
@@ -64,9 +67,9 @@ def jobs(root, build, cc, cxx):
     for path in sorted((root / "src").rglob("*.hpp")):
         name = path.relative_to(root / "src")
         if name.parts[0] == "arch" and len(name.parts) > 2 and (not arch or name.parts[1] != arch.group(1)):
-            continue        # of another processor: its own preset compiles it
+            continue  # of another processor: its own preset compiles it
         if path.with_suffix(".cpp") in built and first_include(path.with_suffix(".cpp")) == str(name):
-            continue        # the build has compiled it before anything else
+            continue  # the build has compiled it before anything else
         yield f"src/{name}", [*command, "-Werror", "-fsyntax-only", "-x", "c++", "-"], f'#include "{name}"\n'
 
 

@@ -4,8 +4,8 @@
     tools/layers.py [ROOT]
 
 A line of doc/layers.txt names a layer (a folder of src/) and the layers it may include besides itself; "all of the
-above" means what it says. The layers stand lowest first: each may include only layers above it in the list, so
-there are no circles of folders. What is not in src/ (bridge, cmd, example, the public headers) includes <weft/...> only.
+above" means what it says. The layers stand lowest first: each may include only layers above it in the list, so there
+are no circles of folders. What is not in src/ (bridge, cmd, example, the public headers) includes <weft/...> only.
 
 Within a folder modules may include each other in circles; a module is a header and the source file of its name. A line
 "limit circle 9" says how many modules a circle may have, "limit folder 18" how many percent of the lines of src/ a
@@ -33,7 +33,8 @@ OUTSIDE = ["bridge", "cmd", "example", "include"]
 
 
 def read_layers(path):
-    """{layer: the layers it may include, itself among them}, {what is limited: the limit}, and what is wrong with the file."""
+    """{layer: the layers it may include, itself among them}, {what is limited: the limit}, and what is wrong with the
+    file."""
     layers, limits, wrong = {}, {}, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         words = line.partition("#")[0].split()
@@ -97,7 +98,7 @@ def check_src(root, layers):
                     wrong.append(f"{where}: {chosen.group(1)}/ is chosen by the build; include its contract")
                 if not (src / file).exists() and not (src / f"{file}.in").exists():
                     wrong.append(f"{where}: there is no src/{file}")
-            elif target == "weft":      # the public headers are everybody's vocabulary
+            elif target == "weft":  # the public headers are everybody's vocabulary
                 if not (root / "include" / file).exists():
                     wrong.append(f"{where}: there is no include/{file}")
             elif quoted and not (test and target == TEST_ONLY):
@@ -130,7 +131,9 @@ def modules(src):
         module = SUFFIX.sub("", str(path.relative_to(src)))
         if OF_TESTS.search(module):
             continue
-        found[module] |= {SUFFIX.sub("", file) for _, file, macro, quoted in includes(path) if quoted and not macro} - {module}
+        found[module] |= {SUFFIX.sub("", file) for _, file, macro, quoted in includes(path) if quoted and not macro} - {
+            module
+        }
     return found
 
 

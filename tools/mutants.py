@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Shows that the simulator finds bugs: applies each patch of test/simulation/mutants to a copy of the tree, one at a time, builds the
-scenarios there and looks for a seed that fails.
+"""Shows that the simulator finds bugs: applies each patch of test/simulation/mutants to a copy of the tree, one at a
+time, builds the scenarios there and looks for a seed that fails.
 
     tools/mutants.py                     every mutant, 20 searches each; prints the table of doc/simulation.md
     tools/mutants.py --searches 1 --most 10000   whether each is found at all: what `make test-soak` does
     tools/mutants.py --check             whether all patches fit the tree, and are listed in doc/simulation.md
     tools/mutants.py --only 'sleep_*'    those of these names; --all-scenarios looks for the scenarios that find them
 
-A patch begins with a sentence that says what is wrong with it, and "Scenario: PATTERN", the scenarios that are to find it ("Harts: N": on
-a virtual machine with so many). A search begins with a seed of its own; what is counted is how many seeds it needs until one scenario fails.
+A patch begins with a sentence that says what is wrong with it, and "Scenario: PATTERN", the scenarios that are to find
+it ("Harts: N": on a virtual machine with so many). A search begins with a seed of its own; what is counted is how many
+seeds it needs until one scenario fails.
 """
 import argparse
 import fnmatch
@@ -30,7 +31,8 @@ def run(command, cwd, **more):
 
 
 def copy_tree(to):
-    """What the working tree holds, without what git ignores; files that are the same keep their time, so that a build goes on."""
+    """What the working tree holds, without what git ignores; files that are the same keep their time, so that a build
+    goes on."""
     listed = run(["git", "ls-files", "-co", "--exclude-standard", "-z"], ROOT).stdout.split("\0")
     wanted = {name for name in listed if name and (ROOT / name).is_file()}
     for name in wanted:
@@ -75,7 +77,11 @@ class Mutant:
 
     def seeds(self, tree, first, most, timeout):
         """How many seeds from `first` on until a scenario fails; None: none did."""
-        failed, text = simulate(tree, [f"--filter={self.scenario}", f"--first-seed={first}", f"--seeds={most}", "--go-on", *self.more], timeout)
+        failed, text = simulate(
+            tree,
+            [f"--filter={self.scenario}", f"--first-seed={first}", f"--seeds={most}", "--go-on", *self.more],
+            timeout,
+        )
         found = [int(seed) for seed in re.findall(r"^FAILED .*, seed (\d+)", text, re.M)]
         if failed and not found:
             sys.exit(f"{self.name}: {text}")
@@ -83,8 +89,9 @@ class Mutant:
 
 
 class Base:
-    """The tree as it was built without a mutant: its sources with their times, and what was built, so that what one mutant
-    has rebuilt need not be built again for the next."""
+    """The tree as it was built without a mutant: its sources with their times, and what was built, so that what one
+    mutant has rebuilt need not be built again for the next."""
+
     def __init__(self, tree):
         self.tree, self.kept = tree, tree / "build" / "base"
         shutil.rmtree(self.kept, ignore_errors=True)
@@ -101,7 +108,10 @@ class Base:
         shutil.copytree(self.kept, self.tree / "build" / "release", symlinks=True)
 
     def state(self, mutant):
-        return {path: (path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)) for path in self.sources(mutant)}
+        return {
+            path: (path.read_bytes(), (path.stat().st_atime_ns, path.stat().st_mtime_ns))
+            for path in self.sources(mutant)
+        }
 
 
 def examine(mutant, tree, base, options):
@@ -117,7 +127,10 @@ def examine(mutant, tree, base, options):
         if options.all_scenarios:
             print(simulate(tree, [f"--seeds={options.most}", "--go-on"], options.timeout)[1], flush=True)
             return mutant.name
-        needed = [mutant.seeds(tree, 1 + 100_000 * search, options.most, options.timeout) for search in range(options.searches)]
+        needed = [
+            mutant.seeds(tree, 1 + 100_000 * search, options.most, options.timeout)
+            for search in range(options.searches)
+        ]
     finally:
         base.restore(before)
     counts = sorted(options.most + 1 if n is None else n for n in needed)
@@ -125,10 +138,15 @@ def examine(mutant, tree, base, options):
         print(f"{mutant.name}: NOT FOUND by {options.most} seeds of {mutant.where}", flush=True)
         return None
     median, least, most = statistics.median(counts), counts[0], counts[-1]
-    print(f"{mutant.name}: found; median {median:g} seeds (from {least} to {'more than ' if most > options.most else ''}"
-          f"{min(most, options.most)}) of {mutant.where}", flush=True)
-    return f"| `{mutant.name}` | {mutant.why} | `{mutant.where}` | {median:g} | {least} to {min(most, options.most)}" \
-           f"{'+' if most > options.most else ''} |"
+    print(
+        f"{mutant.name}: found; median {median:g} seeds (from {least} to {'more than ' if most > options.most else ''}"
+        f"{min(most, options.most)}) of {mutant.where}",
+        flush=True,
+    )
+    return (
+        f"| `{mutant.name}` | {mutant.why} | `{mutant.where}` | {median:g} | {least} to {min(most, options.most)}"
+        f"{'+' if most > options.most else ''} |"
+    )
 
 
 def check(mutants):
@@ -142,7 +160,10 @@ def check(mutants):
         if mutant.scenario == "*":
             wrong.append(f"{mutant.name} has no line 'Scenario: PATTERN'")
     for name in sorted(listed ^ {mutant.name for mutant in mutants}):
-        wrong.append(f"{name} is {'listed in doc/simulation.md, and no patch' if name in listed else 'not listed in doc/simulation.md'}")
+        wrong.append(
+            f"{name} is "
+            f"{'listed in doc/simulation.md, and no patch' if name in listed else 'not listed in doc/simulation.md'}"
+        )
     return wrong
 
 
@@ -151,13 +172,19 @@ def main():
     parser.add_argument("--only", default="*", help="patterns of names, with commas between them")
     parser.add_argument("--searches", type=int, default=20)
     parser.add_argument("--most", type=int, default=400, help="seeds of one search")
-    parser.add_argument("--all-scenarios", action="store_true", help="all scenarios instead of the mutant's own; prints what fails")
+    parser.add_argument(
+        "--all-scenarios", action="store_true", help="all scenarios instead of the mutant's own; prints what fails"
+    )
     parser.add_argument("--check", action="store_true", help="build nothing")
     parser.add_argument("--timeout", type=int, default=1200, help="seconds for one search")
     parser.add_argument("--tree", type=pathlib.Path, default=ROOT / "build" / "mutants", help="where the copy is")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
-    mutants = [Mutant(path) for path in sorted(MUTANTS.glob("*.patch")) if any(fnmatch.fnmatch(path.stem, pattern) for pattern in options.only.split(","))]
+    mutants = [
+        Mutant(path)
+        for path in sorted(MUTANTS.glob("*.patch"))
+        if any(fnmatch.fnmatch(path.stem, pattern) for pattern in options.only.split(","))
+    ]
     if not mutants:
         sys.exit(f"there is no mutant '{options.only}' in {MUTANTS}")
     if options.check:
@@ -172,7 +199,9 @@ def main():
     base = Base(options.tree)
     lines = [examine(mutant, options.tree, base, options) for mutant in mutants]
     print("\n".join(line for line in lines if line))
-    print(f"{sum(line is not None for line in lines)} of {len(lines)} mutants found, {time.monotonic() - started:.0f} s")
+    print(
+        f"{sum(line is not None for line in lines)} of {len(lines)} mutants found, {time.monotonic() - started:.0f} s"
+    )
     return 0 if all(lines) else 1
 
 

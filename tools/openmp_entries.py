@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Each entry point of the OpenMP bridge is called by a program of its suite: imported by one as a compiler has made it, or by hand (entries.c) where
-no compiler calls it any more. The old locks have names that others have as well (old_locks.c).
+"""Each entry point of the OpenMP bridge is called by a program of its suite: imported by one as a compiler has made it,
+or by hand (entries.c) where no compiler calls it any more. The old locks have names that others have as well
+(old_locks.c).
 
     tools/openmp_entries.py --programs build/release/bridge/openmp
 
@@ -25,14 +26,20 @@ LEFT_OUT = {
 
 
 def imported(program):
-    shown = subprocess.run(["nm", "-D", "--undefined-only", str(program)], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(
+        ["nm", "-D", "--undefined-only", str(program)], capture_output=True, text=True, check=True
+    ).stdout
     return {line.split()[-1].split("@")[0] for line in shown.splitlines()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", required=True, type=pathlib.Path)
-    parser.add_argument("--without-fortran", action="store_true", help="there is no gfortran: the names with an underscore behind them are passed over")
+    parser.add_argument(
+        "--without-fortran",
+        action="store_true",
+        help="there is no gfortran: the names with an underscore behind them are passed over",
+    )
     options = parser.parse_args()
 
     names = set(re.findall(r"^    (\w+);", (BRIDGE / "openmp.map").read_text(), re.M))
@@ -40,7 +47,9 @@ def main():
     if options.without_fortran:
         names = {name for name in names if not name.endswith("_")}
     programs = [path for path in options.programs.glob("openmp_*") if path.is_file() and not path.suffix]
-    programs += [path for path in options.programs.glob("libopenmp_*.so") if "_second" not in path.name]   # whose references carry no version: they mean other functions
+    programs += [
+        path for path in options.programs.glob("libopenmp_*.so") if "_second" not in path.name
+    ]  # whose references carry no version: they mean other functions
     if not programs:
         print(f"no program in {options.programs}: build the suite")
         return 1

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The OpenMP bridge exports what libgomp of gcc 12 does, under the same versions, and what the nodes of its own in openmp.map name: no more and no less.
+"""The OpenMP bridge exports what libgomp of gcc 12 does, under the same versions, and what the nodes of its own in
+openmp.map name: no more and no less.
 
     tools/openmp_symbols.py --library build/release/bridge/openmp/libgomp.so.1 --compiler gcc
 
-The names and versions stand in bridge/openmp/openmp.map; those of the compiler's own libgomp are compared where that is of gcc 12, and otherwise only those of the map.
+The names and versions stand in bridge/openmp/openmp.map; those of the compiler's own libgomp are compared where that is
+of gcc 12, and otherwise only those of the map.
 """
 import argparse
 import pathlib
@@ -19,9 +21,13 @@ def run(*command):
 
 
 def exported(library):
-    """NAME@VERSION of each symbol that is defined, and the versions themselves; @@ where a program that names no version gets it."""
-    return {words[-1] for words in (line.split() for line in run("nm", "-D", "--with-symbol-versions", str(library)).splitlines())
-            if len(words) == 3 and words[1] not in "Uw" and not words[-1].startswith("_")}
+    """NAME@VERSION of each symbol that is defined, and the versions themselves; @@ where a program that names no
+    version gets it."""
+    return {
+        words[-1]
+        for words in (line.split() for line in run("nm", "-D", "--with-symbol-versions", str(library)).splitlines())
+        if len(words) == 3 and words[1] not in "Uw" and not words[-1].startswith("_")
+    }
 
 
 # The nodes that libgomp does not have. The first one's names are comments, and are no defaults.
@@ -57,7 +63,10 @@ def main():
     ours = exported(options.library)
     names, own = mapped(ROOT / "bridge/openmp/openmp.map")
     wrong = report("in openmp.map, but not in the library", (names | own) - ours - {n.split("@")[0] for n in ours})
-    wrong |= report("the library has it in a node of its own, and openmp.map not", {n for n in ours if n.split("@")[-1] in OWN} - own)
+    wrong |= report(
+        "the library has it in a node of its own, and openmp.map not",
+        {n for n in ours if n.split("@")[-1] in OWN} - own,
+    )
     theirs = run(options.compiler, "-print-file-name=libgomp.so").strip()
     if "/" in theirs and run(options.compiler, "-dumpversion").strip().split(".")[0] == "12":
         libgomp = exported(pathlib.Path(theirs).resolve())

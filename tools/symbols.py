@@ -4,9 +4,9 @@
     tools/symbols.py --library build/release/libweft.so [--root ROOT]
     tools/symbols.py --library build/release/bridge/argobots/libabt.so --list bridge/argobots/exports.txt
 
-With a list, the library exports what that names, one a line and in order, no more and no less: for an interface that others have fixed.
-Declared is otherwise what carries WEFT_API in include/weft/, and the thread-local word that a header reads by assembly; src/abi/weft.map must name each of it, by name or by a pattern
-that matches nothing else.
+With a list, the library exports what that names, one a line and in order, no more and no less: for an interface that
+others have fixed. Declared is otherwise what carries WEFT_API in include/weft/, and the thread-local word that a header
+reads by assembly; src/abi/weft.map must name each of it, by name or by a pattern that matches nothing else.
 """
 import argparse
 import fnmatch

@@ -16,14 +16,23 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True      # the tree stays as it is
+sys.dont_write_bytecode = True  # the tree stays as it is
 import group as groups
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # Group, and the preset whose build folder its tests are in.
-GROUPS = {"release": "release", "models": "release", "simulation": "release", "debug": "debug", "asan": "asan", "tsan": "tsan",
-          "aarch64": "aarch64", "lean": "lean", "fuzz": "fuzz"}
+GROUPS = {
+    "release": "release",
+    "models": "release",
+    "simulation": "release",
+    "debug": "debug",
+    "asan": "asan",
+    "tsan": "tsan",
+    "aarch64": "aarch64",
+    "lean": "lean",
+    "fuzz": "fuzz",
+}
 # Every group has quick tests but these: `make test` leaves them out, and does not build them.
 NEVER_QUICK = {"lean", "fuzz"}
 SIZES = {"quick": ["quick"], "full": ["quick", "full"], "soak": ["soak"]}
@@ -48,9 +57,9 @@ def targets(build, tests):
         for name, arguments in re.findall(r"^add_test\((?:\[=\[)?(.+?)(?:\]=\])? (.*)\)$", file.read_text(), re.M):
             if name in tests:
                 words = re.findall(r'"((?:[^"\\]|\\.)*)"', arguments)
-                needed |= {os.path.normpath(word[len(here):]) for word in words if word.startswith(here)} & known
+                needed |= {os.path.normpath(word[len(here) :]) for word in words if word.startswith(here)} & known
     for labels in tests.values():
-        needed |= {label[len("needs="):] for label in labels if label.startswith("needs=")}
+        needed |= {label[len("needs=") :] for label in labels if label.startswith("needs=")}
     return sorted(needed)
 
 
@@ -64,8 +73,10 @@ def build(preset, names, sizes, jobs):
     if not quiet(configure):
         return False
     command = ["cmake", "--build", folder, "--parallel", str(jobs)]
-    wanted = targets(folder, {name: labels for g in names for size in sizes
-                              for name, labels in groups.listed(folder, g, size).items()})
+    wanted = targets(
+        folder,
+        {name: labels for g in names for size in sizes for name, labels in groups.listed(folder, g, size).items()},
+    )
     if preset == "release":
         wanted.append("all")
     if not wanted:
@@ -82,8 +93,9 @@ def build(preset, names, sizes, jobs):
 
 def table(results):
     rows = [("group", "size", "passed", "failed", "time", "budget", "")]
-    rows += [(r.group, r.size, str(r.passed), str(r.failed), f"{r.seconds:.0f} s", f"{r.budget} s", r.note)
-             for r in results]
+    rows += [
+        (r.group, r.size, str(r.passed), str(r.failed), f"{r.seconds:.0f} s", f"{r.budget} s", r.note) for r in results
+    ]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         left = [row[i].ljust(widths[i]) for i in range(2)]
@@ -102,8 +114,12 @@ def run_preset(preset, names, sizes, jobs, optional):
         print(f"build {preset}: FAILED", flush=True)
         return [groups.Result(name, sizes[0], 0, 1, 0, 0, "could not be built") for name in names]
     folder = str(ROOT / "build" / preset)
-    return [groups.run(folder, name, size, jobs) for name in names for size in sizes
-            if not (size == "quick" and name in NEVER_QUICK) and (size not in optional or groups.listed(folder, name, size))]
+    return [
+        groups.run(folder, name, size, jobs)
+        for name in names
+        for size in sizes
+        if not (size == "quick" and name in NEVER_QUICK) and (size not in optional or groups.listed(folder, name, size))
+    ]
 
 
 def main():

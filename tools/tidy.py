@@ -3,7 +3,8 @@
 
     tools/tidy.py [ROOT]
 
-Everywhere: no word that says that something is unfinished. In src/: no preprocessor conditionals (a file is chosen, or
+Everywhere: no word that says that something is unfinished, and no line above 120 columns, but where it cannot be broken
+(a table or a listing of a document, a string in CMake). In src/: no preprocessor conditionals (a file is chosen, or
 `if constexpr` is used), no function-like macros but the assertion, no thread_local (os/local.hpp says why), no
 stand-alone fences (thread sanitizers do not see them), and every memory order weaker than seq_cst is named in a
 comment on its line or just above, or a comment there says what it pairs with. A file whose orders all have one reason
@@ -15,8 +16,15 @@ import sys
 
 UNFINISHED = re.compile(r"\b(?:TO" "DO|FIX" "ME|XX" "X|TB" "D)\\b")
 FOLDERS = ["src", "include", "bridge", "cmd", "example", "test", "bench", "tools", "cmake", "doc", ".ci"]
-TOP = ["CMakeLists.txt", "CMakePresets.json", "Makefile", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
-       "CHANGES.md"]
+TOP = [
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "Makefile",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGES.md",
+]
 TEXT = {".c", ".h", ".cpp", ".hpp", ".S", ".in", ".py", ".sh", ".cmake", ".md", ".txt", ".map", ".json", ""}
 CODE = {".c", ".h", ".cpp", ".hpp", ".S", ".in"}
 
@@ -26,6 +34,9 @@ CONDITIONALS = {}
 THREAD_LOCALS = {"src/os/linux/error_text.cpp", "src/os/linux/thread.cpp"}
 # The macros that must see their argument as text, or the place where they stand.
 MACROS = {"WEFT_ASSERT"}
+
+COLUMNS = 120
+NARROW = {".c", ".h", ".cpp", ".hpp", ".S", ".py", ".cmake", ".md"}
 
 WEAK = re.compile(r"\bmemory_order(?:_|::)(relaxed|acquire|release|acq_rel|consume)\b")
 LINES_ABOVE = 10
@@ -47,7 +58,7 @@ def code_of(line, in_comment):
         elif line[i] in "\"'":
             found = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'').match(line, i)
             kept.append('""')
-            i = found.end() if found else i + 1     # an apostrophe alone: a digit separator
+            i = found.end() if found else i + 1  # an apostrophe alone: a digit separator
         else:
             kept.append(line[i])
             i += 1
@@ -77,12 +88,28 @@ def check_directives(name, number, code):
     return []
 
 
+def check_columns(path, name, lines):
+    """A document's tables, headings and listings are not broken, nor is a string in CMake."""
+    wrong, listing = [], False
+    cmake = path.suffix == ".cmake" or path.name == "CMakeLists.txt"
+    for number, line in enumerate(lines, 1):
+        if path.suffix == ".md":
+            listing ^= line.lstrip().startswith("```")
+            if listing or line.startswith("    ") or line.lstrip().startswith(("|", "#")) or " " not in line.strip():
+                continue
+        if len(line) > COLUMNS and not (cmake and max(map(len, re.findall(r'"[^"]*"?|\S+', line))) > 80):
+            wrong.append(f"{name}:{number}: {len(line)} columns; there may be {COLUMNS}")
+    return wrong
+
+
 def check_order(name, lines, number, code, throughout):
     wrong = []
-    near = " ".join(comment_of(line) for line in lines[max(0, number - 1 - LINES_ABOVE):number]).lower()
+    near = " ".join(comment_of(line) for line in lines[max(0, number - 1 - LINES_ABOVE) : number]).lower()
     for order in WEAK.findall(code):
         if not re.search(rf"\b{order}\b|\bpairs?\b|\bpartner", near) and order not in throughout:
-            wrong.append(f"{name}:{number}: memory_order_{order}: no comment names its partner or says why it may be weak")
+            wrong.append(
+                f"{name}:{number}: memory_order_{order}: no comment names its partner or says why it may be weak"
+            )
     return wrong
 
 
@@ -110,12 +137,18 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     files = [root / name for name in TOP if (root / name).exists()]
     for folder in FOLDERS:
-        files += [path for path in sorted((root / folder).rglob("*"))
-                  if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts]
+        files += [
+            path
+            for path in sorted((root / folder).rglob("*"))
+            if path.is_file() and path.suffix in TEXT and "__pycache__" not in path.parts
+        ]
     wrong = []
     for path in files:
         name = str(path.relative_to(root))
-        for number, line in enumerate(path.read_text().splitlines(), 1):
+        lines = path.read_text().splitlines()
+        if path.suffix in NARROW or path.name == "CMakeLists.txt":
+            wrong += check_columns(path, name, lines)
+        for number, line in enumerate(lines, 1):
             if found := UNFINISHED.search(line):
                 wrong.append(f"{name}:{number}: {found.group(0)}: finish it, or file it")
         if name.startswith("src/") and path.suffix in CODE:

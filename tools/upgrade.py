@@ -4,9 +4,9 @@
     tools/upgrade.py FILE...            rewrites the files
     tools/upgrade.py --check FILE...    says what it would do, and writes nothing
 
-Run it once: some names have got another meaning, as weft_unit_free. It renames, puts arguments into their new order, and splits calls whose deadline was a mandatory argument. What it
-cannot decide it leaves alone and names, with the file, the line and the remedy; the exit status is 1 then.
-doc/upgrade.md has the table.
+Run it once: some names have got another meaning, as weft_unit_free. It renames, puts arguments into their new order,
+and splits calls whose deadline was a mandatory argument. What it cannot decide it leaves alone and names, with the
+file, the line and the remedy; the exit status is 1 then. doc/upgrade.md has the table.
 """
 import argparse
 import pathlib
@@ -59,7 +59,10 @@ MOVED = {
 
 # Names of C++, in this order.
 IN_CXX = [
-    *((f"{kind}::automatic", f"{kind}::unspecified") for kind in ["unit_kind", "pool_kind", "pool_access", "scheduler_kind"]),
+    *(
+        (f"{kind}::automatic", f"{kind}::unspecified")
+        for kind in ["unit_kind", "pool_kind", "pool_access", "scheduler_kind"]
+    ),
     ("unit_kind::adaptive", "unit_kind::automatic"),
     ("set_automatic", "set_owned"),
 ]
@@ -79,13 +82,19 @@ REORDERED = {
 MERGED = {
     f"weft_unit_{old}": ("weft_unit_hand_off", [f"WEFT_TO_{target}", f"WEFT_BY_{leaving}"])
     for old, target, leaving in [
-        ("suspend_to", "READY", "SUSPEND"), ("exit_to", "READY", "EXIT"), ("resume_yield_to", "SUSPENDED", "YIELD"),
-        ("resume_suspend_to", "SUSPENDED", "SUSPEND"), ("resume_exit_to", "SUSPENDED", "EXIT"), ("yield_to_popped", "POPPED", "YIELD"),
-        ("suspend_to_popped", "POPPED", "SUSPEND"), ("exit_to_popped", "POPPED", "EXIT")]
+        ("suspend_to", "READY", "SUSPEND"),
+        ("exit_to", "READY", "EXIT"),
+        ("resume_yield_to", "SUSPENDED", "YIELD"),
+        ("resume_suspend_to", "SUSPENDED", "SUSPEND"),
+        ("resume_exit_to", "SUSPENDED", "EXIT"),
+        ("yield_to_popped", "POPPED", "YIELD"),
+        ("suspend_to_popped", "POPPED", "SUSPEND"),
+        ("exit_to_popped", "POPPED", "EXIT"),
+    ]
 }
 
-# Calls that had a deadline always: its place, the call without one, and the call with it as the last input. Each of the two is a
-# name and the places that its arguments had.
+# Calls that had a deadline always: its place, the call without one, and the call with it as the last input. Each of the
+# two is a name and the places that its arguments had.
 SPLIT = {
     "weft_event_wait_any": (3, ("weft_event_wait_any", (0, 1, 2)), ("weft_event_wait_any_until", (0, 1, 3, 2))),
     "weft_event_wait_all": (2, ("weft_event_wait_all", (0, 1)), ("weft_event_wait_all_until", (0, 1, 2))),
@@ -94,20 +103,49 @@ SPLIT = {
     "weft_channel_send": (2, ("weft_channel_send", (0, 1)), ("weft_channel_send_until", (0, 1, 2))),
     "weft_channel_receive": (2, ("weft_channel_receive", (0, 1)), ("weft_channel_receive_until", (0, 2, 1))),
     "weft_channel_select": (3, ("weft_channel_select", (0, 1, 2)), ("weft_channel_select_until", (0, 1, 3, 2))),
-    "weft_cond_wait_unless": (2, ("weft_cond_wait_unless", (0, 1, 3, 4)), ("weft_cond_wait_unless_until", (0, 1, 3, 4, 2))),
+    "weft_cond_wait_unless": (
+        2,
+        ("weft_cond_wait_unless", (0, 1, 3, 4)),
+        ("weft_cond_wait_unless_until", (0, 1, 3, 4, 2)),
+    ),
 }
 
 # What a person must look at: a pattern, and the remedy.
 REPORTED = {
-    r"\bWEFT_EXCEPTION\b": "a join returns WEFT_NOT_RETURNED; ask weft_unit_outcome_get, which gives WEFT_OUTCOME_EXCEPTION",
-    r"\bWEFT_CANCELLED\b": "a join returns WEFT_NOT_RETURNED; ask weft_unit_outcome_get, which gives WEFT_OUTCOME_CANCELLED",
-    **{rf"\bweft_{name}\b": f"has become weft_{name}_get(x, &out), which returns a status"
-       for name in ["unit_id", "unit_name", "unit_exception", "unit_spawn_site", "pool_data", "stream_data", "stream_name",
-                    "domain_pool", "domain_data", "domain_parent", "arena_harts", "future_event"]},
-    r"\bweft_unit_data\b": "has become weft_unit_data_get(unit, &data), which returns a status; of the calling unit: weft_unit_self_data()",
-    r"\b(resume_to|resume_and_suspend_to)\b": "is yield_to(unit, weft::hand_off_to::suspended), suspend_to(unit, weft::hand_off_to::suspended)",
+    r"\bWEFT_EXCEPTION\b": (
+        "a join returns WEFT_NOT_RETURNED; ask weft_unit_outcome_get, which gives WEFT_OUTCOME_EXCEPTION"
+    ),
+    r"\bWEFT_CANCELLED\b": (
+        "a join returns WEFT_NOT_RETURNED; ask weft_unit_outcome_get, which gives WEFT_OUTCOME_CANCELLED"
+    ),
+    **{
+        rf"\bweft_{name}\b": f"has become weft_{name}_get(x, &out), which returns a status"
+        for name in [
+            "unit_id",
+            "unit_name",
+            "unit_exception",
+            "unit_spawn_site",
+            "pool_data",
+            "stream_data",
+            "stream_name",
+            "domain_pool",
+            "domain_data",
+            "domain_parent",
+            "arena_harts",
+            "future_event",
+        ]
+    },
+    r"\bweft_unit_data\b": (
+        "has become weft_unit_data_get(unit, &data), which returns a status; of the calling unit: weft_unit_self_data()"
+    ),
+    r"\b(resume_to|resume_and_suspend_to)\b": (
+        "is yield_to(unit, weft::hand_off_to::suspended), suspend_to(unit, weft::hand_off_to::suspended)"
+    ),
     r"\bweft_sched_pools\b": "is weft_sched_pool_count_get(sched, &count) and weft_sched_pool_get(sched, index, &pool)",
-    r"\bweft_pool_pop_wait\(": "has no timeout: weft_pool_pop_wait(pool, &unit), or weft_pool_pop_wait_until(pool, weft_now_ns() + timeout, &unit)",
+    r"\bweft_pool_pop_wait\(": (
+        "has no timeout: weft_pool_pop_wait(pool, &unit), or weft_pool_pop_wait_until(pool, weft_now_ns() + timeout, "
+        "&unit)"
+    ),
 }
 
 OPENING, CLOSING = "([{", ")]}"
@@ -123,7 +161,7 @@ def skip_literal(text, at):
     if text.startswith("/*", at):
         end = text.find("*/", at + 2)
         return len(text) if end < 0 else end + 2
-    if text[at] in "\"'" and not (text[at] == "'" and at > 0 and text[at - 1].isalnum()):   # 1'000 is a number
+    if text[at] in "\"'" and not (text[at] == "'" and at > 0 and text[at - 1].isalnum()):  # 1'000 is a number
         quote, end = text[at], at + 1
         while end < len(text) and text[end] not in (quote, "\n"):
             end += 2 if text[end] == "\\" else 1
@@ -132,7 +170,8 @@ def skip_literal(text, at):
 
 
 def arguments(text, opening):
-    """The arguments of the call whose parenthesis opens at `opening`, as they are written, and the place behind it; None if it never closes."""
+    """The arguments of the call whose parenthesis opens at `opening`, as they are written, and the place behind it;
+    None if it never closes."""
     found, depth, begin, at = [], 0, opening + 1, opening
     while at < len(text):
         behind = skip_literal(text, at)
@@ -205,7 +244,9 @@ class Upgrade:
         return None
 
     def calls(self, text):
-        names = sorted([*REORDERED, *MERGED, *SPLIT, "weft_mutex_lock_until", "weft_sched_pools"], key=len, reverse=True)
+        names = sorted(
+            [*REORDERED, *MERGED, *SPLIT, "weft_mutex_lock_until", "weft_sched_pools"], key=len, reverse=True
+        )
         pattern = re.compile(r"\b(" + "|".join(names) + r")(\s*)(?=\()")
         at = 0
         while match := pattern.search(text, at):
@@ -213,18 +254,23 @@ class Upgrade:
             read = arguments(text, match.end())
             made = None if read is None else self.call(match[1], read[0])
             if made is not None:
-                text = text[:match.start()] + made + text[read[1]:]
-                at = match.start() + made.index("(") + 1       # calls among its arguments come next
+                text = text[: match.start()] + made + text[read[1] :]
+                at = match.start() + made.index("(") + 1  # calls among its arguments come next
         return text
 
     def rewrite(self, text):
         text = self.calls(text)
-        text = re.sub(r"\b(" + "|".join(sorted(RENAMED, key=len, reverse=True)) + r")\b", lambda match: RENAMED[match[1]], text)
+        text = re.sub(
+            r"\b(" + "|".join(sorted(RENAMED, key=len, reverse=True)) + r")\b", lambda match: RENAMED[match[1]], text
+        )
         for old, new in IN_CXX:
             text = re.sub(rf"\b{re.escape(old)}\b", new, text)
         for old, new in MOVED.items():
             text = re.sub(rf'(?<=["<]){re.escape(old)}(?=[">])', new, text)
-        for pattern, remedy in {**REPORTED, **{rf"\b{name}\b": f"is {new}(unit, {', '.join(more)})" for name, (new, more) in MERGED.items()}}.items():
+        for pattern, remedy in {
+            **REPORTED,
+            **{rf"\b{name}\b": f"is {new}(unit, {', '.join(more)})" for name, (new, more) in MERGED.items()},
+        }.items():
             for match in re.finditer(pattern, text):
                 self.note(text, match.start(), f"{match[0]} {remedy}")
         return text

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Every variable of the environment whose name begins with WEFT_ is in the one list: src/process/settings.cpp and src/process/variables.cpp.
+"""Every variable of the environment whose name begins with WEFT_ is in the one list: src/process/settings.cpp and
+src/process/variables.cpp.
 
     tools/variables.py [ROOT]
 
-What begins so in src/, cmd/, bridge/ and the documents is a variable, unless a public header declares it, a build option or a macro has that name, or it
-stands below in OTHERS. What a call of getenv or setenv names is one in any case, in tests, too.
+What begins so in src/, cmd/, bridge/ and the documents is a variable, unless a public header declares it, a build
+option or a macro has that name, or it stands below in OTHERS. What a call of getenv or setenv names is one in any case,
+in tests, too.
 """
 import pathlib
 import re
@@ -18,7 +20,11 @@ STRING = re.compile(r'"[^"\n]*"')
 LISTS = ["src/process/settings.cpp", "src/process/variables.cpp"]
 CODE = {".c", ".h", ".cpp", ".hpp", ".S"}
 BUILD = {".cmake", ".in"}
-OTHERS = {"WEFT_UNVERSIONED": "a version of symbols", "WEFT_STEAMS": "the example of one that is misspelt", "WEFT_OF_ANOTHER_PROJECT": "of none of Weft's, in tests"}
+OTHERS = {
+    "WEFT_UNVERSIONED": "a version of symbols",
+    "WEFT_STEAMS": "the example of one that is misspelt",
+    "WEFT_OF_ANOTHER_PROJECT": "of none of Weft's, in tests",
+}
 
 
 def files(root, *folders):
@@ -53,9 +59,15 @@ def main():
     wrong = set()
 
     def look(path, found, but):
-        wrong.update(f"{path.relative_to(root)}: {name} is in neither {' nor '.join(LISTS)}" for name in found if name not in listed and name not in but)
+        wrong.update(
+            f"{path.relative_to(root)}: {name} is in neither {' nor '.join(LISTS)}"
+            for name in found
+            if name not in listed and name not in but
+        )
 
-    for path in files(root, "src", "cmd", "bridge", "doc", "README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGES.md"):
+    for path in files(
+        root, "src", "cmd", "bridge", "doc", "README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGES.md"
+    ):
         # upgrade.md has names of earlier versions.
         if path.suffix in CODE | {".md"} and not re.search(r"_test$", path.stem) and path.name != "upgrade.md":
             look(path, NAME.findall(read(path)), others)

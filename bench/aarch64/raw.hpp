@@ -17,7 +17,7 @@ inline constexpr std::size_t saved_words = 20;   // x19 to x30, d8 to d15
 inline void* prepare_stack(void* top, void (*entry)()) {
     auto** frame = static_cast<void**>(top) - saved_words;
     for (std::size_t i = 0; i < saved_words; ++i) frame[i] = nullptr;
-    frame[11] = reinterpret_cast<void*>(entry);    // x30
+    frame[11] = reinterpret_cast<void*>(entry);   // x30
     return frame;
 }
 
@@ -37,8 +37,6 @@ inline void* prepare_stack(void* top, void (*entry)()) {
           "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-[[gnu::always_inline]] inline void read_modify_write(long& word) {
-    __atomic_fetch_add(&word, 1, __ATOMIC_SEQ_CST);
-}
+[[gnu::always_inline]] inline void read_modify_write(long& word) { __atomic_fetch_add(&word, 1, __ATOMIC_SEQ_CST); }
 
-}  // namespace bench
+}   // namespace bench

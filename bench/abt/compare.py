@@ -3,8 +3,9 @@
 
     bench/abt/compare.py FOLDER [--rounds N] [NAME...]
 
-FOLDER has abt_weft and, where another Argobots was found, abt_argobots: bench/abt/operations.c, linked with the one library and with the other. They run by turns, on one CPU, and each ratio is of two
-that ran one after the other; what is told of them is the median and the quartiles. NAME: the beginning of an operation's name.
+FOLDER has abt_weft and, where another Argobots was found, abt_argobots: bench/abt/operations.c, linked with the one
+library and with the other. They run by turns, on one CPU, and each ratio is of two that ran one after the other; what
+is told of them is the median and the quartiles. NAME: the beginning of an operation's name.
 """
 import argparse
 import os
@@ -16,8 +17,9 @@ import sys
 
 def run(program, names, cpu):
     """{operation: nanoseconds} of one run."""
-    text = subprocess.run([program, *names], check=True, capture_output=True, text=True,
-                          preexec_fn=lambda: os.sched_setaffinity(0, {cpu})).stdout
+    text = subprocess.run(
+        [program, *names], check=True, capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {cpu})
+    ).stdout
     return {name: float(ns) for name, ns in (line.split("\t") for line in text.splitlines())}
 
 
@@ -43,7 +45,10 @@ def main():
             theirs.append(run(argobots, given.names, cpu))
     if not theirs:
         print("no other Argobots was found (pkg-config argobots); these are Weft's figures alone")
-    print(f"{'ns an operation, median of ' + str(given.rounds):40} {'Weft':>10} {'Argobots':>10}  times faster (quartiles)")
+    print(
+        f"{'ns an operation, median of ' + str(given.rounds):40} {'Weft':>10} {'Argobots':>10}  times faster "
+        f"(quartiles)"
+    )
     for name in ours[0]:
         mine = statistics.median(one[name] for one in ours)
         line = f"{name:40} {mine:10.1f}"

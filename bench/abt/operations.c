@@ -1,8 +1,10 @@
-/* What programs in abt.h pay for an operation. One source, linked with each libabt that there is; compare.py runs them by turns.
+/* What programs in abt.h pay for an operation. One source, linked with each libabt that there is; compare.py runs them
+ * by turns.
  *
  *     operations [NAME...]
  *
- * Prints a line for each operation: its name, a tab, nanoseconds an operation: the least of several samples, since what disturbs a sample only adds. */
+ * Prints a line for each operation: its name, a tab, nanoseconds an operation: the least of several samples, since what
+ * disturbs a sample only adds. */
 #define _GNU_SOURCE
 #include <abt.h>
 #include <stdint.h>
@@ -24,11 +26,12 @@ static uint64_t now_ns(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static ABT_pool pool;   /* the main pool of the primary stream: private or shared */
+static ABT_pool pool; /* the main pool of the primary stream: private or shared */
 
 static void nothing(void *argument) { (void)argument; }
 
-/* ---- the operations: each does `count` of them ---------------------------------------------------------------------------- */
+/* ---- the operations: each does `count` of them
+ * ---------------------------------------------------------------------- */
 
 static void create_free(int count, int unused) {
     (void)unused;
@@ -42,7 +45,8 @@ static void create_free(int count, int unused) {
 static void create_free_many(int count, int group) {
     static ABT_thread threads[1024];
     for (int done = 0; done < count; done += group) {
-        for (int i = 0; i < group; ++i) CHECK(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
+        for (int i = 0; i < group; ++i)
+            CHECK(ABT_thread_create(pool, nothing, NULL, ABT_THREAD_ATTR_NULL, &threads[i]));
         CHECK(ABT_thread_free_many(group, threads));
     }
 }
@@ -79,8 +83,9 @@ static void to_and_fro(void *me) {
 static void yield_to(int count, int unused) {
     (void)unused;
     pair.left = count;
-    for (size_t i = 0; i < 2; ++i) CHECK(ABT_thread_create(pool, to_and_fro, (void *)i, ABT_THREAD_ATTR_NULL, &pair.threads[i]));
-    CHECK(ABT_thread_join_many(2, pair.threads));   /* the one that ends last names the other yet */
+    for (size_t i = 0; i < 2; ++i)
+        CHECK(ABT_thread_create(pool, to_and_fro, (void *)i, ABT_THREAD_ATTR_NULL, &pair.threads[i]));
+    CHECK(ABT_thread_join_many(2, pair.threads)); /* the one that ends last names the other yet */
     CHECK(ABT_thread_free_many(2, pair.threads));
 }
 
@@ -89,7 +94,7 @@ static ABT_mutex mutex;
 static void locks(void *count) {
     for (int i = 0; i < *(int *)count; ++i) {
         CHECK(ABT_mutex_lock(mutex));
-        CHECK(ABT_thread_yield());   /* all others come to wait */
+        CHECK(ABT_thread_yield()); /* all others come to wait */
         CHECK(ABT_mutex_unlock(mutex));
     }
 }
@@ -155,7 +160,8 @@ static void init_finalize(int count, int unused) {
     }
 }
 
-/* A pool of the program's own, with `live` units in it all the while: each operation creates one, and pops, runs and frees the oldest. */
+/* A pool of the program's own, with `live` units in it all the while: each operation creates one, and pops, runs and
+ * frees the oldest. */
 static struct {
     ABT_unit ring[1 << 15];
     size_t head, tail;
@@ -194,7 +200,8 @@ static void user_pool(int count, int live) {
     static int made;
     if (own == ABT_POOL_NULL) {
         ABT_pool_user_def def;
-        CHECK(ABT_pool_user_def_create(queue_create_unit, queue_free_unit, queue_is_empty, queue_pop, queue_push, &def));
+        CHECK(
+            ABT_pool_user_def_create(queue_create_unit, queue_free_unit, queue_is_empty, queue_pop, queue_push, &def));
         CHECK(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &own));
         CHECK(ABT_pool_user_def_free(&def));
         made = 0;
@@ -208,7 +215,7 @@ static void user_pool(int count, int live) {
         CHECK(ABT_thread_free(&thread));
     }
     if (count != 0) return;
-    ABT_thread thread;   /* the end */
+    ABT_thread thread; /* the end */
     for (;;) {
         CHECK(ABT_pool_pop_thread(own, &thread));
         if (thread == ABT_THREAD_NULL) break;
@@ -220,7 +227,8 @@ static void user_pool(int count, int live) {
 
 static uint64_t init_only_ns;
 
-/* ---- the table ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the table
+ * ------------------------------------------------------------------------------------------------------ */
 
 enum where { anywhere, private_pool, shared_pool, outside };
 

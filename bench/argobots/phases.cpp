@@ -1,10 +1,11 @@
-// Creating, joining and freeing N units apart, as Figures 3 to 8 of Argobots' paper have it (Seo et al., TPDS 2018), from 64 units to 262,144,
-// on one stream: first threads that are made by hand from malloc and a switch, then the library with one thing after the other that
-// makes it faster. The units run when they are joined.
+// Creating, joining and freeing N units apart, as Figures 3 to 8 of Argobots' paper have it (Seo et al., TPDS 2018),
+// from 64 units to 262,144, on one stream: first threads that are made by hand from malloc and a switch, then the
+// library with one thing after the other that makes it faster. The units run when they are joined.
 //
 //   argobots_phases [--rounds=7] [--most=18] [--step=NAME]
 //
-// JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are shuffled anew in each round.
+// JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are shuffled anew in each
+// round.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,7 +36,7 @@ struct HandThread {
 };
 
 HandThread* running = nullptr;
-void* creator = nullptr;  // the context of whoever runs a thread
+void* creator = nullptr;   // the context of whoever runs a thread
 
 // How a thread ends: saved like one that goes on later, or not.
 enum class End : bool { saved, unsaved };
@@ -174,12 +175,16 @@ struct Step {
 
 constexpr Step steps[] = {
     {.name = "malloc", .threads = Step::heap},
-    {.name = "malloc.unsaved", .threads = Step::heap_unsaved},  // beside the one before
+    {.name = "malloc.unsaved", .threads = Step::heap_unsaved},   // beside the one before
     {.name = "mmap", .threads = Step::kernel},
-    {.name = "weft", .huge_pages = false, .idle_memory_bytes = 1, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
+    {.name = "weft",
+     .huge_pages = false,
+     .idle_memory_bytes = 1,
+     .guard = WEFT_GUARD_MPROTECT,
+     .pool = WEFT_POOL_SHARED},
     {.name = "weft.cached", .huge_pages = false, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
     {.name = "weft.huge", .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
-    {.name = "weft.huge.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},  // beside the one before
+    {.name = "weft.huge.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},   // beside the one before
     {.name = "weft.full"},
     {.name = "weft.lsa", .kind = WEFT_KIND_LSA},
     {.name = "weft.roc", .kind = WEFT_KIND_ROC},
@@ -220,7 +225,7 @@ void run(const Step& step, std::size_t most_units) {
     bench::must(weft_finalize());
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const auto rounds = std::stoul(bench::take_flag(argc, argv, "rounds", "7"));

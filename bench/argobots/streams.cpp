@@ -1,11 +1,11 @@
-// From one stream to as many as there are harts, each on its private pool: what create + join, yield and yield_to cost each of them, as
-// Figures 9 to 12 of Argobots' paper have it (Seo et al., TPDS 2018). Streams that share nothing do not slow each other down:
-// the minimum, the mean and the maximum over the streams stay where they are with one.
+// From one stream to as many as there are harts, each on its private pool: what create + join, yield and yield_to cost
+// each of them, as Figures 9 to 12 of Argobots' paper have it (Seo et al., TPDS 2018). Streams that share nothing do
+// not slow each other down: the minimum, the mean and the maximum over the streams stay where they are with one.
 //
 //   argobots_streams [--rounds=21] [--streams=N] [--kind=full]
 //
-// JSON, a line per sample: ns of an OS thread's processor time per operation. --streams: how many at most; --kind: of the units that
-// are created.
+// JSON, a line per sample: ns of an OS thread's processor time per operation. --streams: how many at most; --kind: of
+// the units that are created.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t fork_count = 256;
 constexpr const char* operations[] = {"create_join", "yield", "yield_to"};
-using Costs = std::array<double, std::size(operations)>;  // of one stream, ns
+using Costs = std::array<double, std::size(operations)>;   // of one stream, ns
 
 std::uint64_t thread_ns() { return bench::read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
@@ -28,8 +28,7 @@ public:
     explicit Start(std::size_t streams) : streams_(streams) {}
     void wait(std::size_t times) {
         arrived_.fetch_add(1);
-        while (arrived_.load() < streams_ * times) {
-        }
+        while (arrived_.load() < streams_ * times) {}
     }
 
 private:
@@ -117,7 +116,7 @@ void measure(std::size_t streams, weft_kind kind) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const auto rounds = std::stoul(bench::take_flag(argc, argv, "rounds", "21"));

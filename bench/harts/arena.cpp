@@ -1,5 +1,6 @@
-// What an arena costs: a call that shares nothing, beside a domain that is registered and unregistered, and a spawn with its join; and the same forks in an arena of two harts as on two streams: fib by a fork for each call, a
-// loop, and many short loops, each in a call of its own, of which no hart comes in time for most.
+// What an arena costs: a call that shares nothing, beside a domain that is registered and unregistered, and a spawn
+// with its join; and the same forks in an arena of two harts as on two streams: fib by a fork for each call, a loop,
+// and many short loops, each in a call of its own, of which no hart comes in time for most.
 //   arena [--rounds=N] [--count=N: calls alone, for callgrind]
 #include <weft/weft.hpp>
 
@@ -37,7 +38,8 @@ weft_domain_ops nothing_to_do() {
     weft_domain_ops ops = {};
     ops.size = sizeof ops;
     ops.enter = [](void* self) {
-        if (weft_unit*& ready = *static_cast<weft_unit**>(self)) bench::must(weft_context_resume(std::exchange(ready, nullptr)));
+        if (weft_unit*& ready = *static_cast<weft_unit**>(self))
+            bench::must(weft_context_resume(std::exchange(ready, nullptr)));
     };
     ops.unblock = [](void* self, weft_unit* context) { *static_cast<weft_unit**>(self) = context; };
     return ops;
@@ -65,7 +67,7 @@ void play(const weft::arena& arena, std::size_t rounds) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::size_t rounds = std::stoul(bench::take_flag(argc, argv, "rounds", "61"));

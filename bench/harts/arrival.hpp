@@ -58,4 +58,4 @@ private:
     std::thread thread_{[this] { sleep_and_note(); }};
 };
 
-}  // namespace bench
+}   // namespace bench

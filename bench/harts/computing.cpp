@@ -1,5 +1,6 @@
-// What rescue costs who does nothing wrong: units that compute on every hart without a switch, while others wait behind them, so that the watchdog sees streams that do not move. With rescue on and off by
-// turns, and without anybody who waits. Reported is the time of one unit: that of all, by their number for each hart.
+// What rescue costs who does nothing wrong: units that compute on every hart without a switch, while others wait behind
+// them, so that the watchdog sees streams that do not move. With rescue on and off by turns, and without anybody who
+// waits. Reported is the time of one unit: that of all, by their number for each hart.
 //   computing [--rounds=N] [--ms=N: of each unit]
 #include <algorithm>
 #include <string>
@@ -46,21 +47,25 @@ double all_compute(weft_rescue rescue, std::size_t each_hart, std::uint64_t step
     std::vector<weft_unit*> units(count);
     const std::uint64_t from = bench::now_ns();
     for (std::size_t i = 0; i < count; ++i) {
-        bench::must(weft_ult_spawn(nullptr, [](void* raw) {
-            auto& mine = *static_cast<Work*>(raw);
-            mine.result = compute(mine.steps);
-        }, &work[i], nullptr, &units[i]));
+        bench::must(weft_ult_spawn(
+            nullptr,
+            [](void* raw) {
+                auto& mine = *static_cast<Work*>(raw);
+                mine.result = compute(mine.steps);
+            },
+            &work[i], nullptr, &units[i]));
     }
     bench::must(weft_unit_join_free_many(units.data(), count));
     const std::uint64_t took = bench::now_ns() - from;
     std::uint64_t emergencies = 0;
     bench::must(weft_counter_read("/rescue/count/emergencies", &emergencies));
-    if (rescue == WEFT_RESCUE_ON) bench::print_sample("harts/emergencies:weft", static_cast<double>(emergencies), "times");
+    if (rescue == WEFT_RESCUE_ON)
+        bench::print_sample("harts/emergencies:weft", static_cast<double>(emergencies), "times");
     bench::must(weft_finalize());
     return static_cast<double>(took) / static_cast<double>(each_hart);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int rounds = std::stoi(bench::take_flag(argc, argv, "rounds", "3"));

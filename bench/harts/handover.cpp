@@ -1,5 +1,5 @@
-// How long a hart takes to come. From one library that runs to another that runs, which give it back at their next switch; and out of the base to a library, by an OS thread that sleeps, beside
-// a bare futex wake. Samples alternate.
+// How long a hart takes to come. From one library that runs to another that runs, which give it back at their next
+// switch; and out of the base to a library, by an OS thread that sleeps, beside a bare futex wake. Samples alternate.
 //   handover [--samples=N]
 #include <algorithm>
 #include <atomic>
@@ -14,12 +14,15 @@ constexpr std::uint64_t idle_gap_ns = 1'000'000;
 // The caller's library has one hart, and another comes out of the base, where an OS thread sleeps that takes it there.
 void out_of_the_base(int samples) {
     bench::FutexSleeper futex;
-    bench::Library library(bench::note_arrival);   // the caller's own hart does not come by: it does not switch meanwhile
+    // the caller's own hart does not come by: it does not switch meanwhile
+    bench::Library library(bench::note_arrival);
     for (int i = 0; i < samples; ++i) {
         bench::sleep_ns(idle_gap_ns);
-        bench::sample_arrival("harts/asleep:futex", [&] { futex.wake(); }, sched_yield);
+        bench::sample_arrival(
+            "harts/asleep:futex", [&] { futex.wake(); }, sched_yield);
         bench::sleep_ns(idle_gap_ns);
-        bench::sample_arrival("harts/asleep:weft.grant", [&] { library.request(1); }, sched_yield);
+        bench::sample_arrival(
+            "harts/asleep:weft.grant", [&] { library.request(1); }, sched_yield);
         library.request(-1);
     }
 }
@@ -36,13 +39,18 @@ void between_two(int samples) {
     // A library that waits, on a ULT of the other stream.
     weft_pool* pool = nullptr;
     bench::must(weft_stream_pool_get(weft_stream_at(1), &pool));
-    bench::must(weft_ult_spawn(pool, [](void* raw) {
-        auto& with = *static_cast<Shared*>(raw);
-        bench::Library waits(bench::note_arrival);
-        while (!with.over.load()) {
-            bench::must(weft_unit_suspend([](weft_unit* unit, void* where) { static_cast<std::atomic<weft_unit*>*>(where)->store(unit); }, &with.waiting));
-        }
-    }, &shared, nullptr, &other));
+    bench::must(weft_ult_spawn(
+        pool,
+        [](void* raw) {
+            auto& with = *static_cast<Shared*>(raw);
+            bench::Library waits(bench::note_arrival);
+            while (!with.over.load()) {
+                bench::must(weft_unit_suspend(
+                    [](weft_unit* unit, void* where) { static_cast<std::atomic<weft_unit*>*>(where)->store(unit); },
+                    &with.waiting));
+            }
+        },
+        &shared, nullptr, &other));
     {
         bench::Library runs;
         std::atomic<int> ended{0};
@@ -58,7 +66,8 @@ void between_two(int samples) {
             weft_unit* unit;
             while ((unit = waiting.exchange(nullptr)) == nullptr) turn();
             for (int turns = 0; turns < 200; ++turns) turn();   // until both harts are here again
-            bench::sample_arrival("harts/running:weft.handover", [&] { bench::must(weft_unit_resume(unit)); }, turn);
+            bench::sample_arrival(
+                "harts/running:weft.handover", [&] { bench::must(weft_unit_resume(unit)); }, turn);
         }
         over.store(true);
         weft_unit* unit;
@@ -70,7 +79,7 @@ void between_two(int samples) {
     bench::must(weft_unit_join_free(other));
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int samples = std::stoi(bench::take_flag(argc, argv, "samples", "301"));

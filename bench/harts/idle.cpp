@@ -1,4 +1,5 @@
-// What each domain that is built in uses while all that it runs waits: of the processors, in a second; and how long it takes to go on, beside a bare futex wake. Who wakes is an OS thread that is none of Weft's.
+// What each domain that is built in uses while all that it runs waits: of the processors, in a second; and how long it
+// takes to go on, beside a bare futex wake. Who wakes is an OS thread that is none of Weft's.
 //   idle [--samples=N]
 #include <sched.h>
 
@@ -12,7 +13,8 @@
 
 namespace {
 
-// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has run, ever fewer; and once, a second after somebody wanted harts, how many there are is looked at.
+// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has run, ever fewer; and
+// once, a second after somebody wanted harts, how many there are is looked at.
 constexpr std::uint64_t settle_ns = 1'600'000'000, quiet_ns = 500'000'000, gap_ns = 1'000'000;
 
 // Where what is measured waits.
@@ -42,7 +44,8 @@ private:
 void as_unit(Gate& gate, weft_kind kind) {
     const weft_unit_options options = bench::options_of(kind);
     weft_unit* unit = nullptr;
-    bench::must(weft_ult_spawn(nullptr, [](void* at) { static_cast<Gate*>(at)->pass(); }, &gate, &options, &unit));
+    bench::must(weft_ult_spawn(
+        nullptr, [](void* at) { static_cast<Gate*>(at)->pass(); }, &gate, &options, &unit));
     bench::must(weft_unit_join_free(unit));
 }
 
@@ -87,7 +90,8 @@ void measure(const std::string& name, int samples, void (*scene)(Gate&)) {
     sample_quiet("weft." + name);
     for (int i = 0; i < samples; ++i) {
         bench::sleep_ns(gap_ns);
-        bench::sample_arrival("harts/awake:weft." + name, [&] { gate.open(); }, sched_yield);
+        bench::sample_arrival(
+            "harts/awake:weft." + name, [&] { gate.open(); }, sched_yield);
     }
     gate.end();
     stage.join();
@@ -98,11 +102,12 @@ void measure_futex(int samples) {
     sample_quiet("futex");
     for (int i = 0; i < samples; ++i) {
         bench::sleep_ns(gap_ns);
-        bench::sample_arrival("harts/awake:futex", [&] { futex.wake(); }, sched_yield);
+        bench::sample_arrival(
+            "harts/awake:futex", [&] { futex.wake(); }, sched_yield);
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int samples = std::stoi(bench::take_flag(argc, argv, "samples", "101"));

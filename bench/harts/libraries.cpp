@@ -1,5 +1,6 @@
-// Two parallel libraries, of which one calls the other: a loop of N rounds, each of which has M tasks run again and again. As the libraries of example/domains, which share the harts, and as thread pools: one of
-// N threads for the loop, and one of M threads for each caller of the tasks, all made beforehand.
+// Two parallel libraries, of which one calls the other: a loop of N rounds, each of which has M tasks run again and
+// again. As the libraries of example/domains, which share the harts, and as thread pools: one of N threads for the
+// loop, and one of M threads for each caller of the tasks, all made beforehand.
 //   libraries [--rounds=N] [--calls=N: of the inner library by each round of the outer]
 #include <condition_variable>
 #include <mutex>
@@ -93,12 +94,13 @@ double by_thread_pools(int outer, int inner, int calls) {
 double by_domains(int outer, int inner, int calls) {
     return per_task(outer, inner, calls, [&] {
         in_order::for_each(static_cast<std::size_t>(outer), [&](std::size_t) {
-            for (int i = 0; i < calls; ++i) by_priority::run_all(std::vector<by_priority::task>(static_cast<std::size_t>(inner), {0, work}));
+            for (int i = 0; i < calls; ++i)
+                by_priority::run_all(std::vector<by_priority::task>(static_cast<std::size_t>(inner), {0, work}));
         });
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int rounds = std::stoi(bench::take_flag(argc, argv, "rounds", "9"));
@@ -112,8 +114,8 @@ int main(int argc, char** argv) {
             bench::print_sample(name + ":weft", by_domains(size, size, calls));
         }
         bench::print_sample("harts/libraries:work", per_task(1, 1, calls, [&] {
-            for (int i = 0; i < calls; ++i) work();
-        }));
+                                for (int i = 0; i < calls; ++i) work();
+                            }));
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-// A parallel library on a domain, as small as one can be: contexts go on in the order in which they can, and harts go back when others want them or nothing is to be done.
+// A parallel library on a domain, as small as one can be: contexts go on in the order in which they can, and harts go
+// back when others want them or nothing is to be done.
 #pragma once
 
 #include <deque>
@@ -68,7 +69,8 @@ private:
         } else if (next.body == nullptr) {
             must(weft_context_resume(next.context));
         } else {
-            must(weft_context_run(next.context, [](void* body) { (*static_cast<std::function<void()>*>(body))(); }, next.body));
+            must(weft_context_run(
+                next.context, [](void* body) { (*static_cast<std::function<void()>*>(body))(); }, next.body));
         }
     }
 
@@ -80,4 +82,4 @@ private:
     std::vector<weft_unit*> contexts_;
 };
 
-}  // namespace bench
+}   // namespace bench

@@ -1,5 +1,6 @@
-// One switch from one context to another, by how the context is held: a native unit's, a hosted unit's (a parked pthread's stack and thread control block), a bound one's (a guest, on its own OS thread), two OS threads that hand a futex to and fro, swapcontext. One
-// iteration is one switch, one way, on one CPU.
+// One switch from one context to another, by how the context is held: a native unit's, a hosted unit's (a parked
+// pthread's stack and thread control block), a bound one's (a guest, on its own OS thread), two OS threads that hand a
+// futex to and fro, swapcontext. One iteration is one switch, one way, on one CPU.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -27,7 +28,9 @@ void between_units(benchmark::State& state, weft_pool* pool, weft_kind one, weft
     const auto measure = [](void* raw) {
         auto& with = *static_cast<Both*>(raw);
         weft_unit* unit = nullptr;
-        bench::must(weft_ult_spawn(with.pool, [](void* crowd) { static_cast<bench::Crowd*>(crowd)->yield_together(false, yield); }, &with.crowd, &with.options, &unit));
+        bench::must(weft_ult_spawn(
+            with.pool, [](void* crowd) { static_cast<bench::Crowd*>(crowd)->yield_together(false, yield); },
+            &with.crowd, &with.options, &unit));
         yield();   // it has its stack now
         with.crowd.yield_together(true, yield);
         with.crowd.stop = true;
@@ -118,7 +121,7 @@ void by_swapcontext(benchmark::State& state) {
     while (state.KeepRunningBatch(2)) swapcontext(&contexts.one, &contexts.other);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     bench::pin(bench::usable_cpus().back());

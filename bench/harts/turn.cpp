@@ -1,5 +1,6 @@
-// Threads that hand a turn around: std::thread, nothing of Weft's. turn.py runs it on its own and with `weft run --guests=admit`, by turns.
-// turn THREADS HANDOVERS one|each: by one condition for all, or one for each. Prints the time of a hand-over.
+// Threads that hand a turn around: std::thread, nothing of Weft's. turn.py runs it on its own and with `weft run
+// --guests=admit`, by turns. turn THREADS HANDOVERS one|each: by one condition for all, or one for each. Prints the
+// time of a hand-over.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -17,7 +18,9 @@ int main(int count, char** arguments) {
     std::mutex mutex;
     std::vector<std::condition_variable> changed(each ? threads : 1);
     std::size_t turn = nobody;
-    const auto condition_of = [&](std::size_t number) -> std::condition_variable& { return changed[each ? number : 0]; };
+    const auto condition_of = [&](std::size_t number) -> std::condition_variable& {
+        return changed[each ? number : 0];
+    };
     const auto give_to = [&](std::size_t next) {
         turn = next;
         each ? condition_of(next).notify_one() : condition_of(next).notify_all();

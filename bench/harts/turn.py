@@ -26,11 +26,18 @@ def main() -> None:
 
     for threads in map(int, options.threads.split(",")):
         for conditions, handovers in HANDOVERS.items():
-            arguments = [str(threads), str(handovers * min(16, threads) // threads if conditions == "one" else handovers), conditions]
+            arguments = [
+                str(threads),
+                str(handovers * min(16, threads) // threads if conditions == "one" else handovers),
+                conditions,
+            ]
             pairs = [(measure([], arguments), measure(admitted, arguments)) for _ in range(options.pairs)]
             ratio = statistics.median(weft / plain for plain, weft in pairs)
             plain, weft = (statistics.median(side) for side in zip(*pairs))
-            print(f"{threads:3} threads, {conditions:4} condition: {plain:7.1f} us alone, {weft:7.1f} us admitted: {ratio:.2f}")
+            print(
+                f"{threads:3} threads, {conditions:4} condition: {plain:7.1f} us alone, {weft:7.1f} us admitted: "
+                f"{ratio:.2f}"
+            )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-// After the NAS benchmark CG, class W: the least eigenvalue of a sparse symmetric matrix by inverse iteration, each step of which is 25 steps of conjugate
-// gradients. Written from the report's description. Its grain is that of a loop with a barrier: three for each product of the matrix and a vector, some hundreds of us.
+// After the NAS benchmark CG, class W: the least eigenvalue of a sparse symmetric matrix by inverse iteration, each
+// step of which is 25 steps of conjugate gradients. Written from the report's description. Its grain is that of a loop
+// with a barrier: three for each product of the matrix and a vector, some hundreds of us.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -26,7 +27,8 @@ struct Matrix {
     Vector values;
 };
 
-// The sum of weighted outer products of sparse random vectors, the weights falling from 1 to `condition`; and `condition - shift` on the diagonal.
+// The sum of weighted outer products of sparse random vectors, the weights falling from 1 to `condition`; and
+// `condition - shift` on the diagonal.
 Matrix made_matrix(nas::Random& random) {
     int places = 1;
     while (places < order) places *= 2;
@@ -39,14 +41,17 @@ Matrix made_matrix(nas::Random& random) {
             const double value = random.next();
             const int place = static_cast<int>(places * random.next());
             if (place >= order) continue;
-            if (std::any_of(vector.begin(), vector.end(), [place](const auto& entry) { return entry.first == place; })) continue;
+            if (std::any_of(vector.begin(), vector.end(), [place](const auto& entry) { return entry.first == place; }))
+                continue;
             vector.emplace_back(place, value);
         }
-        const auto own = std::find_if(vector.begin(), vector.end(), [i](const auto& entry) { return entry.first == i; });
+        const auto own =
+            std::find_if(vector.begin(), vector.end(), [i](const auto& entry) { return entry.first == i; });
         if (own != vector.end()) own->second = 0.5;
         else vector.emplace_back(i, 0.5);
         for (const auto& [row, left] : vector) {
-            for (const auto& [column, right] : vector) rows[static_cast<std::size_t>(row)][column] += weight * left * right;
+            for (const auto& [column, right] : vector)
+                rows[static_cast<std::size_t>(row)][column] += weight * left * right;
         }
     }
     Matrix matrix;
@@ -92,14 +97,16 @@ public:
 private:
     double product(const double* vector, int row) const {
         double sum = 0;
-        for (int k = matrix_.begins[row]; k < matrix_.begins[row + 1]; ++k) sum += matrix_.values[k] * vector[matrix_.columns[k]];
+        for (int k = matrix_.begins[row]; k < matrix_.begins[row + 1]; ++k)
+            sum += matrix_.values[k] * vector[matrix_.columns[k]];
         return sum;
     }
 
     // z, with A z near to x; returns how near.
     double solve() {
         double rho = 0, along = 0, next = 0, distance = 0;
-        double *const x_of = x.data(), *const z = z_.data(), *const p = p_.data(), *const q = q_.data(), *const r = r_.data();
+        double *const x_of = x.data(), *const z = z_.data(), *const p = p_.data(), *const q = q_.data(),
+                      *const r = r_.data();
 #pragma omp parallel
         {
 #pragma omp for reduction(+ : rho)
@@ -146,7 +153,7 @@ private:
     Vector z_, p_, q_, r_;
 };
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     nas::Random random;
@@ -155,7 +162,8 @@ int main(int argc, char** argv) {
     Solver solver(matrix);
     nas::measure(argc, argv, "cg", "5", [&solver] {
         const double zeta = solver.iterate();
-        if (!nas::near(zeta, published, 1e-10) || !(solver.residual < 1e-9)) nas::fail("cg", "not the published eigenvalue");
+        if (!nas::near(zeta, published, 1e-10) || !(solver.residual < 1e-9))
+            nas::fail("cg", "not the published eigenvalue");
     });
     return 0;
 }

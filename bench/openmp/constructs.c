@@ -1,7 +1,8 @@
-// What each construct of OpenMP costs, as a program that gcc has compiled meets it: after the idea of EPCC's micro-benchmarks (Bull, 1999; Bull, Reid and
-// McDonnell, 2012). A round runs a construct so many times. Unlike theirs, there is no delay where a program would work, and none to be taken off: two
-// CPUs of one core take half as long again for it while both are busy, which is more than most constructs cost. Which library is measured is whichever
-// the loader finds: the first line says it.
+// What each construct of OpenMP costs, as a program that gcc has compiled meets it: after the idea of EPCC's
+// micro-benchmarks (Bull, 1999; Bull, Reid and McDonnell, 2012). A round runs a construct so many times. Unlike theirs,
+// there is no delay where a program would work, and none to be taken off: two CPUs of one core take half as long again
+// for it while both are busy, which is more than most constructs cost. Which library is measured is whichever the
+// loader finds: the first line says it.
 //
 //   constructs THREADS ROUNDS [NAME ...]      prints lines of JSON: a construct, and the nanoseconds that one costs
 #define _GNU_SOURCE
@@ -94,14 +95,15 @@ static void parallel_nested(long times) {
     }
 }
 
-#define IN_PARALLEL(name, what)                              \
-    static void name(long times) {                           \
-        _Pragma("omp parallel num_threads(threads)") {       \
-            for (long i = 0; i < times; ++i) { what }        \
-        }                                                    \
+#define IN_PARALLEL(name, what)                        \
+    static void name(long times) {                     \
+        _Pragma("omp parallel num_threads(threads)") { \
+            for (long i = 0; i < times; ++i) {         \
+                what                                   \
+            }                                          \
+        }                                              \
     }
-#define LOOP(name, clauses)                                                       \
-    IN_PARALLEL(name, _Pragma(clauses) for (int j = 0; j < threads * per_thread; ++j) work();)
+#define LOOP(name, clauses) IN_PARALLEL(name, _Pragma(clauses) for (int j = 0; j < threads * per_thread; ++j) work();)
 
 LOOP(for_static, "omp for schedule(static)")
 LOOP(for_static_1, "omp for schedule(static, 1)")
@@ -111,13 +113,14 @@ LOOP(for_guided, "omp for schedule(guided)")
 LOOP(for_runtime, "omp for schedule(runtime)")
 LOOP(for_auto, "omp for schedule(auto)")
 LOOP(for_dynamic_nowait, "omp for schedule(dynamic, 8) nowait")
-IN_PARALLEL(for_ordered, _Pragma("omp for ordered schedule(static, 1)") for (int j = 0; j < threads * per_thread; ++j) {
-    _Pragma("omp ordered") work();
-})
-IN_PARALLEL(for_reduction, _Pragma("omp for reduction(+ : shared_int)") for (int j = 0; j < threads * per_thread; ++j) {
-    work();
-    shared_int += 1;
-})
+IN_PARALLEL(
+    for_ordered, _Pragma("omp for ordered schedule(static, 1)") for (int j = 0; j < threads * per_thread;
+                                                                     ++j) { _Pragma("omp ordered") work(); })
+IN_PARALLEL(
+    for_reduction, _Pragma("omp for reduction(+ : shared_int)") for (int j = 0; j < threads * per_thread; ++j) {
+        work();
+        shared_int += 1;
+    })
 IN_PARALLEL(barrier, work(); _Pragma("omp barrier"))
 IN_PARALLEL(single, _Pragma("omp single") work();)
 IN_PARALLEL(single_nowait, _Pragma("omp single nowait") work();)
@@ -132,19 +135,22 @@ static void single_copyprivate(long times) {
         }
     }
 }
-IN_PARALLEL(sections, _Pragma("omp sections") {
-    _Pragma("omp section") work();
-    _Pragma("omp section") work();
-})
+IN_PARALLEL(
+    sections, _Pragma("omp sections") {
+        _Pragma("omp section") work();
+        _Pragma("omp section") work();
+    })
 IN_PARALLEL(master, _Pragma("omp master") work();)
 IN_PARALLEL(cancel_off, work(); _Pragma("omp cancellation point parallel"))
 
 // What excludes: each thread its part of the times.
-#define IN_TURN(name, what)                                                  \
-    static void name(long times) {                                           \
-        _Pragma("omp parallel num_threads(threads)") {                       \
-            for (long i = 0; i < times / threads; ++i) { what }              \
-        }                                                                    \
+#define IN_TURN(name, what)                              \
+    static void name(long times) {                       \
+        _Pragma("omp parallel num_threads(threads)") {   \
+            for (long i = 0; i < times / threads; ++i) { \
+                what                                     \
+            }                                            \
+        }                                                \
     }
 IN_TURN(critical, _Pragma("omp critical") work();)
 IN_TURN(critical_named, _Pragma("omp critical(named)") work();)
@@ -164,9 +170,8 @@ static void task_by_one(long times) {
 IN_PARALLEL(task_if_false, _Pragma("omp task if (0)") work();)
 IN_PARALLEL(task_wait, _Pragma("omp task") work(); _Pragma("omp taskwait"))
 IN_PARALLEL(taskwait_alone, work(); _Pragma("omp taskwait"))
-IN_PARALLEL(taskgroup, _Pragma("omp taskgroup") {
-    _Pragma("omp task") work();
-})
+IN_PARALLEL(
+    taskgroup, _Pragma("omp taskgroup") { _Pragma("omp task") work(); })
 static void task_depend(long times) {
     int cell = 0;
 #pragma omp parallel num_threads(threads)
@@ -272,7 +277,8 @@ int main(int argc, char** argv) {
         int wanted = argc == 3;
         for (int j = 3; j < argc; ++j) wanted |= strcmp(argv[j], which->name) == 0;
         if (!wanted) continue;
-        // About a millisecond or two, by the shorter of two: the first one makes threads, and either may have lost its CPU.
+        // About a millisecond or two, by the shorter of two: the first one makes threads, and either may have lost its
+        // CPU.
         long times = 16;
         for (double took = 0; took < 1e6 && times < 1 << 20; times *= 2) {
             const double first = ns_of(which, times), second = ns_of(which, times);

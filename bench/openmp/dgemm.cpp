@@ -1,5 +1,5 @@
-// OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies matrices of its own, and each product is a region. The program has no region
-// itself. --callers, --size, --products (of each caller in a pass).
+// OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies matrices of its own, and each product
+// is a region. The program has no region itself. --callers, --size, --products (of each caller in a pass).
 #include <pthread.h>
 
 #include <cmath>
@@ -10,14 +10,16 @@
 
 #include "kernel.hpp"
 
-extern "C" void cblas_dgemm(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double* a, int lda, const double* b, int ldb, double beta,
-                            double* c, int ldc);
+extern "C" void cblas_dgemm(int order, int trans_a, int trans_b, int m, int n, int k, double alpha, const double* a,
+                            int lda, const double* b, int ldb, double beta, double* c, int ldc);
 
 namespace {
 
 constexpr int row_major = 101, not_transposed = 111;
 
-int number(int& argc, char** argv, const char* name, const char* otherwise) { return std::atoi(bench::take_flag(argc, argv, name, otherwise).c_str()); }
+int number(int& argc, char** argv, const char* name, const char* otherwise) {
+    return std::atoi(bench::take_flag(argc, argv, name, otherwise).c_str());
+}
 
 class Caller {
 public:
@@ -29,11 +31,15 @@ public:
         }
     }
 
-    void multiply() { cblas_dgemm(row_major, not_transposed, not_transposed, n_, n_, n_, 1, a_.data(), n_, b_.data(), n_, 0, c_.data(), n_); }
+    void multiply() {
+        cblas_dgemm(row_major, not_transposed, not_transposed, n_, n_, n_, 1, a_.data(), n_, b_.data(), n_, 0,
+                    c_.data(), n_);
+    }
 
     // Freivalds' check: C x is A (B x), for some x.
     bool right() const {
-        const std::vector<double> x(static_cast<std::size_t>(n_), 1.0), known = times(a_, times(b_, x)), found = times(c_, x);
+        const std::vector<double> x(static_cast<std::size_t>(n_), 1.0), known = times(a_, times(b_, x)),
+                                                                        found = times(c_, x);
         for (std::size_t i = 0; i < x.size(); ++i) {
             if (!(std::fabs(known[i] - found[i]) < 1e-9 * n_)) return false;
         }
@@ -46,7 +52,8 @@ private:
     std::vector<double> times(const std::vector<double>& matrix, const std::vector<double>& x) const {
         std::vector<double> y(x.size(), 0.0);
         for (std::size_t row = 0; row < y.size(); ++row) {
-            for (std::size_t column = 0; column < x.size(); ++column) y[row] += matrix[row * x.size() + column] * x[column];
+            for (std::size_t column = 0; column < x.size(); ++column)
+                y[row] += matrix[row * x.size() + column] * x[column];
         }
         return y;
     }
@@ -55,10 +62,11 @@ private:
     std::vector<double> a_, b_, c_;
 };
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
-    const int callers = number(argc, argv, "callers", "8"), size = number(argc, argv, "size", "256"), products = number(argc, argv, "products", "8");
+    const int callers = number(argc, argv, "callers", "8"), size = number(argc, argv, "size", "256"),
+              products = number(argc, argv, "products", "8");
     std::vector<Caller> all;
     for (int i = 0; i < callers; ++i) all.emplace_back(size, i);
     pthread_barrier_t barrier;

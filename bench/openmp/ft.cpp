@@ -1,5 +1,6 @@
-// After the NAS benchmark FT, class W: a partial differential equation by Fourier transforms in three dimensions, of 128 x 128 x 32 points, over six time steps.
-// Written from the report's description. Its grain is coarse: a region for each direction of a transform, some ms.
+// After the NAS benchmark FT, class W: a partial differential equation by Fourier transforms in three dimensions, of
+// 128 x 128 x 32 points, over six time steps. Written from the report's description. Its grain is coarse: a region for
+// each direction of a transform, some ms.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +16,9 @@ namespace {
 constexpr int nx = 128, ny = 128, nz = 32;
 constexpr int points = nx * ny * nz, longest = std::max({nx, ny, nz});
 constexpr int iterations = 6;
-constexpr int lines = 4;   // that are transformed at a time, as one: a cache line of each point, and what a thread needs for them fits the first cache
+// that are transformed at a time, as one: a cache line of each point, and what a thread needs for them fits the first
+// cache
+constexpr int lines = 4;
 constexpr double alpha = 1e-6;
 
 struct Complex {
@@ -24,24 +27,31 @@ struct Complex {
 
 using Field = std::vector<Complex>;
 
-constexpr std::array<Complex, iterations> published = {{{567.3612178944, 529.3246849175}, {563.1436885271, 528.2149986629}, {559.4024089970, 527.0996558037},
-                                                        {556.0698047020, 526.0027904925}, {553.0898991250, 524.9400845633}, {550.4159734538, 523.9212247086}}};
+constexpr std::array<Complex, iterations> published = {{{567.3612178944, 529.3246849175},
+                                                        {563.1436885271, 528.2149986629},
+                                                        {559.4024089970, 527.0996558037},
+                                                        {556.0698047020, 526.0027904925},
+                                                        {553.0898991250, 524.9400845633},
+                                                        {550.4159734538, 523.9212247086}}};
 
 // e^(2 pi i k / n) for k below n / 2.
 std::vector<Complex> roots_of(int n) {
     std::vector<Complex> roots(static_cast<std::size_t>(n / 2));
-    for (int k = 0; k < n / 2; ++k) roots[static_cast<std::size_t>(k)] = {std::cos(2 * std::numbers::pi * k / n), std::sin(2 * std::numbers::pi * k / n)};
+    for (int k = 0; k < n / 2; ++k)
+        roots[static_cast<std::size_t>(k)] = {std::cos(2 * std::numbers::pi * k / n),
+                                              std::sin(2 * std::numbers::pi * k / n)};
     return roots;
 }
 
-// Transforms `lines` lines of n points, each point beside that of the other lines, by Stockham's algorithm: it reorders as it goes, from one array into the
-// other. `sign` is the exponent's. Returns where the result is.
+// Transforms `lines` lines of n points, each point beside that of the other lines, by Stockham's algorithm: it reorders
+// as it goes, from one array into the other. `sign` is the exponent's. Returns where the result is.
 Complex* transform_lines(Complex* from, Complex* to, int n, const std::vector<Complex>& roots, double sign) {
     int stride = 1;
     for (int length = n; length > 1; length /= 2, stride *= 2) {
         const int half = length / 2, run = stride * lines;
         for (int p = 0; p < half; ++p) {
-            const Complex root = {roots[static_cast<std::size_t>(p * stride)].re, sign * roots[static_cast<std::size_t>(p * stride)].im};
+            const Complex root = {roots[static_cast<std::size_t>(p * stride)].re,
+                                  sign * roots[static_cast<std::size_t>(p * stride)].im};
             const Complex *const a = from + p * run, *const b = from + (p + half) * run;
             Complex *const sum = to + 2 * p * run, *const difference = sum + run;
             for (int i = 0; i < run; ++i) {
@@ -55,7 +65,8 @@ Complex* transform_lines(Complex* from, Complex* to, int n, const std::vector<Co
     return from;
 }
 
-// Along one direction: `n` points that are `apart` from each other; lines begin at each of `across` points, `between` apart, of each of `planes` planes.
+// Along one direction: `n` points that are `apart` from each other; lines begin at each of `across` points, `between`
+// apart, of each of `planes` planes.
 struct Direction {
     int n, apart;
     int across, between;
@@ -74,11 +85,13 @@ void transform(Field& field, const Direction& d, const std::vector<Complex>& roo
             for (int group = 0; group < groups; ++group) {
                 Complex* const first = all + plane * d.plane_apart + group * lines * d.between;
                 for (int k = 0; k < d.n; ++k) {
-                    for (int line = 0; line < lines; ++line) one[k * lines + line] = first[k * d.apart + line * d.between];
+                    for (int line = 0; line < lines; ++line)
+                        one[k * lines + line] = first[k * d.apart + line * d.between];
                 }
                 const Complex* const done = transform_lines(one, other, d.n, roots, sign);
                 for (int k = 0; k < d.n; ++k) {
-                    for (int line = 0; line < lines; ++line) first[k * d.apart + line * d.between] = done[k * lines + line];
+                    for (int line = 0; line < lines; ++line)
+                        first[k * d.apart + line * d.between] = done[k * lines + line];
                 }
             }
         }
@@ -86,13 +99,19 @@ void transform(Field& field, const Direction& d, const std::vector<Complex>& roo
 }
 
 // x lies closest, then y, then z.
-constexpr Direction along_x = {nx, 1, ny, nx, nz, nx * ny};
-constexpr Direction along_y = {ny, nx, nx, 1, nz, nx * ny};
-constexpr Direction along_z = {nz, nx * ny, nx, 1, ny, nx};
+constexpr Direction along_x = {nx, 1, ny, nx, nz, nx* ny};
+constexpr Direction along_y = {ny, nx, nx, 1, nz, nx* ny};
+constexpr Direction along_z = {nz, nx* ny, nx, 1, ny, nx};
 
 class Equation {
 public:
-    Equation() : spectrum_(points), now_(points), decay_(points), roots_x_(roots_of(nx)), roots_y_(roots_of(ny)), roots_z_(roots_of(nz)) {}
+    Equation()
+        : spectrum_(points),
+          now_(points),
+          decay_(points),
+          roots_x_(roots_of(nx)),
+          roots_y_(roots_of(ny)),
+          roots_z_(roots_of(nz)) {}
 
     void solve() {
         begin();
@@ -152,14 +171,15 @@ private:
     const std::vector<Complex> roots_x_, roots_y_, roots_z_;
 };
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     Equation equation;
     nas::measure(argc, argv, "ft", "5", [&equation] {
         equation.solve();
         for (std::size_t i = 0; i < published.size(); ++i) {
-            if (!nas::near(equation.sums[i].re, published[i].re, 1e-12) || !nas::near(equation.sums[i].im, published[i].im, 1e-12))
+            if (!nas::near(equation.sums[i].re, published[i].re, 1e-12) ||
+                !nas::near(equation.sums[i].im, published[i].im, 1e-12))
                 nas::fail("ft", "not the published checksums");
         }
     });

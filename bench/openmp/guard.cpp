@@ -1,4 +1,5 @@
-// What a call of OpenBLAS' exec_blas costs, in libraries that stand for OpenBLAS: their `multiply` does nothing but make it. Alone, and with libweft_openblas preloaded (README.md).
+// What a call of OpenBLAS' exec_blas costs, in libraries that stand for OpenBLAS: their `multiply` does nothing but
+// make it. Alone, and with libweft_openblas preloaded (README.md).
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -20,7 +21,9 @@ int main(int count, char** arguments) {
         for (int round = 0; round < rounds; ++round) {
             const auto begin = std::chrono::steady_clock::now();
             for (int call = 0; call < calls; ++call) multiply(1, [](long) {});
-            best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / calls);
+            best = std::min(
+                best,
+                std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / calls);
         }
         std::printf("%s: %.1f ns a call\n", arguments[i], best);
     }

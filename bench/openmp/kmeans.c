@@ -1,11 +1,14 @@
-/* k-means after Figure 16 of the dynamic promotion paper: 64 outer threads share the groups of points, and for each few points of a group make an inner task, which assigns them to their
- * nearest centres and adds each to the sums of its cluster. L locks guard the sums: the fewer, the more tasks meet a lock that is held, and wait. With L beyond K the sums of a cluster are
- * kept in several copies, each with its lock, of which a task takes one by its number: up to one for each worker.
+/* k-means after Figure 16 of the dynamic promotion paper: 64 outer threads share the groups of points, and for each few
+ * points of a group make an inner task, which assigns them to their nearest centres and adds each to the sums of its
+ * cluster. L locks guard the sums: the fewer, the more tasks meet a lock that is held, and wait. With L beyond K the
+ * sums of a cluster are kept in several copies, each with its lock, of which a task takes one by its number: up to one
+ * for each worker.
  *
  *   kmeans LOCKS [POINTS [THREADS [ITERATIONS]]]
  *
- * Prints points per second, and the share of inner tasks that have met a lock that was held. All numbers are integers, so sums do not depend on the order in which they are made: centres that
- * are not those of the sequential run, bit for bit, are an error. */
+ * Prints points per second, and the share of inner tasks that have met a lock that was held. All numbers are integers,
+ * so sums do not depend on the order in which they are made: centres that are not those of the sequential run, bit for
+ * bit, are an error. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +24,7 @@ struct sums {
 
 static point *points, centres[clusters], expected[clusters];
 static long point_count, copies, lock_count;
-static struct sums *sums;   /* cluster by cluster, the copies of each */
+static struct sums *sums; /* cluster by cluster, the copies of each */
 static omp_lock_t *locks;
 
 static uint64_t drawn(void) {
@@ -40,7 +43,8 @@ static void draw_points(void) {
     }
     for (long i = 0; i < point_count; ++i) {
         const int g = (int)(drawn() % groups);
-        for (int f = 0; f < features; ++f) points[i][f] = (int16_t)(around[g][f] + (int)(drawn() % 256) + (int)(drawn() % 256) - 256);
+        for (int f = 0; f < features; ++f)
+            points[i][f] = (int16_t)(around[g][f] + (int)(drawn() % 256) + (int)(drawn() % 256) - 256);
     }
 }
 
@@ -77,7 +81,7 @@ static void move_centres(void) {
             for (int f = 0; f < features; ++f) all.of[f] += sums[c * copies + k].of[f];
             all.count += sums[c * copies + k].count;
         }
-        if (all.count == 0) continue;   /* a centre that nobody is near stays */
+        if (all.count == 0) continue; /* a centre that nobody is near stays */
         for (int f = 0; f < features; ++f) centres[c][f] = (int16_t)(all.of[f] / all.count);
     }
     memset(sums, 0, sizeof *sums * (size_t)(clusters * copies));
@@ -104,7 +108,8 @@ static long iterate(int threads) {
     long met = 0;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (long group = 0; group < point_count; group += points_of_task * tasks_of_group) {
-        const long end = group + points_of_task * tasks_of_group < point_count ? group + points_of_task * tasks_of_group : point_count;
+        const long end = group + points_of_task * tasks_of_group < point_count ? group + points_of_task * tasks_of_group
+                                                                               : point_count;
         for (long first = group; first < end; first += points_of_task) {
 #pragma omp task firstprivate(first) shared(met)
             if (assign(first)) {
@@ -123,7 +128,8 @@ static long argument(int count, char **arguments, int at, long otherwise) {
     char *end;
     const long value = strtol(arguments[at], &end, 10);
     if (*end == '\0' && value > 0) return value;
-    fprintf(stderr, "kmeans: %s is no number above 0\nusage: kmeans LOCKS [POINTS [THREADS [ITERATIONS]]]\n", arguments[at]);
+    fprintf(stderr, "kmeans: %s is no number above 0\nusage: kmeans LOCKS [POINTS [THREADS [ITERATIONS]]]\n",
+            arguments[at]);
     exit(2);
 }
 
@@ -155,7 +161,7 @@ int main(int count, char **arguments) {
     memcpy(expected, centres, sizeof centres);
 
     begin();
-    iterate(threads);   /* threads are made */
+    iterate(threads); /* threads are made */
     begin();
     long met = 0;
     const double start = omp_get_wtime();
@@ -166,6 +172,7 @@ int main(int count, char **arguments) {
         return 1;
     }
     const double tasks = (double)((point_count + points_of_task - 1) / points_of_task * iterations);
-    printf("locks %ld points/s %.0f suspension %.5f\n", lock_count, (double)(point_count * iterations) / seconds, (double)met / tasks);
+    printf("locks %ld points/s %.0f suspension %.5f\n", lock_count, (double)(point_count * iterations) / seconds,
+           (double)met / tasks);
     return 0;
 }

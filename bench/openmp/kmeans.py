@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""OpenMP k-means by the kind that explicit tasks are, Figure 16 of the dynamic promotion paper: kmeans.c, points per second and the share of tasks that meet a lock that is held.
+"""OpenMP k-means by the kind that explicit tasks are, Figure 16 of the dynamic promotion paper: kmeans.c, points per
+second and the share of tasks that meet a lock that is held.
 
-    bench/openmp/kmeans.py [--build build/release] [--rounds 5] [--points 40000] [--threads 64] [--workers N] [--locks 1 4 ...] [--figures DIR]
+    bench/openmp/kmeans.py [--build build/release] [--rounds 5] [--points 40000] [--threads 64] [--workers N] [--locks 1
+    4 ...] [--figures DIR]
 
-Each round runs all in turn, for each number of locks: tasks on members (Weft's default), of each kind (WEFT_OMP_TASK_KIND), and libgomp beside. The numbers of locks go from 1 to K x workers,
-of K = 24 clusters. Writes BUILD/bench/openmp/results/: kmeans.json with every sample, kmeans.md, and the figure as SVG and PNG if matplotlib is there.
+Each round runs all in turn, for each number of locks: tasks on members (Weft's default), of each kind
+(WEFT_OMP_TASK_KIND), and libgomp beside. The numbers of locks go from 1 to K x workers, of K = 24 clusters. Writes
+BUILD/bench/openmp/results/: kmeans.json with every sample, kmeans.md, and the figure as SVG and PNG if matplotlib is
+there.
 """
 
 import argparse
@@ -37,7 +41,13 @@ def environment_of(way: str, by_library: dict) -> dict:
 def draw(figures: Figures, samples: dict, locks: list) -> None:
     figure, (rate, share) = figures.pyplot.subplots(1, 2, figsize=(9, 3.6))
     for way in WAYS:
-        style = {"color": STYLES[way], "label": LABELS[way], "marker": "o", "markersize": 3, "linestyle": "--" if way in ("members", "libgomp") else "-"}
+        style = {
+            "color": STYLES[way],
+            "label": LABELS[way],
+            "marker": "o",
+            "markersize": 3,
+            "linestyle": "--" if way in ("members", "libgomp") else "-",
+        }
         rate.plot(locks, [median([point["rate"] for point in samples[way][count]]) / 1e6 for count in locks], **style)
         share.plot(locks, [100 * median([point["share"] for point in samples[way][count]]) for count in locks], **style)
     for axes, what in ((rate, "million points per second"), (share, "tasks that meet a lock that is held, %")):
@@ -54,7 +64,12 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--points", type=int, default=40000)
     options.add_argument("--threads", type=int, default=64, help="of the outer region")
-    options.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="as many copies of each cluster's sums at most")
+    options.add_argument(
+        "--workers",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        help="as many copies of each cluster's sums at most",
+    )
     options.add_argument("--locks", type=int, nargs="+")
     options.add_argument("--figures", type=pathlib.Path, help="copies the SVG there as well")
     said = options.parse_args()
@@ -67,7 +82,9 @@ def main() -> None:
         turn = number % len(WAYS)
         for count in locks:
             for way in WAYS[turn:] + WAYS[:turn]:
-                words = output_of([program, count, said.points, said.threads, 2], environment_of(way, by_library)).split()
+                words = output_of(
+                    [program, count, said.points, said.threads, 2], environment_of(way, by_library)
+                ).split()
                 samples[way][count].append({"rate": float(words[3]), "share": float(words[5])})
 
     results = build / "bench" / "openmp" / "results"
@@ -75,14 +92,35 @@ def main() -> None:
     rates, shares = [], []
     for way in WAYS:
         of = {count: [point["rate"] / 1000 for point in samples[way][count]] for count in locks}
-        rates.append([LABELS[way], *(f"{median(of[count]):.0f} ({quantile(of[count], 0.25):.0f} to {quantile(of[count], 0.75):.0f})" for count in locks)])
-        shares.append([LABELS[way], *(f"{100 * median([point['share'] for point in samples[way][count]]):.2f}" for count in locks)])
+        rates.append(
+            [
+                LABELS[way],
+                *(
+                    f"{median(of[count]):.0f} ({quantile(of[count], 0.25):.0f} to {quantile(of[count], 0.75):.0f})"
+                    for count in locks
+                ),
+            ]
+        )
+        shares.append(
+            [
+                LABELS[way],
+                *(f"{100 * median([point['share'] for point in samples[way][count]]):.2f}" for count in locks),
+            ]
+        )
     head = [f"{count} lock{'s' if count > 1 else ''}" for count in locks]
-    page = "\n\n".join([f"{said.threads} outer threads, K = {CLUSTERS}, {said.points} points, {said.workers} workers; medians of {said.rounds} rounds.",
-                        table(["thousand points/s", *head], rates), table(["suspension, %", *head], shares)])
+    page = "\n\n".join(
+        [
+            f"{said.threads} outer threads, K = {CLUSTERS}, {said.points} points, {said.workers} workers; medians of "
+            f"{said.rounds} rounds.",
+            table(["thousand points/s", *head], rates),
+            table(["suspension, %", *head], shares),
+        ]
+    )
     print(page)
     (results / "kmeans.md").write_text(page + "\n")
-    (results / "kmeans.json").write_text(json.dumps({"machine": platform.uname()._asdict(), "samples": samples}, indent=1))
+    (results / "kmeans.json").write_text(
+        json.dumps({"machine": platform.uname()._asdict(), "samples": samples}, indent=1)
+    )
     figures = Figures(results)
     if figures.pyplot is not None:
         draw(figures, samples, locks)

@@ -1,4 +1,5 @@
-"""The three libraries that programs of bench/openmp run on: what one sets in the environment, and tables that compare them."""
+"""The three libraries that programs of bench/openmp run on: what one sets in the environment, and tables that compare
+them."""
 
 import argparse
 import json
@@ -18,7 +19,11 @@ NAMES = ("libgomp", "Weft", "libomp")
 def environments(build: pathlib.Path) -> dict:
     """library -> environment. libomp serves what gcc has compiled, by names of libgomp's that it has as well."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))}
-    return {"libgomp": plain, "Weft": plain | {"LD_LIBRARY_PATH": f"{build}/bridge/openmp:{build}"}, "libomp": plain | {"LD_PRELOAD": "libomp.so.5"}}
+    return {
+        "libgomp": plain,
+        "Weft": plain | {"LD_LIBRARY_PATH": f"{build}/bridge/openmp:{build}"},
+        "libomp": plain | {"LD_PRELOAD": "libomp.so.5"},
+    }
 
 
 # What the path of the library that a program says it has met must hold.
@@ -39,32 +44,44 @@ def compiled(source: pathlib.Path, into: pathlib.Path, compiler: str = "gcc") ->
 
 
 def output_of(command: list, environment: dict) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment, timeout=PATIENCE_S)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, env=environment, timeout=PATIENCE_S
+    )
     if done.returncode != 0:
-        raise SystemExit(f"bench: {' '.join(str(word) for word in command)} failed ({done.returncode}): {done.stderr.strip()[-600:]}")
+        raise SystemExit(
+            f"bench: {' '.join(str(word) for word in command)} failed ({done.returncode}): {done.stderr.strip()[-600:]}"
+        )
     return done.stdout
 
 
 def compared(head: str, samples: dict, digits: int = 0) -> tuple:
-    """samples: what was measured -> library -> values, each the same round's as the others'. Returns a table, and the ratios to the better of the others."""
+    """samples: what was measured -> library -> values, each the same round's as the others'. Returns a table, and the
+    ratios to the better of the others."""
     rows, ratios = [], {}
     for what, by_library in samples.items():
         middle = {library: median(by_library[library]) for library in NAMES}
         better = min(middle["libgomp"], middle["libomp"])
         ratios[what] = middle["Weft"] / better
-        cells = [f"{middle[library]:.{digits}f} ({quantile(by_library[library], 0.25):.{digits}f} to {quantile(by_library[library], 0.75):.{digits}f})" for library in NAMES]
+        cells = [
+            f"{middle[library]:.{digits}f} ({quantile(by_library[library], 0.25):.{digits}f} to "
+            f"{quantile(by_library[library], 0.75):.{digits}f})"
+            for library in NAMES
+        ]
         rows.append([what, *cells, f"{ratios[what]:.2f}"])
     return table([head, *NAMES, "Weft / better"], rows), ratios
 
 
-def measured(source: pathlib.Path, build: pathlib.Path, threads: int, rounds: int, samples_each: int, names: list) -> dict:
-    """Runs the program on each library in turn, so many processes of each: what was measured -> library -> each process's median."""
+def measured(
+    source: pathlib.Path, build: pathlib.Path, threads: int, rounds: int, samples_each: int, names: list
+) -> dict:
+    """Runs the program on each library in turn, so many processes of each: what was measured -> library -> each
+    process's median."""
     program = compiled(source, build / "bench" / "openmp")
     run_in = environments(build)
     samples = defaultdict(lambda: defaultdict(list))
     for number in range(rounds):
         # Who comes first changes from round to round.
-        for library in NAMES[number % 3:] + NAMES[:number % 3]:
+        for library in NAMES[number % 3 :] + NAMES[: number % 3]:
             by_name = defaultdict(list)
             for line in output_of([program, threads, samples_each, *names], run_in[library]).splitlines():
                 sample = json.loads(line)

@@ -1,5 +1,6 @@
-// Regions in regions, as libraries make them that know nothing of each other: 64 items of an outer loop, each of which runs 20 inner ones. What there is to
-// compute is the same for every shape; --levels=AxB[xC] says how many threads each level asks for, --tasks=1 makes a task of each outer item.
+// Regions in regions, as libraries make them that know nothing of each other: 64 items of an outer loop, each of which
+// runs 20 inner ones. What there is to compute is the same for every shape; --levels=AxB[xC] says how many threads each
+// level asks for, --tasks=1 makes a task of each outer item.
 #include <omp.h>
 
 #include <algorithm>
@@ -86,9 +87,11 @@ std::vector<int> threads_of(const std::string& levels) {
     return threads;
 }
 
-int number(int& argc, char** argv, const char* name, const char* otherwise) { return std::atoi(bench::take_flag(argc, argv, name, otherwise).c_str()); }
+int number(int& argc, char** argv, const char* name, const char* otherwise) {
+    return std::atoi(bench::take_flag(argc, argv, name, otherwise).c_str());
+}
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     Shape shape;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Runs OpenMP programs as gcc compiles them on Weft's libgomp.so.1, on the compiler's and on LLVM's libomp.so.5: the same binaries, in turn.
+"""Runs OpenMP programs as gcc compiles them on Weft's libgomp.so.1, on the compiler's and on LLVM's libomp.so.5: the
+same binaries, in turn.
 
     bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--minutes M] [--quick] [--under COMMAND] [--figures DIR]
 
-Parts: kernels, nested, oversubscribed, neighbours, dgemm (all of them if none is named). Writes BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every
-sample, and its tables; and each figure as SVG and PNG if matplotlib is there.
+Parts: kernels, nested, oversubscribed, neighbours, dgemm (all of them if none is named). Writes
+BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every sample, and its tables; and each figure as SVG
+and PNG if matplotlib is there.
 --rounds    how often each program is run on each runtime; in each round all come once, and the order turns
 --minutes   no round of a part is begun after so many
 --quick     one round and fewer passes: a look, not a measurement
@@ -28,21 +30,34 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measured import Figures, median, quantile, table, write_results  # noqa: E402
 
-PATIENCE_S = 120   # for one process
-NAMES = {"weft": "Weft", "libgomp": "libgomp", "libgomp_passive": "libgomp, passive", "libomp": "libomp", "libomp_hot": "libomp, hot teams"}
-COLOURS = {"weft": "#1f77b4", "libgomp": "#ff7f0e", "libgomp_passive": "#ffbb78", "libomp": "#2ca02c", "libomp_hot": "#98df8a"}
+PATIENCE_S = 120  # for one process
+NAMES = {
+    "weft": "Weft",
+    "libgomp": "libgomp",
+    "libgomp_passive": "libgomp, passive",
+    "libomp": "libomp",
+    "libomp_hot": "libomp, hot teams",
+}
+COLOURS = {
+    "weft": "#1f77b4",
+    "libgomp": "#ff7f0e",
+    "libgomp_passive": "#ffbb78",
+    "libomp": "#2ca02c",
+    "libomp_hot": "#98df8a",
+}
 
 
 @dataclass
 class Case:
     """One program with its arguments; the runtimes run it in turn."""
+
     name: str
     program: str
     arguments: tuple = ()
     threads: int = 2
-    passes: int = 5   # of which each is a sample
+    passes: int = 5  # of which each is a sample
     environment: dict = field(default_factory=dict)
-    neighbours: int = 0   # processes beside it that compute all the time
+    neighbours: int = 0  # processes beside it that compute all the time
 
 
 def installed(name: str) -> str | None:
@@ -78,12 +93,17 @@ def runtimes(build: pathlib.Path, wanted: tuple) -> dict:
 
 def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib.Path) -> None:
     """That it is that library which the program meets."""
-    met = subprocess.run([program], env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True).stdout
-    if runtime.startswith("libomp") != ("libomp.so.5" in met) or (runtime == "weft") != (str(build / "bridge" / "openmp") in met):
+    met = subprocess.run(
+        [program], env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True
+    ).stdout
+    if runtime.startswith("libomp") != ("libomp.so.5" in met) or (runtime == "weft") != (
+        str(build / "bridge" / "openmp") in met
+    ):
         raise SystemExit(f"bench: {runtime} was to be measured, and another library would be:\n{met}")
 
 
 # ---- running ---------------------------------------------------------------------------------------------
+
 
 @contextlib.contextmanager
 def neighbours(count: int):
@@ -91,7 +111,7 @@ def neighbours(count: int):
     there = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         if count:
-            time.sleep(0.2)   # until each has begun
+            time.sleep(0.2)  # until each has begun
         yield
     finally:
         for one in there:
@@ -107,17 +127,26 @@ class Runner:
 
     def run(self, case: Case, runtime: str, environment: dict) -> dict:
         """name -> samples in seconds; empty where the program was not done in time."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))}
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))
+        }
         passes = min(case.passes, 2) if self.quick else case.passes
         command = [*self.under, str(self.programs / case.program), f"--passes={passes}", *case.arguments]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S,
-                                  env={**inherited, "OMP_NUM_THREADS": str(case.threads), **case.environment, **environment})
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                env={**inherited, "OMP_NUM_THREADS": str(case.threads), **case.environment, **environment},
+            )
         except subprocess.TimeoutExpired:
             print(f"{case.name} on {runtime}: not done after {PATIENCE_S} s", flush=True)
             return {}
         if done.returncode != 0:
-            raise SystemExit(f"bench: {case.name} on {runtime} failed ({done.returncode}): {done.stderr.strip()[-600:]}")
+            raise SystemExit(
+                f"bench: {case.name} on {runtime} failed ({done.returncode}): {done.stderr.strip()[-600:]}"
+            )
         samples = defaultdict(list)
         for line in done.stdout.splitlines():
             sample = json.loads(line)
@@ -125,7 +154,8 @@ class Runner:
         return samples
 
     def measure(self, cases: list, environments: dict, rounds: int, until: float) -> dict:
-        """case -> runtime -> a list of samples in seconds for each round, empty where it was not done in time; it is not run again then."""
+        """case -> runtime -> a list of samples in seconds for each round, empty where it was not done in time; it is
+        not run again then."""
         samples = {case.name: {runtime: [] for runtime in (*environments, "sequential")} for case in cases}
         order = list(environments)
         for turn in range(rounds):
@@ -150,6 +180,7 @@ class Runner:
 
 # ---- tables ----------------------------------------------------------------------------------------------
 
+
 def all_of(rounds: list) -> list:
     return [value for values in rounds for value in values]
 
@@ -167,7 +198,8 @@ def spread(values: list) -> str:
 
 
 def ratio(one: list, *others: list) -> str:
-    """Of the medians within a round, beside the best of the others in that round: the machine is another one every few seconds. And of the least samples of all rounds."""
+    """Of the medians within a round, beside the best of the others in that round: the machine is another one every few
+    seconds. And of the least samples of all rounds."""
     of_rounds = []
     for turn, values in enumerate(one):
         beside = [median(rounds[turn]) for rounds in others if rounds[turn]]
@@ -175,7 +207,9 @@ def ratio(one: list, *others: list) -> str:
             of_rounds.append(median(values) / min(beside))
     if not of_rounds:
         return ""
-    return f"{spread(of_rounds)}; {min(all_of(one)) / min(min(all_of(rounds)) for rounds in others if all_of(rounds)):.2f}"
+    return (
+        f"{spread(of_rounds)}; {min(all_of(one)) / min(min(all_of(rounds)) for rounds in others if all_of(rounds)):.2f}"
+    )
 
 
 def beside_others(samples: dict, environments: dict, title: str) -> str:
@@ -183,9 +217,23 @@ def beside_others(samples: dict, environments: dict, title: str) -> str:
     others = [name for name in environments if name != "weft"]
     rows = []
     for case, of in samples.items():
-        rows.append([case, *(ms(of[name]) for name in environments), *(ratio(of["weft"], of[name]) for name in others),
-                     ratio(of["weft"], *(of[name] for name in others))])
-    return table([title, *(NAMES[name] for name in environments), *(f"Weft beside {NAMES[name]}" for name in others), "beside the better in each round"], rows)
+        rows.append(
+            [
+                case,
+                *(ms(of[name]) for name in environments),
+                *(ratio(of["weft"], of[name]) for name in others),
+                ratio(of["weft"], *(of[name] for name in others)),
+            ]
+        )
+    return table(
+        [
+            title,
+            *(NAMES[name] for name in environments),
+            *(f"Weft beside {NAMES[name]}" for name in others),
+            "beside the better in each round",
+        ],
+        rows,
+    )
 
 
 # ---- the parts -------------------------------------------------------------------------------------------
@@ -194,7 +242,9 @@ KERNELS = {"cg": ("cg", 5), "ft": ("ft", 5), "is": ("is", 10)}
 CROWDS = (2, 8, 64)
 
 
-def draw_passes(plots: Figures, samples: dict, environments: dict, name: str, title: str, width: float, scale: str = "linear") -> None:
+def draw_passes(
+    plots: Figures, samples: dict, environments: dict, name: str, title: str, width: float, scale: str = "linear"
+) -> None:
     """Bars of the times of a pass, a group for each case."""
     figure, axes = plots.pyplot.subplots(figsize=(width, 3.4))
     bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
@@ -206,11 +256,16 @@ def draw_passes(plots: Figures, samples: dict, environments: dict, name: str, ti
 
 class Kernels:
     """Alone it costs nothing: cg, ft and is at 1 and at 2 threads."""
+
     wanted = ("weft", "libgomp", "libomp")
     rounds = 15
 
     def cases(self) -> list:
-        return [Case(f"{name}, {threads}", program, (), threads, passes) for name, (program, passes) in KERNELS.items() for threads in (1, 2)]
+        return [
+            Case(f"{name}, {threads}", program, (), threads, passes)
+            for name, (program, passes) in KERNELS.items()
+            for threads in (1, 2)
+        ]
 
     def text(self, samples: dict, environments: dict) -> str:
         return beside_others(samples, environments, "ms a pass: kernel, threads")
@@ -221,28 +276,51 @@ class Kernels:
 
 class Nested:
     """Regions in regions, on as many harts as there are."""
+
     wanted = ("weft", "libgomp", "libomp", "libomp_hot")
     rounds = 9
     shapes = (("2x2", 0), ("8x8", 0), ("16x16", 0), ("4x4x4", 0), ("2x2", 1), ("8x8", 1))
 
     def cases(self) -> list:
-        return [Case(f"{levels}{', tasks' if tasks else ''}", "nested", (f"--levels={levels}", f"--tasks={tasks}"), 2, 3) for levels, tasks in self.shapes]
+        return [
+            Case(f"{levels}{', tasks' if tasks else ''}", "nested", (f"--levels={levels}", f"--tasks={tasks}"), 2, 3)
+            for levels, tasks in self.shapes
+        ]
 
     def text(self, samples: dict, environments: dict) -> str:
         rows = []
         for case, of in samples.items():
             # Each process has run it: those of the rounds are as many times more.
             alone = all_of(of["sequential"])
-            rows.append([case, f"{1e3 * median(alone) / 2:.1f}", *(ms(of[name]) for name in environments),
-                         f"{median(all_of(of['weft'])) * 2 / median(alone):.2f}; {min(all_of(of['weft'])) * 2 / min(alone):.2f}"])
-        return table(["ms a pass: threads of each level", "half of the sequential run", *(NAMES[name] for name in environments),
-                      "Weft beside that: medians; least"], rows)
+            rows.append(
+                [
+                    case,
+                    f"{1e3 * median(alone) / 2:.1f}",
+                    *(ms(of[name]) for name in environments),
+                    f"{median(all_of(of['weft'])) * 2 / median(alone):.2f}; "
+                    f"{min(all_of(of['weft'])) * 2 / min(alone):.2f}",
+                ]
+            )
+        return table(
+            [
+                "ms a pass: threads of each level",
+                "half of the sequential run",
+                *(NAMES[name] for name in environments),
+                "Weft beside that: medians; least",
+            ],
+            rows,
+        )
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, axes = plots.pyplot.subplots(figsize=(8, 3.4))
         bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
-        axes.axhline(1e3 * median([value / 2 for of in samples.values() for value in all_of(of["sequential"])]), color="black", linewidth=0.8, linestyle=":",
-                     label="half of the sequential run")
+        axes.axhline(
+            1e3 * median([value / 2 for of in samples.values() for value in all_of(of["sequential"])]),
+            color="black",
+            linewidth=0.8,
+            linestyle=":",
+            label="half of the sequential run",
+        )
         axes.set_yscale("log")
         axes.set_ylabel("ms a pass (median, quartiles)")
         axes.set_title("64 items of an outer loop, each of 20 inner regions (threads of each level)")
@@ -252,30 +330,60 @@ class Nested:
 
 class Oversubscribed:
     """More threads than processors: the same kernels at 2, 8 and 64."""
+
     wanted = ("weft", "libgomp", "libgomp_passive", "libomp")
     rounds = 7
 
     def cases(self) -> list:
-        return [Case(f"{name}, {threads}", program, (), threads, passes if threads == 2 else max(passes // 2, 2))
-                for name, (program, passes) in KERNELS.items() for threads in CROWDS]
+        return [
+            Case(f"{name}, {threads}", program, (), threads, passes if threads == 2 else max(passes // 2, 2))
+            for name, (program, passes) in KERNELS.items()
+            for threads in CROWDS
+        ]
 
     def text(self, samples: dict, environments: dict) -> str:
         rows = []
         for case, of in samples.items():
             kernel, threads = case.split(", ")
             base = samples[f"{kernel}, {CROWDS[0]}"]
-            rows.append([case, *(ms(of[name]) for name in environments), *(ratio(of[name], base[name]) if threads != "2" else "" for name in environments)])
-        return table(["ms a pass: kernel, threads", *(NAMES[name] for name in environments), *(f"{NAMES[name]} beside its 2" for name in environments)], rows)
+            rows.append(
+                [
+                    case,
+                    *(ms(of[name]) for name in environments),
+                    *(ratio(of[name], base[name]) if threads != "2" else "" for name in environments),
+                ]
+            )
+        return table(
+            [
+                "ms a pass: kernel, threads",
+                *(NAMES[name] for name in environments),
+                *(f"{NAMES[name]} beside its 2" for name in environments),
+            ],
+            rows,
+        )
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, all_axes = plots.pyplot.subplots(1, len(KERNELS), figsize=(9, 3.4))
         for axes, kernel in zip(all_axes, KERNELS):
             for name in environments:
-                points = {crowd: all_of(samples[f"{kernel}, {crowd}"][name]) for crowd in CROWDS if all_of(samples[f"{kernel}, {crowd}"][name])}
-                axes.errorbar([str(crowd) for crowd in points], [1e3 * median(values) for values in points.values()],
-                              yerr=[[1e3 * (median(values) - quantile(values, 0.25)) for values in points.values()],
-                                    [1e3 * (quantile(values, 0.75) - median(values)) for values in points.values()]],
-                              marker="o", markersize=4, linewidth=1.2, color=COLOURS[name], label=NAMES[name])
+                points = {
+                    crowd: all_of(samples[f"{kernel}, {crowd}"][name])
+                    for crowd in CROWDS
+                    if all_of(samples[f"{kernel}, {crowd}"][name])
+                }
+                axes.errorbar(
+                    [str(crowd) for crowd in points],
+                    [1e3 * median(values) for values in points.values()],
+                    yerr=[
+                        [1e3 * (median(values) - quantile(values, 0.25)) for values in points.values()],
+                        [1e3 * (quantile(values, 0.75) - median(values)) for values in points.values()],
+                    ],
+                    marker="o",
+                    markersize=4,
+                    linewidth=1.2,
+                    color=COLOURS[name],
+                    label=NAMES[name],
+                )
             axes.set_yscale("log")
             axes.set_xlabel("threads on 2 processors")
             axes.set_title(kernel)
@@ -285,37 +393,62 @@ class Oversubscribed:
 
 
 class Neighbours:
-    """Beside one and two processes that compute all the time: the same kernels, and regions in regions, on 2 processors."""
+    """Beside one and two processes that compute all the time: the same kernels, and regions in regions, on 2
+    processors."""
+
     wanted = ("weft", "libgomp", "libgomp_passive")
     rounds = 9
 
     def cases(self) -> list:
         programs = [(name, program, (), 2 * passes) for name, (program, passes) in KERNELS.items()]
         programs.append(("nested 2x2", "nested", ("--levels=2x2",), 3))
-        return [Case(f"{name}, {count}", program, arguments, 2, passes, neighbours=count) for count in (1, 2) for name, program, arguments, passes in programs]
+        return [
+            Case(f"{name}, {count}", program, arguments, 2, passes, neighbours=count)
+            for count in (1, 2)
+            for name, program, arguments, passes in programs
+        ]
 
     def text(self, samples: dict, environments: dict) -> str:
         return beside_others(samples, environments, "ms a pass: program, neighbours")
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
-        draw_passes(plots, samples, environments, "neighbours", "Beside processes that compute (program, how many)", 8, "log")
+        draw_passes(
+            plots, samples, environments, "neighbours", "Beside processes that compute (program, how many)", 8, "log"
+        )
 
 
 class Dgemm:
     """OpenBLAS' products with 8 threads each, from 8 pthreads at once; beside them 8 pthreads with a thread each."""
+
     wanted = ("weft", "libgomp", "libgomp_passive", "libomp")
     rounds = 5
 
     def cases(self) -> list:
-        return [Case(f"{callers}x{threads}, {size}", "dgemm", (f"--callers={callers}", f"--size={size}", f"--products={32 // callers * 256 // size}"), threads, 3)
-                for size in (256, 512) for callers, threads in ((8, 1), (1, 2), (1, 8), (8, 8))]
+        return [
+            Case(
+                f"{callers}x{threads}, {size}",
+                "dgemm",
+                (f"--callers={callers}", f"--size={size}", f"--products={32 // callers * 256 // size}"),
+                threads,
+                3,
+            )
+            for size in (256, 512)
+            for callers, threads in ((8, 1), (1, 2), (1, 8), (8, 8))
+        ]
 
     def text(self, samples: dict, environments: dict) -> str:
         rows = []
         for case, of in samples.items():
             base = samples[f"8x1, {case.split(', ')[1]}"]
             rows.append([case, *(ms(of[name]) for name in environments), ratio(of["weft"], base["libgomp"])])
-        return table(["ms a pass: callers x threads, size", *(NAMES[name] for name in environments), "Weft beside libgomp's 8x1"], rows)
+        return table(
+            [
+                "ms a pass: callers x threads, size",
+                *(NAMES[name] for name in environments),
+                "Weft beside libgomp's 8x1",
+            ],
+            rows,
+        )
 
     def draw(self, plots: Figures, samples: dict, environments: dict) -> None:
         figure, axes = plots.pyplot.subplots(figsize=(8, 3.4))
@@ -332,14 +465,30 @@ def bars(axes, samples: dict, environments: dict, scaled) -> None:
     for k, name in enumerate(environments):
         shown = [(c, scaled(of, all_of(of[name]))) for c, of in enumerate(samples.values()) if all_of(of[name])]
         middle = [median(values) for _, values in shown]
-        error = [[m - quantile(values, 0.25) for m, (_, values) in zip(middle, shown)], [quantile(values, 0.75) - m for m, (_, values) in zip(middle, shown)]]
-        axes.bar([c + (k - (len(environments) - 1) / 2) * width for c, _ in shown], middle, width, yerr=error, error_kw={"linewidth": 0.7},
-                 color=COLOURS[name], label=NAMES[name])
+        error = [
+            [m - quantile(values, 0.25) for m, (_, values) in zip(middle, shown)],
+            [quantile(values, 0.75) - m for m, (_, values) in zip(middle, shown)],
+        ]
+        axes.bar(
+            [c + (k - (len(environments) - 1) / 2) * width for c, _ in shown],
+            middle,
+            width,
+            yerr=error,
+            error_kw={"linewidth": 0.7},
+            color=COLOURS[name],
+            label=NAMES[name],
+        )
     axes.set_xticks(range(len(samples)), list(samples), fontsize=7)
     axes.legend(fontsize=7)
 
 
-PARTS = {"kernels": Kernels(), "nested": Nested(), "oversubscribed": Oversubscribed(), "neighbours": Neighbours(), "dgemm": Dgemm()}
+PARTS = {
+    "kernels": Kernels(),
+    "nested": Nested(),
+    "oversubscribed": Oversubscribed(),
+    "neighbours": Neighbours(),
+    "dgemm": Dgemm(),
+}
 
 
 def main() -> int:
@@ -364,22 +513,35 @@ def main() -> int:
         cases = part.cases()
         missing = {case.program for case in cases if not (runner.programs / case.program).exists()}
         if missing:
-            print(f"{name}: skipped, {', '.join(sorted(missing))} was not built (OpenBLAS: Debian's libopenblas0-openmp and libopenblas-openmp-dev)")
+            print(
+                f"{name}: skipped, {', '.join(sorted(missing))} was not built (OpenBLAS: Debian's "
+                f"libopenblas0-openmp and libopenblas-openmp-dev)"
+            )
             continue
         print(f"{name}: {part.__doc__}", flush=True)
         environments = runtimes(build, part.wanted)
         for runtime, environment in environments.items():
             check(runner.programs / "cg", runtime, environment, build)
         if name == "dgemm":
-            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call sched_yield, and its callers look for its one slot.
-            besides = [build / "bridge" / "pthread" / "libweft_pthread.so", build / "bridge" / "openblas" / "libweft_openblas.so"]
+            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call sched_yield, and its
+            # callers look for its one slot.
+            besides = [
+                build / "bridge" / "pthread" / "libweft_pthread.so",
+                build / "bridge" / "openblas" / "libweft_openblas.so",
+            ]
             environments["weft"] = {**environments["weft"], "LD_PRELOAD": ":".join(str(library) for library in besides)}
-        samples = runner.measure(cases, environments, 1 if options.quick else options.rounds or part.rounds,
-                                 time.monotonic() + 60 * options.minutes)
+        samples = runner.measure(
+            cases,
+            environments,
+            1 if options.quick else options.rounds or part.rounds,
+            time.monotonic() + 60 * options.minutes,
+        )
         results = runner.programs / "results" / name
         results.mkdir(parents=True, exist_ok=True)
         plots = Figures(results)
-        write_results(results, f"## {part.__doc__}\n\n{part.text(samples, environments)}", options.quick, {"samples": samples})
+        write_results(
+            results, f"## {part.__doc__}\n\n{part.text(samples, environments)}", options.quick, {"samples": samples}
+        )
         if plots.pyplot:
             part.draw(plots, samples, environments)
         plots.copy_to(options.figures)

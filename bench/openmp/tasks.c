@@ -1,5 +1,6 @@
-// Programs that are all tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors of a sparse matrix of blocks, and a tree that nobody knows
-// before it is searched (the ideas: the Barcelona OpenMP Tasks Suite, Duran et al., 2009; UTS, Olivier et al., 2006). Each checks what it has computed.
+// Programs that are all tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors of a sparse matrix of
+// blocks, and a tree that nobody knows before it is searched (the ideas: the Barcelona OpenMP Tasks Suite, Duran et
+// al., 2009; UTS, Olivier et al., 2006). Each checks what it has computed.
 //
 //   tasks THREADS ROUNDS [NAME ...]      prints lines of JSON: a program, and the milliseconds that it took
 #define _GNU_SOURCE
@@ -156,8 +157,8 @@ static void multiply(int n, const double* a, int a_row, const double* b, int b_r
     const double *b11 = b, *b12 = b + h, *b21 = b + h * b_row, *b22 = b21 + h;
     const long each = (long)h * h;
     double* const memory = malloc((size_t)(17 * each) * sizeof *memory);
-    double* const m = memory;               // seven products
-    double* const s = memory + 7 * each;    // and ten sums
+    double* const m = memory;              // seven products
+    double* const s = memory + 7 * each;   // and ten sums
     add(h, a11, a_row, 1, a22, a_row, s);
     add(h, b11, b_row, 1, b22, b_row, s + each);
     add(h, a21, a_row, 1, a22, a_row, s + 2 * each);
@@ -200,7 +201,8 @@ static double run_strassen(void) {
     double* const b = malloc(order * order * sizeof *b);
     double* const c = malloc(order * order * sizeof *c);
     // Small whole numbers: sums are exact in any order.
-    for (int i = 0; i < order * order; ++i) a[i] = (double)(scrambled((uint64_t)i) % 7), b[i] = (double)(scrambled((uint64_t)i + 1000000) % 7), c[i] = 0;
+    for (int i = 0; i < order * order; ++i)
+        a[i] = (double)(scrambled((uint64_t)i) % 7), b[i] = (double)(scrambled((uint64_t)i + 1000000) % 7), c[i] = 0;
     const double from = now_ms();
 #pragma omp parallel num_threads(threads)
 #pragma omp single
@@ -228,7 +230,8 @@ static block* make_blocks(int i, int j) {
     block* const made = malloc(sizeof *made);
     for (int x = 0; x < side; ++x) {
         for (int y = 0; y < side; ++y) {
-            (*made)[x][y] = (double)(scrambled((uint64_t)((i * blocks + j) * side * side + x * side + y)) % 1000) / 1000;
+            (*made)[x][y] =
+                (double)(scrambled((uint64_t)((i * blocks + j) * side * side + x * side + y)) % 1000) / 1000;
             if (i == j && x == y) (*made)[x][y] += blocks * side;
         }
     }
@@ -367,7 +370,8 @@ static long search(uint64_t node, int depth) {
 
 static long search_alone(uint64_t node, int depth) {
     long sum = 1;
-    for (int i = 0, count = children_of(node, depth); i < count; ++i) sum += search_alone(scrambled(node + (uint64_t)i), depth + 1);
+    for (int i = 0, count = children_of(node, depth); i < count; ++i)
+        sum += search_alone(scrambled(node + (uint64_t)i), depth + 1);
     return sum;
 }
 
@@ -390,8 +394,12 @@ static const struct {
     const char* name;
     double (*run)(void);
 } programs[] = {
-    {"fib", run_fib},           {"sort", run_sort},       {"strassen", run_strassen},
-    {"sparse LU", run_sparse_lu}, {"sparse LU, depend", run_sparse_lu_depend}, {"unbalanced tree", run_tree},
+    {"fib", run_fib},
+    {"sort", run_sort},
+    {"strassen", run_strassen},
+    {"sparse LU", run_sparse_lu},
+    {"sparse LU, depend", run_sparse_lu_depend},
+    {"unbalanced tree", run_tree},
 };
 enum { count_of_programs = sizeof programs / sizeof programs[0] };
 
@@ -409,7 +417,8 @@ int main(int argc, char** argv) {
         for (int j = 3; j < argc; ++j) wanted |= strcmp(argv[j], programs[i].name) == 0;
         if (!wanted) continue;
         programs[i].run();   // the first one makes threads and touches memory
-        for (int round = 0; round < rounds; ++round) printf("{\"name\": \"%s\", \"value\": %.4f}\n", programs[i].name, programs[i].run());
+        for (int round = 0; round < rounds; ++round)
+            printf("{\"name\": \"%s\", \"value\": %.4f}\n", programs[i].name, programs[i].run());
     }
     return 0;
 }

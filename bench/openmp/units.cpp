@@ -1,5 +1,7 @@
-// Regions that units of Weft's begin: a region of two threads from a ULT beside one from the primary thread, on two streams; and what the first region of a unit costs more than its third, where earlier units
-// have left contexts behind. The only program here that sees Weft. Medians of rounds, in each of which the two are measured one after the other.
+// Regions that units of Weft's begin: a region of two threads from a ULT beside one from the primary thread, on two
+// streams; and what the first region of a unit costs more than its third, where earlier units have left contexts
+// behind. The only program here that sees Weft. Medians of rounds, in each of which the two are measured one after the
+// other.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,20 +34,23 @@ double median(std::vector<double> values) {
 template <class Body>
 void in_unit(Body body) {
     weft_unit* unit = nullptr;
-    if (weft_ult_spawn(nullptr, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body, nullptr, &unit) != WEFT_OK || weft_unit_join_free(unit) != WEFT_OK) {
+    if (weft_ult_spawn(
+            nullptr, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body, nullptr, &unit) != WEFT_OK ||
+        weft_unit_join_free(unit) != WEFT_OK) {
         std::fprintf(stderr, "units: %s\n", weft_error_text());
         std::exit(1);
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     const int rounds = count > 1 && std::strncmp(arguments[1], "--passes=", 9) == 0 ? std::atoi(arguments[1] + 9) : 41;
     weft_settings settings{};
     settings.size = sizeof settings;
     settings.streams = 2;
-    if (rounds < 1 || weft_init(&settings) != WEFT_OK) return std::fprintf(stderr, "units [--passes=N]; %s\n", weft_error_text()), 1;
+    if (rounds < 1 || weft_init(&settings) != WEFT_OK)
+        return std::fprintf(stderr, "units [--passes=N]; %s\n", weft_error_text()), 1;
     std::vector<double> primary, ult, ratio, first, third, more;
     ns_of_regions(regions_of_round);
     for (int round = 0; round < rounds; ++round) {
@@ -64,7 +69,10 @@ int main(int count, char** arguments) {
         });
         more.push_back(first.back() - third.back());
     }
-    std::printf("{\"name\": \"units\", \"primary_ns\": %.0f, \"ult_ns\": %.0f, \"ratio\": %.3f, \"first_ns\": %.0f, \"third_ns\": %.0f, \"first_more_ns\": %.0f}\n",
-                median(primary), median(ult), median(ratio), median({first.begin() + warm, first.end()}), median({third.begin() + warm, third.end()}), median({more.begin() + warm, more.end()}));
+    std::printf(
+        "{\"name\": \"units\", \"primary_ns\": %.0f, \"ult_ns\": %.0f, \"ratio\": %.3f, \"first_ns\": %.0f, "
+        "\"third_ns\": %.0f, \"first_more_ns\": %.0f}\n",
+        median(primary), median(ult), median(ratio), median({first.begin() + warm, first.end()}),
+        median({third.begin() + warm, third.end()}), median({more.begin() + warm, more.end()}));
     return weft_finalize() == WEFT_OK ? 0 : 1;
 }

@@ -11,7 +11,8 @@
 namespace {
 
 void must(int status) {
-    if (status == ABT_SUCCESS) [[likely]] return;
+    if (status == ABT_SUCCESS) [[likely]]
+        return;
     std::fprintf(stderr, "bench: Argobots: error %d\n", status);
     std::exit(1);
 }
@@ -47,7 +48,8 @@ void on_ult(ABT_pool pool, F f) {
     must(ABT_thread_attr_create(&attributes));
     must(ABT_thread_attr_set_stacksize(attributes, 262144));
     ABT_thread thread = ABT_THREAD_NULL;
-    must(ABT_thread_create(pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, attributes, &thread));
+    must(ABT_thread_create(
+        pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, attributes, &thread));
     must(ABT_thread_free(&thread));
     must(ABT_thread_attr_free(&attributes));
 }
@@ -99,7 +101,9 @@ void yield_between_two(benchmark::State& state, ABT_pool pool) {
     on_ult(pool, [&] {
         Pair pair{{state, 2}};
         must(ABT_thread_self(&pair.measuring));
-        auto yield_back = [](void* raw) { static_cast<Pair*>(raw)->yield_to(static_cast<Pair*>(raw)->measuring, false); };
+        auto yield_back = [](void* raw) {
+            static_cast<Pair*>(raw)->yield_to(static_cast<Pair*>(raw)->measuring, false);
+        };
         ABT_thread other = spawn_ult(pool, yield_back, &pair);
         pair.yield_to(other, true);
         pair.crowd.stop = true;
@@ -114,7 +118,8 @@ class Ult {
 public:
     template <class F>
     Ult(ABT_pool pool, F f) : body_(std::make_unique<std::function<void()>>(std::move(f))) {
-        thread_ = spawn_ult(pool, [](void* body) { (*static_cast<std::function<void()>*>(body))(); }, body_.get());
+        thread_ = spawn_ult(
+            pool, [](void* body) { (*static_cast<std::function<void()>*>(body))(); }, body_.get());
     }
     Ult(Ult&& other) noexcept : body_(std::move(other.body_)), thread_(std::exchange(other.thread_, ABT_THREAD_NULL)) {}
     Ult(const Ult&) = delete;
@@ -238,7 +243,8 @@ void barrier(benchmark::State& state, ABT_pool pool, std::size_t count) {
     on_ult(pool, [&] {
         ABT_barrier all = ABT_BARRIER_NULL;
         must(ABT_barrier_create(static_cast<uint32_t>(count), &all));
-        bench::wait_for_all(state, count, [all] { must(ABT_barrier_wait(all)); }, spawner(pool));
+        bench::wait_for_all(
+            state, count, [all] { must(ABT_barrier_wait(all)); }, spawner(pool));
         must(ABT_barrier_free(&all));
     });
 }
@@ -292,7 +298,7 @@ void future_whole(benchmark::State& state, ABT_pool pool) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::string pool_name = bench::take_flag(argc, argv, "pool", "private");
@@ -306,7 +312,8 @@ int main(int argc, char** argv) {
         bench::add("spawn_join/" + std::to_string(count), subject + ".ult", ults, pool, count);
         bench::add("spawn_join/" + std::to_string(count), subject + ".tasklet", tasklets, pool, count);
     }
-    for (std::size_t count : {2, 64, 16384}) bench::add("yield/" + std::to_string(count), subject, yield_among, pool, count);
+    for (std::size_t count : {2, 64, 16384})
+        bench::add("yield/" + std::to_string(count), subject, yield_among, pool, count);
     bench::add("yield_to", subject, yield_between_two, pool);
     bench::add("mutex", subject, mutex_uncontended, pool);
     for (std::size_t count : {2, 16, 64, 256, 1024}) {

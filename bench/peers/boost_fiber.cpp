@@ -147,7 +147,8 @@ void hand_off(benchmark::State& state) {
 
 void barrier(benchmark::State& state, std::size_t count) {
     fibers::barrier all(count);
-    bench::wait_for_all(state, count, [&all] { all.wait(); }, spawner);
+    bench::wait_for_all(
+        state, count, [&all] { all.wait(); }, spawner);
 }
 
 void mutex_held(benchmark::State& state, std::size_t count) {
@@ -188,7 +189,7 @@ void future_whole(benchmark::State& state) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     bench::pin(bench::usable_cpus().back());
@@ -197,7 +198,8 @@ int main(int argc, char** argv) {
     for (std::size_t count : {64, 256, 4096, 262144}) {
         bench::add("spawn_join/" + std::to_string(count), "boost.fiber", bulk, count);
     }
-    for (std::size_t count : {2, 64, 16384}) bench::add("yield/" + std::to_string(count), "boost.fiber", yield_among, count);
+    for (std::size_t count : {2, 64, 16384})
+        bench::add("yield/" + std::to_string(count), "boost.fiber", yield_among, count);
     bench::add("switch", "boost.context", switch_once);
     bench::add("mutex", "boost.fiber", mutex_uncontended);
     for (std::size_t count : {2, 16, 64, 256, 1024}) {

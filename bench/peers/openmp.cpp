@@ -1,5 +1,6 @@
-// Tasks of OpenMP, by the runtime that the program is linked with (PEER, its name). They cannot be left and come back to on another stack, so they stand
-// beside tasklets. A team of one thread runs each where it is created, before the next.
+// Tasks of OpenMP, by the runtime that the program is linked with (PEER, its name). They cannot be left and come back
+// to on another stack, so they stand beside tasklets. A team of one thread runs each where it is created, before the
+// next.
 #include <omp.h>
 
 #include "algorithms.hpp"
@@ -59,7 +60,7 @@ void busy(benchmark::State& state, int rounds) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int streams = std::stoi(bench::take_flag(argc, argv, "streams", "1"));
@@ -67,9 +68,12 @@ int main(int argc, char** argv) {
     const std::string peer = PEER;
     if (streams == 1) {
         bench::add("spawn_join/one", peer, create_and_wait, std::size_t{1});
-        for (const std::size_t count : {64, 256, 4096, 262144}) bench::add("spawn_join/" + std::to_string(count), peer, create_and_wait, count);
+        for (const std::size_t count : {64, 256, 4096, 262144})
+            bench::add("spawn_join/" + std::to_string(count), peer, create_and_wait, count);
         for (const auto& [name, rounds] : bench::grains) bench::add(std::string("busy/") + name, peer, busy, rounds);
     }
-    for (const int n : {35, 20}) bench::add("fib/" + std::to_string(n), peer + "." + std::to_string(streams), fib_in_team, streams, n)->UseRealTime();
+    for (const int n : {35, 20})
+        bench::add("fib/" + std::to_string(n), peer + "." + std::to_string(streams), fib_in_team, streams, n)
+            ->UseRealTime();
     return bench::run_registered(argc, argv);
 }

@@ -74,8 +74,8 @@ void* wait_once(void*) {
     return nullptr;
 }
 
-// Up to `wanted` threads that wait on a semaphore: processor time and resident bytes of each. A thread's kernel memory (its
-// kernel stack, 16 KiB, and its task structure) is not in the resident bytes.
+// Up to `wanted` threads that wait on a semaphore: processor time and resident bytes of each. A thread's kernel memory
+// (its kernel stack, 16 KiB, and its task structure) is not in the resident bytes.
 int suspend_many(std::size_t wanted) {
     sem_init(&go, 0, 0);
     const Attributes attributes;
@@ -92,7 +92,8 @@ int suspend_many(std::size_t wanted) {
     since = bench::processor_ns();
     for (std::size_t i = 0; i < count; ++i) sem_post(&go);
     for (std::size_t i = 0; i < count; ++i) pthread_join(threads[i], nullptr);
-    bench::print_sample("suspended/run, join and free:pthread", per_thread(static_cast<double>(bench::processor_ns() - since)));
+    bench::print_sample("suspended/run, join and free:pthread",
+                        per_thread(static_cast<double>(bench::processor_ns() - since)));
     return 0;
 }
 
@@ -174,7 +175,8 @@ void hand_off_across(benchmark::State& state, int cpu) {
 void barrier(benchmark::State& state, std::size_t count) {
     pthread_barrier_t all;
     pthread_barrier_init(&all, nullptr, static_cast<unsigned>(count));
-    bench::wait_for_all(state, count, [&all] { pthread_barrier_wait(&all); }, spawner);
+    bench::wait_for_all(
+        state, count, [&all] { pthread_barrier_wait(&all); }, spawner);
     pthread_barrier_destroy(&all);
 }
 
@@ -198,7 +200,7 @@ void mutex_uncontended(benchmark::State& state) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const std::size_t suspended = std::stoul(bench::take_flag(argc, argv, "suspended", "0"));

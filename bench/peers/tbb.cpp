@@ -37,18 +37,21 @@ void fib_in_arena(benchmark::State& state, int threads, int n) {
     });
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const int streams = std::stoi(bench::take_flag(argc, argv, "streams", "1"));
     if (streams == 1) bench::pin(bench::usable_cpus().back());
-    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(streams));
+    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
+                                            static_cast<std::size_t>(streams));
     if (streams == 1) {
         bench::add("spawn_join/one", "tbb.task_group", run_and_wait, std::size_t{1});
         for (std::size_t count : {64, 256, 4096, 262144}) {
             bench::add("spawn_join/" + std::to_string(count), "tbb.task_group", run_and_wait, count);
         }
     }
-    for (const int n : {35, 20}) bench::add("fib/" + std::to_string(n), "tbb.task_group." + std::to_string(streams), fib_in_arena, streams, n)->UseRealTime();
+    for (const int n : {35, 20})
+        bench::add("fib/" + std::to_string(n), "tbb.task_group." + std::to_string(streams), fib_in_arena, streams, n)
+            ->UseRealTime();
     return bench::run_registered(argc, argv);
 }

@@ -48,7 +48,9 @@ int main(int argc, char** argv) {
             std::for_each(std::execution::par, numbers.begin(), numbers.end(), f);
         },
         [](const auto& numbers) { return std::reduce(std::execution::par, numbers.begin(), numbers.end()); },
-        [](const auto& numbers, auto& sums) { std::inclusive_scan(std::execution::par, numbers.begin(), numbers.end(), sums.begin()); },
+        [](const auto& numbers, auto& sums) {
+            std::inclusive_scan(std::execution::par, numbers.begin(), numbers.end(), sums.begin());
+        },
         [](auto& numbers) { std::sort(std::execution::par, numbers.begin(), numbers.end()); });
     return bench::run_registered(argc, argv);
 }

@@ -81,8 +81,11 @@ class BenchOfPrograms(unittest.TestCase):
         self.assertFalse(agree(b"0.5 1\n", b"0.5\n", 1e-10))
 
     def test_another_output_is_wrong(self):
-        for script, where in (("echo $WAY", "standard output"), ("echo $WAY >&2", "standard error"),
-                              ("echo $WAY > made", "made")):
+        for script, where in (
+            ("echo $WAY", "standard output"),
+            ("echo $WAY >&2", "standard error"),
+            ("echo $WAY > made", "made"),
+        ):
             with self.assertRaisesRegex(turns.Wrong, f"{where} differs"):
                 self.pair(program(script, written=("made",)), ["/usr/bin/env", "WAY=weft"])
 

@@ -80,15 +80,33 @@ def ratio_text(row: Row, what: str) -> str:
 
 
 def full_table(rows: list) -> str:
-    head = ["program", "threads", "without, s", "with, s", "elapsed: ratio", "CPU: ratio", "switches without", "with",
-            "pairs"]
+    head = [
+        "program",
+        "threads",
+        "without, s",
+        "with, s",
+        "elapsed: ratio",
+        "CPU: ratio",
+        "switches without",
+        "with",
+        "pairs",
+    ]
     lines = []
     for row in rows:
         times = [f"{row.middle(way, 'elapsed'):.2f}" for way in ("plain", "weft")]
         switches = [f"{row.switches(way):,.0f}" for way in ("plain", "weft")]
         times[0] = ("> " if row.stopped() else "") + times[0]
-        lines.append([f"`{row.program.name}`", row.setting, *times, ratio_text(row, "elapsed"), ratio_text(row, "cpu"),
-                      *switches, str(len(row.pairs))])
+        lines.append(
+            [
+                f"`{row.program.name}`",
+                row.setting,
+                *times,
+                ratio_text(row, "elapsed"),
+                ratio_text(row, "cpu"),
+                *switches,
+                str(len(row.pairs)),
+            ]
+        )
     return table(head, lines)
 
 
@@ -104,8 +122,9 @@ def paragraph(text: str, indent: str = "") -> str:
 
 
 def reasons(programs) -> str:
-    return "\n".join(paragraph(f"- `{of[0].program.name}`: {of[0].program.what}. {of[0].program.why}", "  ")
-                     for of in programs)
+    return "\n".join(
+        paragraph(f"- `{of[0].program.name}`: {of[0].program.what}. {of[0].program.why}", "  ") for of in programs
+    )
 
 
 def faster(rows: list) -> str:
@@ -123,10 +142,14 @@ def gains_nothing(rows: list) -> str:
     for of in by_program(rows).values():
         ratios = {row.setting: f"{row.ratio('elapsed'):.2f}" for row in of}
         lines.append([f"`{of[0].program.name}`", *(ratios.get(setting, "") for setting in SETTINGS)])
-    head = paragraph("The ratio of elapsed times at each number of threads for which no difference was shown. The table of "
-                     "all rows below has the intervals, CPU times and switches.")
-    return (f"## What gains nothing\n\n{head}\n\n{table(['program', *SETTINGS], lines)}\n\n"
-            f"{reasons(by_program(rows).values())}\n")
+    head = paragraph(
+        "The ratio of elapsed times at each number of threads for which no difference was shown. The table of "
+        "all rows below has the intervals, CPU times and switches."
+    )
+    return (
+        f"## What gains nothing\n\n{head}\n\n{table(['program', *SETTINGS], lines)}\n\n"
+        f"{reasons(by_program(rows).values())}\n"
+    )
 
 
 def behind(rows: list, title: str, sentence: str) -> str:
@@ -138,8 +161,10 @@ def behind(rows: list, title: str, sentence: str) -> str:
 def broken(rows: list) -> str:
     if not rows:
         return ""
-    lines = [f"- `{row.program.name}`, `OMP_NUM_THREADS` {row.setting}:\n\n{textwrap.indent(row.problem, ' ' * 6)}"
-             for row in rows]
+    lines = [
+        f"- `{row.program.name}`, `OMP_NUM_THREADS` {row.setting}:\n\n{textwrap.indent(row.problem, ' ' * 6)}"
+        for row in rows
+    ]
     return "## What is wrong\n\n`weft run` changed what these do. Each is a defect.\n\n" + "\n\n".join(lines) + "\n"
 
 
@@ -147,9 +172,11 @@ def measured_on(results: Results, rows: list, absent: list) -> str:
     machine = results.kept["machine"]
     said = ", ".join(f"{name} {version}" for name, version in results.kept["versions"].items())
     missing = f" Without a row so far: {', '.join(f'`{name}`' for name in absent)}." if absent else ""
-    counted = (f"{len(rows)} rows, of {len(by_program(rows))} programs, on {machine['cpus']} CPUs "
-               f"({machine['processor']}, Linux {machine['kernel']}, {machine['system']}), with Weft at "
-               f"{', '.join(results.commits())}.{missing}")
+    counted = (
+        f"{len(rows)} rows, of {len(by_program(rows))} programs, on {machine['cpus']} CPUs "
+        f"({machine['processor']}, Linux {machine['kernel']}, {machine['system']}), with Weft at "
+        f"{', '.join(results.commits())}.{missing}"
+    )
     return f"## What was measured\n\n{paragraph(counted)}\n\n{paragraph(f'Versions: {said}.')}\n"
 
 
@@ -160,15 +187,26 @@ def written_page(results: Results, programs: dict) -> str:
     of = {verdict: [row for row in rows if row.verdict() == verdict] for verdict in VERDICTS}
     absent = [name for name in programs if name not in by_program(rows)]
     parts = [
-        TOP, faster(of["faster"]), gains_nothing(of["same"]),
+        TOP,
+        faster(of["faster"]),
+        gains_nothing(of["same"]),
         behind(of["slower"], "What gets slower", f"The whole interval lies above {BOUND}. Each is a defect."),
-        behind(of["target"], "What has a target of its own", "These are known to be behind, and have not reached the "
-               "ratio that they are to reach: " + ", ".join(
-                   f"`{row.program.name}` with {row.setting} threads, {row.program.targets[row.setting]}"
-                   for row in of["target"]) + "."),
+        behind(
+            of["target"],
+            "What has a target of its own",
+            "These are known to be behind, and have not reached the "
+            "ratio that they are to reach: "
+            + ", ".join(
+                f"`{row.program.name}` with {row.setting} threads, {row.program.targets[row.setting]}"
+                for row in of["target"]
+            )
+            + ".",
+        ),
         broken(of["wrong"]),
         behind(of["few"], "What has no verdict yet", f"A verdict needs {PAIRS} pairs."),
         measured_on(results, rows, absent),
-        METHOD.format(pairs=PAIRS, bound=BOUND, inverse=1 / BOUND), REPRODUCE,
-        f"## All rows\n\n{full_table([row for row in rows if row.pairs])}\n"]
+        METHOD.format(pairs=PAIRS, bound=BOUND, inverse=1 / BOUND),
+        REPRODUCE,
+        f"## All rows\n\n{full_table([row for row in rows if row.pairs])}\n",
+    ]
     return "\n".join(part for part in parts if part)

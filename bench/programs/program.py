@@ -29,22 +29,23 @@ class Program:
 
     The texts are for a reader of doc/when-it-helps.md: `what` the program does, and `why` `weft run` helps or not.
     """
+
     name: str
     what: str
     why: str
     command: Callable[["Place"], list]
-    settings: tuple = SETTINGS        # of OMP_NUM_THREADS
-    tolerance: float = 0              # of numbers in the output; 0: byte for byte
-    library: str = ""                 # one of Debian's BLAS alternatives, by the name of its folder
-    written: tuple = ()               # files in the folder, which are output as well
-    targets: dict = field(default_factory=dict)   # setting -> largest ratio, where it has a target of its own
+    settings: tuple = SETTINGS  # of OMP_NUM_THREADS
+    tolerance: float = 0  # of numbers in the output; 0: byte for byte
+    library: str = ""  # one of Debian's BLAS alternatives, by the name of its folder
+    written: tuple = ()  # files in the folder, which are output as well
+    targets: dict = field(default_factory=dict)  # setting -> largest ratio, where it has a target of its own
 
 
 class Place:
     """Where a program runs: its folder, the number of threads that it is given, the size of its input."""
 
     def __init__(self, built: pathlib.Path, folder: pathlib.Path, setting: str, small: bool):
-        self.built = built            # programs compiled here, and the virtual environment
+        self.built = built  # programs compiled here, and the virtual environment
         self.folder = folder
         self.setting = setting
         self.small = small
@@ -108,6 +109,7 @@ def system_python(module: str, package: str) -> str:
 def blas_folder(name: str) -> pathlib.Path:
     """The folder of one of Debian's alternatives, which stay as they are: the loader is told by LD_LIBRARY_PATH."""
     from demo import folder_of
+
     folder = folder_of(name)
     if folder is None:
         raise Absent({"blas": "libblas3"}.get(name, f"lib{name.replace('openblas', 'openblas0')}"))
@@ -121,5 +123,7 @@ def agree(one: bytes, other: bytes, tolerance: float) -> bool:
     first, second = one.decode(errors="replace"), other.decode(errors="replace")
     if NUMBER.sub("#", first) != NUMBER.sub("#", second):
         return False
-    return all(a == b or math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=tolerance)
-               for a, b in zip(NUMBER.findall(first), NUMBER.findall(second)))
+    return all(
+        a == b or math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=tolerance)
+        for a, b in zip(NUMBER.findall(first), NUMBER.findall(second))
+    )

@@ -12,16 +12,30 @@ from dataclasses import dataclass
 from program import ROOT, SYSTEM_PYTHON, Absent, Program, found
 from measured import median, median_interval
 
-BOUND = 1.03        # no row's interval may lie above
-PAIRS = 21          # that a verdict needs, but for rows that are clearly faster
-PACKAGES = ("libc6", "gcc-12", "libgomp1", "libopenblas0-pthread", "libopenblas0-openmp", "python3-numpy",
-            "r-base-core", "graphicsmagick", "imagemagick", "elk-lapw", "libtbb12", "xz-utils", "coreutils")
+BOUND = 1.03  # no row's interval may lie above
+PAIRS = 21  # that a verdict needs, but for rows that are clearly faster
+PACKAGES = (
+    "libc6",
+    "gcc-12",
+    "libgomp1",
+    "libopenblas0-pthread",
+    "libopenblas0-openmp",
+    "python3-numpy",
+    "r-base-core",
+    "graphicsmagick",
+    "imagemagick",
+    "elk-lapw",
+    "libtbb12",
+    "xz-utils",
+    "coreutils",
+)
 WHEELS = ("numpy", "scipy", "scikit-learn", "joblib", "lightgbm")
 
 
 @dataclass
 class Row:
     """A program at one number of threads, and what its pairs say: ratios of `weft run` to the plain run beside it."""
+
     program: Program
     setting: str
     pairs: list
@@ -102,9 +116,11 @@ def versions(built: pathlib.Path) -> dict:
         ask = f"import importlib.metadata as m\nfor name in {WHEELS!r}: print(name, m.version(name))"
         wheels = re.findall(r"^(\S+) (\d\S*)$", said_by([str(python), "-c", ask]), re.M)
         listed |= {f"{name} (wheel)": version for name, version in wheels}
-    for name, command, pattern in (("Python", [SYSTEM_PYTHON, "--version"], r"Python (\S+)"),
-                                   ("Java", ["java", "-version"], r'version "([^"]+)"'),
-                                   ("Go", ["go", "version"], r"go version go(\S+)")):
+    for name, command, pattern in (
+        ("Python", [SYSTEM_PYTHON, "--version"], r"Python (\S+)"),
+        ("Java", ["java", "-version"], r'version "([^"]+)"'),
+        ("Go", ["go", "version"], r"go version go(\S+)"),
+    ):
         if match := re.search(pattern, said_by(command)):
             listed[name] = match.group(1)
     return listed
@@ -146,7 +162,12 @@ class Results:
     def keep(self, row: Row) -> None:
         today = datetime.date.today().isoformat()
         self.kept["rows"][f"{row.program.name}/{row.setting}"] = {
-            "build": self.build, "commit": commit(), "measured": today, "problem": row.problem, "pairs": row.pairs}
+            "build": self.build,
+            "commit": commit(),
+            "measured": today,
+            "problem": row.problem,
+            "pairs": row.pairs,
+        }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # Renamed, so that an interrupt leaves either the old file or the new one.
         beside = self.path.with_suffix(".new")

@@ -35,7 +35,7 @@ from results import PAIRS, Results, Row  # noqa: E402
 from turns import Wrong, adopt_orphans, pair  # noqa: E402
 
 SKIPPED = 77
-CHECKED = ("2", "8")   # settings of the test
+CHECKED = ("2", "8")  # settings of the test
 
 
 class Bench:
@@ -63,7 +63,7 @@ class Bench:
                 return False
             place, command = prepared
             try:
-                pair(row.program, place, command, self.weft, 0)   # for the caches' sake, and not counted
+                pair(row.program, place, command, self.weft, 0)  # for the caches' sake, and not counted
                 while len(row.pairs) < pairs:
                     row.pairs.append(pair(row.program, place, command, self.weft, len(row.pairs)))
                     if row.decided_early(seconds):
@@ -109,8 +109,15 @@ def told(row: Row) -> list:
         return [row.program.name, row.setting, *[""] * 5, "wrong"]
     times = [f"{row.middle(way, 'elapsed'):.3f}" for way in ("plain", "weft")]
     switches = f"{row.switches('plain'):,.0f} -> {row.switches('weft'):,.0f}"
-    return [row.program.name, row.setting, *times, ratio_text(row, "elapsed"), ratio_text(row, "cpu"), switches,
-            f"{row.verdict()} ({len(row.pairs)})"]
+    return [
+        row.program.name,
+        row.setting,
+        *times,
+        ratio_text(row, "elapsed"),
+        ratio_text(row, "cpu"),
+        switches,
+        f"{row.verdict()} ({len(row.pairs)})",
+    ]
 
 
 HEAD = ["program", "threads", "plain, s", "weft run, s", "elapsed, ratio", "CPU, ratio", "switches", "verdict (pairs)"]
@@ -147,8 +154,12 @@ def summary(rows: list, bench: Bench, results: Results) -> int:
     tell_absent(bench)
     if results.builds() > 1:
         print("kept rows are of different builds of Weft; --again measures them anew")
-    sentences = {"slower": "above 1.03 with the whole interval:", "target": "behind the target of its own:",
-                 "wrong": "WRONG:", "few": f"without a verdict, as {PAIRS} pairs are needed:"}
+    sentences = {
+        "slower": "above 1.03 with the whole interval:",
+        "target": "behind the target of its own:",
+        "wrong": "WRONG:",
+        "few": f"without a verdict, as {PAIRS} pairs are needed:",
+    }
     for verdict, sentence in sentences.items():
         for row in [row for row in rows if row.verdict() == verdict]:
             print(f"{sentence} {row.program.name}, OMP_NUM_THREADS {row.setting} {row.problem or ''}".rstrip())

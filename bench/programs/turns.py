@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from program import Place, Program, agree
 
-LIMIT_S = 60            # for one run
-LEFT_BEHIND_S = 5       # for processes that outlive the one that was started
+LIMIT_S = 60  # for one run
+LEFT_BEHIND_S = 5  # for processes that outlive the one that was started
 PR_SET_CHILD_SUBREAPER = 36
 WAYS = ("plain", "weft")
 
@@ -23,10 +23,10 @@ class Wrong(Exception):
 
 @dataclass
 class Run:
-    cost: dict           # elapsed and cpu in seconds, voluntary and involuntary switches of the kernel
+    cost: dict  # elapsed and cpu in seconds, voluntary and involuntary switches of the kernel
     ended: bool
     status: int
-    output: dict         # name -> bytes: standard output, standard error, files
+    output: dict  # name -> bytes: standard output, standard error, files
 
 
 def adopt_orphans() -> None:
@@ -58,7 +58,7 @@ def kill_group(group: int) -> None:
     try:
         os.killpg(group, signal.SIGKILL)
     except ProcessLookupError:
-        pass        # all of them have ended meanwhile
+        pass  # all of them have ended meanwhile
 
 
 def timed(command: list, environment: dict, folder: pathlib.Path, written: tuple) -> Run:
@@ -66,8 +66,15 @@ def timed(command: list, environment: dict, folder: pathlib.Path, written: tuple
         (folder / name).unlink(missing_ok=True)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begun = time.monotonic()
-        process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+        )
         late = threading.Event()
         timer = threading.Timer(LIMIT_S, lambda: (late.set(), kill_group(process.pid)))
         timer.start()
@@ -84,8 +91,12 @@ def timed(command: list, environment: dict, folder: pathlib.Path, written: tuple
     for name in written:
         path = folder / name
         texts[name] = path.read_bytes() if path.exists() else b"(not there)"
-    cost = {"elapsed": elapsed, "cpu": sum(one.ru_utime + one.ru_stime for one in used),
-            "voluntary": sum(one.ru_nvcsw for one in used), "involuntary": sum(one.ru_nivcsw for one in used)}
+    cost = {
+        "elapsed": elapsed,
+        "cpu": sum(one.ru_utime + one.ru_stime for one in used),
+        "voluntary": sum(one.ru_nvcsw for one in used),
+        "involuntary": sum(one.ru_nivcsw for one in used),
+    }
     return Run(cost, not late.is_set(), process.returncode, texts)
 
 
@@ -108,8 +119,10 @@ def pair(program: Program, place: Place, command: list, weft: list, number: int)
     """Both once, one after the other; the order alternates from pair to pair."""
     environment = place.environment(program)
     prefixes = {"plain": [], "weft": weft}
-    runs = {way: timed([*prefixes[way], *command], environment, place.folder, program.written)
-            for way in (WAYS if number % 2 == 0 else WAYS[::-1])}
+    runs = {
+        way: timed([*prefixes[way], *command], environment, place.folder, program.written)
+        for way in (WAYS if number % 2 == 0 else WAYS[::-1])
+    }
     compare(program, runs["plain"], runs["weft"])
     if runs["plain"].ended and runs["plain"].status != 0:
         error = runs["plain"].output["standard error"].decode(errors="replace").strip()[-600:]

@@ -31,8 +31,10 @@ def main() -> int:
         return 0
     shutil.rmtree(venv, ignore_errors=True)
     print(f"Installing the wheels of {WANTED.name} into {venv}", flush=True)
-    commands = [[sys.executable, "-m", "venv", str(venv)],
-                [str(venv / "bin" / "pip"), "install", "--quiet", "--only-binary", ":all:", "-r", str(WANTED)]]
+    commands = [
+        [sys.executable, "-m", "venv", str(venv)],
+        [str(venv / "bin" / "pip"), "install", "--quiet", "--only-binary", ":all:", "-r", str(WANTED)],
+    ]
     for command in commands:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)

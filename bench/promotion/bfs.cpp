@@ -1,11 +1,13 @@
-// A breadth-first search as the Graph500 benchmark has it (https://graph500.org), in the form of a program for several processes: vertices belong
-// to P parts, and a part tells another one of the visits that it asks for in buffers of B. A unit for each vertex that is visited
-// looks at its edges and contends for the buffers; who fills one delivers it, and holds it meanwhile.
+// A breadth-first search as the Graph500 benchmark has it (https://graph500.org), in the form of a program for several
+// processes: vertices belong to P parts, and a part tells another one of the visits that it asks for in buffers of B. A
+// unit for each vertex that is visited looks at its edges and contends for the buffers; who fills one delivers it, and
+// holds it meanwhile.
 //
-//   bfs [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--scale=14] [--edges=16] [--parts=4] [--buffer=8,64,512] [--roots=4]
+//   bfs [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--scale=14] [--edges=16] [--parts=4] [--buffer=8,64,512]
+//   [--roots=4]
 //
-// All parts are in this process. The tree is validated after each search: it has the vertices and the levels of the sequential search, and its
-// edges are edges of the graph.
+// All parts are in this process. The tree is validated after each search: it has the vertices and the levels of the
+// sequential search, and its edges are edges of the graph.
 #include <array>
 #include <memory>
 #include <numeric>
@@ -22,15 +24,15 @@ constexpr Vertex none = UINT32_MAX;
 
 // Each vertex's neighbours, both ways, without loops.
 struct Graph {
-    std::vector<std::size_t> begin;  // in `to`; one more than there are vertices
+    std::vector<std::size_t> begin;   // in `to`; one more than there are vertices
     std::vector<Vertex> to;
 
     [[nodiscard]] Vertex size() const { return static_cast<Vertex>(begin.size() - 1); }
     [[nodiscard]] std::size_t degree(Vertex vertex) const { return begin[vertex + 1] - begin[vertex]; }
 };
 
-// A Kronecker graph of 2^scale vertices: the quadrant of the matrix that an edge falls into has the probabilities 0.57, 0.19, 0.19 and
-// 0.05 at each scale. Vertices are renamed at random.
+// A Kronecker graph of 2^scale vertices: the quadrant of the matrix that an edge falls into has the probabilities 0.57,
+// 0.19, 0.19 and 0.05 at each scale. Vertices are renamed at random.
 Graph drawn_graph(std::size_t scale, std::size_t edges_for_each) {
     std::mt19937_64 draw(500);
     const Vertex size = Vertex{1} << scale;
@@ -154,7 +156,7 @@ private:
     struct Part {
         std::size_t number = 0;
         std::vector<Vertex> frontier;
-        Lock lock;  // of what follows, and of the parents of the part's vertices
+        Lock lock;   // of what follows, and of the parents of the part's vertices
         std::vector<Vertex> next;
     };
 
@@ -220,7 +222,7 @@ private:
 
     const Graph& graph_;
     std::vector<Part> parts_;
-    std::vector<Buffer> buffers_;  // from * parts + to
+    std::vector<Buffer> buffers_;   // from * parts + to
     std::vector<Vertex> parents_;
     std::size_t capacity_ = 0;
     weft_kind kind_ = WEFT_KIND_FULL;
@@ -238,7 +240,7 @@ std::vector<Vertex> drawn_roots(const Graph& graph, std::size_t count) {
     return roots;
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const promotion::Settings settings(argc, argv, 7);
@@ -262,7 +264,7 @@ int main(int argc, char** argv) {
         std::size_t ends = 0;
         for (Vertex vertex = 0; vertex < graph.size(); ++vertex)
             ends += levels.back()[vertex] != none ? graph.degree(vertex) : 0;
-        sequential.work += static_cast<double>(ends) / 2;  // an edge has two
+        sequential.work += static_cast<double>(ends) / 2;   // an edge has two
     }
 
     const bench::Runtime runtime(settings.pool, WEFT_KIND_FULL, settings.streams);

@@ -1,11 +1,11 @@
-// A fast multipole method in the plane (Greengard and Rokhlin 1987, on an adaptive quadtree): the field that charges cause at each
-// other's places. Both passes are recursive, with a unit for each cell: up the tree a cell's unit waits for those of its quarters, and a
-// leaf never suspends.
+// A fast multipole method in the plane (Greengard and Rokhlin 1987, on an adaptive quadtree): the field that charges
+// cause at each other's places. Both passes are recursive, with a unit for each cell: up the tree a cell's unit waits
+// for those of its quarters, and a leaf never suspends.
 //
 //   fmm [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--particles=100000] [--leaf=16] [--check=200]
 //
-// A cell is written by its own unit alone and in one order, so that every kind must give what the sequential run gives, bit for bit. That one
-// is compared with the direct sum at --check particles.
+// A cell is written by its own unit alone and in one order, so that every kind must give what the sequential run gives,
+// bit for bit. That one is compared with the direct sum at --check particles.
 #include <array>
 #include <cmath>
 #include <complex>
@@ -20,7 +20,7 @@ using promotion::Run;
 using Complex = std::complex<double>;
 
 constexpr std::size_t terms = 12;
-constexpr double far = 0.6;  // two cells are apart when the sum of their radii is less than this share of the distance
+constexpr double far = 0.6;   // two cells are apart when the sum of their radii is less than this share of the distance
 using Expansion = std::array<Complex, terms>;
 
 // As the operators for complex numbers do, without their care for infinities, which nothing here is.
@@ -67,8 +67,8 @@ Particles drawn_particles(std::size_t count) {
 
 struct Cell {
     Complex centre;
-    double half;              // of the side
-    std::size_t first, last;  // its particles
+    double half;               // of the side
+    std::size_t first, last;   // its particles
     std::vector<Cell*> quarters;
     // The field outside, from what is inside: the sum over k of outside[k] / (z - centre)^(k + 1).
     Expansion outside;
@@ -87,7 +87,7 @@ public:
         order_.resize(particles.place.size());
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         root_ = build(particles, {0.5, 0.5}, 0.5, 0, order_.size(), 0);
-        for (const std::size_t i : order_) {  // neighbours in space are neighbours in memory
+        for (const std::size_t i : order_) {   // neighbours in space are neighbours in memory
             place_.push_back(particles.place[i]);
             charge_.push_back(particles.charge[i]);
         }
@@ -139,7 +139,7 @@ public:
 
 private:
     using Pass = void (Fmm::*)(Cell&);
-    static constexpr int deepest = 40;  // particles at the same place stay together
+    static constexpr int deepest = 40;   // particles at the same place stay together
 
     Cell* build(const Particles& particles, Complex centre, double half, std::size_t first, std::size_t last,
                 int depth) {
@@ -229,8 +229,8 @@ private:
         root_->inside = {};
     }
 
-    // What its parent has left to `cell`: cells that are near. Those that are far by now are dealt with here; the others are split, or left
-    // to the quarters; what is left of them in a leaf is summed directly.
+    // What its parent has left to `cell`: cells that are near. Those that are far by now are dealt with here; the
+    // others are split, or left to the quarters; what is left of them in a leaf is summed directly.
     void down(Cell& cell) {
         std::vector<const Cell*> left;
         std::vector<const Cell*> waiting;
@@ -282,9 +282,10 @@ private:
         }
     }
 
-    // With d from the target's centre to the source's: 1 / (z - d)^(k + 1) = sum over l of (-1)^(k + 1) binomial(k + l, k) z^l / d^(k + l + 1).
+    // With d from the target's centre to the source's: 1 / (z - d)^(k + 1) = sum over l of (-1)^(k + 1) binomial(k + l,
+    // k) z^l / d^(k + l + 1).
     static void translate(const Cell& from, Cell& to) {
-        std::array<Complex, 2 * terms> power;  // of 1 / d, from the first on
+        std::array<Complex, 2 * terms> power;   // of 1 / d, from the first on
         power[0] = inverse(from.centre - to.centre);
         for (std::size_t k = 1; k < power.size(); ++k) power[k] = times(power[k - 1], power[0]);
         for (std::size_t l = 0; l < terms; ++l) {
@@ -323,7 +324,7 @@ private:
     promotion::Contended* contended_ = nullptr;
 };
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const promotion::Settings settings(argc, argv, 7);

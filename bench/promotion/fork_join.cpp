@@ -1,10 +1,10 @@
-// A parent forks 128 units and joins them; a share of them suspends once, by a yield. For each kind and each share: what a
-// unit costs.
+// A parent forks 128 units and joins them; a share of them suspends once, by a yield. For each kind and each share:
+// what a unit costs.
 //
 //   fork_join [--samples=63] [--cycles=5] [--way=detached] [--pool=private]
-//       JSON, a line per sample: ns of processor time per unit, and what the processor counts where it lets us ask. All kinds
-//       and shares, and the floor, are shuffled anew for each sample. Units are joined, one by one and many at once; or detached,
-//       and the last one to end resumes the parent, so that it is the scheduler that runs them.
+//       JSON, a line per sample: ns of processor time per unit, and what the processor counts where it lets us ask. All
+//       kinds and shares, and the floor, are shuffled anew for each sample. Units are joined, one by one and many at
+//       once; or detached, and the last one to end resumes the parent, so that it is the scheduler that runs them.
 //   fork_join --kind=sc --share=25 [--way=many] [--pool=private] --count=N
 //       forks N units (a multiple of 128) and prints nothing: for callgrind and for emulators.
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t fork_count = 128;
 constexpr int shares[] = {0, 1, 5, 10, 25, 50, 75, 100};
 
-// Which units suspend: `share` of a hundred, drawn once. A cycle is a hundred forks, so that each share is met exactly; its order
-// is one that no branch predictor learns.
+// Which units suspend: `share` of a hundred, drawn once. A cycle is a hundred forks, so that each share is met exactly;
+// its order is one that no branch predictor learns.
 constexpr std::size_t cycle_forks = 100;
 
 inline void part(void* suspends) {
@@ -34,9 +34,12 @@ inline void part(void* suspends) {
 
 using Body = void (*)(void*);
 
-// One for each share: kind auto tells places apart by them, and is to know each as a program would that does nothing else.
+// One for each share: kind auto tells places apart by them, and is to know each as a program would that does nothing
+// else.
 template <std::size_t share>
-void body(void* suspends) { part(suspends); }
+void body(void* suspends) {
+    part(suspends);
+}
 
 class Plan {
 public:
@@ -87,10 +90,12 @@ void detached(weft_pool* pool, Body body, void* const* arguments) {
     static weft_unit_options options = bench::options_of(WEFT_KIND_DEFAULT);
     family.left.store(fork_count + 1);   // one for the parent, which may not be resumed before it sleeps
     bench::must(weft_unit_spawn_many(pool, fork_count, body, arguments, &options, nullptr));
-    bench::must(weft_unit_suspend([](weft_unit* parent, void*) {
-        family.parent = parent;
-        if (family.left.fetch_sub(1, std::memory_order_acq_rel) == 1) bench::must(weft_unit_resume(parent));
-    }, nullptr));
+    bench::must(weft_unit_suspend(
+        [](weft_unit* parent, void*) {
+            family.parent = parent;
+            if (family.left.fetch_sub(1, std::memory_order_acq_rel) == 1) bench::must(weft_unit_resume(parent));
+        },
+        nullptr));
 }
 
 struct Way {
@@ -100,7 +105,9 @@ struct Way {
 };
 
 template <template <std::size_t> class F, std::size_t... index>
-constexpr std::array<Body, sizeof...(index)> bodies_of(std::index_sequence<index...>) { return {F<index>::call...}; }
+constexpr std::array<Body, sizeof...(index)> bodies_of(std::index_sequence<index...>) {
+    return {F<index>::call...};
+}
 template <std::size_t share>
 struct Joined {
     static constexpr Body call = body<share>;
@@ -123,7 +130,8 @@ const Way& way_of(const std::string& name) {
 }
 
 void fork_and_join(weft_pool* pool, weft_kind kind, const Plan& plan, const Way& way, std::size_t forks) {
-    const auto at = static_cast<std::size_t>(std::find(std::begin(shares), std::end(shares), plan.share()) - std::begin(shares));
+    const auto at =
+        static_cast<std::size_t>(std::find(std::begin(shares), std::end(shares), plan.share()) - std::begin(shares));
     const Body body = way.bodies[at % std::size(shares)];
     bench::must(weft_stream_kind_set(weft_stream_self(), kind));
     for (std::size_t i = 0; i < forks; ++i) way.fork_and_join(pool, body, plan.fork(i));
@@ -149,12 +157,13 @@ std::vector<Subject> all_subjects(weft_pool* pool, bool detach) {
     for (const int share : shares) {
         const auto plan = std::make_shared<Plan>(share);
         for (const promotion::Kind& kind : promotion::all_kinds) {
-            if (kind.value == WEFT_KIND_RTC && share != 0) continue;  // it cannot suspend
+            if (kind.value == WEFT_KIND_RTC && share != 0) continue;   // it cannot suspend
             for (const Way& way : ways) {
                 if ((&way == &way_of("detached")) != detach) continue;
-                subjects.push_back(
-                    {"promotion/" + std::to_string(share) + ":weft." + kind.name + way.suffix,
-                     [=, &way, value = kind.value](std::size_t forks) { fork_and_join(pool, value, *plan, way, forks); }});
+                subjects.push_back({"promotion/" + std::to_string(share) + ":weft." + kind.name + way.suffix,
+                                    [=, &way, value = kind.value](std::size_t forks) {
+                                        fork_and_join(pool, value, *plan, way, forks);
+                                    }});
             }
         }
     }
@@ -183,7 +192,7 @@ void measure(weft_pool* pool, std::size_t samples, std::size_t cycles, bool deta
         if (subject.name.find("weft") == std::string::npos) {
             subject.run(cycle_forks);
         } else {
-            bench::print_sample(subject.name + ".promoted", promoted_share(subject), "%");  // warms up as well
+            bench::print_sample(subject.name + ".promoted", promoted_share(subject), "%");   // warms up as well
         }
     }
     bench::ProcessorCounters processor;
@@ -205,7 +214,7 @@ void measure(weft_pool* pool, std::size_t samples, std::size_t cycles, bool deta
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     const auto samples = promotion::take_number(argc, argv, "samples", 63);

@@ -1,5 +1,5 @@
-// What the programs of this folder share: the kinds by name, the library's counters, fork and join, a lock that every kind may
-// take, and the comparison of all kinds in one process.
+// What the programs of this folder share: the kinds by name, the library's counters, fork and join, a lock that every
+// kind may take, and the comparison of all kinds in one process.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ struct Settings {
     std::size_t streams;
     std::size_t rounds;
     weft_pool_kind pool;
-    bool json;  // samples for plot.py instead of a table
+    bool json;   // samples for plot.py instead of a table
 
     Settings(int& argc, char** argv, std::size_t rounds_by_default)
         : streams(take_number(argc, argv, "streams", bench::usable_cpus().size())),
@@ -95,12 +95,12 @@ inline std::uint64_t counter(const char* name) {
 // The library's own counts, from its start until now.
 struct Counters {
     std::uint64_t created = counter("/units/count/created");
-    std::uint64_t suspended = counter("/units/count/suspended");  // as often as they did
-    std::uint64_t promoted = counter("/units/count/promoted");    // units of a light kind that did at least once
+    std::uint64_t suspended = counter("/units/count/suspended");   // as often as they did
+    std::uint64_t promoted = counter("/units/count/promoted");     // units of a light kind that did at least once
 };
 
-// How many units met somebody: found a lock held, or a child that had not ended. Not all of them suspend: who waits for a lock looks
-// for a while first. Each unit says it once, at its end.
+// How many units met somebody: found a lock held, or a child that had not ended. Not all of them suspend: who waits for
+// a lock looks for a while first. Each unit says it once, at its end.
 class Contended {
 public:
     void add(bool contended) {
@@ -153,16 +153,16 @@ inline double quantile(std::vector<double> values, double share) {
 
 // One run of an application.
 struct Run {
-    double work;  // how much was done, in `unit`s of the comparison
+    double work;   // how much was done, in `unit`s of the comparison
     double seconds;
-    std::uint64_t contended;  // units that met somebody
+    std::uint64_t contended;   // units that met somebody
 };
 
 inline double seconds_since(std::uint64_t start) { return static_cast<double>(bench::now_ns() - start) * 1e-9; }
 
-// Runs run(kind) for every kind and prints the throughputs, and for a hundred units how many met somebody, how many suspensions there were and
-// how many units were promoted. The kinds are shuffled anew in each round; one round before the first is not counted. `sequential` is the same
-// without units.
+// Runs run(kind) for every kind and prints the throughputs, and for a hundred units how many met somebody, how many
+// suspensions there were and how many units were promoted. The kinds are shuffled anew in each round; one round before
+// the first is not counted. `sequential` is the same without units.
 template <class F>
 void compare(const Settings& settings, const std::string& name, const char* unit, const Run& sequential, F run) {
     struct Samples {
@@ -216,4 +216,4 @@ inline void require(bool right, const char* what) {
     std::exit(1);
 }
 
-}  // namespace promotion
+}   // namespace promotion

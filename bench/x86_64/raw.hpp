@@ -21,7 +21,7 @@ inline constexpr std::size_t saved_registers = 6;
 // A stack whose first resumption by one of the switches above lands in `entry` (which must not return), as if called.
 inline void* prepare_stack(void* top, void (*entry)()) {
     auto** word = static_cast<void**>(top);
-    *--word = nullptr;                                  // a return address that is none; keeps the alignment of a call
+    *--word = nullptr;   // a return address that is none; keeps the alignment of a call
     *--word = reinterpret_cast<void*>(entry);
     for (std::size_t i = 0; i < saved_registers; ++i) *--word = nullptr;
     return word;
@@ -36,8 +36,8 @@ inline void* prepare_stack(void* top, void (*entry)()) {
         "movq    %%rbx, %%rsp\n\t"
         : "+D"(argument), "+S"(top), "+a"(body)
         :
-        : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
-          "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+        : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+          "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
 // One uncontended atomic read-modify-write, whatever the compiler thinks of it.
@@ -45,4 +45,4 @@ inline void* prepare_stack(void* top, void (*entry)()) {
     asm volatile("lock incq %0" : "+m"(word) : : "memory", "cc");
 }
 
-}  // namespace bench
+}   // namespace bench

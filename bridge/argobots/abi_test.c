@@ -1,25 +1,34 @@
-/* abt.h alone, as C and, by abi_test.cpp, as C++: every number of the binary interface, and the exact type of every function. What is written
- * here was written from a list of the interface, not from the header; nothing in it may ever change. */
+/* abt.h alone, as C and, by abi_test.cpp, as C++: every number of the binary interface, and the exact type of every
+ * function. What is written here was written from a list of the interface, not from the header; nothing in it may ever
+ * change. */
 #include "abt.h"
 
 #include <assert.h>
 
 /* ---- sizes and numbers ----------------------------------------------------------------------------- */
 
-static_assert(sizeof(ABT_mutex_memory) == 64 && sizeof(ABT_cond_memory) == 64 && sizeof(ABT_eventual_memory) == 64, "static memory");
+static_assert(sizeof(ABT_mutex_memory) == 64 && sizeof(ABT_cond_memory) == 64 && sizeof(ABT_eventual_memory) == 64,
+              "static memory");
 static_assert(sizeof(ABT_sched_def) == 40 && sizeof(ABT_pool_def) == 128, "definitions");
-static_assert(offsetof(ABT_pool_def, u_is_in_pool) == 32 && offsetof(ABT_pool_def, u_create_from_thread) == 40, "units");
-static_assert(offsetof(ABT_pool_def, u_free) == 56 && offsetof(ABT_pool_def, p_init) == 64 && offsetof(ABT_pool_def, p_pop) == 88, "pools");
-static_assert(offsetof(ABT_pool_def, p_pop_timedwait) == 96 && offsetof(ABT_pool_def, p_print_all) == 120, "pools, the end");
+static_assert(offsetof(ABT_pool_def, u_is_in_pool) == 32 && offsetof(ABT_pool_def, u_create_from_thread) == 40,
+              "units");
+static_assert(offsetof(ABT_pool_def, u_free) == 56 && offsetof(ABT_pool_def, p_init) == 64 &&
+                  offsetof(ABT_pool_def, p_pop) == 88,
+              "pools");
+static_assert(offsetof(ABT_pool_def, p_pop_timedwait) == 96 && offsetof(ABT_pool_def, p_print_all) == 120,
+              "pools, the end");
 static_assert(offsetof(ABT_sched_def, run) == 16 && offsetof(ABT_sched_def, get_migr_pool) == 32, "schedulers");
 static_assert(sizeof(ABT_sched_config_var) == 8 && sizeof(ABT_pool_config_var) == 8, "configurations");
-static_assert(sizeof(ABT_bool) == 4 && sizeof(ABT_unit_id) == 8 && sizeof(ABT_thread_id) == 8 && sizeof(ABT_pool_context) == 8, "numbers");
+static_assert(sizeof(ABT_bool) == 4 && sizeof(ABT_unit_id) == 8 && sizeof(ABT_thread_id) == 8 &&
+                  sizeof(ABT_pool_context) == 8,
+              "numbers");
 static_assert(sizeof(ABT_thread_state) == 4 && sizeof(ABT_unit_type) == 4, "enumerations are as wide as int");
 static_assert(ABT_TRUE == 1 && ABT_FALSE == 0 && ABT_XSTREAM_ANY_RANK == -1, "constants");
 
 static_assert(ABT_NUMVERSION == 10200300 && sizeof(ABT_VERSION) == sizeof("1.2"), "version");
 static_assert(ABT_CALC_VERSION(1, 2, 0, ABT_RELEASE_TYPE_RC, 1) == 10200201, "version of a candidate");
-static_assert(ABT_RELEASE_TYPE_ALPHA == 0 && ABT_RELEASE_TYPE_BETA == 1 && ABT_RELEASE_TYPE_PATCH == 3, "kinds of versions");
+static_assert(ABT_RELEASE_TYPE_ALPHA == 0 && ABT_RELEASE_TYPE_BETA == 1 && ABT_RELEASE_TYPE_PATCH == 3,
+              "kinds of versions");
 
 static_assert(ABT_SUCCESS == 0, "errors");
 static_assert(ABT_ERR_UNINITIALIZED == 1 && ABT_ERR_MEM == 2 && ABT_ERR_OTHER == 3, "errors");
@@ -43,10 +52,13 @@ static_assert(ABT_ERR_INV_TOOL_CONTEXT == 52 && ABT_ERR_INV_ARG == 53 && ABT_ERR
 static_assert(ABT_ERR_CPUID == 55 && ABT_ERR_INV_POOL_CONFIG == 56 && ABT_ERR_INV_POOL_USER_DEF == 57, "errors");
 
 static_assert(ABT_XSTREAM_STATE_RUNNING == 0 && ABT_XSTREAM_STATE_TERMINATED == 1, "states of execution streams");
-static_assert(ABT_THREAD_STATE_READY == 0 && ABT_THREAD_STATE_RUNNING == 1 && ABT_THREAD_STATE_BLOCKED == 2, "states of work units");
+static_assert(ABT_THREAD_STATE_READY == 0 && ABT_THREAD_STATE_RUNNING == 1 && ABT_THREAD_STATE_BLOCKED == 2,
+              "states of work units");
 static_assert(ABT_THREAD_STATE_TERMINATED == 3, "states of work units");
-static_assert(ABT_TASK_STATE_READY == 0 && ABT_TASK_STATE_RUNNING == 1 && ABT_TASK_STATE_TERMINATED == 2, "states of tasklets");
-static_assert(ABT_SCHED_STATE_READY == 0 && ABT_SCHED_STATE_RUNNING == 1 && ABT_SCHED_STATE_STOPPED == 2, "states of schedulers");
+static_assert(ABT_TASK_STATE_READY == 0 && ABT_TASK_STATE_RUNNING == 1 && ABT_TASK_STATE_TERMINATED == 2,
+              "states of tasklets");
+static_assert(ABT_SCHED_STATE_READY == 0 && ABT_SCHED_STATE_RUNNING == 1 && ABT_SCHED_STATE_STOPPED == 2,
+              "states of schedulers");
 static_assert(ABT_SCHED_STATE_TERMINATED == 3, "states of schedulers");
 static_assert(ABT_SCHED_DEFAULT == 0 && ABT_SCHED_BASIC == 1 && ABT_SCHED_PRIO == 2, "schedulers");
 static_assert(ABT_SCHED_RANDWS == 3 && ABT_SCHED_BASIC_WAIT == 4, "schedulers");
@@ -56,25 +68,37 @@ static_assert(ABT_POOL_ACCESS_PRIV == 0 && ABT_POOL_ACCESS_SPSC == 1 && ABT_POOL
 static_assert(ABT_POOL_ACCESS_SPMC == 3 && ABT_POOL_ACCESS_MPMC == 4, "access");
 static_assert(ABT_UNIT_TYPE_THREAD == 0 && ABT_UNIT_TYPE_TASK == 1 && ABT_UNIT_TYPE_XSTREAM == 2, "types of units");
 static_assert(ABT_UNIT_TYPE_EXT == 3, "types of units");
-static_assert(ABT_SCHED_CONFIG_INT == 0 && ABT_SCHED_CONFIG_DOUBLE == 1 && ABT_SCHED_CONFIG_PTR == 2, "types of values");
+static_assert(ABT_SCHED_CONFIG_INT == 0 && ABT_SCHED_CONFIG_DOUBLE == 1 && ABT_SCHED_CONFIG_PTR == 2,
+              "types of values");
 static_assert(ABT_POOL_CONFIG_INT == 0 && ABT_POOL_CONFIG_DOUBLE == 1 && ABT_POOL_CONFIG_PTR == 2, "types of values");
 static_assert(ABT_INFO_QUERY_KIND_ENABLED_DEBUG == 0 && ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO == 1, "questions");
 static_assert(ABT_INFO_QUERY_KIND_ENABLED_LOG == 2 && ABT_INFO_QUERY_KIND_ENABLED_VALGRIND == 3, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR == 4 && ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER == 5, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER == 6 && ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU == 7, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL == 8 && ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL == 9, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION == 10 && ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED == 11, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD == 12 && ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP == 13, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG == 14 && ABT_INFO_QUERY_KIND_ENABLED_AFFINITY == 15, "questions");
-static_assert(ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS == 16 && ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE == 17, "questions");
-static_assert(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE == 18 && ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ == 19, "questions");
-static_assert(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC == 20 && ABT_INFO_QUERY_KIND_ENABLED_TOOL == 21, "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR == 4 && ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER == 5,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER == 6 && ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU == 7,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL == 8 && ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL == 9,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_MIGRATION == 10 && ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED == 11,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD == 12 && ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP == 13,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG == 14 && ABT_INFO_QUERY_KIND_ENABLED_AFFINITY == 15,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS == 16 && ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE == 17,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE == 18 && ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ == 19,
+              "questions");
+static_assert(ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC == 20 && ABT_INFO_QUERY_KIND_ENABLED_TOOL == 21,
+              "questions");
 static_assert(ABT_INFO_QUERY_KIND_FCONTEXT == 22 && ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION == 23, "questions");
-static_assert(ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND == 24 && ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK == 25, "questions");
+static_assert(ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND == 24 && ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK == 25,
+              "questions");
 static_assert(ABT_INFO_QUERY_KIND_WAIT_POLICY == 26 && ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC == 27, "questions");
 static_assert(ABT_TOOL_QUERY_KIND_POOL == 0 && ABT_TOOL_QUERY_KIND_STACK_DEPTH == 1, "questions of tools");
 static_assert(ABT_TOOL_QUERY_KIND_CALLER_TYPE == 2 && ABT_TOOL_QUERY_KIND_CALLER_HANDLE == 3, "questions of tools");
-static_assert(ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE == 4 && ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE == 5, "questions of tools");
+static_assert(ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE == 4 && ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE == 5,
+              "questions of tools");
 static_assert(ABT_EXEC_ENTITY_TYPE_EXT == 0 && ABT_EXEC_ENTITY_TYPE_THREAD == 1, "who causes events");
 static_assert(ABT_SYNC_EVENT_TYPE_UNKNOWN == 0 && ABT_SYNC_EVENT_TYPE_USER == 1, "what is waited for");
 static_assert(ABT_SYNC_EVENT_TYPE_OTHER == 2 && ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN == 3, "what is waited for");
@@ -83,18 +107,28 @@ static_assert(ABT_SYNC_EVENT_TYPE_COND == 6 && ABT_SYNC_EVENT_TYPE_RWLOCK == 7, 
 static_assert(ABT_SYNC_EVENT_TYPE_EVENTUAL == 8 && ABT_SYNC_EVENT_TYPE_FUTURE == 9, "what is waited for");
 static_assert(ABT_SYNC_EVENT_TYPE_BARRIER == 10, "what is waited for");
 
-static_assert(ABT_TOOL_EVENT_THREAD_CREATE == 1 && ABT_TOOL_EVENT_THREAD_JOIN == 2 && ABT_TOOL_EVENT_THREAD_FREE == 4, "events");
-static_assert(ABT_TOOL_EVENT_THREAD_REVIVE == 8 && ABT_TOOL_EVENT_THREAD_RUN == 16 && ABT_TOOL_EVENT_THREAD_FINISH == 32, "events");
-static_assert(ABT_TOOL_EVENT_THREAD_CANCEL == 64 && ABT_TOOL_EVENT_THREAD_YIELD == 128 && ABT_TOOL_EVENT_THREAD_SUSPEND == 256, "events");
+static_assert(ABT_TOOL_EVENT_THREAD_CREATE == 1 && ABT_TOOL_EVENT_THREAD_JOIN == 2 && ABT_TOOL_EVENT_THREAD_FREE == 4,
+              "events");
+static_assert(ABT_TOOL_EVENT_THREAD_REVIVE == 8 && ABT_TOOL_EVENT_THREAD_RUN == 16 &&
+                  ABT_TOOL_EVENT_THREAD_FINISH == 32,
+              "events");
+static_assert(ABT_TOOL_EVENT_THREAD_CANCEL == 64 && ABT_TOOL_EVENT_THREAD_YIELD == 128 &&
+                  ABT_TOOL_EVENT_THREAD_SUSPEND == 256,
+              "events");
 static_assert(ABT_TOOL_EVENT_THREAD_RESUME == 512, "events");
 static_assert(ABT_TOOL_EVENT_THREAD_NONE == 0 && ABT_TOOL_EVENT_THREAD_ALL == 0xfff, "events");
 static_assert(ABT_POOL_CONTEXT_PRIO_HIGH == 0x1 && ABT_POOL_CONTEXT_PRIO_LOW == 0x2, "contexts");
 static_assert(ABT_POOL_CONTEXT_OWNER_PRIMARY == 0x100 && ABT_POOL_CONTEXT_OWNER_SECONDARY == 0x200, "contexts");
-static_assert(ABT_POOL_CONTEXT_OP_THREAD_CREATE == 0x1000 && ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO == 0x2000, "contexts");
-static_assert(ABT_POOL_CONTEXT_OP_THREAD_REVIVE == 0x4000 && ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO == 0x8000, "contexts");
-static_assert(ABT_POOL_CONTEXT_OP_THREAD_YIELD == 0x10000 && ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO == 0x20000, "contexts");
-static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO == 0x40000 && ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP == 0x80000, "contexts");
-static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME == 0x100000 && ABT_POOL_CONTEXT_OP_THREAD_MIGRATE == 0x200000, "contexts");
+static_assert(ABT_POOL_CONTEXT_OP_THREAD_CREATE == 0x1000 && ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO == 0x2000,
+              "contexts");
+static_assert(ABT_POOL_CONTEXT_OP_THREAD_REVIVE == 0x4000 && ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO == 0x8000,
+              "contexts");
+static_assert(ABT_POOL_CONTEXT_OP_THREAD_YIELD == 0x10000 && ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO == 0x20000,
+              "contexts");
+static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO == 0x40000 && ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP == 0x80000,
+              "contexts");
+static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME == 0x100000 && ABT_POOL_CONTEXT_OP_THREAD_MIGRATE == 0x200000,
+              "contexts");
 static_assert(ABT_POOL_CONTEXT_PRIO_DEFAULT == 0 && ABT_POOL_CONTEXT_OWNER_OTHER == 0, "contexts");
 static_assert(ABT_POOL_CONTEXT_OP_POOL_OTHER == 0, "contexts");
 
@@ -132,7 +166,8 @@ int (*f_sched_init)(ABT_sched, ABT_sched_config) = (ABT_sched_init_fn)0;
 void (*f_sched_run)(ABT_sched) = (ABT_sched_run_fn)0;
 int (*f_sched_free)(ABT_sched) = (ABT_sched_free_fn)0;
 ABT_pool (*f_sched_get_migr_pool)(ABT_sched) = (ABT_sched_get_migr_pool_fn)0;
-void (*f_tool_thread_callback)(ABT_thread, ABT_xstream, uint64_t, ABT_tool_context, void *) = (ABT_tool_thread_callback_fn)0;
+void (*f_tool_thread_callback)(ABT_thread, ABT_xstream, uint64_t, ABT_tool_context,
+                               void *) = (ABT_tool_thread_callback_fn)0;
 void (*f_tool_task_callback)(ABT_task, ABT_xstream, uint64_t, ABT_tool_context, void *) = (ABT_tool_task_callback_fn)0;
 
 /* ---- functions, and what is exported as data -------------------------------------------------------- */
@@ -148,7 +183,7 @@ int (*p_initialized)(void) = ABT_initialized;
 /* execution stream */
 int (*p_xstream_create)(ABT_sched sched, ABT_xstream *newxstream) = ABT_xstream_create;
 int (*p_xstream_create_basic)(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
-    ABT_xstream *newxstream) = ABT_xstream_create_basic;
+                              ABT_xstream *newxstream) = ABT_xstream_create_basic;
 int (*p_xstream_create_with_rank)(ABT_sched sched, int rank, ABT_xstream *newxstream) = ABT_xstream_create_with_rank;
 int (*p_xstream_free)(ABT_xstream *xstream) = ABT_xstream_free;
 int (*p_xstream_join)(ABT_xstream xstream) = ABT_xstream_join;
@@ -161,7 +196,7 @@ int (*p_xstream_set_rank)(ABT_xstream xstream, int rank) = ABT_xstream_set_rank;
 int (*p_xstream_get_rank)(ABT_xstream xstream, int *rank) = ABT_xstream_get_rank;
 int (*p_xstream_set_main_sched)(ABT_xstream xstream, ABT_sched sched) = ABT_xstream_set_main_sched;
 int (*p_xstream_set_main_sched_basic)(ABT_xstream xstream, ABT_sched_predef predef, int num_pools,
-    ABT_pool *pools) = ABT_xstream_set_main_sched_basic;
+                                      ABT_pool *pools) = ABT_xstream_set_main_sched_basic;
 int (*p_xstream_get_main_sched)(ABT_xstream xstream, ABT_sched *sched) = ABT_xstream_get_main_sched;
 int (*p_xstream_get_main_pools)(ABT_xstream xstream, int max_pools, ABT_pool *pools) = ABT_xstream_get_main_pools;
 int (*p_xstream_get_state)(ABT_xstream xstream, ABT_xstream_state *state) = ABT_xstream_get_state;
@@ -173,7 +208,8 @@ int (*p_xstream_check_events)(ABT_sched sched) = ABT_xstream_check_events;
 int (*p_xstream_set_cpubind)(ABT_xstream xstream, int cpuid) = ABT_xstream_set_cpubind;
 int (*p_xstream_get_cpubind)(ABT_xstream xstream, int *cpuid) = ABT_xstream_get_cpubind;
 int (*p_xstream_set_affinity)(ABT_xstream xstream, int num_cpuids, int *cpuids) = ABT_xstream_set_affinity;
-int (*p_xstream_get_affinity)(ABT_xstream xstream, int max_cpuids, int *cpuids, int *num_cpuids) = ABT_xstream_get_affinity;
+int (*p_xstream_get_affinity)(ABT_xstream xstream, int max_cpuids, int *cpuids,
+                              int *num_cpuids) = ABT_xstream_get_affinity;
 
 /* barriers of execution streams */
 int (*p_xstream_barrier_create)(uint32_t num_waiters, ABT_xstream_barrier *newbarrier) = ABT_xstream_barrier_create;
@@ -181,9 +217,10 @@ int (*p_xstream_barrier_free)(ABT_xstream_barrier *barrier) = ABT_xstream_barrie
 int (*p_xstream_barrier_wait)(ABT_xstream_barrier barrier) = ABT_xstream_barrier_wait;
 
 /* scheduler */
-int (*p_sched_create)(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config, ABT_sched *newsched) = ABT_sched_create;
+int (*p_sched_create)(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config,
+                      ABT_sched *newsched) = ABT_sched_create;
 int (*p_sched_create_basic)(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
-    ABT_sched *newsched) = ABT_sched_create_basic;
+                            ABT_sched *newsched) = ABT_sched_create_basic;
 int (*p_sched_free)(ABT_sched *sched) = ABT_sched_free;
 int (*p_sched_set_data)(ABT_sched sched, void *data) = ABT_sched_set_data;
 int (*p_sched_get_data)(ABT_sched sched, void **data) = ABT_sched_get_data;
@@ -199,12 +236,15 @@ int (*p_sched_has_to_stop)(ABT_sched sched, ABT_bool *stop) = ABT_sched_has_to_s
 int (*p_sched_config_create)(ABT_sched_config *config, ...) = ABT_sched_config_create;
 int (*p_sched_config_read)(ABT_sched_config config, int num_vars, ...) = ABT_sched_config_read;
 int (*p_sched_config_free)(ABT_sched_config *config) = ABT_sched_config_free;
-int (*p_sched_config_set)(ABT_sched_config config, int idx, ABT_sched_config_type type, const void *val) = ABT_sched_config_set;
-int (*p_sched_config_get)(ABT_sched_config config, int idx, ABT_sched_config_type *p_type, void *val) = ABT_sched_config_get;
+int (*p_sched_config_set)(ABT_sched_config config, int idx, ABT_sched_config_type type,
+                          const void *val) = ABT_sched_config_set;
+int (*p_sched_config_get)(ABT_sched_config config, int idx, ABT_sched_config_type *p_type,
+                          void *val) = ABT_sched_config_get;
 
 /* pool */
 int (*p_pool_create)(ABT_pool_user_def def, ABT_pool_config config, ABT_pool *newpool) = ABT_pool_create;
-int (*p_pool_create_basic)(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic, ABT_pool *newpool) = ABT_pool_create_basic;
+int (*p_pool_create_basic)(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic,
+                           ABT_pool *newpool) = ABT_pool_create_basic;
 int (*p_pool_free)(ABT_pool *pool) = ABT_pool_free;
 int (*p_pool_get_access)(ABT_pool pool, ABT_pool_access *access) = ABT_pool_get_access;
 int (*p_pool_is_empty)(ABT_pool pool, ABT_bool *is_empty) = ABT_pool_is_empty;
@@ -214,15 +254,17 @@ int (*p_pool_pop_thread)(ABT_pool pool, ABT_thread *thread) = ABT_pool_pop_threa
 int (*p_pool_pop_thread_ex)(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx) = ABT_pool_pop_thread_ex;
 int (*p_pool_pop_threads)(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num) = ABT_pool_pop_threads;
 int (*p_pool_pop_threads_ex)(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num,
-    ABT_pool_context pool_ctx) = ABT_pool_pop_threads_ex;
+                             ABT_pool_context pool_ctx) = ABT_pool_pop_threads_ex;
 int (*p_pool_push_thread)(ABT_pool pool, ABT_thread thread) = ABT_pool_push_thread;
 int (*p_pool_push_thread_ex)(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx) = ABT_pool_push_thread_ex;
 int (*p_pool_push_threads)(ABT_pool pool, const ABT_thread *threads, size_t num) = ABT_pool_push_threads;
-int (*p_pool_push_threads_ex)(ABT_pool pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx) = ABT_pool_push_threads_ex;
+int (*p_pool_push_threads_ex)(ABT_pool pool, const ABT_thread *threads, size_t num,
+                              ABT_pool_context pool_ctx) = ABT_pool_push_threads_ex;
 int (*p_pool_pop_wait_thread)(ABT_pool pool, ABT_thread *thread, double time_secs) = ABT_pool_pop_wait_thread;
 int (*p_pool_pop_wait_thread_ex)(ABT_pool pool, ABT_thread *thread, double time_secs,
-    ABT_pool_context pool_ctx) = ABT_pool_pop_wait_thread_ex;
-int (*p_pool_print_all_threads)(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_thread)) = ABT_pool_print_all_threads;
+                                 ABT_pool_context pool_ctx) = ABT_pool_pop_wait_thread_ex;
+int (*p_pool_print_all_threads)(ABT_pool pool, void *arg,
+                                void (*print_fn)(void *arg, ABT_thread)) = ABT_pool_print_all_threads;
 int (*p_pool_set_data)(ABT_pool pool, void *data) = ABT_pool_set_data;
 int (*p_pool_get_data)(ABT_pool pool, void **data) = ABT_pool_get_data;
 int (*p_pool_add_sched)(ABT_pool pool, ABT_sched sched) = ABT_pool_add_sched;
@@ -237,18 +279,26 @@ int (*p_pool_print_all)(ABT_pool pool, void *arg, void (*print_fn)(void *arg, AB
 /* pool config/user def */
 int (*p_pool_config_create)(ABT_pool_config *config) = ABT_pool_config_create;
 int (*p_pool_config_free)(ABT_pool_config *config) = ABT_pool_config_free;
-int (*p_pool_config_set)(ABT_pool_config config, int key, ABT_pool_config_type type, const void *val) = ABT_pool_config_set;
-int (*p_pool_config_get)(ABT_pool_config config, int key, ABT_pool_config_type *p_type, void *val) = ABT_pool_config_get;
+int (*p_pool_config_set)(ABT_pool_config config, int key, ABT_pool_config_type type,
+                         const void *val) = ABT_pool_config_set;
+int (*p_pool_config_get)(ABT_pool_config config, int key, ABT_pool_config_type *p_type,
+                         void *val) = ABT_pool_config_get;
 int (*p_pool_user_def_create)(ABT_pool_user_create_unit_fn p_create_unit, ABT_pool_user_free_unit_fn p_free_unit,
-    ABT_pool_user_is_empty_fn p_is_empty, ABT_pool_user_pop_fn p_pop, ABT_pool_user_push_fn p_push, ABT_pool_user_def *newdef) = ABT_pool_user_def_create;
+                              ABT_pool_user_is_empty_fn p_is_empty, ABT_pool_user_pop_fn p_pop,
+                              ABT_pool_user_push_fn p_push, ABT_pool_user_def *newdef) = ABT_pool_user_def_create;
 int (*p_pool_user_def_free)(ABT_pool_user_def *def) = ABT_pool_user_def_free;
 int (*p_pool_user_def_set_init)(ABT_pool_user_def def, ABT_pool_user_init_fn p_init) = ABT_pool_user_def_set_init;
 int (*p_pool_user_def_set_free)(ABT_pool_user_def def, ABT_pool_user_free_fn p_free) = ABT_pool_user_def_set_free;
-int (*p_pool_user_def_set_get_size)(ABT_pool_user_def def, ABT_pool_user_get_size_fn p_get_size) = ABT_pool_user_def_set_get_size;
-int (*p_pool_user_def_set_pop_wait)(ABT_pool_user_def def, ABT_pool_user_pop_wait_fn p_pop_wait) = ABT_pool_user_def_set_pop_wait;
-int (*p_pool_user_def_set_pop_many)(ABT_pool_user_def def, ABT_pool_user_pop_many_fn p_pop_many) = ABT_pool_user_def_set_pop_many;
-int (*p_pool_user_def_set_push_many)(ABT_pool_user_def def, ABT_pool_user_push_many_fn p_push_many) = ABT_pool_user_def_set_push_many;
-int (*p_pool_user_def_set_print_all)(ABT_pool_user_def def, ABT_pool_user_print_all_fn p_print_all) = ABT_pool_user_def_set_print_all;
+int (*p_pool_user_def_set_get_size)(ABT_pool_user_def def,
+                                    ABT_pool_user_get_size_fn p_get_size) = ABT_pool_user_def_set_get_size;
+int (*p_pool_user_def_set_pop_wait)(ABT_pool_user_def def,
+                                    ABT_pool_user_pop_wait_fn p_pop_wait) = ABT_pool_user_def_set_pop_wait;
+int (*p_pool_user_def_set_pop_many)(ABT_pool_user_def def,
+                                    ABT_pool_user_pop_many_fn p_pop_many) = ABT_pool_user_def_set_pop_many;
+int (*p_pool_user_def_set_push_many)(ABT_pool_user_def def,
+                                     ABT_pool_user_push_many_fn p_push_many) = ABT_pool_user_def_set_push_many;
+int (*p_pool_user_def_set_print_all)(ABT_pool_user_def def,
+                                     ABT_pool_user_print_all_fn p_print_all) = ABT_pool_user_def_set_print_all;
 
 /* unit */
 int (*p_unit_get_thread)(ABT_unit unit, ABT_thread *thread) = ABT_unit_get_thread;
@@ -256,15 +306,16 @@ int (*p_unit_set_associated_pool)(ABT_unit unit, ABT_pool pool) = ABT_unit_set_a
 
 /* ULTs: create/join */
 int (*p_thread_create)(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-    ABT_thread *newthread) = ABT_thread_create;
+                       ABT_thread *newthread) = ABT_thread_create;
 int (*p_thread_create_to)(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-    ABT_thread *newthread) = ABT_thread_create_to;
+                          ABT_thread *newthread) = ABT_thread_create_to;
 int (*p_thread_create_on_xstream)(ABT_xstream xstream, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-    ABT_thread *newthread) = ABT_thread_create_on_xstream;
+                                  ABT_thread *newthread) = ABT_thread_create_on_xstream;
 int (*p_thread_create_many)(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
-    ABT_thread_attr attr, ABT_thread *newthread_list) = ABT_thread_create_many;
+                            ABT_thread_attr attr, ABT_thread *newthread_list) = ABT_thread_create_many;
 int (*p_thread_revive)(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread) = ABT_thread_revive;
-int (*p_thread_revive_to)(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread) = ABT_thread_revive_to;
+int (*p_thread_revive_to)(ABT_pool pool, void (*thread_func)(void *), void *arg,
+                          ABT_thread *thread) = ABT_thread_revive_to;
 int (*p_thread_free)(ABT_thread *thread) = ABT_thread_free;
 int (*p_thread_free_many)(int num_threads, ABT_thread *thread_list) = ABT_thread_free_many;
 int (*p_thread_join)(ABT_thread thread) = ABT_thread_join;
@@ -288,7 +339,8 @@ int (*p_thread_migrate_to_xstream)(ABT_thread thread, ABT_xstream xstream) = ABT
 int (*p_thread_migrate_to_sched)(ABT_thread thread, ABT_sched sched) = ABT_thread_migrate_to_sched;
 int (*p_thread_migrate_to_pool)(ABT_thread thread, ABT_pool pool) = ABT_thread_migrate_to_pool;
 int (*p_thread_migrate)(ABT_thread thread) = ABT_thread_migrate;
-int (*p_thread_set_callback)(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg), void *cb_arg) = ABT_thread_set_callback;
+int (*p_thread_set_callback)(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg),
+                             void *cb_arg) = ABT_thread_set_callback;
 int (*p_thread_set_migratable)(ABT_thread thread, ABT_bool migratable) = ABT_thread_set_migratable;
 int (*p_thread_is_migratable)(ABT_thread thread, ABT_bool *is_migratable) = ABT_thread_is_migratable;
 
@@ -312,12 +364,13 @@ int (*p_thread_attr_get_stack)(ABT_thread_attr attr, void **stackaddr, size_t *s
 int (*p_thread_attr_set_stacksize)(ABT_thread_attr attr, size_t stacksize) = ABT_thread_attr_set_stacksize;
 int (*p_thread_attr_get_stacksize)(ABT_thread_attr attr, size_t *stacksize) = ABT_thread_attr_get_stacksize;
 int (*p_thread_attr_set_callback)(ABT_thread_attr attr, void (*cb_func)(ABT_thread thread, void *cb_arg),
-    void *cb_arg) = ABT_thread_attr_set_callback;
+                                  void *cb_arg) = ABT_thread_attr_set_callback;
 int (*p_thread_attr_set_migratable)(ABT_thread_attr attr, ABT_bool is_migratable) = ABT_thread_attr_set_migratable;
 
 /* tasklet */
 int (*p_task_create)(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask) = ABT_task_create;
-int (*p_task_create_on_xstream)(ABT_xstream xstream, void (*task_func)(void *), void *arg, ABT_task *newtask) = ABT_task_create_on_xstream;
+int (*p_task_create_on_xstream)(ABT_xstream xstream, void (*task_func)(void *), void *arg,
+                                ABT_task *newtask) = ABT_task_create_on_xstream;
 int (*p_task_revive)(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *task) = ABT_task_revive;
 int (*p_task_free)(ABT_task *task) = ABT_task_free;
 int (*p_task_join)(ABT_task task) = ABT_task_join;
@@ -407,13 +460,15 @@ int (*p_rwlock_unlock)(ABT_rwlock rwlock) = ABT_rwlock_unlock;
 int (*p_eventual_create)(int nbytes, ABT_eventual *neweventual) = ABT_eventual_create;
 int (*p_eventual_free)(ABT_eventual *eventual) = ABT_eventual_free;
 int (*p_eventual_wait)(ABT_eventual eventual, void **value) = ABT_eventual_wait;
-int (*p_eventual_timedwait)(ABT_eventual eventual, void **value, const struct timespec *abstime) = ABT_eventual_timedwait;
+int (*p_eventual_timedwait)(ABT_eventual eventual, void **value,
+                            const struct timespec *abstime) = ABT_eventual_timedwait;
 int (*p_eventual_test)(ABT_eventual eventual, void **value, ABT_bool *is_ready) = ABT_eventual_test;
 int (*p_eventual_set)(ABT_eventual eventual, void *value, int nbytes) = ABT_eventual_set;
 int (*p_eventual_reset)(ABT_eventual eventual) = ABT_eventual_reset;
 
 /* future */
-int (*p_future_create)(uint32_t num_compartments, void (*cb_func)(void **arg), ABT_future *newfuture) = ABT_future_create;
+int (*p_future_create)(uint32_t num_compartments, void (*cb_func)(void **arg),
+                       ABT_future *newfuture) = ABT_future_create;
 int (*p_future_free)(ABT_future *future) = ABT_future_free;
 int (*p_future_wait)(ABT_future future) = ABT_future_wait;
 int (*p_future_test)(ABT_future future, ABT_bool *is_ready) = ABT_future_test;
@@ -453,12 +508,13 @@ int (*p_info_print_task)(FILE *fp, ABT_task task) = ABT_info_print_task;
 int (*p_info_print_thread_stack)(FILE *fp, ABT_thread thread) = ABT_info_print_thread_stack;
 int (*p_info_print_thread_stacks_in_pool)(FILE *fp, ABT_pool pool) = ABT_info_print_thread_stacks_in_pool;
 int (*p_info_trigger_print_all_thread_stacks)(FILE *fp, double timeout, void (*cb_func)(ABT_bool, void *),
-    void *arg) = ABT_info_trigger_print_all_thread_stacks;
+                                              void *arg) = ABT_info_trigger_print_all_thread_stacks;
 
 /* tool */
 int (*p_tool_register_thread_callback)(ABT_tool_thread_callback_fn cb_func, uint64_t event_mask,
-    void *user_arg) = ABT_tool_register_thread_callback;
-int (*p_tool_query_thread)(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void *val) = ABT_tool_query_thread;
+                                       void *user_arg) = ABT_tool_register_thread_callback;
+int (*p_tool_query_thread)(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind,
+                           void *val) = ABT_tool_query_thread;
 
 int (*p_task_is_unnamed)(ABT_thread thread, ABT_bool *is_unnamed) = ABT_task_is_unnamed;
 int (*p_task_set_specific)(ABT_thread thread, ABT_key key, void *value) = ABT_task_set_specific;
@@ -536,7 +592,9 @@ static void static_memory(void) {
     expect(number(eventual_handle) == number(&eventual), __LINE__);
     expect(recursive.dummy[0] == 1, __LINE__);
     for (int i = 0; i < 16; ++i) {
-        expect(mutex.dummy[i] == 0 && cond.dummy[i] == 0 && eventual.dummy[i] == 0 && (i == 0 || recursive.dummy[i] == 0), __LINE__);
+        expect(
+            mutex.dummy[i] == 0 && cond.dummy[i] == 0 && eventual.dummy[i] == 0 && (i == 0 || recursive.dummy[i] == 0),
+            __LINE__);
     }
 }
 

@@ -1,22 +1,23 @@
-/* Argobots' interface, version 1.2, on Weft: programs written for Argobots are compiled with this header and linked with libabt, or
- * merely loaded with it. See doc/argobots.md. Compiles as C11 and as C++; includes nothing of Weft.
+/* Argobots' interface, version 1.2, on Weft: programs written for Argobots are compiled with this header and linked
+ * with libabt, or merely loaded with it. See doc/argobots.md. Compiles as C11 and as C++; includes nothing of Weft.
  *
- * The nouns: an execution stream (`xstream`, ES) runs work units on one OS thread. A work unit is a ULT (`thread`), which can yield and
- * wait, or a tasklet (`task`), which runs to its end. Ready work units wait in pools; a scheduler (`sched`) draws from its pools. An OS
- * thread that is no execution stream is called external. The primary ULT is the OS thread that called ABT_init.
+ * The nouns: an execution stream (`xstream`, ES) runs work units on one OS thread. A work unit is a ULT (`thread`),
+ * which can yield and wait, or a tasklet (`task`), which runs to its end. Ready work units wait in pools; a scheduler
+ * (`sched`) draws from its pools. An OS thread that is no execution stream is called external. The primary ULT is the
+ * OS thread that called ABT_init.
  *
  * Conventions, which the comments below do not repeat:
  *  1. A call returns ABT_SUCCESS or one of the errors ABT_ERR_x.
- *  2. A handle that is ABT_x_NULL gives ABT_ERR_INV_x, where nothing else is said; so does the address of one for calls that free.
- *     A C null pointer is taken for such a handle. THREAD_NULL and TASK_NULL are the same to every call.
- *  3. A call that creates or starts something may return ABT_ERR_MEM (no memory) or ABT_ERR_SYS (the system refused). Nothing has been
- *     changed then, and the call may be repeated.
+ *  2. A handle that is ABT_x_NULL gives ABT_ERR_INV_x, where nothing else is said; so does the address of one for calls
+ *     that free. A C null pointer is taken for such a handle. THREAD_NULL and TASK_NULL are the same to every call.
+ *  3. A call that creates or starts something may return ABT_ERR_MEM (no memory) or ABT_ERR_SYS (the system refused).
+ *     Nothing has been changed then, and the call may be repeated.
  *  4. Results come through pointers and are written only on success, but for: "X_NULL on error".
- *  5. "External: ERR_x", "tasklet: ERR_x", "not initialized: ERR_x": from there the call returns this error.
- *     Where nothing is said, a call may come from ULTs, tasklets and external threads, between ABT_init and ABT_finalize.
+ *  5. "External: ERR_x", "tasklet: ERR_x", "not initialized: ERR_x": from there the call returns this error. Where
+ *     nothing is said, a call may come from ULTs, tasklets and external threads, between ABT_init and ABT_finalize.
  *  6. A call does not switch to another work unit unless its comment says so.
- *  7. Calls on different objects may be made at the same time, and on one object too, except: attributes, configurations and
- *     definitions; freeing and any other use; set_data; pools of access PRIV. */
+ *  7. Calls on different objects may be made at the same time, and on one object too, except: attributes,
+ *     configurations and definitions; freeing and any other use; set_data; pools of access PRIV. */
 #ifndef ABT_H_INCLUDED
 #define ABT_H_INCLUDED
 
@@ -38,22 +39,22 @@ extern "C" {
 #define ABT_RELEASE_TYPE_PATCH 3 /**< a release, or a later correction of it */
 
 /** The number of a version; of two, the later has the larger. */
-#define ABT_CALC_VERSION(MAJOR, MINOR, REVISION, TYPE, PATCH)                                                                         \
+#define ABT_CALC_VERSION(MAJOR, MINOR, REVISION, TYPE, PATCH) \
     ((MAJOR)*10000000 + (MINOR)*100000 + (REVISION)*1000 + (TYPE)*100 + (PATCH))
 
-#define ABT_VERSION "1.2"                                                          /**< the version of Argobots whose interface this is */
-#define ABT_NUMVERSION ABT_CALC_VERSION(1, 2, 0, ABT_RELEASE_TYPE_PATCH, 0)        /**< its number: 10200300 */
+#define ABT_VERSION "1.2" /**< the version of Argobots whose interface this is */
+#define ABT_NUMVERSION ABT_CALC_VERSION(1, 2, 0, ABT_RELEASE_TYPE_PATCH, 0) /**< its number: 10200300 */
 
 #define ABT_API_PUBLIC __attribute__((visibility("default"))) /**< what libabt exports */
 #define ABT_DEPRECATED __attribute__((deprecated))            /**< what new programs should not call */
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
-#define ABT_SUCCESS 0                 /**< it is done */
-#define ABT_ERR_UNINITIALIZED 1       /**< not between ABT_init and ABT_finalize */
-#define ABT_ERR_MEM 2                 /**< no memory */
-#define ABT_ERR_OTHER 3               /**< none of the others */
-#define ABT_ERR_INV_XSTREAM 4         /**< no such execution stream, or not one for this call; or the caller runs on none */
+#define ABT_SUCCESS 0           /**< it is done */
+#define ABT_ERR_UNINITIALIZED 1 /**< not between ABT_init and ABT_finalize */
+#define ABT_ERR_MEM 2           /**< no memory */
+#define ABT_ERR_OTHER 3         /**< none of the others */
+#define ABT_ERR_INV_XSTREAM 4   /**< no such execution stream, or not one for this call; or the caller runs on none */
 #define ABT_ERR_INV_XSTREAM_RANK 5    /**< a rank that is negative or taken */
 #define ABT_ERR_INV_XSTREAM_BARRIER 6 /**< no such barrier of execution streams */
 #define ABT_ERR_INV_SCHED 7           /**< no such scheduler, or one that is used already */
@@ -127,7 +128,8 @@ typedef struct ABT_sched_config_opaque *ABT_sched_config;
 typedef struct ABT_pool_opaque *ABT_pool;
 /** Typed values that a pool is configured with. */
 typedef struct ABT_pool_config_opaque *ABT_pool_config;
-/** The functions that a pool of the program's own consists of; made by ABT_pool_user_def_create, or an ABT_pool_def's address. */
+/** The functions that a pool of the program's own consists of; made by ABT_pool_user_def_create, or an ABT_pool_def's
+ * address. */
 typedef struct ABT_pool_def *ABT_pool_user_def;
 /** A work unit as its pool sees it. */
 typedef struct ABT_unit_opaque *ABT_unit;
@@ -187,14 +189,14 @@ typedef uint64_t ABT_thread_id;
 
 /* ---- starting and ending --------------------------------------------------------------------------- */
 
-/** Starts the library: the caller becomes the primary ULT on the primary execution stream. Calls may nest, also from several threads
- * at once: only the first starts anything, each needs its ABT_finalize. The environment (ABT_ and ABT_ENV_) is read by the first.
- * Both arguments are ignored. From anywhere; may switch. */
+/** Starts the library: the caller becomes the primary ULT on the primary execution stream. Calls may nest, also from
+ * several threads at once: only the first starts anything, each needs its ABT_finalize. The environment (ABT_ and
+ * ABT_ENV_) is read by the first. Both arguments are ignored. From anywhere; may switch. */
 ABT_API_PUBLIC int ABT_init(int argc, char **argv);
 
-/** Ends what one ABT_init began. The last one runs what is ready in the primary execution stream's pools, then frees that stream, its
- * main scheduler, and all pools of that one, automatic or not. ERR_UNINITIALIZED; the last one, by an external thread: ERR_INV_XSTREAM;
- * by another than the primary ULT: ERR_INV_THREAD. May switch. */
+/** Ends what one ABT_init began. The last one runs what is ready in the primary execution stream's pools, then frees
+ * that stream, its main scheduler, and all pools of that one, automatic or not. ERR_UNINITIALIZED; the last one, by an
+ * external thread: ERR_INV_XSTREAM; by another than the primary ULT: ERR_INV_THREAD. May switch. */
 ABT_API_PUBLIC int ABT_finalize(void);
 
 /** ABT_SUCCESS if the library runs, else ERR_UNINITIALIZED. From anywhere and at any time, signal handlers included. */
@@ -219,59 +221,65 @@ typedef enum ABT_sched_predef {
 
 #define ABT_XSTREAM_ANY_RANK -1 /**< the smallest free rank */
 
-/** Creates an execution stream, which runs at once, with the smallest free rank. `sched` becomes its main scheduler; SCHED_NULL: the
- * default one with one pool (FIFO, MPMC). A scheduler in use: ERR_INV_SCHED. XSTREAM_NULL on error. */
+/** Creates an execution stream, which runs at once, with the smallest free rank. `sched` becomes its main scheduler;
+ * SCHED_NULL: the default one with one pool (FIFO, MPMC). A scheduler in use: ERR_INV_SCHED. XSTREAM_NULL on error. */
 ABT_API_PUBLIC int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream);
 
-/** The same with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments, same errors; pools that were
- * handed over stay when it fails. XSTREAM_NULL on error. */
-ABT_API_PUBLIC int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
-                                            ABT_xstream *newxstream);
+/** The same with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments, same errors;
+ * pools that were handed over stay when it fails. XSTREAM_NULL on error. */
+ABT_API_PUBLIC int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools,
+                                            ABT_sched_config config, ABT_xstream *newxstream);
 
-/** As ABT_xstream_create, with this rank. One that is taken or negative: ERR_INV_XSTREAM_RANK. XSTREAM_NULL on error. */
+/** As ABT_xstream_create, with this rank. One that is taken or negative: ERR_INV_XSTREAM_RANK. XSTREAM_NULL on
+ * error. */
 ABT_API_PUBLIC int ABT_xstream_create_with_rank(ABT_sched sched, int rank, ABT_xstream *newxstream);
 
-/** Joins the execution stream and frees it, with its scheduler and pools if these are automatic; sets the handle to XSTREAM_NULL. The
- * primary one, or the caller's own: ERR_INV_XSTREAM. May switch. */
+/** Joins the execution stream and frees it, with its scheduler and pools if these are automatic; sets the handle to
+ * XSTREAM_NULL. The primary one, or the caller's own: ERR_INV_XSTREAM. May switch. */
 ABT_API_PUBLIC int ABT_xstream_free(ABT_xstream *xstream);
 
-/** Asks the main scheduler to end when its pools are empty, and waits until the OS thread has. A ULT that is blocked keeps it
- * running if no other scheduler draws from its pool. The primary one, or the caller's own: ERR_INV_XSTREAM. May switch. */
+/** Asks the main scheduler to end when its pools are empty, and waits until the OS thread has. A ULT that is blocked
+ * keeps it running if no other scheduler draws from its pool. The primary one, or the caller's own: ERR_INV_XSTREAM.
+ * May switch. */
 ABT_API_PUBLIC int ABT_xstream_join(ABT_xstream xstream);
 
 /** Starts one that has terminated again, with the same main scheduler. Not terminated: ERR_INV_XSTREAM. May switch. */
 ABT_API_PUBLIC int ABT_xstream_revive(ABT_xstream xstream);
 
-/** Ends the caller, and its execution stream whatever is left in the pools. Does not return when it succeeds. On the primary one:
- * ERR_INV_XSTREAM; external: ERR_INV_XSTREAM; tasklet, primary ULT: ERR_INV_THREAD; not initialized: ERR_UNINITIALIZED. Switches. */
+/** Ends the caller, and its execution stream whatever is left in the pools. Does not return when it succeeds. On the
+ * primary one: ERR_INV_XSTREAM; external: ERR_INV_XSTREAM; tasklet, primary ULT: ERR_INV_THREAD; not initialized:
+ * ERR_UNINITIALIZED. Switches. */
 ABT_API_PUBLIC int ABT_xstream_exit(void);
 
-/** Asks the execution stream to end whatever is left in the pools; it does when its scheduler next looks for events. The primary one:
- * ERR_INV_XSTREAM. */
+/** Asks the execution stream to end whatever is left in the pools; it does when its scheduler next looks for events.
+ * The primary one: ERR_INV_XSTREAM. */
 ABT_API_PUBLIC int ABT_xstream_cancel(ABT_xstream xstream);
 
-/** The execution stream that the caller runs on. Superseded by ABT_self_get_xstream. External: ERR_INV_XSTREAM; not initialized:
- * ERR_UNINITIALIZED; XSTREAM_NULL on error. */
+/** The execution stream that the caller runs on. Superseded by ABT_self_get_xstream. External: ERR_INV_XSTREAM; not
+ * initialized: ERR_UNINITIALIZED; XSTREAM_NULL on error. */
 ABT_API_PUBLIC int ABT_xstream_self(ABT_xstream *xstream);
 
 /** Its rank. Superseded by ABT_self_get_xstream_rank. External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED. */
 ABT_API_PUBLIC int ABT_xstream_self_rank(int *rank);
 
-/** Gives an execution stream another rank. One that is taken or negative: ERR_INV_XSTREAM_RANK; the primary one: ERR_INV_XSTREAM. */
+/** Gives an execution stream another rank. One that is taken or negative: ERR_INV_XSTREAM_RANK; the primary one:
+ * ERR_INV_XSTREAM. */
 ABT_API_PUBLIC int ABT_xstream_set_rank(ABT_xstream xstream, int rank);
 
 /** The rank: a number of its own from 0 on. */
 ABT_API_PUBLIC int ABT_xstream_get_rank(ABT_xstream xstream, int *rank);
 
-/** Replaces the main scheduler: of the execution stream that the caller runs on, or of one that has terminated; of another one:
- * ERR_XSTREAM_STATE. The caller waits until the old scheduler has ended, which its has_to_stop tells it as soon as its pools are empty;
- * it is freed if automatic. A caller whose pool was one of the old scheduler's belongs to the first of the new one's from then on.
- * SCHED_NULL: a default scheduler. One in use: ERR_INV_SCHED. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
+/** Replaces the main scheduler: of the execution stream that the caller runs on, or of one that has terminated; of
+ * another one: ERR_XSTREAM_STATE. The caller waits until the old scheduler has ended, which its has_to_stop tells it as
+ * soon as its pools are empty; it is freed if automatic. A caller whose pool was one of the old scheduler's belongs to
+ * the first of the new one's from then on. SCHED_NULL: a default scheduler. One in use: ERR_INV_SCHED. External:
+ * ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched);
 
-/** The same with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments, same errors. External:
- * ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
-ABT_API_PUBLIC int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools, ABT_pool *pools);
+/** The same with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments, same errors.
+ * External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
+ABT_API_PUBLIC int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools,
+                                                    ABT_pool *pools);
 
 /** The main scheduler. */
 ABT_API_PUBLIC int ABT_xstream_get_main_sched(ABT_xstream xstream, ABT_sched *sched);
@@ -291,26 +299,30 @@ ABT_API_PUBLIC int ABT_xstream_get_num(int *num_xstreams);
 /** Whether it is the primary one. */
 ABT_API_PUBLIC int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_primary);
 
-/** Runs a unit that the caller has popped, as ABT_self_schedule does, by which it is superseded; it belongs to `pool` from then on, and
- * the unit's handle may change. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; what the pool's create_unit fails with. Switches. */
+/** Runs a unit that the caller has popped, as ABT_self_schedule does, by which it is superseded; it belongs to `pool`
+ * from then on, and the unit's handle may change. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; what the pool's
+ * create_unit fails with. Switches. */
 ABT_API_PUBLIC int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool);
 
-/** Serves what was asked of the execution stream (join, cancel, stack dump). A scheduler of the program's own must call it every now
- * and then, for itself: otherwise ERR_INV_THREAD. External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED. May switch. */
+/** Serves what was asked of the execution stream (join, cancel, stack dump). A scheduler of the program's own must call
+ * it every now and then, for itself: otherwise ERR_INV_THREAD. External: ERR_INV_XSTREAM; not initialized:
+ * ERR_UNINITIALIZED. May switch. */
 ABT_API_PUBLIC int ABT_xstream_check_events(ABT_sched sched);
 
-/** Binds the execution stream's OS thread to one CPU. No such CPU: ERR_CPUID; the system cannot: ERR_FEATURE_NA, ERR_SYS. May switch. */
+/** Binds the execution stream's OS thread to one CPU. No such CPU: ERR_CPUID; the system cannot: ERR_FEATURE_NA,
+ * ERR_SYS. May switch. */
 ABT_API_PUBLIC int ABT_xstream_set_cpubind(ABT_xstream xstream, int cpuid);
 
-/** The first CPU that its OS thread may run on, also where nobody has bound it. It has ended: ERR_INV_XSTREAM. ERR_SYS. */
+/** The first CPU that its OS thread may run on, also where nobody has bound it. It has ended: ERR_INV_XSTREAM.
+ * ERR_SYS. */
 ABT_API_PUBLIC int ABT_xstream_get_cpubind(ABT_xstream xstream, int *cpuid);
 
-/** Binds it to several CPUs; none: to all. Negative number: ERR_INV_ARG; no such CPU: ERR_CPUID; the system cannot: ERR_FEATURE_NA,
- * ERR_SYS. May switch. */
+/** Binds it to several CPUs; none: to all. Negative number: ERR_INV_ARG; no such CPU: ERR_CPUID; the system cannot:
+ * ERR_FEATURE_NA, ERR_SYS. May switch. */
 ABT_API_PUBLIC int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int *cpuids);
 
-/** The CPUs that its OS thread may run on, at most `max_cpuids` of them, and how many these are; either may be NULL. Of one that nobody has
- * bound: the process's. Negative: ERR_INV_ARG; it has ended: ERR_INV_XSTREAM. ERR_SYS. */
+/** The CPUs that its OS thread may run on, at most `max_cpuids` of them, and how many these are; either may be NULL. Of
+ * one that nobody has bound: the process's. Negative: ERR_INV_ARG; it has ended: ERR_INV_XSTREAM. ERR_SYS. */
 ABT_API_PUBLIC int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int *cpuids, int *num_cpuids);
 
 /* ---- barriers of execution streams ----------------------------------------------------------------- */
@@ -358,17 +370,20 @@ typedef struct ABT_sched_def {
     ABT_sched_get_migr_pool_fn get_migr_pool; /**< NULL: the first pool */
 } ABT_sched_def;
 
-/** Creates a scheduler from a definition. Entries of `pools` that are POOL_NULL are replaced by new pools; a negative number:
- * ERR_INV_ARG. It is not automatic, unless `config` says so. What its init returns is returned. SCHED_NULL on error. */
-ABT_API_PUBLIC int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config, ABT_sched *newsched);
+/** Creates a scheduler from a definition. Entries of `pools` that are POOL_NULL are replaced by new pools; a negative
+ * number: ERR_INV_ARG. It is not automatic, unless `config` says so. What its init returns is returned. SCHED_NULL on
+ * error. */
+ABT_API_PUBLIC int ABT_sched_create(ABT_sched_def *def, int num_pools, ABT_pool *pools, ABT_sched_config config,
+                                    ABT_sched *newsched);
 
-/** Creates one of those that come with the library. `pools` NULL: as many as it needs are made, entries that are POOL_NULL too. It is
- * automatic, unless `config` says otherwise: freed with its execution stream. A negative number: ERR_INV_ARG; no such one:
- * ERR_INV_SCHED_PREDEF. SCHED_NULL on error. */
-ABT_API_PUBLIC int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools, ABT_sched_config config,
-                                          ABT_sched *newsched);
+/** Creates one of those that come with the library. `pools` NULL: as many as it needs are made, entries that are
+ * POOL_NULL too. It is automatic, unless `config` says otherwise: freed with its execution stream. A negative number:
+ * ERR_INV_ARG; no such one: ERR_INV_SCHED_PREDEF. SCHED_NULL on error. */
+ABT_API_PUBLIC int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools,
+                                          ABT_sched_config config, ABT_sched *newsched);
 
-/** Frees a scheduler and those of its pools that are automatic and nobody else's; sets the handle to SCHED_NULL. In use: ERR_SCHED. */
+/** Frees a scheduler and those of its pools that are automatic and nobody else's; sets the handle to SCHED_NULL. In
+ * use: ERR_SCHED. */
 ABT_API_PUBLIC int ABT_sched_free(ABT_sched *sched);
 
 /** Keeps a pointer of the program's in the scheduler. */
@@ -413,17 +428,21 @@ typedef struct ABT_sched_config_var {
     ABT_sched_config_type type; /**< its type */
 } ABT_sched_config_var;
 
-extern ABT_API_PUBLIC ABT_sched_config_var ABT_sched_config_var_end;   /**< ends the arguments of ABT_sched_config_create */
-extern ABT_API_PUBLIC ABT_sched_config_var ABT_sched_config_access;    /**< access of the pools that are made for the scheduler: ABT_pool_access */
-extern ABT_API_PUBLIC ABT_sched_config_var ABT_sched_config_automatic; /**< whether the library frees the scheduler: ABT_bool */
-extern ABT_API_PUBLIC ABT_sched_config_var ABT_sched_basic_freq;       /**< how many work units it runs between two looks for events: int */
+extern ABT_API_PUBLIC ABT_sched_config_var
+    ABT_sched_config_var_end; /**< ends the arguments of ABT_sched_config_create */
+extern ABT_API_PUBLIC ABT_sched_config_var
+    ABT_sched_config_access; /**< access of the pools that are made for the scheduler: ABT_pool_access */
+extern ABT_API_PUBLIC ABT_sched_config_var
+    ABT_sched_config_automatic; /**< whether the library frees the scheduler: ABT_bool */
+extern ABT_API_PUBLIC ABT_sched_config_var
+    ABT_sched_basic_freq; /**< how many work units it runs between two looks for events: int */
 
-/** Creates a configuration from pairs of an ABT_sched_config_var and a value of its type, ended by ABT_sched_config_var_end. No such
- * type: ERR_INV_ARG. */
+/** Creates a configuration from pairs of an ABT_sched_config_var and a value of its type, ended by
+ * ABT_sched_config_var_end. No such type: ERR_INV_ARG. */
 ABT_API_PUBLIC int ABT_sched_config_create(ABT_sched_config *config, ...);
 
-/** Reads the values 0 to num_vars-1 into places of their types, which follow: NULL skips one, and one that is not set stays as it was. A
- * negative number: ERR_INV_ARG. */
+/** Reads the values 0 to num_vars-1 into places of their types, which follow: NULL skips one, and one that is not set
+ * stays as it was. A negative number: ERR_INV_ARG. */
 ABT_API_PUBLIC int ABT_sched_config_read(ABT_sched_config config, int num_vars, ...);
 
 /** Frees it, and sets the handle to SCHED_CONFIG_NULL. */
@@ -463,23 +482,28 @@ typedef enum ABT_unit_type {
 
 /** Why something is pushed or popped, and by whom: the sum of one bit of each group, or none. */
 typedef uint64_t ABT_pool_context;
-#define ABT_POOL_CONTEXT_PRIO_DEFAULT ((ABT_pool_context)0x0)               /**< as urgent as any other */
-#define ABT_POOL_CONTEXT_PRIO_HIGH ((ABT_pool_context)0x1)                  /**< more urgent than others */
-#define ABT_POOL_CONTEXT_PRIO_LOW ((ABT_pool_context)0x2)                   /**< less urgent than others */
-#define ABT_POOL_CONTEXT_OWNER_OTHER ((ABT_pool_context)0x0)                /**< popped by no scheduler */
-#define ABT_POOL_CONTEXT_OWNER_PRIMARY ((ABT_pool_context)0x100)            /**< popped by a scheduler whose first pool it is */
-#define ABT_POOL_CONTEXT_OWNER_SECONDARY ((ABT_pool_context)0x200)          /**< popped by a scheduler whose first pool is another */
-#define ABT_POOL_CONTEXT_OP_POOL_OTHER ((ABT_pool_context)0x0)              /**< pushed by the program */
-#define ABT_POOL_CONTEXT_OP_THREAD_CREATE ((ABT_pool_context)0x1000)        /**< a new work unit */
-#define ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO ((ABT_pool_context)0x2000)     /**< a ULT that goes to one that it has created */
-#define ABT_POOL_CONTEXT_OP_THREAD_REVIVE ((ABT_pool_context)0x4000)        /**< a work unit that was revived */
-#define ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO ((ABT_pool_context)0x8000)     /**< a ULT that goes to one that it has revived */
-#define ABT_POOL_CONTEXT_OP_THREAD_YIELD ((ABT_pool_context)0x10000)        /**< a ULT that yields */
-#define ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO ((ABT_pool_context)0x20000)     /**< a ULT that yields to another */
-#define ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO ((ABT_pool_context)0x40000) /**< a ULT that yields to one that it resumes */
-#define ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP ((ABT_pool_context)0x80000)   /**< a ULT that yields again and again until something is so */
-#define ABT_POOL_CONTEXT_OP_THREAD_RESUME ((ABT_pool_context)0x100000)      /**< a ULT that was resumed */
-#define ABT_POOL_CONTEXT_OP_THREAD_MIGRATE ((ABT_pool_context)0x200000)     /**< a work unit that migrates */
+#define ABT_POOL_CONTEXT_PRIO_DEFAULT ((ABT_pool_context)0x0)    /**< as urgent as any other */
+#define ABT_POOL_CONTEXT_PRIO_HIGH ((ABT_pool_context)0x1)       /**< more urgent than others */
+#define ABT_POOL_CONTEXT_PRIO_LOW ((ABT_pool_context)0x2)        /**< less urgent than others */
+#define ABT_POOL_CONTEXT_OWNER_OTHER ((ABT_pool_context)0x0)     /**< popped by no scheduler */
+#define ABT_POOL_CONTEXT_OWNER_PRIMARY ((ABT_pool_context)0x100) /**< popped by a scheduler whose first pool it is */
+#define ABT_POOL_CONTEXT_OWNER_SECONDARY \
+    ((ABT_pool_context)0x200)                                  /**< popped by a scheduler whose first pool is another */
+#define ABT_POOL_CONTEXT_OP_POOL_OTHER ((ABT_pool_context)0x0) /**< pushed by the program */
+#define ABT_POOL_CONTEXT_OP_THREAD_CREATE ((ABT_pool_context)0x1000) /**< a new work unit */
+#define ABT_POOL_CONTEXT_OP_THREAD_CREATE_TO \
+    ((ABT_pool_context)0x2000)                                       /**< a ULT that goes to one that it has created */
+#define ABT_POOL_CONTEXT_OP_THREAD_REVIVE ((ABT_pool_context)0x4000) /**< a work unit that was revived */
+#define ABT_POOL_CONTEXT_OP_THREAD_REVIVE_TO \
+    ((ABT_pool_context)0x8000)                                       /**< a ULT that goes to one that it has revived */
+#define ABT_POOL_CONTEXT_OP_THREAD_YIELD ((ABT_pool_context)0x10000) /**< a ULT that yields */
+#define ABT_POOL_CONTEXT_OP_THREAD_YIELD_TO ((ABT_pool_context)0x20000) /**< a ULT that yields to another */
+#define ABT_POOL_CONTEXT_OP_THREAD_RESUME_YIELD_TO \
+    ((ABT_pool_context)0x40000) /**< a ULT that yields to one that it resumes */
+#define ABT_POOL_CONTEXT_OP_THREAD_YIELD_LOOP \
+    ((ABT_pool_context)0x80000) /**< a ULT that yields again and again until something is so */
+#define ABT_POOL_CONTEXT_OP_THREAD_RESUME ((ABT_pool_context)0x100000)  /**< a ULT that was resumed */
+#define ABT_POOL_CONTEXT_OP_THREAD_MIGRATE ((ABT_pool_context)0x200000) /**< a work unit that migrates */
 
 /** The type of the work unit that a unit stands for. Never called. */
 typedef ABT_unit_type (*ABT_unit_get_type_fn)(ABT_unit unit);
@@ -514,8 +538,8 @@ typedef int (*ABT_pool_free_fn)(ABT_pool pool);
 /** Calls print_fn(arg, unit) for each unit in the pool. */
 typedef int (*ABT_pool_print_all_fn)(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_unit unit));
 
-/** A pool of the program's own, the old way. It is copied. Required are u_create_from_thread, u_free, p_get_size, p_push and p_pop; the
- * first three of those that begin with u_, and u_create_from_task, are never looked at. */
+/** A pool of the program's own, the old way. It is copied. Required are u_create_from_thread, u_free, p_get_size,
+ * p_push and p_pop; the first three of those that begin with u_, and u_create_from_task, are never looked at. */
 typedef struct ABT_pool_def {
     ABT_pool_access access;                              /**< what ABT_pool_get_access shall say */
     ABT_unit_get_type_fn u_get_type;                     /**< not looked at */
@@ -535,13 +559,14 @@ typedef struct ABT_pool_def {
     ABT_pool_print_all_fn p_print_all;                   /**< NULL: its content is not printed */
 } ABT_pool_def;
 
-/** Creates a pool from a definition, of either sort. Its p_init is called last, with `config`, and what that returns is returned. It is not
- * automatic, unless `config` says so. No definition: ERR_INV_POOL_USER_DEF. POOL_NULL on error. */
+/** Creates a pool from a definition, of either sort. Its p_init is called last, with `config`, and what that returns is
+ * returned. It is not automatic, unless `config` says so. No definition: ERR_INV_POOL_USER_DEF. POOL_NULL on error. */
 ABT_API_PUBLIC int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool *newpool);
 
-/** Creates a pool that comes with the library. `automatic`: it is freed with the last scheduler that draws from it. No such kind:
- * ERR_INV_POOL_KIND; no such access: ERR_INV_POOL_ACCESS. POOL_NULL on error. */
-ABT_API_PUBLIC int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic, ABT_pool *newpool);
+/** Creates a pool that comes with the library. `automatic`: it is freed with the last scheduler that draws from it. No
+ * such kind: ERR_INV_POOL_KIND; no such access: ERR_INV_POOL_ACCESS. POOL_NULL on error. */
+ABT_API_PUBLIC int ABT_pool_create_basic(ABT_pool_kind kind, ABT_pool_access access, ABT_bool automatic,
+                                         ABT_pool *newpool);
 
 /** Frees a pool that is empty and that no scheduler uses; sets the handle to POOL_NULL. */
 ABT_API_PUBLIC int ABT_pool_free(ABT_pool *pool);
@@ -568,7 +593,8 @@ ABT_API_PUBLIC int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT
 ABT_API_PUBLIC int ABT_pool_pop_threads(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num);
 
 /** The same, and hands these bits to the pool. */
-ABT_API_PUBLIC int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num, ABT_pool_context pool_ctx);
+ABT_API_PUBLIC int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num,
+                                           ABT_pool_context pool_ctx);
 
 /** Puts a work unit that is ready and in no pool into this one, to which it belongs from then on. THREAD_NULL is
  * passed over. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. */
@@ -581,13 +607,15 @@ ABT_API_PUBLIC int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT
 ABT_API_PUBLIC int ABT_pool_push_threads(ABT_pool pool, const ABT_thread *threads, size_t num);
 
 /** The same, and hands these bits to the pool. */
-ABT_API_PUBLIC int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num, ABT_pool_context pool_ctx);
+ABT_API_PUBLIC int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num,
+                                            ABT_pool_context pool_ctx);
 
 /** As ABT_pool_pop_thread, and waits so many seconds for one; the OS thread sleeps. It cannot wait: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread *thread, double time_secs);
 
 /** The same, and hands these bits to the pool. */
-ABT_API_PUBLIC int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_secs, ABT_pool_context pool_ctx);
+ABT_API_PUBLIC int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_secs,
+                                               ABT_pool_context pool_ctx);
 
 /** Calls print_fn(arg, thread) for each work unit in it. It cannot tell: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_print_all_threads(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_thread));
@@ -598,7 +626,8 @@ ABT_API_PUBLIC int ABT_pool_set_data(ABT_pool pool, void *data);
 /** That pointer. */
 ABT_API_PUBLIC int ABT_pool_get_data(ABT_pool pool, void **data);
 
-/** Makes the scheduler a ULT in this pool: when that is run, it draws from its own pools until these are empty. In use: ERR_INV_SCHED. */
+/** Makes the scheduler a ULT in this pool: when that is run, it draws from its own pools until these are empty. In use:
+ * ERR_INV_SCHED. */
 ABT_API_PUBLIC int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched);
 
 /** The pool's number, from 0 on. */
@@ -637,7 +666,8 @@ typedef struct ABT_pool_config_var {
     ABT_pool_config_type type; /**< its type */
 } ABT_pool_config_var;
 
-extern ABT_API_PUBLIC const ABT_pool_config_var ABT_pool_config_automatic; /**< whether the library frees the pool: ABT_bool */
+extern ABT_API_PUBLIC const ABT_pool_config_var
+    ABT_pool_config_automatic; /**< whether the library frees the pool: ABT_bool */
 
 /** Creates a configuration without values. */
 ABT_API_PUBLIC int ABT_pool_config_create(ABT_pool_config *config);
@@ -653,8 +683,8 @@ ABT_API_PUBLIC int ABT_pool_config_get(ABT_pool_config config, int key, ABT_pool
 
 /* ---- definitions of pools -------------------------------------------------------------------------- */
 
-/** Makes the unit for a work unit that comes to belong to the pool: any value with bit 0 clear but UNIT_NULL, which says that there is
- * no memory; that of the handle is legal. */
+/** Makes the unit for a work unit that comes to belong to the pool: any value with bit 0 clear but UNIT_NULL, which
+ * says that there is no memory; that of the handle is legal. */
 typedef ABT_unit (*ABT_pool_user_create_unit_fn)(ABT_pool pool, ABT_thread thread);
 /** Frees what made the unit. */
 typedef void (*ABT_pool_user_free_unit_fn)(ABT_pool pool, ABT_unit unit);
@@ -676,12 +706,14 @@ typedef ABT_thread (*ABT_pool_user_pop_wait_fn)(ABT_pool pool, double time_secs,
 typedef void (*ABT_pool_user_pop_many_fn)(ABT_pool pool, ABT_thread *threads, size_t max_threads, size_t *num_popped,
                                           ABT_pool_context context);
 /** Puts several units into the pool. */
-typedef void (*ABT_pool_user_push_many_fn)(ABT_pool pool, const ABT_unit *units, size_t num_units, ABT_pool_context context);
+typedef void (*ABT_pool_user_push_many_fn)(ABT_pool pool, const ABT_unit *units, size_t num_units,
+                                           ABT_pool_context context);
 /** Calls print_fn(arg, thread) for each work unit in the pool. */
 typedef void (*ABT_pool_user_print_all_fn)(ABT_pool pool, void *arg, void (*print_fn)(void *arg, ABT_thread thread));
 
 /** Creates a definition from the five functions that every pool needs. */
-ABT_API_PUBLIC int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn p_create_unit, ABT_pool_user_free_unit_fn p_free_unit,
+ABT_API_PUBLIC int ABT_pool_user_def_create(ABT_pool_user_create_unit_fn p_create_unit,
+                                            ABT_pool_user_free_unit_fn p_free_unit,
                                             ABT_pool_user_is_empty_fn p_is_empty, ABT_pool_user_pop_fn p_pop,
                                             ABT_pool_user_push_fn p_push, ABT_pool_user_def *newdef);
 
@@ -727,59 +759,62 @@ typedef enum ABT_thread_state {
     ABT_THREAD_STATE_TERMINATED /**< has ended; can be revived or freed */
 } ABT_thread_state;
 
-/** Creates a ULT that will call thread_func(arg), and pushes it to the pool. `attr` may be THREAD_ATTR_NULL. `newthread` NULL: it is unnamed,
- * and frees itself when it ends. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. THREAD_NULL on error. */
+/** Creates a ULT that will call thread_func(arg), and pushes it to the pool. `attr` may be THREAD_ATTR_NULL.
+ * `newthread` NULL: it is unnamed, and frees itself when it ends. What the pool's create_unit fails with: ERR_UNIT,
+ * ERR_OTHER. THREAD_NULL on error. */
 ABT_API_PUBLIC int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                                      ABT_thread *newthread);
 
-/** The same, but it runs at once, in the place of the caller, who is pushed to his pool. External: ERR_INV_XSTREAM; tasklet, main
- * scheduler: ERR_INV_THREAD. Switches. */
+/** The same, but it runs at once, in the place of the caller, who is pushed to his pool. External: ERR_INV_XSTREAM;
+ * tasklet, main scheduler: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                                         ABT_thread *newthread);
 
 /** ABT_thread_create in the first main pool of the execution stream. THREAD_NULL on error. */
-ABT_API_PUBLIC int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
-                                                ABT_thread *newthread);
+ABT_API_PUBLIC int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void *), void *arg,
+                                                ABT_thread_attr attr, ABT_thread *newthread);
 
-/** ABT_thread_create for each of several; `newthread_list` NULL: all are unnamed. An attribute with a stack: ERR_INV_THREAD_ATTR. */
-ABT_API_PUBLIC int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *), void **arg_list,
-                                          ABT_thread_attr attr, ABT_thread *newthread_list);
+/** ABT_thread_create for each of several; `newthread_list` NULL: all are unnamed. An attribute with a stack:
+ * ERR_INV_THREAD_ATTR. */
+ABT_API_PUBLIC int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, void (**thread_func_list)(void *),
+                                          void **arg_list, ABT_thread_attr attr, ABT_thread *newthread_list);
 
-/** Lets a work unit that has terminated run again, with another function and argument, in this pool. It keeps handle, stack, number and
- * values of keys. Not terminated: ERR_INV_THREAD; what the pool's create_unit fails with. */
+/** Lets a work unit that has terminated run again, with another function and argument, in this pool. It keeps handle,
+ * stack, number and values of keys. Not terminated: ERR_INV_THREAD; what the pool's create_unit fails with. */
 ABT_API_PUBLIC int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread);
 
-/** The same for a ULT, but it runs at once, in the place of the caller, who is pushed to his pool. External: ERR_INV_XSTREAM; tasklet,
- * main scheduler: ERR_INV_THREAD. Switches. */
+/** The same for a ULT, but it runs at once, in the place of the caller, who is pushed to his pool. External:
+ * ERR_INV_XSTREAM; tasklet, main scheduler: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread);
 
-/** Joins a work unit and frees it; sets the handle to THREAD_NULL. The caller itself, the primary ULT, a main scheduler:
- * ERR_INV_THREAD. May switch. */
+/** Joins a work unit and frees it; sets the handle to THREAD_NULL. The caller itself, the primary ULT, a main
+ * scheduler: ERR_INV_THREAD. May switch. */
 ABT_API_PUBLIC int ABT_thread_free(ABT_thread *thread);
 
 /** The same for each of several, but those that are THREAD_NULL. May switch. */
 ABT_API_PUBLIC int ABT_thread_free_many(int num_threads, ABT_thread *thread_list);
 
-/** Waits until a work unit has ended: a ULT lets others run meanwhile, a tasklet and an external thread sleep. The caller itself, the
- * primary ULT, a main scheduler: ERR_INV_THREAD. May switch. */
+/** Waits until a work unit has ended: a ULT lets others run meanwhile, a tasklet and an external thread sleep. The
+ * caller itself, the primary ULT, a main scheduler: ERR_INV_THREAD. May switch. */
 ABT_API_PUBLIC int ABT_thread_join(ABT_thread thread);
 
 /** The same for each of several, but those that are THREAD_NULL. May switch. */
 ABT_API_PUBLIC int ABT_thread_join_many(int num_threads, ABT_thread *thread_list);
 
-/** Ends the caller. Does not return when it succeeds. Superseded by ABT_self_exit. External: ERR_INV_XSTREAM; tasklet, primary ULT:
- * ERR_INV_THREAD; not initialized: ERR_UNINITIALIZED. Switches. */
+/** Ends the caller. Does not return when it succeeds. Superseded by ABT_self_exit. External: ERR_INV_XSTREAM; tasklet,
+ * primary ULT: ERR_INV_THREAD; not initialized: ERR_UNINITIALIZED. Switches. */
 ABT_API_PUBLIC int ABT_thread_exit(void);
 
-/** Asks a work unit to end: it does when it would begin or continue. The primary ULT: ERR_INV_THREAD. ERR_FEATURE_NA. */
+/** Asks a work unit to end: it does when it would begin or continue. The primary ULT: ERR_INV_THREAD.
+ * ERR_FEATURE_NA. */
 ABT_API_PUBLIC int ABT_thread_cancel(ABT_thread thread);
 
-/** The calling ULT. Superseded by ABT_self_get_thread. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; not initialized:
- * ERR_UNINITIALIZED; THREAD_NULL on error. */
+/** The calling ULT. Superseded by ABT_self_get_thread. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; not
+ * initialized: ERR_UNINITIALIZED; THREAD_NULL on error. */
 ABT_API_PUBLIC int ABT_thread_self(ABT_thread *thread);
 
-/** Its number. Superseded by ABT_self_get_thread_id. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; not initialized:
- * ERR_UNINITIALIZED. */
+/** Its number. Superseded by ABT_self_get_thread_id. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; not
+ * initialized: ERR_UNINITIALIZED. */
 ABT_API_PUBLIC int ABT_thread_self_id(ABT_unit_id *id);
 
 /** The execution stream that a work unit ran on last; XSTREAM_NULL: on none yet. */
@@ -797,25 +832,27 @@ ABT_API_PUBLIC int ABT_thread_get_last_pool_id(ABT_thread thread, int *id);
 /** The unit that stands for a work unit in its pool. */
 ABT_API_PUBLIC int ABT_thread_get_unit(ABT_thread thread, ABT_unit *unit);
 
-/** Lets a work unit that is in no pool belong to this one. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. */
+/** Lets a work unit that is in no pool belong to this one. What the pool's create_unit fails with: ERR_UNIT,
+ * ERR_OTHER. */
 ABT_API_PUBLIC int ABT_thread_set_associated_pool(ABT_thread thread, ABT_pool pool);
 
 /* ---- ULTs: yielding, resuming, migrating ----------------------------------------------------------- */
 
-/** Yields to this ULT, which is taken out of its pool; when it is not ready in one, does nothing. From a tasklet or an external thread it
- * does nothing. Superseded by ABT_self_yield_to. The caller itself, a tasklet as the target, a main scheduler as the caller:
- * ERR_INV_THREAD; the pool cannot remove: ERR_POOL. Switches. */
+/** Yields to this ULT, which is taken out of its pool; when it is not ready in one, does nothing. From a tasklet or an
+ * external thread it does nothing. Superseded by ABT_self_yield_to. The caller itself, a tasklet as the target, a main
+ * scheduler as the caller: ERR_INV_THREAD; the pool cannot remove: ERR_POOL. Switches. */
 ABT_API_PUBLIC int ABT_thread_yield_to(ABT_thread thread);
 
-/** Pushes the calling ULT to its pool and lets others run. From a tasklet or an external thread it does nothing. Superseded by
- * ABT_self_yield. From anywhere; switches. */
+/** Pushes the calling ULT to its pool and lets others run. From a tasklet or an external thread it does nothing.
+ * Superseded by ABT_self_yield. From anywhere; switches. */
 ABT_API_PUBLIC int ABT_thread_yield(void);
 
 /** Pushes a suspended ULT to its pool. Not suspended: ERR_THREAD; a tasklet: ERR_INV_THREAD. */
 ABT_API_PUBLIC int ABT_thread_resume(ABT_thread thread);
 
-/** Asks a work unit to go to a pool of this execution stream: it does when it is next looked at by a scheduler, yields or is suspended.
- * It is there already: ERR_MIGRATION_TARGET; it may not migrate, or is a main scheduler: ERR_INV_THREAD. ERR_FEATURE_NA. */
+/** Asks a work unit to go to a pool of this execution stream: it does when it is next looked at by a scheduler, yields
+ * or is suspended. It is there already: ERR_MIGRATION_TARGET; it may not migrate, or is a main scheduler:
+ * ERR_INV_THREAD. ERR_FEATURE_NA. */
 ABT_API_PUBLIC int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream);
 
 /** The same to a pool of this scheduler. */
@@ -828,7 +865,8 @@ ABT_API_PUBLIC int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool);
 ABT_API_PUBLIC int ABT_thread_migrate(ABT_thread thread);
 
 /** What is called as cb_func(thread, cb_arg) when the work unit has migrated; NULL: nothing. ERR_FEATURE_NA. */
-ABT_API_PUBLIC int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg), void *cb_arg);
+ABT_API_PUBLIC int ABT_thread_set_callback(ABT_thread thread, void (*cb_func)(ABT_thread thread, void *cb_arg),
+                                           void *cb_arg);
 
 /** Whether it may migrate; without effect for the primary ULT and main schedulers. ERR_FEATURE_NA. */
 ABT_API_PUBLIC int ABT_thread_set_migratable(ABT_thread thread, ABT_bool migratable);
@@ -882,7 +920,8 @@ ABT_API_PUBLIC int ABT_thread_attr_create(ABT_thread_attr *newattr);
 /** Frees it, and sets the handle to THREAD_ATTR_NULL. */
 ABT_API_PUBLIC int ABT_thread_attr_free(ABT_thread_attr *attr);
 
-/** Where the stack shall lie, aligned to 8, or NULL: where the library likes; and its size. Not aligned: ERR_INV_ARG. */
+/** Where the stack shall lie, aligned to 8, or NULL: where the library likes; and its size. Not aligned:
+ * ERR_INV_ARG. */
 ABT_API_PUBLIC int ABT_thread_attr_set_stack(ABT_thread_attr attr, void *stackaddr, size_t stacksize);
 
 /** What was set so. */
@@ -895,7 +934,8 @@ ABT_API_PUBLIC int ABT_thread_attr_set_stacksize(ABT_thread_attr attr, size_t st
 ABT_API_PUBLIC int ABT_thread_attr_get_stacksize(ABT_thread_attr attr, size_t *stacksize);
 
 /** As ABT_thread_set_callback, from the beginning. ERR_FEATURE_NA. */
-ABT_API_PUBLIC int ABT_thread_attr_set_callback(ABT_thread_attr attr, void (*cb_func)(ABT_thread thread, void *cb_arg), void *cb_arg);
+ABT_API_PUBLIC int ABT_thread_attr_set_callback(ABT_thread_attr attr, void (*cb_func)(ABT_thread thread, void *cb_arg),
+                                                void *cb_arg);
 
 /** Whether it may migrate. ERR_FEATURE_NA. */
 ABT_API_PUBLIC int ABT_thread_attr_set_migratable(ABT_thread_attr attr, ABT_bool is_migratable);
@@ -909,12 +949,14 @@ typedef enum ABT_task_state {
     ABT_TASK_STATE_TERMINATED /**< has ended; can be revived or freed */
 } ABT_task_state;
 
-/** Creates a tasklet that will call task_func(arg), which may not wait, and pushes it to the pool. `newtask` NULL: it is unnamed, and
- * frees itself when it ends. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. TASK_NULL on error. */
+/** Creates a tasklet that will call task_func(arg), which may not wait, and pushes it to the pool. `newtask` NULL: it
+ * is unnamed, and frees itself when it ends. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. TASK_NULL on
+ * error. */
 ABT_API_PUBLIC int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask);
 
 /** The same in the first main pool of the execution stream. TASK_NULL on error. */
-ABT_API_PUBLIC int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), void *arg, ABT_task *newtask);
+ABT_API_PUBLIC int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), void *arg,
+                                              ABT_task *newtask);
 
 /** As ABT_thread_revive. */
 ABT_API_PUBLIC int ABT_task_revive(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *task);
@@ -928,7 +970,8 @@ ABT_API_PUBLIC int ABT_task_join(ABT_task task);
 /** As ABT_thread_cancel. */
 ABT_API_PUBLIC int ABT_task_cancel(ABT_task task);
 
-/** The calling tasklet. External: ERR_INV_XSTREAM; ULT: ERR_INV_TASK; not initialized: ERR_UNINITIALIZED; TASK_NULL on error. */
+/** The calling tasklet. External: ERR_INV_XSTREAM; ULT: ERR_INV_TASK; not initialized: ERR_UNINITIALIZED; TASK_NULL on
+ * error. */
 ABT_API_PUBLIC int ABT_task_self(ABT_task *task);
 
 /** Its number. External: ERR_INV_XSTREAM; ULT: ERR_INV_TASK; not initialized: ERR_UNINITIALIZED. */
@@ -990,12 +1033,12 @@ ABT_API_PUBLIC int ABT_self_get_specific(ABT_key key, void **value);
 /** What the caller is. External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED; both times ABT_UNIT_TYPE_EXT. */
 ABT_API_PUBLIC int ABT_self_get_type(ABT_unit_type *type);
 
-/** Whether the caller is the primary ULT. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; not initialized: ERR_UNINITIALIZED;
- * ABT_FALSE on error. */
+/** Whether the caller is the primary ULT. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; not initialized:
+ * ERR_UNINITIALIZED; ABT_FALSE on error. */
 ABT_API_PUBLIC int ABT_self_is_primary(ABT_bool *is_primary);
 
-/** Whether the caller is on the primary execution stream. External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED; ABT_FALSE on
- * error. */
+/** Whether the caller is on the primary execution stream. External: ERR_INV_XSTREAM; not initialized:
+ * ERR_UNINITIALIZED; ABT_FALSE on error. */
 ABT_API_PUBLIC int ABT_self_on_primary_xstream(ABT_bool *on_primary);
 
 /** Whether nobody was given the caller's handle when it was created. External: ERR_INV_XSTREAM. */
@@ -1007,18 +1050,20 @@ ABT_API_PUBLIC int ABT_self_get_last_pool(ABT_pool *pool);
 /** The number of that pool. External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED; -1 on error. */
 ABT_API_PUBLIC int ABT_self_get_last_pool_id(int *pool_id);
 
-/** Lets the caller belong to this pool: it is pushed there when it next yields or is resumed. External: ERR_INV_XSTREAM; what the pool's
- * create_unit fails with. */
+/** Lets the caller belong to this pool: it is pushed there when it next yields or is resumed. External:
+ * ERR_INV_XSTREAM; what the pool's create_unit fails with. */
 ABT_API_PUBLIC int ABT_self_set_associated_pool(ABT_pool pool);
 
 /** The unit that stands for the caller. External: ERR_INV_XSTREAM. */
 ABT_API_PUBLIC int ABT_self_get_unit(ABT_unit *unit);
 
-/** Pushes the calling ULT to its pool and lets others run. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
+/** Pushes the calling ULT to its pool and lets others run. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD.
+ * Switches. */
 ABT_API_PUBLIC int ABT_self_yield(void);
 
-/** The same, and the next to run is this ULT, which is ready and which the caller has popped. The caller itself, a main scheduler as
- * the caller or the target, a tasklet as the target: ERR_INV_THREAD. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
+/** The same, and the next to run is this ULT, which is ready and which the caller has popped. The caller itself, a main
+ * scheduler as the caller or the target, a tasklet as the target: ERR_INV_THREAD. External: ERR_INV_XSTREAM; tasklet:
+ * ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_self_yield_to(ABT_thread thread);
 
 /** The same with a target that is suspended, which it resumes. */
@@ -1027,24 +1072,27 @@ ABT_API_PUBLIC int ABT_self_resume_yield_to(ABT_thread thread);
 /** Suspends the calling ULT until ABT_thread_resume. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_self_suspend(void);
 
-/** The same, and the next to run is this ULT, which is ready and which the caller has popped. Errors as ABT_self_yield_to. Switches. */
+/** The same, and the next to run is this ULT, which is ready and which the caller has popped. Errors as
+ * ABT_self_yield_to. Switches. */
 ABT_API_PUBLIC int ABT_self_suspend_to(ABT_thread thread);
 
 /** The same with a target that is suspended, which it resumes. Switches. */
 ABT_API_PUBLIC int ABT_self_resume_suspend_to(ABT_thread thread);
 
-/** Ends the calling ULT. Does not return when it succeeds. External: ERR_INV_XSTREAM; tasklet, primary ULT: ERR_INV_THREAD. Switches. */
+/** Ends the calling ULT. Does not return when it succeeds. External: ERR_INV_XSTREAM; tasklet, primary ULT:
+ * ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_self_exit(void);
 
-/** The same, and the next to run is this ULT, which is ready and which the caller has popped. Errors as ABT_self_yield_to and
- * ABT_self_exit. Switches. */
+/** The same, and the next to run is this ULT, which is ready and which the caller has popped. Errors as
+ * ABT_self_yield_to and ABT_self_exit. Switches. */
 ABT_API_PUBLIC int ABT_self_exit_to(ABT_thread thread);
 
 /** The same with a target that is suspended, which it resumes. Switches. */
 ABT_API_PUBLIC int ABT_self_resume_exit_to(ABT_thread thread);
 
-/** Runs a work unit that the caller has popped, as a scheduler does: returns when it yields, is suspended or ends. `pool`: POOL_NULL, or
- * what it belongs to from now on. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; what the pool's create_unit fails with. Switches. */
+/** Runs a work unit that the caller has popped, as a scheduler does: returns when it yields, is suspended or ends.
+ * `pool`: POOL_NULL, or what it belongs to from now on. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD; what the
+ * pool's create_unit fails with. Switches. */
 ABT_API_PUBLIC int ABT_self_schedule(ABT_thread thread, ABT_pool pool);
 
 /** Gives the caller another argument. External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED. */
@@ -1058,7 +1106,8 @@ ABT_API_PUBLIC int ABT_self_get_thread_func(void (**thread_func)(void *));
 
 /* ---- keys ------------------------------------------------------------------------------------------ */
 
-/** Creates a key. `destructor`: NULL, or called for each value that is not NULL when its work unit is freed. KEY_NULL on error. */
+/** Creates a key. `destructor`: NULL, or called for each value that is not NULL when its work unit is freed. KEY_NULL
+ * on error. */
 ABT_API_PUBLIC int ABT_key_create(void (*destructor)(void *value), ABT_key *newkey);
 
 /** Frees it, and sets the handle to KEY_NULL. Values that were set stay, and their destructor is still called. */
@@ -1077,8 +1126,14 @@ typedef struct ABT_mutex_memory {
     int dummy[16]; /**< the library's */
 } ABT_mutex_memory;
 
-#define ABT_MUTEX_INITIALIZER {{0}}           /**< an unlocked mutex, for an ABT_mutex_memory */
-#define ABT_RECURSIVE_MUTEX_INITIALIZER {{1}} /**< an unlocked mutex that its holder may lock again, for an ABT_mutex_memory */
+#define ABT_MUTEX_INITIALIZER \
+    {                         \
+        { 0 }                 \
+    } /**< an unlocked mutex, for an ABT_mutex_memory */
+#define ABT_RECURSIVE_MUTEX_INITIALIZER \
+    {                                   \
+        { 1 }                           \
+    } /**< an unlocked mutex that its holder may lock again, for an ABT_mutex_memory */
 
 /** The mutex in this memory, which needs no freeing and works also before ABT_init and after ABT_finalize. */
 #define ABT_MUTEX_MEMORY_GET_HANDLE(p_memory) ((ABT_mutex)(p_memory))
@@ -1092,7 +1147,8 @@ ABT_API_PUBLIC int ABT_mutex_create_with_attr(ABT_mutex_attr attr, ABT_mutex *ne
 /** Frees a mutex that is not locked, and sets the handle to MUTEX_NULL. */
 ABT_API_PUBLIC int ABT_mutex_free(ABT_mutex *mutex);
 
-/** Locks the mutex; waits as long as somebody else holds it. Whoever comes may overtake those who wait. From anywhere; may switch. */
+/** Locks the mutex; waits as long as somebody else holds it. Whoever comes may overtake those who wait. From anywhere;
+ * may switch. */
 ABT_API_PUBLIC int ABT_mutex_lock(ABT_mutex mutex);
 
 /** The same, and of those who wait, the caller is served before those of ABT_mutex_lock. From anywhere; may switch. */
@@ -1141,9 +1197,13 @@ typedef struct ABT_cond_memory {
     int dummy[16]; /**< the library's */
 } ABT_cond_memory;
 
-#define ABT_COND_INITIALIZER {{0}} /**< a condition that nobody waits for, for an ABT_cond_memory */
+#define ABT_COND_INITIALIZER \
+    {                        \
+        { 0 }                \
+    } /**< a condition that nobody waits for, for an ABT_cond_memory */
 
-/** The condition variable in this memory, which needs no freeing and works also before ABT_init and after ABT_finalize. */
+/** The condition variable in this memory, which needs no freeing and works also before ABT_init and after
+ * ABT_finalize. */
 #define ABT_COND_MEMORY_GET_HANDLE(p_memory) ((ABT_cond)(p_memory))
 
 /** Creates a condition variable. COND_NULL on error. */
@@ -1152,12 +1212,12 @@ ABT_API_PUBLIC int ABT_cond_create(ABT_cond *newcond);
 /** Frees it, and sets the handle to COND_NULL. Somebody waits: ERR_COND. */
 ABT_API_PUBLIC int ABT_cond_free(ABT_cond *cond);
 
-/** Unlocks the mutex, waits to be woken, and locks it again. Others wait with another mutex: ERR_INV_MUTEX; tasklet: ERR_COND. From
- * anywhere; switches. */
+/** Unlocks the mutex, waits to be woken, and locks it again. Others wait with another mutex: ERR_INV_MUTEX; tasklet:
+ * ERR_COND. From anywhere; switches. */
 ABT_API_PUBLIC int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex);
 
-/** The same until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`: ERR_COND_TIMEDOUT, and the
- * mutex is locked again. From anywhere; switches. */
+/** The same until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`:
+ * ERR_COND_TIMEDOUT, and the mutex is locked again. From anywhere; switches. */
 ABT_API_PUBLIC int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *abstime);
 
 /** Wakes the one that has waited longest, if any. From anywhere. */
@@ -1190,7 +1250,10 @@ typedef struct ABT_eventual_memory {
     int dummy[16]; /**< the library's */
 } ABT_eventual_memory;
 
-#define ABT_EVENTUAL_INITIALIZER {{0}} /**< an eventual that is not set, for an ABT_eventual_memory */
+#define ABT_EVENTUAL_INITIALIZER \
+    {                            \
+        { 0 }                    \
+    } /**< an eventual that is not set, for an ABT_eventual_memory */
 
 /** The eventual in this memory, which needs no freeing. */
 #define ABT_EVENTUAL_MEMORY_GET_HANDLE(p_memory) ((ABT_eventual)(p_memory))
@@ -1201,18 +1264,19 @@ ABT_API_PUBLIC int ABT_eventual_create(int nbytes, ABT_eventual *neweventual);
 /** Frees one that nobody waits for, and sets the handle to EVENTUAL_NULL. */
 ABT_API_PUBLIC int ABT_eventual_free(ABT_eventual *eventual);
 
-/** Waits until it is set. `value`: NULL, or receives where the value lies, NULL when it has none. Tasklet: ERR_EVENTUAL. May switch. */
+/** Waits until it is set. `value`: NULL, or receives where the value lies, NULL when it has none. Tasklet:
+ * ERR_EVENTUAL. May switch. */
 ABT_API_PUBLIC int ABT_eventual_wait(ABT_eventual eventual, void **value);
 
-/** The same until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`: ERR_COND_TIMEDOUT. Tasklet:
- * ERR_EVENTUAL. May switch. */
+/** The same until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`:
+ * ERR_COND_TIMEDOUT. Tasklet: ERR_EVENTUAL. May switch. */
 ABT_API_PUBLIC int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime);
 
 /** Whether it is set; only then `value` is written. */
 ABT_API_PUBLIC int ABT_eventual_test(ABT_eventual eventual, void **value, ABT_bool *is_ready);
 
-/** Copies the value and wakes all that wait. Negative number: ERR_INV_ARG; more bytes than it holds: ERR_INV_EVENTUAL; it is set
- * already: ERR_EVENTUAL. */
+/** Copies the value and wakes all that wait. Negative number: ERR_INV_ARG; more bytes than it holds: ERR_INV_EVENTUAL;
+ * it is set already: ERR_EVENTUAL. */
 ABT_API_PUBLIC int ABT_eventual_set(ABT_eventual eventual, void *value, int nbytes);
 
 /** Makes it one that is not set. */
@@ -1220,8 +1284,8 @@ ABT_API_PUBLIC int ABT_eventual_reset(ABT_eventual eventual);
 
 /* ---- futures --------------------------------------------------------------------------------------- */
 
-/** Creates a future that is ready when `num_compartments` pointers were set. `cb_func`: NULL, or called once with all of them, by who
- * sets the last, before those who wait go on; it may call whatever its caller may. */
+/** Creates a future that is ready when `num_compartments` pointers were set. `cb_func`: NULL, or called once with all
+ * of them, by who sets the last, before those who wait go on; it may call whatever its caller may. */
 ABT_API_PUBLIC int ABT_future_create(uint32_t num_compartments, void (*cb_func)(void **arg), ABT_future *newfuture);
 
 /** Frees one that nobody waits for, and sets the handle to FUTURE_NULL. */
@@ -1258,8 +1322,8 @@ ABT_API_PUBLIC int ABT_barrier_get_num_waiters(ABT_barrier barrier, uint32_t *nu
 
 /* ---- texts of errors, and time --------------------------------------------------------------------- */
 
-/** The name of an error as it stands in this header, "ABT_ERR_MEM" for instance, and its length without the zero; each may be NULL. No such
- * error: ERR_OTHER. From anywhere. */
+/** The name of an error as it stands in this header, "ABT_ERR_MEM" for instance, and its length without the zero; each
+ * may be NULL. No such error: ERR_OTHER. From anywhere. */
 ABT_API_PUBLIC int ABT_error_get_str(int err, char *str, size_t *len);
 
 /** The real-time clock in seconds. From anywhere. */
@@ -1296,38 +1360,66 @@ ABT_API_PUBLIC int ABT_timer_get_overhead(double *overhead);
 
 /** What can be asked about the library, and the type of the answer. */
 typedef enum ABT_info_query_kind {
-    ABT_INFO_QUERY_KIND_ENABLED_DEBUG,                /**< a debug build? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO,          /**< are errors printed? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_LOG,                  /**< is there a log? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_VALGRIND,             /**< is Valgrind told of stacks? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR,          /**< are arguments looked at? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER,  /**< is it looked at who pushes? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER,  /**< is it looked at who pops? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU,         /**< are floating-point control words kept over switches? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL,        /**< can ULTs be cancelled? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL,          /**< can tasklets be cancelled? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_MIGRATION,            /**< can work units migrate? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED,      /**< can schedulers be put into pools? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD,      /**< may external threads call? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP,          /**< do schedulers sleep when nothing is to be done? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG,         /**< is the configuration printed at ABT_init? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_AFFINITY,             /**< can execution streams be bound? ABT_bool */
-    ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS,             /**< how many execution streams are expected at most? unsigned */
-    ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE,     /**< bytes of a ULT's stack? size_t */
-    ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE,      /**< bytes of a scheduler's stack? size_t */
-    ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ,     /**< work units between two looks for events? uint64_t */
-    ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC,     /**< nanoseconds that a scheduler sleeps? uint64_t */
-    ABT_INFO_QUERY_KIND_ENABLED_TOOL,                 /**< can tools register? ABT_bool */
-    ABT_INFO_QUERY_KIND_FCONTEXT,                     /**< are stacks switched without the system's help? ABT_bool */
-    ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION,            /**< do ULTs begin on the scheduler's stack? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND,         /**< do dumps show the frames? ABT_bool */
-    ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK, /**< how are overflows found? int: 0 not, 1 canary, 2 mprotect, 3 mprotect or error */
-    ABT_INFO_QUERY_KIND_WAIT_POLICY,                  /**< how do OS threads wait? int: 0 asleep, 1 busily */
-    ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC      /**< do ULTs get their stack when they begin? ABT_bool */
+    /** a debug build? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_DEBUG,
+    /** are errors printed? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO,
+    /** is there a log? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_LOG,
+    /** is Valgrind told of stacks? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_VALGRIND,
+    /** are arguments looked at? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR,
+    /** is it looked at who pushes? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_PRODUCER,
+    /** is it looked at who pops? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_CHECK_POOL_CONSUMER,
+    /** are floating-point control words kept over switches? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU,
+    /** can ULTs be cancelled? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_THREAD_CANCEL,
+    /** can tasklets be cancelled? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_TASK_CANCEL,
+    /** can work units migrate? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_MIGRATION,
+    /** can schedulers be put into pools? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED,
+    /** may external threads call? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD,
+    /** do schedulers sleep when nothing is to be done? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_SCHED_SLEEP,
+    /** is the configuration printed at ABT_init? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_PRINT_CONFIG,
+    /** can execution streams be bound? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_AFFINITY,
+    /** how many execution streams are expected at most? unsigned */
+    ABT_INFO_QUERY_KIND_MAX_NUM_XSTREAMS,
+    /** bytes of a ULT's stack? size_t */
+    ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE,
+    /** bytes of a scheduler's stack? size_t */
+    ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE,
+    /** work units between two looks for events? uint64_t */
+    ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ,
+    /** nanoseconds that a scheduler sleeps? uint64_t */
+    ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC,
+    /** can tools register? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_TOOL,
+    /** are stacks switched without the system's help? ABT_bool */
+    ABT_INFO_QUERY_KIND_FCONTEXT,
+    /** do ULTs begin on the scheduler's stack? ABT_bool */
+    ABT_INFO_QUERY_KIND_DYNAMIC_PROMOTION,
+    /** do dumps show the frames? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_STACK_UNWIND,
+    /** how are overflows found? int: 0 not, 1 canary, 2 mprotect, 3 mprotect or error */
+    ABT_INFO_QUERY_KIND_ENABLED_STACK_OVERFLOW_CHECK,
+    /** how do OS threads wait? int: 0 asleep, 1 busily */
+    ABT_INFO_QUERY_KIND_WAIT_POLICY,
+    /** do ULTs get their stack when they begin? ABT_bool */
+    ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC
 } ABT_info_query_kind;
 
-/** Answers a question; `val` is the address of a variable of the answer's type. No such question: ERR_INV_QUERY_KIND; some may be asked
- * at any time, the others, not initialized: ERR_UNINITIALIZED. From anywhere. */
+/** Answers a question; `val` is the address of a variable of the answer's type. No such question: ERR_INV_QUERY_KIND;
+ * some may be asked at any time, the others, not initialized: ERR_UNINITIALIZED. From anywhere. */
 ABT_API_PUBLIC int ABT_info_query_config(ABT_info_query_kind query_kind, void *val);
 
 /** Prints the configuration. Not initialized: ERR_UNINITIALIZED. */
@@ -1360,25 +1452,26 @@ ABT_API_PUBLIC int ABT_info_print_thread_stack(FILE *fp, ABT_thread thread);
 /** Prints the stacks of all ULTs in a pool. It cannot tell: ERR_POOL. */
 ABT_API_PUBLIC int ABT_info_print_thread_stacks_in_pool(FILE *fp, ABT_pool pool);
 
-/** Has the stacks of all ULTs in the main schedulers' pools printed, as soon as all schedulers look for events, or else after `timeout`
- * seconds (negative: never), which may show wrong ones. Then cb_func(whether that time was up, arg) is called, if not NULL. From anywhere,
- * signal handlers included. */
-ABT_API_PUBLIC int ABT_info_trigger_print_all_thread_stacks(FILE *fp, double timeout, void (*cb_func)(ABT_bool, void *), void *arg);
+/** Has the stacks of all ULTs in the main schedulers' pools printed, as soon as all schedulers look for events, or else
+ * after `timeout` seconds (negative: never), which may show wrong ones. Then cb_func(whether that time was up, arg) is
+ * called, if not NULL. From anywhere, signal handlers included. */
+ABT_API_PUBLIC int ABT_info_trigger_print_all_thread_stacks(FILE *fp, double timeout, void (*cb_func)(ABT_bool, void *),
+                                                            void *arg);
 
 /* ---- tools ----------------------------------------------------------------------------------------- */
 
-#define ABT_TOOL_EVENT_THREAD_NONE ((uint64_t)0x0)                /**< no event */
-#define ABT_TOOL_EVENT_THREAD_CREATE ((uint64_t)0x1)              /**< was created */
-#define ABT_TOOL_EVENT_THREAD_JOIN ((uint64_t)0x2)                /**< was joined */
-#define ABT_TOOL_EVENT_THREAD_FREE ((uint64_t)0x4)                /**< is about to be freed */
-#define ABT_TOOL_EVENT_THREAD_REVIVE ((uint64_t)0x8)              /**< was revived */
-#define ABT_TOOL_EVENT_THREAD_RUN ((uint64_t)0x10)                /**< begins, or goes on */
-#define ABT_TOOL_EVENT_THREAD_FINISH ((uint64_t)0x20)             /**< has ended */
-#define ABT_TOOL_EVENT_THREAD_CANCEL ((uint64_t)0x40)             /**< has ended because it was asked to */
-#define ABT_TOOL_EVENT_THREAD_YIELD ((uint64_t)0x80)              /**< yields */
-#define ABT_TOOL_EVENT_THREAD_SUSPEND ((uint64_t)0x100)           /**< is suspended */
-#define ABT_TOOL_EVENT_THREAD_RESUME ((uint64_t)0x200)            /**< was resumed */
-#define ABT_TOOL_EVENT_THREAD_ALL ((((uint64_t)0x1) << 12) - 1)   /**< all events */
+#define ABT_TOOL_EVENT_THREAD_NONE ((uint64_t)0x0)              /**< no event */
+#define ABT_TOOL_EVENT_THREAD_CREATE ((uint64_t)0x1)            /**< was created */
+#define ABT_TOOL_EVENT_THREAD_JOIN ((uint64_t)0x2)              /**< was joined */
+#define ABT_TOOL_EVENT_THREAD_FREE ((uint64_t)0x4)              /**< is about to be freed */
+#define ABT_TOOL_EVENT_THREAD_REVIVE ((uint64_t)0x8)            /**< was revived */
+#define ABT_TOOL_EVENT_THREAD_RUN ((uint64_t)0x10)              /**< begins, or goes on */
+#define ABT_TOOL_EVENT_THREAD_FINISH ((uint64_t)0x20)           /**< has ended */
+#define ABT_TOOL_EVENT_THREAD_CANCEL ((uint64_t)0x40)           /**< has ended because it was asked to */
+#define ABT_TOOL_EVENT_THREAD_YIELD ((uint64_t)0x80)            /**< yields */
+#define ABT_TOOL_EVENT_THREAD_SUSPEND ((uint64_t)0x100)         /**< is suspended */
+#define ABT_TOOL_EVENT_THREAD_RESUME ((uint64_t)0x200)          /**< was resumed */
+#define ABT_TOOL_EVENT_THREAD_ALL ((((uint64_t)0x1) << 12) - 1) /**< all events */
 
 /** What a tool can ask about an event, and the type of the answer. */
 typedef enum ABT_tool_query_kind {
@@ -1411,20 +1504,23 @@ typedef enum ABT_sync_event_type {
     ABT_SYNC_EVENT_TYPE_BARRIER       /**< a barrier */
 } ABT_sync_event_type;
 
-/** Is told of an event of a work unit, on the OS thread where it happens; must not wait for anything of Argobots. `xstream`: XSTREAM_NULL on
- * an external thread. */
-typedef void (*ABT_tool_thread_callback_fn)(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT_tool_context context,
-                                            void *user_arg);
+/** Is told of an event of a work unit, on the OS thread where it happens; must not wait for anything of Argobots.
+ * `xstream`: XSTREAM_NULL on an external thread. */
+typedef void (*ABT_tool_thread_callback_fn)(ABT_thread thread, ABT_xstream xstream, uint64_t event,
+                                            ABT_tool_context context, void *user_arg);
 /** The same for tasklets. */
-typedef void (*ABT_tool_task_callback_fn)(ABT_task task, ABT_xstream xstream, uint64_t event, ABT_tool_context context, void *user_arg);
+typedef void (*ABT_tool_task_callback_fn)(ABT_task task, ABT_xstream xstream, uint64_t event, ABT_tool_context context,
+                                          void *user_arg);
 
-/** Sets the function that is told of the events in `event_mask`, a sum of ABT_TOOL_EVENT_THREAD_x; there is one for the whole process. NULL:
- * none. ERR_FEATURE_NA. */
-ABT_API_PUBLIC int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint64_t event_mask, void *user_arg);
+/** Sets the function that is told of the events in `event_mask`, a sum of ABT_TOOL_EVENT_THREAD_x; there is one for the
+ * whole process. NULL: none. ERR_FEATURE_NA. */
+ABT_API_PUBLIC int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint64_t event_mask,
+                                                     void *user_arg);
 
-/** Answers a question about the event of which the caller, a tool's function, is told; `val` is the address of a variable of the answer's
- * type. No such question, or not of this event: ERR_INV_ARG. ERR_FEATURE_NA. */
-ABT_API_PUBLIC int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind, void *val);
+/** Answers a question about the event of which the caller, a tool's function, is told; `val` is the address of a
+ * variable of the answer's type. No such question, or not of this event: ERR_INV_ARG. ERR_FEATURE_NA. */
+ABT_API_PUBLIC int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_query_kind query_kind,
+                                         void *val);
 
 #ifdef __cplusplus
 }

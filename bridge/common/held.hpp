@@ -1,4 +1,5 @@
-// Holds a mutex for a scope. The mutexes are not std::mutex: the child of a fork, in which the thread that held one may be gone, has to initialize it anew (pthread_atfork).
+// Holds a mutex for a scope. The mutexes are not std::mutex: the child of a fork, in which the thread that held one may
+// be gone, has to initialize it anew (pthread_atfork).
 #pragma once
 
 #include <pthread.h>
@@ -16,4 +17,4 @@ private:
     pthread_mutex_t& mutex_;
 };
 
-}  // namespace weft_bridge
+}   // namespace weft_bridge

@@ -1,4 +1,5 @@
-// What the loader has mapped: the objects of the process, what they import and from whom, read from their dynamic sections. Headers only, for the bridges and the report of `weft run`, which see no other code of ours.
+// What the loader has mapped: the objects of the process, what they import and from whom, read from their dynamic
+// sections. Headers only, for the bridges and the report of `weft run`, which see no other code of ours.
 #pragma once
 
 #include <elf.h>
@@ -10,16 +11,17 @@
 
 namespace weft_bridge {
 
-// One mapped object. It points into that object's memory: valid inside of dl_iterate_phdr, or while a handle holds the object.
+// One mapped object. It points into that object's memory: valid inside of dl_iterate_phdr, or while a handle holds the
+// object.
 struct Loaded {
-    const char* path = "";                          // as the loader has it; empty: the program
-    std::uintptr_t base = 0, first = 0, end = 0;    // what its addresses are relative to, and where it lies
-    std::uintptr_t sealed = 0, sealed_end = 0;      // read-only since its relocation (PT_GNU_RELRO)
-    const ElfW(Dyn)* dynamic = nullptr;
+    const char* path = "";                         // as the loader has it; empty: the program
+    std::uintptr_t base = 0, first = 0, end = 0;   // what its addresses are relative to, and where it lies
+    std::uintptr_t sealed = 0, sealed_end = 0;     // read-only since its relocation (PT_GNU_RELRO)
+    const ElfW(Dyn) * dynamic = nullptr;
     const char* names = nullptr;
-    const ElfW(Sym)* symbols = nullptr;
-    const std::uint32_t* hashes = nullptr;          // DT_GNU_HASH
-    bool thread_local_data = false;                 // PT_TLS: it defines thread_local or threadprivate variables
+    const ElfW(Sym) * symbols = nullptr;
+    const std::uint32_t* hashes = nullptr;   // DT_GNU_HASH
+    bool thread_local_data = false;          // PT_TLS: it defines thread_local or threadprivate variables
 
     bool holds(const void* address) const {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -55,10 +57,13 @@ inline Loaded loaded_of(const dl_phdr_info& info) {
     return object;
 }
 
-// Calls visit(object) for each object, in the order in which they were loaded, until it returns true. visit must not call the loader: its lock is held.
+// Calls visit(object) for each object, in the order in which they were loaded, until it returns true. visit must not
+// call the loader: its lock is held.
 template <class Visit>
 void each_loaded(Visit visit) {
-    dl_iterate_phdr([](dl_phdr_info* info, std::size_t, void* raw) { return (*static_cast<Visit*>(raw))(loaded_of(*info)) ? 1 : 0; }, &visit);
+    dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
+                       void* raw) { return (*static_cast<Visit*>(raw))(loaded_of(*info)) ? 1 : 0; },
+                    &visit);
 }
 
 // How many objects have been mapped and unmapped so far: what is known of addresses holds while these two stay.
@@ -68,10 +73,12 @@ struct LoaderCounts {
 };
 inline LoaderCounts loader_counts() {
     LoaderCounts counts;
-    dl_iterate_phdr([](dl_phdr_info* info, std::size_t, void* raw) {
-        *static_cast<LoaderCounts*>(raw) = {info->dlpi_adds, info->dlpi_subs};
-        return 1;
-    }, &counts);
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* raw) {
+            *static_cast<LoaderCounts*>(raw) = {info->dlpi_adds, info->dlpi_subs};
+            return 1;
+        },
+        &counts);
     return counts;
 }
 
@@ -91,7 +98,8 @@ inline const char* soname_of(const Loaded& object) {
     return nullptr;
 }
 
-// Calls visit(name, symbol, slot) for each symbol that a relocation of the object names; the loader writes the symbol's address into the slot.
+// Calls visit(name, symbol, slot) for each symbol that a relocation of the object names; the loader writes the symbol's
+// address into the slot.
 template <class Visit>
 void each_slot(const Loaded& object, Visit visit) {
     std::uintptr_t tables[2] = {};
@@ -111,19 +119,21 @@ void each_slot(const Loaded& object, Visit visit) {
             const auto number = ELF64_R_SYM(relocations[i].r_info);
             if (number == 0) continue;
             const ElfW(Sym)& symbol = object.symbols[number];
-            visit(object.names + symbol.st_name, symbol, reinterpret_cast<void**>(object.base + relocations[i].r_offset));
+            visit(object.names + symbol.st_name, symbol,
+                  reinterpret_cast<void**>(object.base + relocations[i].r_offset));
         }
     }
 }
 
-// Where the object itself has a symbol of that name, under whichever version; null: it has none. Every linker of today writes the table that this reads (DT_GNU_HASH). Unlike dlsym it
-// takes no lock of the loader's.
+// Where the object itself has a symbol of that name, under whichever version; null: it has none. Every linker of today
+// writes the table that this reads (DT_GNU_HASH). Unlike dlsym it takes no lock of the loader's.
 inline void* address_in(const Loaded& object, const char* name) {
     if (object.dynamic == nullptr || object.hashes == nullptr) return nullptr;
     std::uint32_t hash = 5381;
     for (const char* at = name; *at != '\0'; ++at) hash = hash * 33 + static_cast<unsigned char>(*at);
     const std::uint32_t buckets = object.hashes[0], first = object.hashes[1], words = object.hashes[2];
-    const std::uint32_t* const bucket = object.hashes + 4 + std::size_t{words} * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+    const std::uint32_t* const bucket =
+        object.hashes + 4 + std::size_t{words} * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
     const std::uint32_t* const chain = bucket + buckets;
     if (buckets == 0) return nullptr;
     std::uint32_t number = bucket[hash % buckets];
@@ -131,11 +141,12 @@ inline void* address_in(const Loaded& object, const char* name) {
     for (;; ++number) {
         const std::uint32_t found = chain[number - first];
         const ElfW(Sym)& symbol = object.symbols[number];
-        if ((found | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF && std::strcmp(object.names + symbol.st_name, name) == 0) {
+        if ((found | 1) == (hash | 1) && symbol.st_shndx != SHN_UNDEF &&
+            std::strcmp(object.names + symbol.st_name, name) == 0) {
             return reinterpret_cast<void*>(object.base + symbol.st_value);
         }
         if ((found & 1) != 0) return nullptr;   // the last of its bucket
     }
 }
 
-}  // namespace weft_bridge
+}   // namespace weft_bridge

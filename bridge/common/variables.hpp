@@ -13,10 +13,10 @@ struct Variable {
     static constexpr std::size_t most_words = 9;
 
     const char* name;
-    const char* standard;  // what holds where it is not set: one of the words
+    const char* standard;   // what holds where it is not set: one of the words
     const char* meaning;
-    const char* words[most_words];  // a null pointer ends them
-    const char* remark = "";        // follows the legal words in a message
+    const char* words[most_words];   // a null pointer ends them
+    const char* remark = "";         // follows the legal words in a message
 };
 
 inline constexpr Variable guests{
@@ -25,11 +25,12 @@ inline constexpr Variable omp_max_threads{"WEFT_OMP_MAX_THREADS",
                                           "full",
                                           "whether omp_get_max_threads of the program's own threads follows the load",
                                           {"full", "follow"}};
-inline constexpr Variable omp_task_kind{"WEFT_OMP_TASK_KIND",
-                                        "member",
-                                        "what OpenMP's explicit tasks run on: a kind of ULT, or the context of the member that runs them",
-                                        {"full", "lsa", "roc", "ss", "sc", "auto", "hosted", "member"},
-                                        " (not rtc: tasks may wait, and a tasklet cannot)"};
+inline constexpr Variable omp_task_kind{
+    "WEFT_OMP_TASK_KIND",
+    "member",
+    "what OpenMP's explicit tasks run on: a kind of ULT, or the context of the member that runs them",
+    {"full", "lsa", "roc", "ss", "sc", "auto", "hosted", "member"},
+    " (not rtc: tasks may wait, and a tasklet cannot)"};
 inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind};
 
 inline constexpr int unset = -1, illegal = -2;
@@ -65,4 +66,4 @@ inline const char* legal_words(const Variable& variable, char* text, std::size_t
     return text;
 }
 
-}  // namespace weft_bridge
+}   // namespace weft_bridge

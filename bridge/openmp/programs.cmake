@@ -1,5 +1,7 @@
-# Libraries and programs of Debian, as they are, on Weft and on libgomp (programs/programs.py). What is not installed is skipped with a word.
-if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING OR NOT WEFT_GROUP STREQUAL "release" OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+# Libraries and programs of Debian, as they are, on Weft and on libgomp (programs/programs.py). What is not installed is
+# skipped with a word.
+if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING OR NOT WEFT_GROUP STREQUAL "release" OR NOT CMAKE_C_COMPILER_ID
+  STREQUAL "GNU")
   return()
 endif()
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
@@ -16,7 +18,8 @@ function(weft_program_test name)
     if(way)
       set(admit --admit)
     endif()
-    add_test(NAME programs_${name}${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/programs/programs.py ${name} --build ${CMAKE_BINARY_DIR}
+    add_test(NAME programs_${name}${way} COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/programs/programs.py
+      ${name} --build ${CMAKE_BINARY_DIR}
       --program=${test_PROGRAM} --missing=${test_MISSING} ${admit})
     set_tests_properties(programs_${name}${way} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
     weft_label(programs_${name}${way} full)
@@ -45,7 +48,8 @@ weft_caller_test(sparse sparse.cpp SuiteSparseQR.hpp libsuitesparse-dev spqr cho
 find_program(WEFT_GFORTRAN NAMES gfortran gfortran-12)
 if(WEFT_GFORTRAN)
   set(heat ${CMAKE_CURRENT_BINARY_DIR}/openmp_caller_fortran)
-  add_custom_command(OUTPUT ${heat} COMMAND ${WEFT_GFORTRAN} -O2 -Wall -fopenmp ${CMAKE_CURRENT_SOURCE_DIR}/programs/heat.f90 -o ${heat} DEPENDS programs/heat.f90 VERBATIM)
+  add_custom_command(OUTPUT ${heat} COMMAND ${WEFT_GFORTRAN} -O2 -Wall -fopenmp
+    ${CMAKE_CURRENT_SOURCE_DIR}/programs/heat.f90 -o ${heat} DEPENDS programs/heat.f90 VERBATIM)
   add_custom_target(openmp_callers_fortran ALL DEPENDS ${heat})
   weft_program_test(fortran PROGRAM ${heat})
 else()

@@ -1,4 +1,5 @@
-# The suite: programs as gcc makes them of OpenMP, each run on Weft, and on the libgomp of the compiler as well: the same verdict. Those of `alone` fail or hang there.
+# The suite: programs as gcc makes them of OpenMP, each run on Weft, and on the libgomp of the compiler as well: the
+# same verdict. Those of `alone` fail or hang there.
 if(NOT WEFT_TESTS OR WEFT_FUZZ)
   return()
 endif()
@@ -19,7 +20,8 @@ if(CMAKE_CROSSCOMPILING)
       set(seconds 10)
     endif()
     add_test(NAME openmp_${name}_emulated COMMAND openmp_${name} ${seconds})
-    set_tests_properties(openmp_${name}_emulated PROPERTIES TIMEOUT 900 ENVIRONMENT "OMP_CANCELLATION=true;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
+    set_tests_properties(openmp_${name}_emulated PROPERTIES TIMEOUT 900 ENVIRONMENT
+      "OMP_CANCELLATION=true;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
     if(name MATCHES "^(regions|tasks)$")
       weft_label(openmp_${name}_emulated quick)
     else()
@@ -54,15 +56,18 @@ list(APPEND programs memory memory_regions memory_objects affinity)
 list(APPEND programs own_groups task_reductions reduced_objects combined_reductions cancel_groups cancelled_tasks
      cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # libgomp frees copies that other threads still use where left_groups leaves a construct.
-set(alone left_groups thousands far newer doacross forked composer follow task_kinds league_icv target_events pools choices in_units composer_in_units)
+set(alone left_groups thousands far newer doacross forked composer follow task_kinds league_icv target_events pools
+  choices in_units composer_in_units)
 # Those that ask what cancellation does run with it as well as without.
 set(with_cancellation cancel target_tasks target_cancel memory_regions left_groups groups reduced_objects cancel_groups
     cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # gcc warns where a combined construct is cancelled.
 set_source_files_properties(test/cancelled_loops.c PROPERTIES COMPILE_OPTIONS -w)
-# What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its tasks use threadprivate variables.
+# What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its
+# tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
-set(with_task_kinds tasks clauses cancel exceptions nested target_tasks leagues own_groups task_reductions reduced_objects
+set(with_task_kinds tasks clauses cancel exceptions nested target_tasks leagues own_groups task_reductions
+  reduced_objects
     cancelled_tasks cancelled_regions cancelled_loops discarded_tasks)
 # As users compile: optimised and not; under a sanitizer and in the debug build as those are.
 if(WEFT_GROUP STREQUAL "release")
@@ -70,13 +75,14 @@ if(WEFT_GROUP STREQUAL "release")
 else()
   set(levels O1)
 endif()
-# ThreadSanitizer lets no child of a fork start threads; AddressSanitizer's allocator (gcc 12) takes none of its locks over a fork, so that the child waits for ever where one of the parent's
-# threads was just starting.
+# ThreadSanitizer lets no child of a fork start threads; AddressSanitizer's allocator (gcc 12) takes none of its locks
+# over a fork, so that the child waits for ever where one of the parent's threads was just starting.
 if(WEFT_SANITIZE)
   list(REMOVE_ITEM alone forked)
 endif()
 # Members stay until the process ends. Sizes that no memory has are asked for, and refused.
-set(on_weft "TSAN_OPTIONS=report_thread_leaks=0:allocator_may_return_null=1;ASAN_OPTIONS=allocator_may_return_null=1;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
+set(on_weft
+  "TSAN_OPTIONS=report_thread_leaks=0:allocator_may_return_null=1;ASAN_OPTIONS=allocator_may_return_null=1;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
 
 # Programs that run units of Argobots' besides.
 set(in_units ${on_weft})
@@ -90,7 +96,8 @@ endif()
 function(weft_openmp_wrong_kind program)
   add_test(NAME openmp_task_kind_wrong COMMAND ${program})
   set_tests_properties(openmp_task_kind_wrong PROPERTIES ENVIRONMENT "${on_weft};WEFT_OMP_TASK_KIND=rtc" TIMEOUT 900
-    PASS_REGULAR_EXPRESSION "weft: WEFT_OMP_TASK_KIND is 'rtc', which is ignored; legal are: full, lsa, roc, ss, sc, auto, hosted")
+    PASS_REGULAR_EXPRESSION
+    "weft: WEFT_OMP_TASK_KIND is 'rtc', which is ignored; legal are: full, lsa, roc, ss, sc, auto, hosted")
   weft_label(openmp_task_kind_wrong quick)
 endfunction()
 
@@ -128,7 +135,8 @@ foreach(name IN LISTS programs alone)
         set(instrumented -fsanitize=thread)
       endif()
       add_custom_command(OUTPUT ${program}.o
-        COMMAND ${compiler} -c -Wall -fopenmp -${level} -g ${instrumented} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${program}.o
+        COMMAND ${compiler} -c -Wall -fopenmp -${level} -g ${instrumented} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o
+        ${program}.o
         DEPENDS ${source} test/check.h test/composed.h VERBATIM)
       add_executable(${program} ${program}.o)
       set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
@@ -151,8 +159,10 @@ foreach(name IN LISTS programs alone)
         continue()
       endif()
       weft_openmp_test(composer_in_units ${program} quick ENVIRONMENT ${in_units} OMP_CANCELLATION=true ARGUMENTS 3)
-      weft_openmp_test(composer_in_units_long ${program} full ENVIRONMENT ${in_units} OMP_CANCELLATION=true ARGUMENTS 60)
-      weft_openmp_test(composer_in_units_soak ${program} soak ENVIRONMENT ${in_units} OMP_CANCELLATION=true ARGUMENTS 600)
+      weft_openmp_test(composer_in_units_long ${program} full ENVIRONMENT ${in_units} OMP_CANCELLATION=true ARGUMENTS
+        60)
+      weft_openmp_test(composer_in_units_soak ${program} soak ENVIRONMENT ${in_units} OMP_CANCELLATION=true ARGUMENTS
+        600)
       continue()
     endif()
     if(name STREQUAL "in_units" AND NOT level STREQUAL "O0")
@@ -170,10 +180,12 @@ foreach(name IN LISTS programs alone)
           ARGUMENTS targets 300)
         weft_openmp_test(composer_uncancelled ${program} full ENVIRONMENT ${on_weft} ARGUMENTS 15)
         if(WEFT_GROUP STREQUAL "release")
-          weft_openmp_test(composer_libgomp ${program} full ENVIRONMENT OMP_WAIT_POLICY=passive OMP_CANCELLATION=true ARGUMENTS 10)
+          weft_openmp_test(composer_libgomp ${program} full ENVIRONMENT OMP_WAIT_POLICY=passive OMP_CANCELLATION=true
+            ARGUMENTS 10)
         endif()
         foreach(kind IN LISTS task_kinds)
-          weft_openmp_test(composer_${kind} ${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true WEFT_OMP_TASK_KIND=${kind} ARGUMENTS 5)
+          weft_openmp_test(composer_${kind} ${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true
+            WEFT_OMP_TASK_KIND=${kind} ARGUMENTS 5)
         endforeach()
         weft_openmp_test(composer_soak ${program} soak ENVIRONMENT ${on_weft} OMP_CANCELLATION=true ARGUMENTS 600)
       endif()
@@ -199,7 +211,8 @@ foreach(name IN LISTS programs alone)
     weft_openmp_test(${name}_${level} ${program} ${size} ENVIRONMENT ${on_weft})
     if(name IN_LIST with_task_kinds AND NOT level STREQUAL "O0")
       foreach(kind IN LISTS task_kinds)
-        weft_openmp_test(${name}_${kind}_${level} ${program} full ENVIRONMENT ${on_weft} WEFT_OMP_TASK_KIND=${kind} OMP_CANCELLATION=true)
+        weft_openmp_test(${name}_${kind}_${level} ${program} full ENVIRONMENT ${on_weft} WEFT_OMP_TASK_KIND=${kind}
+          OMP_CANCELLATION=true)
       endforeach()
     endif()
     if(WEFT_GROUP STREQUAL "release" AND NOT name IN_LIST alone)
@@ -219,7 +232,8 @@ foreach(name IN LISTS programs alone)
     if(name IN_LIST with_cancellation)
       weft_openmp_test(${name}_${level}_on ${program} ${size} ENVIRONMENT "${on_weft};OMP_CANCELLATION=true")
       if(WEFT_GROUP STREQUAL "release" AND NOT name IN_LIST alone)
-        weft_openmp_test(${name}_${level}_on_libgomp ${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
+        weft_openmp_test(${name}_${level}_on_libgomp ${program} full ENVIRONMENT
+          "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
       endif()
     endif()
   endforeach()
@@ -246,7 +260,8 @@ function(weft_openmp_fortran_test name level bytes)
     weft_openmp_test(${test}_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT "OMP_WAIT_POLICY=passive")
   endif()
   if(name IN_LIST with_cancellation)
-    weft_openmp_test(${test}_on ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true)
+    weft_openmp_test(${test}_on ${CMAKE_CURRENT_BINARY_DIR}/${program} full ENVIRONMENT ${on_weft}
+      OMP_CANCELLATION=true)
     if(WEFT_GROUP STREQUAL "release")
       weft_openmp_test(${test}_on_libgomp ${CMAKE_CURRENT_BINARY_DIR}/${program} full
         ENVIRONMENT "OMP_WAIT_POLICY=passive;OMP_CANCELLATION=true")
@@ -267,7 +282,8 @@ else()
   set(without_fortran --without-fortran)
 endif()
 if(COMMAND weft_house_test AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-  weft_house_test(openmp_entries ${CMAKE_SOURCE_DIR}/tools/openmp_entries.py --programs ${CMAKE_CURRENT_BINARY_DIR} ${without_fortran})
+  weft_house_test(openmp_entries ${CMAKE_SOURCE_DIR}/tools/openmp_entries.py --programs ${CMAKE_CURRENT_BINARY_DIR}
+    ${without_fortran})
 endif()
 
 # What becomes of processes, and what comes to an end although members spin or stand in the kernel (doc/openmp.md).
@@ -282,18 +298,21 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_link_libraries(openmp_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
     add_dependencies(openmp_${name} weft_openmp)
   endforeach()
-  set(process ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/process.py --program $<TARGET_FILE:openmp_process> --plugin $<TARGET_FILE:openmp_plugin>)
+  set(process ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/process.py --program $<TARGET_FILE:openmp_process>
+    --plugin $<TARGET_FILE:openmp_plugin>)
   # Signals for a member reach it where the C library's calls are those of libweft_pthread, as `weft run` has it.
   set(without --without interrupted_1)
   if(NOT WEFT_SANITIZE)
     add_test(NAME openmp_process_interrupted COMMAND ${process} --only interrupted_0 interrupted_1)
-    set_tests_properties(openmp_process_interrupted PROPERTIES ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:weft_openmp>:$<TARGET_FILE:weft_pthread>")
+    set_tests_properties(openmp_process_interrupted PROPERTIES ENVIRONMENT
+      "LD_PRELOAD=$<TARGET_FILE:weft_openmp>:$<TARGET_FILE:weft_pthread>")
     weft_label(openmp_process_interrupted quick)
     set_property(TEST openmp_process_interrupted APPEND PROPERTY LABELS needs=weft_pthread)
   endif()
   if(WEFT_SANITIZE)
     # A sanitizer has its own words for aborts, stacks and limits, and its library must come first.
-    set(without --no-python --only exit_0 exit_3 now_0 now_3 exit_nested exit_in_task signals own_mask plugins thread_ends keys at_exit at_exit_in_region)
+    set(without --no-python --only exit_0 exit_3 now_0 now_3 exit_nested exit_in_task signals own_mask plugins
+      thread_ends keys at_exit at_exit_in_region)
   endif()
   add_test(NAME openmp_process COMMAND ${process} ${without})
   set_tests_properties(openmp_process PROPERTIES ENVIRONMENT "${on_weft}")
@@ -328,7 +347,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_link_options(openmp_variables PRIVATE -fopenmp)
     set_target_properties(openmp_variables PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
     add_dependencies(openmp_variables weft_openmp)
-    set(variables ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/variables.py --program $<TARGET_FILE:openmp_variables> --weft $<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>)
+    set(variables ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/variables.py --program
+      $<TARGET_FILE:openmp_variables> --weft $<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>)
     add_test(NAME openmp_variables_some COMMAND ${variables} --some)
     add_test(NAME openmp_variables COMMAND ${variables})
     weft_label(openmp_variables_some quick)
@@ -348,7 +368,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
       set(in_fortran --fortran ${CMAKE_CURRENT_BINARY_DIR}/openmp_messages_fortran)
     endif()
     add_test(NAME openmp_messages COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/messages.py
-      --program $<TARGET_FILE:openmp_messages> ${in_fortran} --weft $<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>)
+      --program $<TARGET_FILE:openmp_messages> ${in_fortran} --weft
+      $<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>)
     weft_label(openmp_messages quick)
   endif()
   find_program(WEFT_TASKSET taskset)
@@ -367,13 +388,14 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endforeach()
   foreach(name barrier lock task inner alone teams help)
     weft_openmp_test(thread_zero_${name} openmp_thread_zero quick ENVIRONMENT ${on_weft} ARGUMENTS ${name} 4)
-    weft_openmp_test(thread_zero_${name}_of_8_on_one openmp_thread_zero full ENVIRONMENT ${on_weft} WEFT_HARTS=1 ARGUMENTS ${name} 8)
+    weft_openmp_test(thread_zero_${name}_of_8_on_one openmp_thread_zero full ENVIRONMENT ${on_weft} WEFT_HARTS=1
+      ARGUMENTS ${name} 8)
     set_tests_properties(openmp_thread_zero_${name} openmp_thread_zero_${name}_of_8_on_one PROPERTIES TIMEOUT 120)
   endforeach()
 endif()
 
-# A second OpenMP in the process: regions of LLVM's beside ours, by a library whose omp_ references carry no version, and
-# a library that asks for OpenMP by a weak reference. libomp knows no sanitizer.
+# A second OpenMP in the process: regions of LLVM's beside ours, by a library whose omp_ references carry no version,
+# and a library that asks for OpenMP by a weak reference. libomp knows no sanitizer.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   set(preloaded "LD_PRELOAD=$<TARGET_FILE:weft_openmp>;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft>")
   foreach(name weak_library weak_team)
@@ -391,7 +413,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
     set(arguments $<TARGET_FILE:openmp_weak_team> $<TARGET_FILE:openmp_weak_library> ${expected})
     weft_openmp_test(weak_${expected} openmp_weak_${expected} quick ENVIRONMENT ${preloaded} ARGUMENTS ${arguments})
     if(WEFT_GROUP STREQUAL "release")
-      weft_openmp_test(weak_${expected}_libgomp openmp_weak_${expected} full ENVIRONMENT OMP_WAIT_POLICY=passive ARGUMENTS ${arguments})
+      weft_openmp_test(weak_${expected}_libgomp openmp_weak_${expected} full ENVIRONMENT OMP_WAIT_POLICY=passive
+        ARGUMENTS ${arguments})
     endif()
   endforeach()
   target_link_options(openmp_weak_1 PRIVATE -Wl,--no-as-needed -fopenmp)
@@ -406,9 +429,11 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   set(library ${CMAKE_CURRENT_BINARY_DIR}/libopenmp_second.so)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/libopenmp_second_whole.so)
   add_custom_command(OUTPUT ${library} ${whole}
-    COMMAND ${WEFT_CLANG} -c -Wall -fPIC -fopenmp -O1 ${CMAKE_CURRENT_SOURCE_DIR}/test/second_library.c -o openmp_second_library.o
+    COMMAND ${WEFT_CLANG} -c -Wall -fPIC -fopenmp -O1 ${CMAKE_CURRENT_SOURCE_DIR}/test/second_library.c -o
+    openmp_second_library.o
     COMMAND ${CMAKE_C_COMPILER} -shared openmp_second_library.o -o ${library}
-    COMMAND ${CMAKE_C_COMPILER} -shared -Wl,--no-as-needed ${library} ${WEFT_LIBOMP} -Wl,-rpath,${CMAKE_CURRENT_BINARY_DIR} -o ${whole}
+    COMMAND ${CMAKE_C_COMPILER} -shared -Wl,--no-as-needed ${library} ${WEFT_LIBOMP}
+    -Wl,-rpath,${CMAKE_CURRENT_BINARY_DIR} -o ${whole}
     DEPENDS test/second_library.c test/second.h VERBATIM)
   add_custom_target(openmp_second_library ALL DEPENDS ${library} ${whole})
   add_executable(openmp_second test/second.c)
@@ -419,10 +444,13 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   add_dependencies(openmp_second weft_openmp openmp_second_library)
   list(APPEND preloaded OMP_NUM_THREADS=2 OMP_MAX_ACTIVE_LEVELS=4)
   foreach(name places threads many_threads setters setters_in_regions early early_by_library locks)
-    weft_openmp_test(second_${name} openmp_second quick ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${library} ${WEFT_LIBOMP})
+    weft_openmp_test(second_${name} openmp_second quick ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${library}
+      ${WEFT_LIBOMP})
     weft_openmp_test(second_${name}_brought openmp_second full ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${whole})
     # Where no tool is wanted, the runtime does not tell that it begins.
-    weft_openmp_test(second_${name}_untold openmp_second full ENVIRONMENT ${preloaded} OMP_TOOL=disabled ARGUMENTS ${name} ${library} ${WEFT_LIBOMP})
-    set_tests_properties(openmp_second_${name} openmp_second_${name}_brought openmp_second_${name}_untold PROPERTIES TIMEOUT 60)
+    weft_openmp_test(second_${name}_untold openmp_second full ENVIRONMENT ${preloaded} OMP_TOOL=disabled ARGUMENTS
+      ${name} ${library} ${WEFT_LIBOMP})
+    set_tests_properties(openmp_second_${name} openmp_second_${name}_brought openmp_second_${name}_untold PROPERTIES
+      TIMEOUT 60)
   endforeach()
 endif()

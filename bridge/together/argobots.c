@@ -1,4 +1,5 @@
-/* Argobots: units with values under keys, in pools of its own and of the program's, on the first stream and on another. */
+/* Argobots: units with values under keys, in pools of its own and of the program's, on the first stream and on
+ * another. */
 #include <abt.h>
 #include <pthread.h>
 
@@ -72,7 +73,8 @@ static void push(ABT_pool pool, ABT_unit unit, ABT_pool_context context) {
 
 static void run_in(ABT_pool pool) {
     ABT_thread threads[units];
-    for (long i = 0; i < units; ++i) MUST(ABT_thread_create(pool, body, (void *)(i + 1), ABT_THREAD_ATTR_NULL, &threads[i]) == ABT_SUCCESS);
+    for (long i = 0; i < units; ++i)
+        MUST(ABT_thread_create(pool, body, (void *)(i + 1), ABT_THREAD_ATTR_NULL, &threads[i]) == ABT_SUCCESS);
     const int before = destroyed;
     for (int i = 0; i < units; ++i) MUST(ABT_thread_free(&threads[i]) == ABT_SUCCESS);
     MUST(destroyed == before + units);

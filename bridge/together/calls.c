@@ -30,7 +30,8 @@ static void region(void) {
 #pragma omp barrier
         MUST(ABT_self_get_specific(key, &value) == ABT_SUCCESS && value == &rank);
         MUST(ABT_thread_get_specific(self, key, &value) == ABT_SUCCESS && value == &rank);
-        /* Thread 0 is the primary unit; the others are on no execution stream, unless the first one carries them while that waits. */
+        /* Thread 0 is the primary unit; the others are on no execution stream, unless the first one carries them while
+         * that waits. */
         const int found = ABT_xstream_self_rank(&rank);
         MUST(found == ABT_SUCCESS ? rank == 0 : found == ABT_ERR_INV_XSTREAM);
         if (omp_get_thread_num() == 0) MUST(found == ABT_SUCCESS);
@@ -55,7 +56,8 @@ static void work(void) {
     ABT_thread threads[10];
     MUST(ABT_xstream_self(&here) == ABT_SUCCESS && ABT_xstream_get_main_pools(here, 1, &pool) == ABT_SUCCESS);
     MUST(ABT_eventual_create(0, &event) == ABT_SUCCESS);
-    for (int i = 0; i < 10; ++i) MUST(ABT_thread_create(pool, waits, event, ABT_THREAD_ATTR_NULL, &threads[i]) == ABT_SUCCESS);
+    for (int i = 0; i < 10; ++i)
+        MUST(ABT_thread_create(pool, waits, event, ABT_THREAD_ATTR_NULL, &threads[i]) == ABT_SUCCESS);
     ABT_thread_yield();
     region();
     MUST(ABT_eventual_set(event, NULL, 0) == ABT_SUCCESS);

@@ -17,7 +17,9 @@ def run(program, order):
     if preload:
         environment["LD_PRELOAD"] = preload
     try:
-        done = subprocess.run([program, *order.split()], env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        done = subprocess.run(
+            [program, *order.split()], env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
     except subprocess.TimeoutExpired:
         return f"no end within {LIMIT_S} s"
     if done.returncode == 0 and not done.stderr:

@@ -60,7 +60,7 @@ static void work(void) {
 static void end(void) {
     MUST(weft_key_free(lasting) == WEFT_OK && weft_key_free(passing) == WEFT_OK);
     const weft_status status = weft_finalize();
-    MUST(status == WEFT_OK || status == WEFT_BUSY);   /* threads of OpenMP are units that wait for their next region */
+    MUST(status == WEFT_OK || status == WEFT_BUSY); /* threads of OpenMP are units that wait for their next region */
 }
 
 const struct part PART = {begin, work, end};

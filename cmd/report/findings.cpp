@@ -15,17 +15,18 @@ namespace {
 struct Seen {
     const Object* object;
     std::uint64_t regions = 0, threads = 0;
-    unsigned constructs = 0;            // slots for calls that gcc makes of OpenMP's constructs
-    unsigned queries = 0;               // for functions of OpenMP that are bound to Weft
-    unsigned llvm = 0;                  // for calls that clang makes
-    bool starts_threads = false;        // refers to what starts them
-    bool guarded = false;               // OpenBLAS whose parallel part is let in one at a time
-    bool bypasses = false;              // begins regions on Weft that are not counted for it
-    const Object* other = nullptr;      // another libgomp that it calls
+    unsigned constructs = 0;         // slots for calls that gcc makes of OpenMP's constructs
+    unsigned queries = 0;            // for functions of OpenMP that are bound to Weft
+    unsigned llvm = 0;               // for calls that clang makes
+    bool starts_threads = false;     // refers to what starts them
+    bool guarded = false;            // OpenBLAS whose parallel part is let in one at a time
+    bool bypasses = false;           // begins regions on Weft that are not counted for it
+    const Object* other = nullptr;   // another libgomp that it calls
 };
 
 const Object* object_at(const List<Object>& objects, std::uintptr_t address) {
-    const auto found = std::find_if(objects.begin(), objects.end(), [=](const Object& object) { return object.holds(address); });
+    const auto found =
+        std::find_if(objects.begin(), objects.end(), [=](const Object& object) { return object.holds(address); });
     return found == objects.end() ? nullptr : &*found;
 }
 
@@ -47,7 +48,9 @@ void look_at_slot(Seen& seen, const List<Object>& objects, const char* name, boo
     seen.queries += query && ours;
     if (target == nullptr || target == seen.object) return;
     if (!ours) seen.other = target;
-    else if (begins(name, "GOMP_parallel") && std::strcmp(name, "GOMP_parallel_end") != 0 && !begins(target->soname, "libweft_regions")) seen.bypasses = true;
+    else if (begins(name, "GOMP_parallel") && std::strcmp(name, "GOMP_parallel_end") != 0 &&
+             !begins(target->soname, "libweft_regions"))
+        seen.bypasses = true;
 }
 
 // Without a libgomp of ours, calls that were not made yet would go to the one that the library needs.
@@ -55,7 +58,11 @@ void find_native(List<Seen>& all) {
     for (Seen& seen : all) {
         if (seen.constructs == 0 || seen.other != nullptr) continue;
         for (const Seen& one : all) {
-            if (seen.object->any_needed([&](const char* name) { return *one.object->soname != '\0' && std::strcmp(name, one.object->soname) == 0 && begins(name, "libgomp"); })) seen.other = one.object;
+            if (seen.object->any_needed([&](const char* name) {
+                    return *one.object->soname != '\0' && std::strcmp(name, one.object->soname) == 0 &&
+                           begins(name, "libgomp");
+                }))
+                seen.other = one.object;
         }
     }
 }
@@ -64,7 +71,7 @@ void find_native(List<Seen>& all) {
 
 struct Counts {
     List<Seen>* seen;
-    List<Library>* gone;               // what was unloaded since
+    List<Library>* gone;   // what was unloaded since
     std::uint64_t known = 0;
 };
 
@@ -85,7 +92,9 @@ void add_gone(List<Library>& gone, const char* path, std::uint64_t regions, std:
 }
 
 Seen* seen_at(List<Seen>& all, const char* path, std::uintptr_t base) {
-    const auto found = std::find_if(all.begin(), all.end(), [=](const Seen& seen) { return path != nullptr && seen.object->loaded.base == base && seen.object->name == path; });
+    const auto found = std::find_if(all.begin(), all.end(), [=](const Seen& seen) {
+        return path != nullptr && seen.object->loaded.base == base && seen.object->name == path;
+    });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -147,7 +156,8 @@ void add(List<Library>& libraries, const Seen& seen, Verdict verdict, Kind kind,
     library.counted = kind != Kind::openmp || !seen.bypasses;
     library.thread_local_data = seen.object->loaded.thread_local_data;
     library.regions = kind == Kind::openmp && by == nullptr ? seen.regions : 0;
-    if (kind != Kind::openmp && kind != Kind::openmp_queries && kind != Kind::llvm_client) library.threads = seen.threads;
+    if (kind != Kind::openmp && kind != Kind::openmp_queries && kind != Kind::llvm_client)
+        library.threads = seen.threads;
     libraries.push_back(library);
 }
 
@@ -155,7 +165,9 @@ void add_libgomp(List<Library>& libraries, const Seen& seen, const List<Seen>& a
     bool is_called = false, is_needed = false;
     for (const Seen& one : all) {
         is_called = is_called || one.other == seen.object;
-        is_needed = is_needed || (one.constructs != 0 && one.object->any_needed([&](const char* name) { return std::strcmp(name, seen.object->soname) == 0; }));
+        is_needed = is_needed || (one.constructs != 0 && one.object->any_needed([&](const char* name) {
+                        return std::strcmp(name, seen.object->soname) == 0;
+                    }));
     }
     const bool idle = !is_called && seen.threads == 0;
     if (idle && (!replaced || !is_needed)) return;   // nothing came of it
@@ -193,7 +205,7 @@ bool is(const char* variable, const char* value) {
     return said != nullptr && std::strcmp(said, value) == 0;
 }
 
-}  // namespace
+}   // namespace
 
 void look_at_process(Program& program, std::uint64_t all_regions, EachRegions regions, const Tally& threads) {
     const List<Object> objects = loaded_objects();
@@ -202,7 +214,9 @@ void look_at_process(Program& program, std::uint64_t all_regions, EachRegions re
     for (const Object& object : objects) {
         replaced = replaced || (object.is_ours && is_libgomp(object));
         all.push_back({&object});
-        each_slot(object, [&](const char* name, bool own, std::uintptr_t value) { look_at_slot(all.back(), objects, name, own, value); });
+        each_slot(object, [&](const char* name, bool own, std::uintptr_t value) {
+            look_at_slot(all.back(), objects, name, own, value);
+        });
     }
     program.admits = is("WEFT_GUESTS", "admit");
     program.native_openmp = !replaced;
@@ -218,7 +232,9 @@ void look_at_process(Program& program, std::uint64_t all_regions, EachRegions re
 
 void forget_unused(Program& program) {
     auto& libraries = program.libraries;
-    libraries.erase(std::remove_if(libraries.begin(), libraries.end(), [](const Library& one) { return one.regions == 0 && one.threads == 0; }), libraries.end());
+    libraries.erase(std::remove_if(libraries.begin(), libraries.end(),
+                                   [](const Library& one) { return one.regions == 0 && one.threads == 0; }),
+                    libraries.end());
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -36,7 +36,11 @@ const char* key_of(Kind kind) {
 // Length of the UTF-8 sequence that the text begins with; 0: it is none, since a path may be any bytes.
 std::size_t sequence(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
-    const std::size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+    const std::size_t length = first < 0x80                    ? 1
+                               : first >= 0xC2 && first < 0xE0 ? 2
+                               : first >= 0xE0 && first < 0xF0 ? 3
+                               : first >= 0xF0 && first < 0xF5 ? 4
+                                                               : 0;
     if (length == 0 || length > text.size()) return 0;
     for (std::size_t i = 1; i < length; ++i) {
         if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
@@ -61,19 +65,23 @@ String quoted(std::string_view text) {
 
 String key_of(const char* name) {
     String key;
-    for (; *name != '\0'; ++name) key += *name == ' ' ? '_' : *name >= 'A' && *name <= 'Z' ? static_cast<char>(*name - 'A' + 'a') : *name;
+    for (; *name != '\0'; ++name)
+        key += *name == ' ' ? '_' : *name >= 'A' && *name <= 'Z' ? static_cast<char>(*name - 'A' + 'a') : *name;
     return quoted(key);
 }
 
 String object_of(const Library& library) {
-    return "{\"library\":" + quoted(library.path) + ",\"verdict\":\"" + name_of(library.verdict) + "\",\"kind\":\"" + key_of(library.kind) +
-           "\",\"regions\":" + (library.counted ? decimal(library.regions) : String("null")) + ",\"threads\":" + decimal(library.threads) +
+    return "{\"library\":" + quoted(library.path) + ",\"verdict\":\"" + name_of(library.verdict) + "\",\"kind\":\"" +
+           key_of(library.kind) + "\",\"regions\":" + (library.counted ? decimal(library.regions) : String("null")) +
+           ",\"threads\":" + decimal(library.threads) +
            ",\"runs_on\":" + (library.by.empty() ? String("null") : quoted(library.by)) + "}";
 }
 
 String object_of(const Program& program) {
-    String json = "{\"program\":" + quoted(program.path) + ",\"process\":" + decimal(program.process) + ",\"processes\":" + decimal(program.processes);
-    json += ",\"left_alone\":" + (program.unreached.empty() ? String("null") : quoted(program.unreached)) + ",\"libraries\":[";
+    String json = "{\"program\":" + quoted(program.path) + ",\"process\":" + decimal(program.process) +
+                  ",\"processes\":" + decimal(program.processes);
+    json += ",\"left_alone\":" + (program.unreached.empty() ? String("null") : quoted(program.unreached)) +
+            ",\"libraries\":[";
     const char* separator = "";
     for (const Library& library : program.libraries) {
         json += separator + object_of(library);
@@ -81,14 +89,16 @@ String object_of(const Program& program) {
     }
     json += "],\"counters\":";
     if (!program.unreached.empty()) return json + "null}";
-    for (std::size_t i = 0; i < counter_count; ++i) json += (i == 0 ? "{" : ",") + key_of(counters[i].name) + ":" + decimal(program.values[i]);
+    for (std::size_t i = 0; i < counter_count; ++i)
+        json += (i == 0 ? "{" : ",") + key_of(counters[i].name) + ":" + decimal(program.values[i]);
     return json + "}}";
 }
 
-}  // namespace
+}   // namespace
 
 String to_json(const Report& report) {
-    String json = "{\"weft_report\":1,\"weft\":\"" + decimal(WEFT_VERSION_MAJOR) + "." + decimal(WEFT_VERSION_MINOR) + "." + decimal(WEFT_VERSION_PATCH) + "\",\"programs\":[";
+    String json = "{\"weft_report\":1,\"weft\":\"" + decimal(WEFT_VERSION_MAJOR) + "." + decimal(WEFT_VERSION_MINOR) +
+                  "." + decimal(WEFT_VERSION_PATCH) + "\",\"programs\":[";
     const char* separator = "";
     for (const Program& program : report.programs) {
         json += separator + object_of(program);
@@ -103,4 +113,4 @@ String to_json(const Report& report) {
     return json + "]}\n";
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

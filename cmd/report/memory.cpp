@@ -1,9 +1,9 @@
 #include "memory.hpp"
 
-#include <algorithm>
-#include <csetjmp>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <algorithm>
+#include <csetjmp>
 
 namespace weft_report {
 
@@ -15,7 +15,7 @@ constinit char* next = nullptr;
 constinit std::size_t left = 0;
 constinit std::jmp_buf* out_of_memory = nullptr;
 
-}  // namespace
+}   // namespace
 
 void* take(std::size_t bytes) {
     bytes = (bytes + alignment - 1) / alignment * alignment;
@@ -56,4 +56,4 @@ String decimal(std::uint64_t value) {
     return {first, digits + sizeof digits};
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -1,5 +1,5 @@
-// Memory of the report. A process may end from a signal handler that interrupted malloc, so nothing that is used from there on calls the allocator
-// of the program: all comes from pages of the report's own, which are never given back.
+// Memory of the report. A process may end from a signal handler that interrupted malloc, so nothing that is used from
+// there on calls the allocator of the program: all comes from pages of the report's own, which are never given back.
 #pragma once
 
 #include <cstddef>
@@ -32,4 +32,4 @@ using List = std::vector<T, Arena<T>>;
 
 String decimal(std::uint64_t value);
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -1,5 +1,5 @@
-// What is loaded into this process, and where the loader has bound each object's calls: so it does not matter how a library was loaded
-// (RTLD_DEEPBIND, another namespace of names, what was loaded first).
+// What is loaded into this process, and where the loader has bound each object's calls: so it does not matter how a
+// library was loaded (RTLD_DEEPBIND, another namespace of names, what was loaded first).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ inline bool begins(const char* text, const char* with) { return std::strncmp(tex
 
 struct Object {
     weft_bridge::Loaded loaded;
-    String path;                                   // links followed
-    String name;                                   // as the loader has it; empty: the program
+    String path;   // links followed
+    String name;   // as the loader has it; empty: the program
     const char* soname = "";
-    bool is_ours = false;                          // libweft.so, what needs it, and what is preloaded with it
+    bool is_ours = false;   // libweft.so, what needs it, and what is preloaded with it
 
     bool holds(std::uintptr_t address) const { return loaded.holds(reinterpret_cast<const void*>(address)); }
     // Whether need(SONAME) is true of a library that it names as needed.
@@ -37,17 +37,18 @@ String program_path();
 // Calls slot(name of a symbol, whether the object itself has one of that name, what the loader has put there).
 template <class Slot>
 void each_slot(const Object& object, Slot slot) {
-    weft_bridge::each_slot(object.loaded, [&slot](const char* name, const ElfW(Sym)& symbol, void* const* place) {
+    weft_bridge::each_slot(object.loaded, [&slot](const char* name, const ElfW(Sym) & symbol, void* const* place) {
         std::uintptr_t value;
         std::memcpy(&value, place, sizeof value);   // it need not be aligned
         slot(name, symbol.st_shndx != SHN_UNDEF, value);
     });
 }
 
-// Which OpenMP runtimes a file has within it: by the symbols that it defines or, where those were stripped, by words of their messages.
+// Which OpenMP runtimes a file has within it: by the symbols that it defines or, where those were stripped, by words of
+// their messages.
 struct Runtimes {
     bool gnu = false, llvm = false;
 };
 Runtimes runtimes_in(const String& path);
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -72,7 +72,9 @@ Program program_of(std::string_view line) {
 
 void merge(List<Library>& libraries, const Library& library) {
     for (Library& one : libraries) {
-        if (one.verdict != library.verdict || one.kind != library.kind || one.path != library.path || one.by != library.by) continue;
+        if (one.verdict != library.verdict || one.kind != library.kind || one.path != library.path ||
+            one.by != library.by)
+            continue;
         one.counted = one.counted && library.counted;
         one.regions += library.regions;
         one.threads += library.threads;
@@ -82,7 +84,7 @@ void merge(List<Library>& libraries, const Library& library) {
     libraries.push_back(library);
 }
 
-}  // namespace
+}   // namespace
 
 String to_lines(const Program& program) {
     String lines = "program\t";
@@ -135,12 +137,17 @@ void Report::add(std::string_view lines) {
 }
 
 void Report::add(const Program& process) {
-    silent.erase(std::remove_if(silent.begin(), silent.end(), [&](const Silent& one) { return one.process == process.process; }), silent.end());
+    silent.erase(
+        std::remove_if(silent.begin(), silent.end(), [&](const Silent& one) { return one.process == process.process; }),
+        silent.end());
     for (Program& one : programs) {
-        if (one.path != process.path || one.unreached != process.unreached || one.native_openmp != process.native_openmp || one.admits != process.admits) continue;
+        if (one.path != process.path || one.unreached != process.unreached ||
+            one.native_openmp != process.native_openmp || one.admits != process.admits)
+            continue;
         one.processes += process.processes;
         for (std::size_t i = 0; i < counter_count; ++i) {
-            one.values[i] = counters[i].is_sum ? one.values[i] + process.values[i] : std::max(one.values[i], process.values[i]);
+            one.values[i] =
+                counters[i].is_sum ? one.values[i] + process.values[i] : std::max(one.values[i], process.values[i]);
         }
         for (const Library& library : process.libraries) merge(one.libraries, library);
         return;
@@ -148,4 +155,4 @@ void Report::add(const Program& process) {
     programs.push_back(process);
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -17,22 +17,32 @@ struct Library {
     Verdict verdict = Verdict::left_alone;
     Kind kind = Kind::threads;
     String path;
-    String by;                     // which other library serves its OpenMP, where that is not Weft's
-    bool counted = true;           // whether its regions are: those that bypass what counts are in the sum of the process only
-    std::uint64_t regions = 0;     // on Weft
-    std::uint64_t threads = 0;     // that it has started
+    String by;   // which other library serves its OpenMP, where that is not Weft's
+    // whether its regions are: those that bypass what counts are in the sum of the process only
+    bool counted = true;
+    std::uint64_t regions = 0;        // on Weft
+    std::uint64_t threads = 0;        // that it has started
     bool thread_local_data = false;   // it defines thread_local or threadprivate variables
 };
 
 struct Counter {
-    const char* name;              // in the text; in JSON with underscores, in lower case
-    bool is_sum;                   // of all processes; else their maximum
-    bool is_rare = false;          // in the text only where it is not 0
+    const char* name;       // in the text; in JSON with underscores, in lower case
+    bool is_sum;            // of all processes; else their maximum
+    bool is_rare = false;   // in the text only where it is not 0
 };
 inline constexpr Counter counters[] = {
-    {"regions", true}, {"tasks", true}, {"contexts", true}, {"switches", true}, {"harts at most", false}, {"harts lent", true}, {"harts rescued", true},
-    {"voluntary kernel switches", true}, {"involuntary kernel switches", true}, {"peak OS threads", false},
-    {"OS threads refused", true, true}, {"regions of units", true, true},
+    {"regions", true},
+    {"tasks", true},
+    {"contexts", true},
+    {"switches", true},
+    {"harts at most", false},
+    {"harts lent", true},
+    {"harts rescued", true},
+    {"voluntary kernel switches", true},
+    {"involuntary kernel switches", true},
+    {"peak OS threads", false},
+    {"OS threads refused", true, true},
+    {"regions of units", true, true},
 };
 inline constexpr std::size_t regions_of_units = 11;
 inline constexpr std::size_t counter_count = sizeof counters / sizeof *counters;
@@ -40,16 +50,17 @@ static_assert(regions_of_units == counter_count - 1);
 
 struct Program {
     String path;
-    std::uint64_t process = 0;     // the first
+    std::uint64_t process = 0;   // the first
     std::uint64_t processes = 1;
-    String unreached;              // why Weft is not in it; else empty
-    bool native_openmp = false;    // --openmp=native
-    bool admits = false;           // --guests=admit
+    String unreached;             // why Weft is not in it; else empty
+    bool native_openmp = false;   // --openmp=native
+    bool admits = false;          // --guests=admit
     std::uint64_t values[counter_count] = {};
     List<Library> libraries;
 };
 
-// Processes that have begun to use threads or OpenMP, and have not reported: a signal has ended them, or they still run.
+// Processes that have begun to use threads or OpenMP, and have not reported: a signal has ended them, or they still
+// run.
 struct Silent {
     String path;
     std::uint64_t process = 0;
@@ -73,4 +84,4 @@ String to_lines(const Program& program);
 String to_text(const Report& report);
 String to_json(const Report& report);   // one line
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -1,6 +1,7 @@
-// Preloaded before libgomp.so.1 by `weft run --report`: counts the regions that each library begins, by their bodies, and hands each call on. So the
-// OpenMP itself counts nothing by library, and a run without a report has nothing of this. Not preloaded with --openmp=native: a libgomp that was
-// opened for its caller alone is behind nobody else, and could not be found from here.
+// Preloaded before libgomp.so.1 by `weft run --report`: counts the regions that each library begins, by their bodies,
+// and hands each call on. So the OpenMP itself counts nothing by library, and a run without a report has nothing of
+// this. Not preloaded with --openmp=native: a libgomp that was opened for its caller alone is behind nobody else, and
+// could not be found from here.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -37,30 +38,37 @@ private:
 
 using Body = void (*)(void*);
 
-}  // namespace
+}   // namespace
 
-#define COUNTED(result, name, parameters, arguments)                        \
-    extern "C" [[gnu::visibility("default")]] result name parameters {      \
-        static constinit Next<result(*) parameters> next{#name};            \
-        regions.add(reinterpret_cast<const void*>(body));                   \
-        return next.get() arguments;                                        \
+#define COUNTED(result, name, parameters, arguments)                   \
+    extern "C" [[gnu::visibility("default")]] result name parameters { \
+        static constinit Next<result(*) parameters> next{#name};       \
+        regions.add(reinterpret_cast<const void*>(body));              \
+        return next.get() arguments;                                   \
     }
-#define COUNTED_LOOP(name)                                                                                                              \
-    COUNTED(void, GOMP_parallel_loop_##name, (Body body, void* data, unsigned threads, long start, long end, long step, long chunk, unsigned flags), \
+#define COUNTED_LOOP(name)                                                                                          \
+    COUNTED(void, GOMP_parallel_loop_##name,                                                                        \
+            (Body body, void* data, unsigned threads, long start, long end, long step, long chunk, unsigned flags), \
             (body, data, threads, start, end, step, chunk, flags))
-#define COUNTED_LOOP_START(name)                                                                                                        \
-    COUNTED(void, GOMP_parallel_loop_##name##_start, (Body body, void* data, unsigned threads, long start, long end, long step, long chunk), \
+#define COUNTED_LOOP_START(name)                                                                    \
+    COUNTED(void, GOMP_parallel_loop_##name##_start,                                                \
+            (Body body, void* data, unsigned threads, long start, long end, long step, long chunk), \
             (body, data, threads, start, end, step, chunk))
-#define COUNTED_LOOP_RUNTIME(name)                                                                                                      \
-    COUNTED(void, GOMP_parallel_loop_##name, (Body body, void* data, unsigned threads, long start, long end, long step, unsigned flags),  \
+#define COUNTED_LOOP_RUNTIME(name)                                                                      \
+    COUNTED(void, GOMP_parallel_loop_##name,                                                            \
+            (Body body, void* data, unsigned threads, long start, long end, long step, unsigned flags), \
             (body, data, threads, start, end, step, flags))
 
 COUNTED(void, GOMP_parallel_start, (Body body, void* data, unsigned threads), (body, data, threads))
 COUNTED(void, GOMP_parallel, (Body body, void* data, unsigned threads, unsigned flags), (body, data, threads, flags))
-COUNTED(unsigned, GOMP_parallel_reductions, (Body body, void* data, unsigned threads, unsigned flags), (body, data, threads, flags))
-COUNTED(void, GOMP_parallel_sections_start, (Body body, void* data, unsigned threads, unsigned count), (body, data, threads, count))
-COUNTED(void, GOMP_parallel_sections, (Body body, void* data, unsigned threads, unsigned count, unsigned flags), (body, data, threads, count, flags))
-COUNTED(void, GOMP_parallel_loop_runtime_start, (Body body, void* data, unsigned threads, long start, long end, long step),
+COUNTED(unsigned, GOMP_parallel_reductions, (Body body, void* data, unsigned threads, unsigned flags),
+        (body, data, threads, flags))
+COUNTED(void, GOMP_parallel_sections_start, (Body body, void* data, unsigned threads, unsigned count),
+        (body, data, threads, count))
+COUNTED(void, GOMP_parallel_sections, (Body body, void* data, unsigned threads, unsigned count, unsigned flags),
+        (body, data, threads, count, flags))
+COUNTED(void, GOMP_parallel_loop_runtime_start,
+        (Body body, void* data, unsigned threads, long start, long end, long step),
         (body, data, threads, start, end, step))
 COUNTED_LOOP_START(static)
 COUNTED_LOOP_START(dynamic)
@@ -75,5 +83,7 @@ COUNTED_LOOP_RUNTIME(nonmonotonic_runtime)
 COUNTED_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
 
 extern "C" [[gnu::visibility("default")]] void weft_report_regions(weft_report::VisitRegions visit, void* argument) {
-    regions.each([=](const weft_report::Origin& origin, std::uint64_t count) { visit(origin.path, origin.base, count, argument); });
+    regions.each([=](const weft_report::Origin& origin, std::uint64_t count) {
+        visit(origin.path, origin.base, count, argument);
+    });
 }

@@ -13,4 +13,4 @@ struct Shared;
 using Share = void (*)(Shared* to);
 inline constexpr char share[] = "weft_report_share";   // of libweft_report
 
-}  // namespace weft_report
+}   // namespace weft_report

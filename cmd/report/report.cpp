@@ -1,10 +1,6 @@
-// Preloaded by `weft run --report`: when a process ends, tells what ran on Weft, what has threads of its own and what was left alone, with counters.
-// Processes that the first one has started hand that in, and the first one tells of all of them (spool.hpp).
-#include <cerrno>
-#include <climits>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+// Preloaded by `weft run --report`: when a process ends, tells what ran on Weft, what has threads of its own and what
+// was left alone, with counters. Processes that the first one has started hand that in, and the first one tells of all
+// of them (spool.hpp).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +8,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include <weft/hart.h>
 #include <weft/trace.h>
@@ -29,20 +30,20 @@ using Exit = void (*)(int);
 
 // What the environment says. The program may change that.
 struct Settings {
-    char where[PATH_MAX] = "";    // "stderr", or a file; empty: no report
+    char where[PATH_MAX] = "";   // "stderr", or a file; empty: no report
     char spool[PATH_MAX] = "";
     bool json = false;
-    pid_t first = 0;              // which tells of all
+    pid_t first = 0;   // which tells of all
 };
 constinit Settings settings;
 
 constinit std::atomic<bool> told{false}, begun{false};
 constinit std::atomic<unsigned> unloads{0};
-pid_t process = 0;                // whose memory this is: a child of vfork has another id
-bool forked = false;              // it goes on with what its parent has loaded, and only what it uses is its own
-int kept = -1;                    // standard error as it was, since programs close it before they end
+pid_t process = 0;     // whose memory this is: a child of vfork has another id
+bool forked = false;   // it goes on with what its parent has loaded, and only what it uses is its own
+int kept = -1;         // standard error as it was, since programs close it before they end
 struct stat kept_is;
-EachRegions regions = nullptr;    // null: the native OpenMP counts none
+EachRegions regions = nullptr;   // null: the native OpenMP counts none
 Exit next_exit = nullptr;
 
 std::uint64_t counter(const char* name) {
@@ -59,9 +60,17 @@ Program this_process() {
     program.path = program_path();
     program.process = static_cast<std::uint64_t>(process);
     const std::uint64_t values[counter_count] = {
-        counter("/openmp/count/regions"), counter("/openmp/count/tasks"), counter("/openmp/count/members"), counter("/units/count/run"),
-        weft_hart_limit(), counter("/harts/count/lent"), counter("/rescue/count/emergencies"),
-        static_cast<std::uint64_t>(used.ru_nvcsw), static_cast<std::uint64_t>(used.ru_nivcsw), peak_threads(), counter("/harts/count/carriers-refused"),
+        counter("/openmp/count/regions"),
+        counter("/openmp/count/tasks"),
+        counter("/openmp/count/members"),
+        counter("/units/count/run"),
+        weft_hart_limit(),
+        counter("/harts/count/lent"),
+        counter("/rescue/count/emergencies"),
+        static_cast<std::uint64_t>(used.ru_nvcsw),
+        static_cast<std::uint64_t>(used.ru_nivcsw),
+        peak_threads(),
+        counter("/harts/count/carriers-refused"),
         counter("/openmp/count/regions-of-units"),
     };
     std::memcpy(program.values, values, sizeof values);
@@ -82,7 +91,8 @@ void tell(const String& lines) {
     if (std::strcmp(settings.where, "stderr") == 0) {
         // The program may have closed ours, and opened something else by its number.
         struct stat now;
-        const bool same = kept >= 0 && fstat(kept, &now) == 0 && now.st_dev == kept_is.st_dev && now.st_ino == kept_is.st_ino;
+        const bool same =
+            kept >= 0 && fstat(kept, &now) == 0 && now.st_dev == kept_is.st_dev && now.st_ino == kept_is.st_ino;
         return write_all(same ? kept : STDERR_FILENO, lines);
     }
     const int file = open(settings.where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -121,7 +131,8 @@ void begin_work() {
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length < 0 ? 0 : length] = '\0';
     if (length <= 0 || std::strpbrk(path, "%\t\n") != nullptr) return;   // not as it stands; then this is left out
-    const int error = errno, size = std::snprintf(line, sizeof line, "begun\t%s\t%ld\t\n", path, static_cast<long>(process));
+    const int error = errno,
+              size = std::snprintf(line, sizeof line, "begun\t%s\t%ld\t\n", path, static_cast<long>(process));
     announce(settings.spool, line, static_cast<std::size_t>(size));
     errno = error;
 }
@@ -170,19 +181,22 @@ void read(char (&to)[PATH_MAX], const char* variable) {
     for (;;) syscall(SYS_exit_group, status);
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_report
+}   // namespace weft_report
 
 // dash ends so, and the children of Python's multiprocessing.
 extern "C" [[gnu::visibility("default")]] void _exit(int status) { weft_report::leave(status); }
 extern "C" [[gnu::visibility("default")]] void _Exit(int status) noexcept { weft_report::leave(status); }
 
-extern "C" [[gnu::visibility("default")]] void weft_report_share(weft_report::Shared* to) { weft_report::share_with(to); }
+extern "C" [[gnu::visibility("default")]] void weft_report_share(weft_report::Shared* to) {
+    weft_report::share_with(to);
+}
 
 extern "C" [[gnu::visibility("default")]] int dlclose(void* handle) noexcept {
     static const auto next = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
     const int status = next(handle);
-    weft_report::unloads.fetch_add(1, std::memory_order_relaxed);   // relaxed: whoever loads something there then, and calls it, is this thread or has waited for it
+    // relaxed: whoever loads something there then, and calls it, is this thread or has waited for it
+    weft_report::unloads.fetch_add(1, std::memory_order_relaxed);
     return status;
 }

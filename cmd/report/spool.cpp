@@ -1,13 +1,13 @@
 #include "spool.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 
 namespace weft_report {
 
@@ -16,7 +16,7 @@ namespace {
 enum : off_t { first_lives, being_used };   // which byte is locked for what
 
 bool lock(int file, off_t byte, short type) {
-    struct flock what{};
+    struct flock what {};
     what.l_type = type;
     what.l_whence = SEEK_SET;
     what.l_start = byte;
@@ -25,7 +25,7 @@ bool lock(int file, off_t byte, short type) {
 }
 
 bool is_held(int file, off_t byte) {
-    struct flock what{};
+    struct flock what {};
     what.l_type = F_WRLCK;
     what.l_whence = SEEK_SET;
     what.l_start = byte;
@@ -46,7 +46,8 @@ bool begin_use(int file) {
 String all_of(int file) {
     String text;
     char part[16384];
-    for (ssize_t got; (got = pread(file, part, sizeof part, static_cast<off_t>(text.size()))) > 0;) text.append(part, static_cast<std::size_t>(got));
+    for (ssize_t got; (got = pread(file, part, sizeof part, static_cast<off_t>(text.size()))) > 0;)
+        text.append(part, static_cast<std::size_t>(got));
     return text;
 }
 
@@ -55,7 +56,8 @@ bool append(int file, const char* lines, std::size_t length) {
     for (;;) {
         const ssize_t written = write(file, lines, length);
         if (written < 0 && errno == EINTR) continue;
-        return written == static_cast<ssize_t>(length);   // of a record that was cut short the end is missing, and nobody reads it
+        // of a record that was cut short the end is missing, and nobody reads it
+        return written == static_cast<ssize_t>(length);
     }
 }
 
@@ -66,7 +68,7 @@ bool is_there(int file) {
     return fstat(file, &status) == 0 && status.st_nlink != 0;
 }
 
-}  // namespace
+}   // namespace
 
 String make_spool() {
     const char* folder = std::getenv("TMPDIR");
@@ -80,7 +82,8 @@ String make_spool() {
 
 int out_of_the_way(int descriptor) {
     rlimit limit{};
-    const long most = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1000 ? static_cast<long>(limit.rlim_cur) : 1000;
+    const long most =
+        getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1000 ? static_cast<long>(limit.rlim_cur) : 1000;
     return fcntl(descriptor, F_DUPFD_CLOEXEC, std::max(most - 100, most / 2));
 }
 
@@ -115,4 +118,4 @@ void announce(const char* path, const char* line, std::size_t length) {
     close(file);
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

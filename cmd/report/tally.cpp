@@ -1,9 +1,9 @@
 #include "tally.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <link.h>
 #include <pthread.h>
+#include <cstdlib>
+#include <cstring>
 
 namespace weft_report {
 
@@ -44,7 +44,7 @@ int look_into(dl_phdr_info* info, std::size_t, void* raw) {
     return 0;
 }
 
-}  // namespace
+}   // namespace
 
 const Origin* origin_of(const void* code) noexcept {
     Search search{reinterpret_cast<std::uintptr_t>(code), &nowhere};
@@ -59,7 +59,8 @@ bool Tally::is_of(Entry& entry, const void* code) noexcept {
     const void* there = entry.code.load(std::memory_order_relaxed);   // relaxed, and below: only the value matters
     if (there == nullptr && entry.code.compare_exchange_strong(there, code, std::memory_order_relaxed)) there = code;
     if (there != code) return false;
-    const unsigned now = shared.unloads == nullptr ? 1 : shared.unloads->load(std::memory_order_relaxed) + 1;   // relaxed: whoever unloads and loads waits for its users
+    // relaxed: whoever unloads and loads waits for its users
+    const unsigned now = shared.unloads == nullptr ? 1 : shared.unloads->load(std::memory_order_relaxed) + 1;
     if (entry.checked.load(std::memory_order_acquire) == now) return true;   // acquire: pairs with the release below
     const Origin *const is = origin_of(code), *was = nullptr;
     // acq_rel: what the origin points to is published, and may be another thread's
@@ -76,14 +77,16 @@ void Tally::add(const void* code) noexcept {
     for (std::size_t i = 0; i < tries; ++i) {
         Entry& entry = entries_[(hash + i) % size];
         if (!is_of(entry, code)) continue;
-        if (entry.count.fetch_add(1, std::memory_order_relaxed) == 0 && shared.begun != nullptr) shared.begun();   // relaxed: a statistic
+        // relaxed: a statistic
+        if (entry.count.fetch_add(1, std::memory_order_relaxed) == 0 && shared.begun != nullptr) shared.begun();
         return;
     }
 }
 
 void Tally::clear() noexcept {
     finding = PTHREAD_MUTEX_INITIALIZER;
-    for (Entry& entry : entries_) entry.count.store(0, std::memory_order_relaxed);   // relaxed: the child of a fork has one thread
+    // relaxed: the child of a fork has one thread
+    for (Entry& entry : entries_) entry.count.store(0, std::memory_order_relaxed);
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -1,6 +1,7 @@
-// Counts events by the code that stands for them, a region's body or the start of a thread, and so by the library that the code lies in. An event of
-// known code costs a look into a table and an addition. The library is looked up when the code is first seen, so that one that is unloaded stays known, and
-// again when libraries have been unloaded since, for another one may lie there now.
+// Counts events by the code that stands for them, a region's body or the start of a thread, and so by the library that
+// the code lies in. An event of known code costs a look into a table and an addition. The library is looked up when the
+// code is first seen, so that one that is unloaded stays known, and again when libraries have been unloaded since, for
+// another one may lie there now.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,8 @@
 namespace weft_report {
 
 struct Origin {
-    const char* path;       // as the loader has it; "": the program; null: code that lies in no object
-    std::uintptr_t base;    // what the loader has added to its addresses
+    const char* path;      // as the loader has it; "": the program; null: code that lies in no object
+    std::uintptr_t base;   // what the loader has added to its addresses
     Origin* next;
 };
 
@@ -26,8 +27,9 @@ public:
     template <class Visit>
     void each(Visit visit) const {
         for (const Entry& entry : entries_) {
-            const Origin* const origin = entry.origin.load(std::memory_order_acquire);         // acquire: pairs with is_of
-            const std::uint64_t count = entry.count.load(std::memory_order_relaxed);           // relaxed: a statistic
+            // acquire: pairs with is_of
+            const Origin* const origin = entry.origin.load(std::memory_order_acquire);
+            const std::uint64_t count = entry.count.load(std::memory_order_relaxed);   // relaxed: a statistic
             if (origin != nullptr && count != 0) visit(*origin, count);
         }
     }
@@ -35,7 +37,7 @@ public:
 private:
     struct Entry {
         std::atomic<const void*> code{nullptr};
-        std::atomic<unsigned> checked{0};              // the number of unloads when the origin was looked up, plus 1
+        std::atomic<unsigned> checked{0};   // the number of unloads when the origin was looked up, plus 1
         std::atomic<std::uint64_t> count{0};
         std::atomic<const Origin*> origin{nullptr};
     };
@@ -48,12 +50,12 @@ private:
 
 // What libweft_report has for both libraries that count.
 struct Shared {
-    void (*begun)();                          // called at the first event of a process, and of a child of a fork
-    const std::atomic<unsigned>* unloads;     // how often dlclose was called
+    void (*begun)();                        // called at the first event of a process, and of a child of a fork
+    const std::atomic<unsigned>* unloads;   // how often dlclose was called
 };
 extern Shared shared;
 
 // The object that an address lies in. Reads what the loader has; allocates for an object that is new.
 const Origin* origin_of(const void* code) noexcept;
 
-}  // namespace weft_report
+}   // namespace weft_report

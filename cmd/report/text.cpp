@@ -18,7 +18,9 @@ const char* name_of(Verdict verdict) {
     return "";
 }
 
-String number_of(std::uint64_t count, const char* what, const char* plural = "s") { return decimal(count) + " " + what + (count == 1 ? "" : plural); }
+String number_of(std::uint64_t count, const char* what, const char* plural = "s") {
+    return decimal(count) + " " + what + (count == 1 ? "" : plural);
+}
 
 // A package of Python, whose libraries lie in folders of their own below it; else the folder of the file.
 std::string_view folder_of(std::string_view path) {
@@ -31,7 +33,10 @@ std::string_view folder_of(std::string_view path) {
     return path.substr(0, path.rfind('/'));
 }
 
-bool is_package(std::string_view folder) { return folder.find("/site-packages/") != std::string_view::npos || folder.find("/dist-packages/") != std::string_view::npos; }
+bool is_package(std::string_view folder) {
+    return folder.find("/site-packages/") != std::string_view::npos ||
+           folder.find("/dist-packages/") != std::string_view::npos;
+}
 
 // One or several libraries of which the same is said.
 struct Group {
@@ -50,22 +55,27 @@ struct Group {
         threads += library.threads;
     }
     bool is_like(const Library& library) const {
-        return first->verdict == library.verdict && first->kind == library.kind && first->by == library.by && folder == folder_of(library.path);
+        return first->verdict == library.verdict && first->kind == library.kind && first->by == library.by &&
+               folder == folder_of(library.path);
     }
 };
 
 String threads_of(const Group& group, const Program& program) {
     if (group.threads == 0) return "started no threads";
-    return number_of(group.threads, "thread") + " of its own" + (program.admits ? ", each admitted as a guest (--guests=admit)" : "");
+    return number_of(group.threads, "thread") + " of its own" +
+           (program.admits ? ", each admitted as a guest (--guests=admit)" : "");
 }
 
 String openmp_of(const Group& group, const Program& program) {
     if (group.first->verdict == Verdict::limited) return weft_command::guarded_openblas;
-    if (!group.first->by.empty()) return "its OpenMP is " + group.first->by + (program.native_openmp ? ": --openmp=native" : ", by RTLD_DEEPBIND or a handle of dlopen");
+    if (!group.first->by.empty())
+        return "its OpenMP is " + group.first->by +
+               (program.native_openmp ? ": --openmp=native" : ", by RTLD_DEEPBIND or a handle of dlopen");
     if (!group.counted) return String(name_of(Kind::openmp)) + ", on Weft; its regions are in the sum below";
     String text = String(name_of(Kind::openmp)) + ": ";
     text += group.regions == 0 ? String("began no region") : number_of(group.regions, "region") + " on Weft";
-    if (group.is_folded() && group.regions != 0 && group.with_regions < group.libraries) text += ", begun by " + decimal(group.with_regions) + " of them";
+    if (group.is_folded() && group.regions != 0 && group.with_regions < group.libraries)
+        text += ", begun by " + decimal(group.with_regions) + " of them";
     return text;
 }
 
@@ -76,9 +86,13 @@ String what_of(const Group& group, const Program& program) {
     case Kind::openmp: return openmp_of(group, program);
     case Kind::openmp_queries: return name + ", which Weft answers; began no region";
     case Kind::libgomp:
-        return library.verdict == Verdict::taken_over ? name + ", whose callers run on Weft" : "libgomp: " + threads_of(group, program);
-    case Kind::llvm_client: return name + (library.by.empty() ? String(", which Weft does not serve") : ", which runs on " + library.by);
-    case Kind::openblas: return library.verdict == Verdict::limited && group.threads == 0 ? String(weft_command::guarded_openblas) : name + ": " + threads_of(group, program);
+        return library.verdict == Verdict::taken_over ? name + ", whose callers run on Weft"
+                                                      : "libgomp: " + threads_of(group, program);
+    case Kind::llvm_client:
+        return name + (library.by.empty() ? String(", which Weft does not serve") : ", which runs on " + library.by);
+    case Kind::openblas:
+        return library.verdict == Verdict::limited && group.threads == 0 ? String(weft_command::guarded_openblas)
+                                                                         : name + ": " + threads_of(group, program);
     case Kind::threads: return threads_of(group, program);
     default: return name + ": " + threads_of(group, program);
     }
@@ -87,7 +101,8 @@ String what_of(const Group& group, const Program& program) {
 List<Group> fold(const List<Library>& libraries) {
     List<Group> groups;
     for (const Library& library : libraries) {
-        auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.is_like(library); });
+        auto found =
+            std::find_if(groups.begin(), groups.end(), [&](const Group& group) { return group.is_like(library); });
         if (found == groups.end()) found = groups.insert(groups.end(), Group{&library, folder_of(library.path)});
         found->add(library);
     }
@@ -119,12 +134,16 @@ void add_libraries(String& lines, const Program& program) {
     }
 }
 
-// Of a program whose native units have begun regions, in libraries that define such variables. Whether a region uses them nobody sees.
+// Of a program whose native units have begun regions, in libraries that define such variables. Whether a region uses
+// them nobody sees.
 void add_thread_local_data(String& lines, const Program& program) {
     if (program.values[regions_of_units] == 0) return;
     for (const Library& library : program.libraries) {
-        if (!library.thread_local_data || library.kind != Kind::openmp || library.verdict != Verdict::taken_over || library.regions == 0) continue;
-        lines += "  thread_local and threadprivate variables of " + library.path + ": a region that a native unit begins sees those of the OS thread that carries the unit; "
+        if (!library.thread_local_data || library.kind != Kind::openmp || library.verdict != Verdict::taken_over ||
+            library.regions == 0)
+            continue;
+        lines += "  thread_local and threadprivate variables of " + library.path +
+                 ": a region that a native unit begins sees those of the OS thread that carries the unit; "
                  "a hosted unit has its own\n";
     }
 }
@@ -140,13 +159,14 @@ void add_silent(String& lines, const List<Silent>& silent) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 String to_text(const Report& report) {
     String lines;
     for (const Program& program : report.programs) {
         lines += "weft run report: " + program.path + " (" +
-                 (program.processes == 1 ? "process " : decimal(program.processes) + " processes, the first of them ") + decimal(program.process) + ")\n";
+                 (program.processes == 1 ? "process " : decimal(program.processes) + " processes, the first of them ") +
+                 decimal(program.process) + ")\n";
         if (!program.unreached.empty()) {
             lines += "  left alone: the program: " + program.unreached + "\n";
             continue;
@@ -154,7 +174,8 @@ String to_text(const Report& report) {
         add_libraries(lines, program);
         if (program.libraries.empty()) lines += "  no OpenMP and no threads were found\n";
         for (std::size_t i = 0; i < counter_count; ++i) {
-            if (!counters[i].is_rare || program.values[i] != 0) lines += String("  ") + counters[i].name + ": " + decimal(program.values[i]) + "\n";
+            if (!counters[i].is_rare || program.values[i] != 0)
+                lines += String("  ") + counters[i].name + ": " + decimal(program.values[i]) + "\n";
         }
         add_thread_local_data(lines, program);
     }
@@ -162,4 +183,4 @@ String to_text(const Report& report) {
     return lines;
 }
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -1,10 +1,10 @@
 #include "threads.hpp"
 
-#include <cstring>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <threads.h>
+#include <cstring>
 
 namespace weft_report {
 
@@ -14,12 +14,14 @@ namespace {
 
 constinit std::atomic<std::uint64_t> peak{1};
 
-// Each OS thread is a folder of /proc/self/task. Only starting one can make more of them, so nothing else needs to be watched.
+// Each OS thread is a folder of /proc/self/task. Only starting one can make more of them, so nothing else needs to be
+// watched.
 void note_threads() {
     struct stat status;
     if (stat("/proc/self/task", &status) != 0 || status.st_nlink < 3) return;
     const std::uint64_t now = status.st_nlink - 2;
-    std::uint64_t before = peak.load(std::memory_order_relaxed);                                          // relaxed, both: a statistic
+    // relaxed, both: a statistic
+    std::uint64_t before = peak.load(std::memory_order_relaxed);
     while (now > before && !peak.compare_exchange_weak(before, now, std::memory_order_relaxed)) {}
 }
 
@@ -28,9 +30,10 @@ bool lies_in(const void* code, const char* library) {
     return origin->path != nullptr && std::strstr(origin->path, library) != nullptr;
 }
 
-// The code that stands for a thread. Two libraries start threads for others, with an object as the argument that tells whose the thread is: bridge/pthread
-// that of an admitted guest (--guests=admit), which has its body and argument, and the C++ library a std::thread, which begins with the table of a class of
-// its caller's. The new thread frees the object, so this is called before there is one.
+// The code that stands for a thread. Two libraries start threads for others, with an object as the argument that tells
+// whose the thread is: bridge/pthread that of an admitted guest (--guests=admit), which has its body and argument, and
+// the C++ library a std::thread, which begins with the table of a class of its caller's. The new thread frees the
+// object, so this is called before there is one.
 const void* code_of(const void* body, const void* argument) {
     if (argument != nullptr && lies_in(body, "/libweft_pthread.so")) {
         const void* words[2];
@@ -51,7 +54,7 @@ void note(const void* code) {
     note_threads();
 }
 
-}  // namespace
+}   // namespace
 
 std::uint64_t peak_threads() {
     note_threads();
@@ -63,10 +66,11 @@ void forget_threads() {
     peak.store(1, std::memory_order_relaxed);   // relaxed: the child of a fork has one thread
 }
 
-}  // namespace weft_report
+}   // namespace weft_report
 
 // Calls of all libraries come here, Weft's included.
-extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
+extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                                             void* (*body)(void*), void* argument) noexcept {
     using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
     static const auto next = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
     const void* const code = weft_report::code_of(reinterpret_cast<const void*>(body), argument);

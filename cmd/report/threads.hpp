@@ -13,4 +13,4 @@ std::uint64_t peak_threads();
 // For the child of a fork.
 void forget_threads();
 
-}  // namespace weft_report
+}   // namespace weft_report

@@ -16,7 +16,8 @@ public:
         std::function<void()> run;
     };
 
-    // Runs all, on so many harts at most, and returns when all have returned. Tasks may wait for anything, and call any library.
+    // Runs all, on so many harts at most, and returns when all have returned. Tasks may wait for anything, and call any
+    // library.
     static void run_all(std::vector<task> tasks, std::size_t harts = weft::hart_limit()) {
         by_priority self;
         const weft::registered<by_priority> domain(self);
@@ -34,9 +35,12 @@ public:
     void enter() noexcept {
         const std::lock_guard guard(lock_);
         if (domain_.wanted() != 0 || ready_.empty()) return weft::this_hart::yield();
-        const auto next = std::max_element(ready_.begin(), ready_.end(), [](const entry& a, const entry& b) { return a.context.priority() < b.context.priority(); });
+        const auto next = std::max_element(ready_.begin(), ready_.end(), [](const entry& a, const entry& b) {
+            return a.context.priority() < b.context.priority();
+        });
         if (next->fresh != nullptr) {
-            weft::this_hart::run(next->context, [](void* raw) { static_cast<task*>(raw)->run(); }, next->fresh);
+            weft::this_hart::run(
+                next->context, [](void* raw) { static_cast<task*>(raw)->run(); }, next->fresh);
         } else {
             weft::this_hart::resume(next->context);
         }

@@ -1,4 +1,5 @@
-// A library of parallel loops. Its policy: what can go on does so in the order in which it could, and before anything new begins.
+// A library of parallel loops. Its policy: what can go on does so in the order in which it could, and before anything
+// new begins.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 
 class in_order {
 public:
-    // Calls f(i) for i = 0 .. count - 1, each in a context of its own, and returns when all have returned. f may wait for anything, and call any library.
+    // Calls f(i) for i = 0 .. count - 1, each in a context of its own, and returns when all have returned. f may wait
+    // for anything, and call any library.
     template <class F>
     static void for_each(std::size_t count, F f) {
         struct call {
@@ -18,7 +20,8 @@ public:
             std::size_t number;
         };
         in_order self;
-        const weft::registered<in_order> domain(self);   // unregisters it at the end, and waits until every hart is back
+        // unregisters it at the end, and waits until every hart is back
+        const weft::registered<in_order> domain(self);
         self.domain_ = domain.get();
         self.begin_ = [](void* raw) { static_cast<call*>(raw)->f(static_cast<call*>(raw)->number); };
         std::vector<weft::context> contexts(count);
@@ -26,7 +29,8 @@ public:
         for (std::size_t i = 0; i < count; ++i) calls.push_back({f, i});
         self.ready_.reserve(count + 1);   // the caller is a context, too
         for (std::size_t i = 0; i < count; ++i) self.ready_.push_back({contexts[i].get(), &calls[i]});
-        self.domain_.request(static_cast<std::ptrdiff_t>(std::min(count, weft::hart_limit())) - 1);   // beside the one that we have
+        // beside the one that we have
+        self.domain_.request(static_cast<std::ptrdiff_t>(std::min(count, weft::hart_limit())) - 1);
         for (weft::context& context : contexts) context.join();   // our hart runs them meanwhile
     }
 

@@ -1,5 +1,6 @@
-// Two libraries that know nothing of each other's insides call each other and share the machine's hardware threads: each is a domain with a policy of its own. Neither starts an OS thread,
-// and however many of their parallel parts are under way at once, there are no more contexts at work than harts. doc/domains.md says how such a library is written.
+// Two libraries that know nothing of each other's insides call each other and share the machine's hardware threads:
+// each is a domain with a policy of its own. Neither starts an OS thread, and however many of their parallel parts are
+// under way at once, there are no more contexts at work than harts. doc/domains.md says how such a library is written.
 #include <atomic>
 #include <cstdio>
 #include <string>
@@ -20,16 +21,21 @@ int main() {
         };
         by_priority::run_all({{0, quiet}, {7, urgent}, {-7, quiet}, {7, urgent}});
     });
-    std::printf("%d tasks and %d rounds within them ran on %zu harts\n", tasks.load(), loops.load(), weft::hart_limit());
+    std::printf("%d tasks and %d rounds within them ran on %zu harts\n", tasks.load(), loops.load(),
+                weft::hart_limit());
 
     // On one hart the order is the policy's, also after a wait.
     std::string order;
     const auto note = [&](const char* word) { return [&order, word] { order += word; }; };
-    by_priority::run_all({{-1, note("last ")}, {0, note("then ")}, {3, [&] {
-        order += "first ";
-        weft::this_thread::yield();   // and goes on before what is less urgent
-        order += "still ";
-    }}}, 1);
+    by_priority::run_all({{-1, note("last ")},
+                          {0, note("then ")},
+                          {3,
+                           [&] {
+                               order += "first ";
+                               weft::this_thread::yield();   // and goes on before what is less urgent
+                               order += "still ";
+                           }}},
+                         1);
     std::printf("%s\n", order.c_str());
     return tasks == 32 && loops == 64 && order == "first still then last " ? 0 : 1;
 }

@@ -20,4 +20,4 @@ ssize_t read_cached(int descriptor, void* to, std::size_t bytes) {
     return ::preadv2(descriptor, &where, 1, -1, RWF_NOWAIT);
 }
 
-}  // namespace treesum
+}   // namespace treesum

@@ -29,7 +29,8 @@ public:
     int number() const { return number_; }
     off_t size() const { return size_; }   // when it was opened, of one that was listed
 
-    // False: it is to be opened by open(). Not what the user named: that may be a FIFO, and opening it waits for a writer.
+    // False: it is to be opened by open(). Not what the user named: that may be a FIFO, and opening it waits for a
+    // writer.
     bool open_at_once(const std::string& path, Opening opening, int& problem) {
         if (opening != Opening::listed) return false;
         number_ = open_cached(path, flags_of(opening));
@@ -56,10 +57,11 @@ private:
     off_t size_ = 0;
 };
 
-}  // namespace
+}   // namespace
 
 Hasher::Hasher()
-    : algorithm_(EVP_MD_fetch(nullptr, "SHA256", nullptr)), context_(EVP_MD_CTX_new()),
+    : algorithm_(EVP_MD_fetch(nullptr, "SHA256", nullptr)),
+      context_(EVP_MD_CTX_new()),
       buffer_(std::make_unique_for_overwrite<unsigned char[]>(chunk_bytes)) {
     if (!algorithm_ || !context_) throw std::runtime_error("libcrypto offers no SHA-256");
 }
@@ -77,7 +79,8 @@ int Hasher::hash(const std::string& path, Opening opening, Digest& digest, Repor
     Descriptor file;
     int problem = 0;
     ssize_t bytes;
-    bool ended = false;   // a regular file gives less than was asked for only at its end, but not when asked for what lies in memory
+    // a regular file gives less than was asked for only at its end, but not when asked for what lies in memory
+    bool ended = false;
     if (file.open_at_once(path, opening, problem)) {
         bytes = problem != 0 ? 0 : read_cached(file.number(), buffer_.get(), chunk_bytes);
         ended = bytes > 0 && bytes == file.size();
@@ -136,4 +139,4 @@ void Hashing::keep_hasher(std::unique_ptr<Hasher> hasher) {
     idle_.push_back(std::move(hasher));
 }
 
-}  // namespace treesum
+}   // namespace treesum

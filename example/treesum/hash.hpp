@@ -19,8 +19,8 @@ namespace treesum {
 
 // How a file is opened.
 enum class Opening {
-    listed,  // found by walking: no symbolic links, nothing that is not a regular file, never waits
-    named    // named by a list of checksums: whatever the name leads to
+    listed,   // found by walking: no symbolic links, nothing that is not a regular file, never waits
+    named     // named by a list of checksums: whatever the name leads to
 };
 
 class Hasher {
@@ -50,7 +50,8 @@ private:
 // Runs hashing units, at most `places` at once.
 class Hashing {
 public:
-    Hashing(Report& report, std::size_t places) : report_(report), places_(places), free_(static_cast<std::ptrdiff_t>(places)) {}
+    Hashing(Report& report, std::size_t places)
+        : report_(report), places_(places), free_(static_cast<std::ptrdiff_t>(places)) {}
 
     // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Waits, that is suspends the
     // caller, while too many are under way. What `then` throws is a complaint about the file.
@@ -103,9 +104,9 @@ private:
 
     Report& report_;
     const std::size_t places_;
-    weft::counting_semaphore<> free_;  // places
-    weft::mutex mutex_;  // of the hashers that nobody uses
+    weft::counting_semaphore<> free_;   // places
+    weft::mutex mutex_;                 // of the hashers that nobody uses
     std::vector<std::unique_ptr<Hasher>> idle_;
 };
 
-}  // namespace treesum
+}   // namespace treesum

@@ -7,4 +7,4 @@ namespace treesum {
 [[gnu::noinline]] int last_error() { return errno; }
 [[gnu::noinline]] void clear_error() { errno = 0; }
 
-}  // namespace treesum
+}   // namespace treesum

@@ -10,4 +10,4 @@ namespace treesum {
 int last_error();
 void clear_error();
 
-}  // namespace treesum
+}   // namespace treesum

@@ -27,12 +27,12 @@ void sum(const Options& options, Hashing& hashing, Report& report) {
     walk(options.roots, walkers_for(weft::stream_count()), report, [&](std::string path) {
         hashing.start(std::move(path), Opening::listed,
                       [&report](const std::string& name, int error_number, const Digest& digest) {
-            if (error_number != 0) {
-                report.failure(name, error_number);
-            } else {
-                report.line(checksum_line(digest, name));
-            }
-        });
+                          if (error_number != 0) {
+                              report.failure(name, error_number);
+                          } else {
+                              report.line(checksum_line(digest, name));
+                          }
+                      });
     });
     hashing.finish();
 }
@@ -50,7 +50,7 @@ int run(const Options& options) {
     return report.finish();
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     Options options;

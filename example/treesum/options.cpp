@@ -50,7 +50,7 @@ private:
     std::string word_;
 };
 
-}  // namespace
+}   // namespace
 
 const char* const help_text =
     "Usage: treesum [OPTION]... DIR...\n"
@@ -96,4 +96,4 @@ Options read_options(int count, char** words) {
     return options;
 }
 
-}  // namespace treesum
+}   // namespace treesum

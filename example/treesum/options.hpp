@@ -12,7 +12,7 @@ namespace treesum {
 
 struct Options {
     std::size_t streams = weft::all_harts;
-    std::optional<std::string> list;  // --verify
+    std::optional<std::string> list;   // --verify
     bool help = false;
     std::vector<std::string> roots;
 };
@@ -22,4 +22,4 @@ extern const char* const help_text;
 // Throws std::invalid_argument with a sentence that names the value and the remedy.
 Options read_options(int count, char** arguments);
 
-}  // namespace treesum
+}   // namespace treesum

@@ -32,7 +32,7 @@ int write_all(int descriptor, std::string_view text) {
 // strerror(3) is not for several threads.
 std::string sentence_of(int error_number) { return std::generic_category().message(error_number); }
 
-}  // namespace
+}   // namespace
 
 Report::Report(bool progress)
     : stdout_is_terminal_(::isatty(STDOUT_FILENO) == 1), bar_(progress && ::isatty(STDERR_FILENO) == 1) {}
@@ -75,7 +75,7 @@ int Report::finish() {
 
 void Report::say(std::string_view text) {
     clear();
-    write_all(STDERR_FILENO, text);  // nobody is left to be told
+    write_all(STDERR_FILENO, text);   // nobody is left to be told
 }
 
 void Report::flush() {
@@ -110,4 +110,4 @@ void Report::clear() {
     drawn_ = false;
 }
 
-}  // namespace treesum
+}   // namespace treesum

@@ -1,5 +1,5 @@
-// What the tool says: checksum lines on standard output, complaints and the progress bar on standard error. Any unit may
-// call at any time; lines come out whole, in the order of their completion.
+// What the tool says: checksum lines on standard output, complaints and the progress bar on standard error. Any unit
+// may call at any time; lines come out whole, in the order of their completion.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ public:
     // "treesum: sentence"; does not change the exit status.
     void warning(std::string_view sentence);
     // The exit status becomes 1.
-    void fail() { failed_.store(true, std::memory_order_relaxed); }  // read after all units have been joined
+    void fail() { failed_.store(true, std::memory_order_relaxed); }   // read after all units have been joined
 
     // A file was found, so many bytes of one were read, a file is done.
     void found() { found_.fetch_add(1, std::memory_order_relaxed); }   // relaxed: figures for the eye
@@ -50,10 +50,10 @@ private:
     std::atomic<std::int64_t> next_draw_ms_{0};
     std::atomic<bool> failed_{false};
 
-    std::mutex mutex_;  // of all below; held while writing, never across a suspension
+    std::mutex mutex_;   // of all below; held while writing, never across a suspension
     std::string waiting_;
     bool drawn_ = false;
-    bool broken_ = false;  // standard output cannot be written
+    bool broken_ = false;   // standard output cannot be written
 };
 
-}  // namespace treesum
+}   // namespace treesum

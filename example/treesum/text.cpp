@@ -13,10 +13,10 @@ std::string escaped(std::string_view name) {
     text.reserve(name.size() + 8);
     for (const char c : name) {
         switch (c) {
-            case '\n': text += "\\n"; break;
-            case '\r': text += "\\r"; break;
-            case '\\': text += "\\\\"; break;
-            default: text += c;
+        case '\n': text += "\\n"; break;
+        case '\r': text += "\\r"; break;
+        case '\\': text += "\\\\"; break;
+        default: text += c;
         }
     }
     return text;
@@ -32,10 +32,10 @@ std::optional<std::string> unescaped(std::string_view text) {
         }
         if (++i == text.size()) return std::nullopt;
         switch (text[i]) {
-            case 'n': name += '\n'; break;
-            case 'r': name += '\r'; break;
-            case '\\': name += '\\'; break;
-            default: return std::nullopt;
+        case 'n': name += '\n'; break;
+        case 'r': name += '\r'; break;
+        case '\\': name += '\\'; break;
+        default: return std::nullopt;
         }
     }
     return name;
@@ -121,7 +121,7 @@ std::string shell_quoted(std::string_view name) {
     return text + "'";
 }
 
-}  // namespace
+}   // namespace
 
 std::string checksum_line(const Digest& digest, std::string_view name) {
     static constexpr char digits[] = "0123456789abcdef";
@@ -174,4 +174,4 @@ std::optional<Expectation> LineReader::read(std::string_view line) {
     return expectation(digest, name, is_escaped);
 }
 
-}  // namespace treesum
+}   // namespace treesum

@@ -38,4 +38,4 @@ private:
     Separator separator_ = Separator::undecided;
 };
 
-}  // namespace treesum
+}   // namespace treesum

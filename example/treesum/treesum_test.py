@@ -16,16 +16,39 @@ import tempfile
 import unittest
 
 TREESUM = ""
-ODD = [b"plain", b"with space", b" begins with a blank", b"*star", b"-dash", b"new\nline", b"back\\slash", b"carriage\rreturn",
-       b"all\\three\n\r", b"tab\tted", b"quo'te", b'dou"ble', b"not utf-8 \xff\xfe", "ünï".encode(), b"dollar$(x)", b"\\n", b"#hash"]
+ODD = [
+    b"plain",
+    b"with space",
+    b" begins with a blank",
+    b"*star",
+    b"-dash",
+    b"new\nline",
+    b"back\\slash",
+    b"carriage\rreturn",
+    b"all\\three\n\r",
+    b"tab\tted",
+    b"quo'te",
+    b'dou"ble',
+    b"not utf-8 \xff\xfe",
+    "ünï".encode(),
+    b"dollar$(x)",
+    b"\\n",
+    b"#hash",
+]
 ENVIRONMENT = dict(os.environ, LC_ALL="C")
 SECONDS = 120
 
 
 def run(*words, **options):
     """A command's status, output and messages, as bytes."""
-    done = subprocess.run(words, stdout=options.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE, env=ENVIRONMENT,
-                          timeout=SECONDS, **options)
+    done = subprocess.run(
+        words,
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        timeout=SECONDS,
+        **options,
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -91,8 +114,16 @@ class Treesum(unittest.TestCase):
 
     def test_paths_are_spelled_as_find_does(self):
         self.odd_tree()
-        for roots in (("tree/",), ("tree//",), ("./tree",), (str(self.tree),), ("tree/../tree",), ("tree", "tree/plain"),
-                      ("tree", "tree"), (b"tree/dir new\nline",)):
+        for roots in (
+            ("tree/",),
+            ("tree//",),
+            ("./tree",),
+            (str(self.tree),),
+            ("tree/../tree",),
+            ("tree", "tree/plain"),
+            ("tree", "tree"),
+            (b"tree/dir new\nline",),
+        ):
             self.assert_same_as_tools(*roots)
         self.assertEqual(lines(self.treesum(".", cwd=self.tree)[1]), lines(self.expected(".", cwd=self.tree)[1]))
 
@@ -110,8 +141,9 @@ class Treesum(unittest.TestCase):
         for number in range(1500):
             self.write(b"%d/%d/file" % (number % 50, number), b"z" * (number % 7 * 40_000))
         few = 64
-        status, output, messages = self.treesum("--streams", "2", "tree", preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_NOFILE, (few, few)))
+        status, output, messages = self.treesum(
+            "--streams", "2", "tree", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
+        )
         self.assertEqual((status, messages), (0, b""))
         self.assertEqual(lines(output), lines(self.expected("tree")[1]))
 
@@ -137,8 +169,10 @@ class Treesum(unittest.TestCase):
     def test_a_path_that_is_not_there_is_said(self):
         self.write(b"file")
         status, output, messages = self.treesum("tree", "nowhere", "no where")
-        self.assertEqual((status, messages), (1, b"treesum: nowhere: No such file or directory\n"
-                                                 b"treesum: 'no where': No such file or directory\n"))
+        self.assertEqual(
+            (status, messages),
+            (1, b"treesum: nowhere: No such file or directory\n" b"treesum: 'no where': No such file or directory\n"),
+        )
         self.assertEqual(output, self.expected("tree")[1])
 
     def test_what_may_not_be_read_is_said_and_the_rest_is_summed(self):
@@ -147,13 +181,15 @@ class Treesum(unittest.TestCase):
         self.write(b"closed/file")
         (self.tree / "closed").chmod(0)
         words = [TREESUM, "tree"]
-        if os.geteuid() == 0:   # root may read everything
+        if os.geteuid() == 0:  # root may read everything
             words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words]
         status, output, messages = run(*words, cwd=self.place)
         (self.tree / "closed").chmod(0o755)
         self.assertEqual(status, 1)
-        self.assertEqual(lines(messages), lines(b"treesum: tree/secret: Permission denied\n"
-                                                b"treesum: tree/closed: Permission denied\n"))
+        self.assertEqual(
+            lines(messages),
+            lines(b"treesum: tree/secret: Permission denied\n" b"treesum: tree/closed: Permission denied\n"),
+        )
         self.assertEqual(output, self.expected("tree/readable")[1])
 
     def test_trees_of_the_kernel_are_not_entered(self):
@@ -179,7 +215,7 @@ class Treesum(unittest.TestCase):
         try:
             while piece := os.read(ours, 65536):
                 shown += piece
-        except OSError:     # how a terminal says that nobody holds its other end any more
+        except OSError:  # how a terminal says that nobody holds its other end any more
             pass
         os.close(ours)
         self.assertEqual(lines(done.stdout), lines(self.expected("tree")[1]))
@@ -219,10 +255,24 @@ class Treesum(unittest.TestCase):
         self.write(b"file", b"")
         self.write(b"(a) b", b"")
         digest = hashlib.sha256().hexdigest().encode()
-        for form in (b"%s  tree/file\n", b"%s *tree/file\n", b"%s  tree/file\r\n", b"%s  tree/file", b"%s tree/file\n",
-                     b"SHA256 (tree/file) = %s\n", b"SHA256 (tree/(a) b) = %s\n", b"  %s  tree/file\n", b"%s  tree/fi\\le\n",
-                     b"\\%s  tree/f\\xile\n", b"\\%s  tree/fi\\\\le\n", b"SHA1 (tree/file) = %s\n", b"%s\n", b"%sf  tree/file\n",
-                     b"SHA256 (tree/file = %s\n", b"%s  \n"):
+        for form in (
+            b"%s  tree/file\n",
+            b"%s *tree/file\n",
+            b"%s  tree/file\r\n",
+            b"%s  tree/file",
+            b"%s tree/file\n",
+            b"SHA256 (tree/file) = %s\n",
+            b"SHA256 (tree/(a) b) = %s\n",
+            b"  %s  tree/file\n",
+            b"%s  tree/fi\\le\n",
+            b"\\%s  tree/f\\xile\n",
+            b"\\%s  tree/fi\\\\le\n",
+            b"SHA1 (tree/file) = %s\n",
+            b"%s\n",
+            b"%sf  tree/file\n",
+            b"SHA256 (tree/file = %s\n",
+            b"%s  \n",
+        ):
             self.assert_verified_as_tools(form, form % digest)
         self.assert_verified_as_tools("upper", digest.upper() + b"  tree/file\n")
         self.assert_verified_as_tools("mixed", digest + b"  tree/file\n" + digest + b" tree/file\n")
@@ -233,11 +283,15 @@ class Treesum(unittest.TestCase):
         digest = hashlib.sha256().hexdigest().encode()
         names = [b"gone/" + name for name in ODD if all(byte < 0x80 for byte in name)]
         names += [b"both ' and \"", b"it's $5", b"bell\a\x01", b"end\n", b"\nbegin", b"~home"]
-        names += [b"a%cb" % byte for byte in b"!#%&()*+,-./:;<=>?@[]^_`{|}~\"$"] + [b"a'%cb" % byte for byte in b"!#%:=?{ "]
-        names = [name for name in names if b"'" not in name or b"\n" not in name]    # there the tool is not consistent
+        names += [b"a%cb" % byte for byte in b"!#%&()*+,-./:;<=>?@[]^_`{|}~\"$"] + [
+            b"a'%cb" % byte for byte in b"!#%:=?{ "
+        ]
+        names = [name for name in names if b"'" not in name or b"\n" not in name]  # there the tool is not consistent
         names += [b"{", b"}", b"#a", b"~a", b"=a"]
         escaped = [name.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r") for name in names]
-        text = b"".join((b"\\" if line != name else b"") + digest + b"  " + line + b"\n" for name, line in zip(names, escaped))
+        text = b"".join(
+            (b"\\" if line != name else b"") + digest + b"  " + line + b"\n" for name, line in zip(names, escaped)
+        )
         self.assertEqual(self.assert_verified_as_tools("quoted", text), 1)
 
     def test_a_list_that_is_not_there_is_said(self):
@@ -247,12 +301,19 @@ class Treesum(unittest.TestCase):
     # ---- the command line --------------------------------------------------------------------------
 
     def test_wrong_options_name_the_value_and_the_remedy(self):
-        for words, value, remedy in (((), b"no DIR", b"give one"), (("--streams", "0", "."), b"'0'", b"'all'"),
-                                     (("--streams=many", "."), b"'many'", b"'all'"), (("--streams", "2x", "."), b"'2x'", b"1 to"),
-                                     (("--streams", "-1", "."), b"'-1'", b"1 to"), (("--streams",), b"--streams", b"--help"),
-                                     (("--strems", "2"), b"'--strems'", b"--help"), (("-x",), b"'-x'", b"--help"),
-                                     (("--verify",), b"--verify", b"--help"), (("--verify", "list", "."), b"'.'", b"leave DIR out"),
-                                     (("--streams=99999", "."), b"'99999'", b"1024")):
+        for words, value, remedy in (
+            ((), b"no DIR", b"give one"),
+            (("--streams", "0", "."), b"'0'", b"'all'"),
+            (("--streams=many", "."), b"'many'", b"'all'"),
+            (("--streams", "2x", "."), b"'2x'", b"1 to"),
+            (("--streams", "-1", "."), b"'-1'", b"1 to"),
+            (("--streams",), b"--streams", b"--help"),
+            (("--strems", "2"), b"'--strems'", b"--help"),
+            (("-x",), b"'-x'", b"--help"),
+            (("--verify",), b"--verify", b"--help"),
+            (("--verify", "list", "."), b"'.'", b"leave DIR out"),
+            (("--streams=99999", "."), b"'99999'", b"1024"),
+        ):
             status, output, messages = self.treesum(*words)
             self.assertEqual((status, output), (2, b""), words)
             self.assertEqual(messages.count(b"\n"), 1, words)

@@ -13,7 +13,7 @@ namespace treesum {
 namespace {
 
 struct Tally {
-    std::size_t proper = 0;    // of these two only the reading unit knows
+    std::size_t proper = 0;   // of these two only the reading unit knows
     std::size_t improper = 0;
     std::atomic<std::size_t> unreadable{0};
     std::atomic<std::size_t> wrong{0};
@@ -22,8 +22,7 @@ struct Tally {
 // Lines of a file, without their ends; a carriage return before the newline is part of the end.
 class Lines {
 public:
-    explicit Lines(const std::string& name)
-        : file_(name == "-" ? ::fdopen(0, "r") : std::fopen(name.c_str(), "re")) {}
+    explicit Lines(const std::string& name) : file_(name == "-" ? ::fdopen(0, "r") : std::fopen(name.c_str(), "re")) {}
     ~Lines() { std::free(line_); }
     Lines(const Lines&) = delete;
     Lines& operator=(const Lines&) = delete;
@@ -50,29 +49,29 @@ private:
 };
 
 void check_file(const Expectation& expected, Hashing& hashing, Report& report, Tally& tally) {
-    hashing.start(expected.name, Opening::named,
-                  [&report, &tally, digest = expected.digest](const std::string& path, int error_number,
-                                                              const Digest& found) {
-        const std::string name = verdict_name(path);
-        if (error_number != 0) {
-            report.failure(path, error_number);
-            tally.unreadable.fetch_add(1, std::memory_order_relaxed);  // relaxed: read after all were joined
-            report.line(name + ": FAILED open or read\n");
-        } else if (found != digest) {
-            report.fail();
-            tally.wrong.fetch_add(1, std::memory_order_relaxed);  // relaxed: as above
-            report.line(name + ": FAILED\n");
-        } else {
-            report.line(name + ": OK\n");
-        }
-    });
+    hashing.start(
+        expected.name, Opening::named,
+        [&report, &tally, digest = expected.digest](const std::string& path, int error_number, const Digest& found) {
+            const std::string name = verdict_name(path);
+            if (error_number != 0) {
+                report.failure(path, error_number);
+                tally.unreadable.fetch_add(1, std::memory_order_relaxed);   // relaxed: read after all were joined
+                report.line(name + ": FAILED open or read\n");
+            } else if (found != digest) {
+                report.fail();
+                tally.wrong.fetch_add(1, std::memory_order_relaxed);   // relaxed: as above
+                report.line(name + ": FAILED\n");
+            } else {
+                report.line(name + ": OK\n");
+            }
+        });
 }
 
 void warn(Report& report, std::size_t count, const char* one, const char* many) {
     if (count > 0) report.warning("WARNING: " + std::to_string(count) + (count == 1 ? one : many));
 }
 
-}  // namespace
+}   // namespace
 
 void verify(const std::string& list, Hashing& hashing, Report& report) {
     const std::string list_name = list == "-" ? "standard input" : list;
@@ -98,4 +97,4 @@ void verify(const std::string& list, Hashing& hashing, Report& report) {
     warn(report, tally.wrong, " computed checksum did NOT match", " computed checksums did NOT match");
 }
 
-}  // namespace treesum
+}   // namespace treesum

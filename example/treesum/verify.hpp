@@ -11,4 +11,4 @@ namespace treesum {
 // Reads the list from the file of that name, "-" for standard input, and reports on each file it names.
 void verify(const std::string& list, Hashing& hashing, Report& report);
 
-}  // namespace treesum
+}   // namespace treesum

@@ -30,7 +30,7 @@ struct Place {
 
 struct Directory {
     std::string path;
-    std::shared_ptr<const Place> above;  // null: named by the user
+    std::shared_ptr<const Place> above;   // null: named by the user
 };
 
 // The directories that are still to be read, newest first, so that the list stays about as long as the tree is deep.
@@ -61,10 +61,10 @@ public:
     }
 
 private:
-    weft::mutex mutex_;  // of all below
+    weft::mutex mutex_;   // of all below
     weft::condition_variable changed_;
     std::vector<Directory> waiting_;
-    std::size_t reading_;  // walkers that do not wait
+    std::size_t reading_;   // walkers that do not wait
 };
 
 // Trees that the kernel makes up: without end, different at each look, with files that block their reader.
@@ -72,15 +72,15 @@ bool made_up(int descriptor) {
     struct statfs system;
     if (::fstatfs(descriptor, &system) != 0) return false;
     switch (static_cast<unsigned long>(system.f_type)) {
-        case PROC_SUPER_MAGIC:
-        case SYSFS_MAGIC:
-        case DEBUGFS_MAGIC:
-        case TRACEFS_MAGIC:
-        case SECURITYFS_MAGIC:
-        case CGROUP_SUPER_MAGIC:
-        case CGROUP2_SUPER_MAGIC:
-        case BPF_FS_MAGIC: return true;
-        default: return false;
+    case PROC_SUPER_MAGIC:
+    case SYSFS_MAGIC:
+    case DEBUGFS_MAGIC:
+    case TRACEFS_MAGIC:
+    case SECURITYFS_MAGIC:
+    case CGROUP_SUPER_MAGIC:
+    case CGROUP2_SUPER_MAGIC:
+    case BPF_FS_MAGIC: return true;
+    default: return false;
     }
 }
 
@@ -164,14 +164,15 @@ private:
         return std::make_shared<const Place>(Place{directory.above, status.st_dev, status.st_ino});
     }
 
-    void visit(const Directory& directory, const std::shared_ptr<const Place>& here, int descriptor, const dirent& entry) {
+    void visit(const Directory& directory, const std::shared_ptr<const Place>& here, int descriptor,
+               const dirent& entry) {
         const std::string_view name = entry.d_name;
         if (name == "." || name == "..") return;
         unsigned char type = entry.d_type;
         std::string path = directory.path;
         if (!path.ends_with('/')) path += '/';
         path += name;
-        if (type == DT_UNKNOWN) {  // some file systems do not say
+        if (type == DT_UNKNOWN) {   // some file systems do not say
             struct stat status;
             if (::fstatat(descriptor, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
                 return report_.failure(path, last_error());
@@ -190,7 +191,7 @@ private:
     const std::function<void(std::string)>& file_;
 };
 
-}  // namespace
+}   // namespace
 
 void walk(const std::vector<std::string>& roots, std::size_t walkers, Report& report,
           const std::function<void(std::string)>& file) {
@@ -199,4 +200,4 @@ void walk(const std::vector<std::string>& roots, std::size_t walkers, Report& re
     weft::spawn_many({.name = "walk"}, walkers, [&walk] { walk.run(); }).join();
 }
 
-}  // namespace treesum
+}   // namespace treesum

@@ -15,4 +15,4 @@ namespace treesum {
 void walk(const std::vector<std::string>& roots, std::size_t walkers, Report& report,
           const std::function<void(std::string)>& file);
 
-}  // namespace treesum
+}   // namespace treesum

@@ -4,23 +4,28 @@
 //     const double norm = weft::parallel_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v; });
 //     weft::parallel_sort(names);
 //
-// **What they promise.** Each call returns when all is done that it was asked for, so what it was given may lie on the caller's stack. Elements
-// run in the calling unit and, when other streams have nothing to do (in an arena: its harts), in theirs, in any order and at the same time: they must not
-// race with each other. The functions are called as const, and copied only where nobody can tell. They may wait, lock, throw, and call algorithms in their turn.
+// **What they promise.** Each call returns when all is done that it was asked for, so what it was given may lie on the
+// caller's stack. Elements run in the calling unit and, when other streams have nothing to do (in an arena: its harts),
+// in theirs, in any order and at the same time: they must not race with each other. The functions are called as const,
+// and copied only where nobody can tell. They may wait, lock, throw, and call algorithms in their turn.
 //
-// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no streams: such a thread begins alone and hands what is left after some 20 us
-// to a unit of the runtime, for which it waits. Without a runtime, and where nothing may suspend, the calls are plain loops. All of them may switch.
+// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no streams: such a
+// thread begins alone and hands what is left after some 20 us to a unit of the runtime, for which it waits. Without a
+// runtime, and where nothing may suspend, the calls are plain loops. All of them may switch.
 //
-// **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the other, as a plain loop does, and looks now and then whether
-// another stream asks for work; if one does, and what is left is worth the way (some 4 us), it is cut in two, and so are the halves in
-// their turn. So a short loop stays a loop, and a long one is cut a few times for each stream, however many elements it has. weft::splitting says otherwise.
+// **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the other, as a plain
+// loop does, and looks now and then whether another stream asks for work; if one does, and what is left is worth the
+// way (some 4 us), it is cut in two, and so are the halves in their turn. So a short loop stays a loop, and a long one
+// is cut a few times for each stream, however many elements it has. weft::splitting says otherwise.
 //
-// **Options** come last, in any order, each at most once: a weft::splitting, and a std::stop_token. With a token, no batch of elements begins once a
-// stop was requested (those that run end first), and the call says whether all was done: it returns bool where it returns nothing without a
-// token, and a std::optional, empty if something was left out, of what it returns otherwise.
+// **Options** come last, in any order, each at most once: a weft::splitting, and a std::stop_token. With a token, no
+// batch of elements begins once a stop was requested (those that run end first), and the call says whether all was
+// done: it returns bool where it returns nothing without a token, and a std::optional, empty if something was left out,
+// of what it returns otherwise.
 //
-// **Exceptions.** The first one that leaves an element's function is rethrown by the call, after what runs has ended; elements that have not
-// begun by then are left out as after a stop. What the others throw is dropped. this_thread::exit() in an element ends the caller.
+// **Exceptions.** The first one that leaves an element's function is rethrown by the call, after what runs has ended;
+// elements that have not begun by then are left out as after a stop. What the others throw is dropped.
+// this_thread::exit() in an element ends the caller.
 //
 // Since 0.4.
 #pragma once
@@ -47,10 +52,10 @@
 
 #include <weft/arena.h>
 #include <weft/domain.h>
-#include <weft/parallel.hpp>
 #include <weft/runtime.h>
-#include <weft/status.hpp>
 #include <weft/stream.h>
+#include <weft/parallel.hpp>
+#include <weft/status.hpp>
 #include <weft/sync.hpp>
 #include <weft/thread.hpp>
 
@@ -59,11 +64,12 @@ inline namespace v0 {
 
 /** How a parallel algorithm is split, where it is not left to itself; written with designated initialisers. */
 struct splitting {
-    /** As many elements at least stay together, and pieces of that size are worth another stream's while: nothing is measured. 0: as the
-     * head of this file says. */
+    /** As many elements at least stay together, and pieces of that size are worth another stream's while: nothing is
+     * measured. 0: as the head of this file says. */
     std::size_t grain = 0;
-    /** Of parallel_reduce: operands are bracketed in the same way each time, as the number of elements and the grain say (0: 1024),
-     * whoever helps and however many streams there are. So sums of floating-point numbers come out the same, to the bit. */
+    /** Of parallel_reduce: operands are bracketed in the same way each time, as the number of elements and the grain
+     * say (0: 1024), whoever helps and however many streams there are. So sums of floating-point numbers come out the
+     * same, to the bit. */
     bool reproducible = false;
 };
 
@@ -83,11 +89,12 @@ inline constexpr bool stoppable = (std::same_as<Options, std::stop_token> || ...
 template <class Result, class... Options>
 struct answer_of : std::type_identity<std::optional<Result>> {};
 template <class Result, class... Options>
-    requires(!stoppable<Options...>)
-struct answer_of<Result, Options...> : std::type_identity<Result> {};
+requires(!stoppable<Options...>) struct answer_of<Result, Options...> : std::type_identity<Result> {
+};
 template <class... Options>
-    requires stoppable<Options...>
-struct answer_of<void, Options...> : std::type_identity<bool> {};
+requires stoppable<Options...>
+struct answer_of<void, Options...> : std::type_identity<bool> {
+};
 template <class Result, class... Options>
 using answer = typename answer_of<Result, Options...>::type;
 
@@ -101,8 +108,9 @@ struct chosen {
 };
 template <class... Options>
 chosen choose(Options&&... options) {
-    static_assert((std::same_as<Options, splitting> + ... + 0) <= 1 && (std::same_as<Options, std::stop_token> + ... + 0) <= 1,
-                  "an option is given twice");
+    static_assert(
+        (std::same_as<Options, splitting> + ... + 0) <= 1 && (std::same_as<Options, std::stop_token> + ... + 0) <= 1,
+        "an option is given twice");
     chosen made;
     (made.take(std::move(options)), ...);
     return made;
@@ -110,8 +118,8 @@ chosen choose(Options&&... options) {
 
 // ---- what is run over ----------------------------------------------------------------------------------
 
-// Elements by their numbers from 0: whole numbers from `first` on. Their number is told in unsigned arithmetic, so that a range may cross
-// zero and be as long as the type is wide.
+// Elements by their numbers from 0: whole numbers from `first` on. Their number is told in unsigned arithmetic, so that
+// a range may cross zero and be as long as the type is wide.
 template <std::integral Number>
 class numbers {
     using modular = std::make_unsigned_t<Number>;
@@ -120,10 +128,14 @@ public:
     template <class Last>
     numbers(Number first, Last last) noexcept
         : first_(static_cast<modular>(first)),
-          count_(std::cmp_less(first, last) ? static_cast<modular>(static_cast<modular>(last) - static_cast<modular>(first)) : 0) {}
+          count_(std::cmp_less(first, last)
+                     ? static_cast<modular>(static_cast<modular>(last) - static_cast<modular>(first))
+                     : 0) {}
 
     std::size_t size() const noexcept { return count_; }
-    Number operator[](std::size_t i) const noexcept { return static_cast<Number>(static_cast<modular>(first_ + static_cast<modular>(i))); }
+    Number operator[](std::size_t i) const noexcept {
+        return static_cast<Number>(static_cast<modular>(first_ + static_cast<modular>(i)));
+    }
 
     template <class F>
     [[gnu::always_inline]] void each(std::size_t begin, std::size_t end, F&& f) const {
@@ -161,9 +173,10 @@ private:
 
 // Two whole numbers, of any types: a range of the type that both have in common.
 template <class First, class Last>
-concept whole_numbers = std::integral<First> && std::integral<Last> && !std::same_as<First, bool> && !std::same_as<Last, bool>;
+concept whole_numbers =
+    std::integral<First> && std::integral<Last> && !std::same_as<First, bool> && !std::same_as<Last, bool>;
 template <class First, class Last>
-    requires whole_numbers<First, Last>
+requires whole_numbers<First, Last>
 auto sequence(First first, Last last) noexcept {
     return numbers<std::common_type_t<First, Last>>(static_cast<std::common_type_t<First, Last>>(first),
                                                     static_cast<std::common_type_t<First, Last>>(last));
@@ -174,9 +187,11 @@ auto sequence(First first, Last last) {
     return places<First>(std::move(first), static_cast<std::size_t>(count));
 }
 
-/** The end of a range whose elements are known by their numbers: a whole number beside a whole number, a sized sentinel beside an iterator with random access. */
+/** The end of a range whose elements are known by their numbers: a whole number beside a whole number, a sized sentinel
+ * beside an iterator with random access. */
 template <class First, class Last>
-concept bounds = whole_numbers<First, Last> || (std::random_access_iterator<First> && std::sized_sentinel_for<Last, First>);
+concept bounds = whole_numbers<First, Last> ||
+    (std::random_access_iterator<First>&& std::sized_sentinel_for<Last, First>);
 
 /** A range whose elements are known by their numbers. */
 template <class Range>
@@ -184,7 +199,8 @@ concept numbered_range = std::ranges::random_access_range<Range> && std::ranges:
 
 template <numbered_range Range>
 auto sequence_of(Range&& range) {
-    return places<std::ranges::iterator_t<Range>>(std::ranges::begin(range), static_cast<std::size_t>(std::ranges::size(range)));
+    return places<std::ranges::iterator_t<Range>>(std::ranges::begin(range),
+                                                  static_cast<std::size_t>(std::ranges::size(range)));
 }
 
 template <class Sequence>
@@ -202,25 +218,29 @@ using element_in = element_of<decltype(sequence_of(std::declval<Range&>()))>;
     return jobs.bottom >= __atomic_load_n(&jobs.limit, __ATOMIC_RELAXED);
 }
 
-// What all pieces of one call share. It lies with the caller, who returns when they have ended: that is what orders their last
-// accesses before its own.
+// What all pieces of one call share. It lies with the caller, who returns when they have ended: that is what orders
+// their last accesses before its own.
 class common {
 public:
-    explicit common(chosen&& options) noexcept : stop_(std::move(options.stop)), grain(options.how.grain), stoppable_(stop_.stop_possible()) {}
+    explicit common(chosen&& options) noexcept
+        : stop_(std::move(options.stop)), grain(options.how.grain), stoppable_(stop_.stop_possible()) {}
     common(const common&) = delete;
     common& operator=(const common&) = delete;
 
     // Whether the elements that have not begun are to be left out.
     bool over() noexcept {
         // relaxed: it hands nothing on
-        if (over_.load(std::memory_order_relaxed)) [[unlikely]] return true;
-        if (!stoppable_ || !stop_.stop_requested()) [[likely]] return false;
+        if (over_.load(std::memory_order_relaxed)) [[unlikely]]
+            return true;
+        if (!stoppable_ || !stop_.stop_requested()) [[likely]]
+            return false;
         over_.store(true, std::memory_order_relaxed);
         return true;
     }
     // In a handler: keeps the exception, if it is the first.
     void fail() noexcept {
-        if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::current_exception();   // relaxed: the joins order the rest
+        // relaxed: the joins order the rest
+        if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::current_exception();
         over_.store(true, std::memory_order_relaxed);
     }
     // At the end, by the caller: true when nothing was left out.
@@ -242,27 +262,35 @@ private:
     const bool stoppable_;
 };
 
-// On how many harts pieces may run at once: an arena's; in another library's domain the caller's alone; else as many as there are streams.
+// On how many harts pieces may run at once: an arena's; in another library's domain the caller's alone; else as many as
+// there are streams.
 inline std::size_t parallelism() noexcept {
     std::size_t harts = 1;
-    if (const weft_arena* const arena = weft_arena_self(); arena != nullptr && weft_arena_harts_get(arena, &harts) == WEFT_OK) return harts;
+    if (const weft_arena* const arena = weft_arena_self();
+        arena != nullptr && weft_arena_harts_get(arena, &harts) == WEFT_OK)
+        return harts;
     return weft_domain_self() != nullptr ? 1 : weft_stream_count();
 }
 
-// How fast one piece goes, and so how many elements it runs before it looks round again. A quiet piece, which nobody wants anything of, reads no
-// clock: it runs an eighth of its elements, so that whoever asks waits for an eighth of it at most, however long an element takes. A piece that is asked for a
-// part measures itself until it knows whether what is left is worth splitting.
+// How fast one piece goes, and so how many elements it runs before it looks round again. A quiet piece, which nobody
+// wants anything of, reads no clock: it runs an eighth of its elements, so that whoever asks waits for an eighth of it
+// at most, however long an element takes. A piece that is asked for a part measures itself until it knows whether what
+// is left is worth splitting.
 class pace {
 public:
     static constexpr std::size_t most_at_once = 1024;   // so that stops and exceptions are seen
-    static constexpr std::uint64_t settled_ns = 500;    // what was measured for so long is no accident, nor mostly the clock
-    static constexpr double worth_ns = 4000;            // what a steal and the join with it cost, several times
-    static constexpr double between_looks_ns = 1000;    // long against a look at the clock
-    static constexpr std::uint64_t alone_ns = 20000;    // an OS thread that is no stream begins alone
+    // what was measured for so long is no accident, nor mostly the clock
+    static constexpr std::uint64_t settled_ns = 500;
+    static constexpr double worth_ns = 4000;           // what a steal and the join with it cost, several times
+    static constexpr double between_looks_ns = 1000;   // long against a look at the clock
+    static constexpr std::uint64_t alone_ns = 20000;   // an OS thread that is no stream begins alone
     static constexpr double worth_a_unit_ns = 50000;
 
     pace(std::size_t grain, std::size_t count) noexcept
-        : quiet_batch_(batch_of(count, grain)), grain_(grain), guest_(jobs_here() == nullptr), alone_(guest_ && !weft_initialized()) {}
+        : quiet_batch_(batch_of(count, grain)),
+          grain_(grain),
+          guest_(jobs_here() == nullptr),
+          alone_(guest_ && !weft_initialized()) {}
 
     // Of a part of the piece, with `count` elements; on a stream, whatever it was before.
     pace of_part(std::size_t count) const noexcept {
@@ -293,7 +321,8 @@ public:
 
 private:
     std::size_t quiet(std::size_t rest) const noexcept {
-        if (element_ns_ != 0) [[unlikely]] return std::min({rest, quiet_batch_, elements_in(worth_ns)});
+        if (element_ns_ != 0) [[unlikely]]
+            return std::min({rest, quiet_batch_, elements_in(worth_ns)});
         return std::min(rest, quiet_batch_);
     }
 
@@ -327,16 +356,17 @@ private:
         return std::max({std::min(count / 8, most_at_once), grain, std::size_t{1}});
     }
 
-    // So few that each may be a great thing, and that it costs little if they are not: nothing is measured. Of more, one may be run first.
+    // So few that each may be a great thing, and that it costs little if they are not: nothing is measured. Of more,
+    // one may be run first.
     static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * parallelism(); }
 
-    double element_ns_ = 0;         // 0: not known
-    std::uint64_t since_ns_ = 0;    // when the measurement began; 0: there is none
-    std::size_t measured_ = 0;      // elements since
+    double element_ns_ = 0;        // 0: not known
+    std::uint64_t since_ns_ = 0;   // when the measurement began; 0: there is none
+    std::size_t measured_ = 0;     // elements since
     std::size_t quiet_batch_;
     std::size_t grain_;
-    bool guest_;                    // on an OS thread that is no stream
-    bool alone_;                    // and there is no runtime
+    bool guest_;   // on an OS thread that is no stream
+    bool alone_;   // and there is no runtime
 };
 
 // Calls f() in a unit of the runtime and waits for it; here, if there is none to be had. f throws nothing.
@@ -353,12 +383,12 @@ void in_a_unit(F&& f) noexcept {
         helper.join();
     } catch (const error& failure) {
         if (failure.code() != WEFT_NO_MEMORY) std::terminate();   // it was cancelled in the middle
-        f();   // it has not run: no stack could be had
+        f();                                                      // it has not run: no stack could be had
     }
 }
 
-// What is done when a piece is to be split at `middle`: left(pace) and right(pace), perhaps at once; or for a guest, who has no
-// one to share with, all of it elsewhere. Neither throws.
+// What is done when a piece is to be split at `middle`: left(pace) and right(pace), perhaps at once; or for a guest,
+// who has no one to share with, all of it elsewhere. Neither throws.
 template <class Left, class Right, class All>
 void split(const pace& now, Left&& left, Right&& right, All&& all) noexcept {
     if (now.guest()) {
@@ -394,7 +424,8 @@ template <class Sequence, class F, class... Options>
 answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Options... options) {
     common all(choose(std::move(options)...));
     const auto batch = [&](std::size_t begin, std::size_t end) {
-        // What is as good as a copy is one, so that the compiler knows that nothing that f writes is what f holds: it may keep that in registers.
+        // What is as good as a copy is one, so that the compiler knows that nothing that f writes is what f holds: it
+        // may keep that in registers.
         using held = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
         held own = f;
         elements.each(begin, end, [&](auto&& element) { std::invoke(own, std::forward<decltype(element)>(element)); });
@@ -404,28 +435,31 @@ answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Optio
     if constexpr (stoppable<Options...>) return whole;
 }
 
-}  // namespace detail
+}   // namespace detail
 
 // ---- loops ---------------------------------------------------------------------------------------------
 
-/** Calls f(i) for each whole number i from `first` up to, and without, `last`; or f(*i) for each iterator i between the two.
+/** Calls f(i) for each whole number i from `first` up to, and without, `last`; or f(*i) for each iterator i between the
+ * two.
  *
- * first, last  whole numbers, of one type or of two: i has the type that they have in common, which must hold both; with `first` not below `last` there
- *              is nothing to do. Or an iterator with random access and its sized sentinel
+ * first, last  whole numbers, of one type or of two: i has the type that they have in common, which must hold both;
+ *              with `first` not below `last` there is nothing to do. Or an iterator with random access and its sized
+ *              sentinel
  * f            called as const, by several streams at once; what it returns is ignored
  * options      see the head of this file
  *
- * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that leaves f. May switch. */
+ * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that leaves f. May
+ * switch. */
 template <class First, class Last, class F, detail::option... Options>
-    requires detail::bounds<First, Last> && std::invocable<const F&, detail::element_between<First, Last>>
-detail::answer<void, Options...> parallel_for(First first, Last last, const F& f, Options... options) {
+requires detail::bounds<First, Last> && std::invocable<const F&, detail::element_between<First, Last>>
+    detail::answer<void, Options...> parallel_for(First first, Last last, const F& f, Options... options) {
     return detail::for_each_in(detail::sequence(std::move(first), std::move(last)), f, std::move(options)...);
 }
 
 /** The same for each element of a range with random access and a size: f(element). */
 template <detail::numbered_range Range, class F, detail::option... Options>
-    requires std::invocable<const F&, detail::element_in<Range>>
-detail::answer<void, Options...> parallel_for(Range&& range, const F& f, Options... options) {
+requires std::invocable<const F&, detail::element_in<Range>> detail::answer<void, Options...> parallel_for(
+    Range&& range, const F& f, Options... options) {
     return detail::for_each_in(detail::sequence_of(range), f, std::move(options)...);
 }
 
@@ -438,14 +472,17 @@ inline constexpr std::size_t reproducible_grain = 1024;
 
 /** What an operation must do to reduce values made from elements to one value. */
 template <class Op, class Value, class Element>
-concept reduces = std::movable<Value> && std::constructible_from<Value, Element> && std::invocable<const Op&, Value, Element> &&
-                  std::convertible_to<std::invoke_result_t<const Op&, Value, Element>, Value> && std::invocable<const Op&, Value, Value> &&
-                  std::convertible_to<std::invoke_result_t<const Op&, Value, Value>, Value>;
+concept reduces =
+    std::movable<Value> && std::constructible_from<Value, Element> && std::invocable<const Op&, Value, Element> &&
+    std::convertible_to<std::invoke_result_t<const Op&, Value, Element>, Value> &&
+    std::invocable<const Op&, Value, Value> &&
+    std::convertible_to<std::invoke_result_t<const Op&, Value, Value>, Value>;
 
 template <class Transform, class Element>
 using transformed = std::invoke_result_t<const Transform&, Element>;
 
-// A reduction of elements whose results lie with the splits. A piece begins with a value: the caller's, or one made of its first element.
+// A reduction of elements whose results lie with the splits. A piece begins with a value: the caller's, or one made of
+// its first element.
 template <class Value, class Sequence, class Op, class Transform>
 struct reduction {
     common& all;
@@ -463,7 +500,8 @@ struct reduction {
                 if (count == 0) return share(result, value, begin, end, now);
                 Value sum = std::move(value);   // whose address nobody has: it may lie in a register
                 elements.each(begin, begin + count, [&](auto&& element) {
-                    sum = std::invoke(op, std::move(sum), std::invoke(transform, std::forward<decltype(element)>(element)));
+                    sum = std::invoke(op, std::move(sum),
+                                      std::invoke(transform, std::forward<decltype(element)>(element)));
                 });
                 value = std::move(sum);
                 begin += count;
@@ -485,13 +523,15 @@ struct reduction {
     }
 
     // In halves down to the grain, whoever asks for work.
-    void run_reproducibly(std::optional<Value>& result, std::size_t begin, std::size_t end, std::size_t grain) const noexcept {
+    void run_reproducibly(std::optional<Value>& result, std::size_t begin, std::size_t end,
+                          std::size_t grain) const noexcept {
         if (all.over()) return;
         try {
             if (end - begin <= grain) {
                 Value value = first_of(begin);
                 elements.each(begin + 1, end, [&](auto&& element) {
-                    value = std::invoke(op, std::move(value), std::invoke(transform, std::forward<decltype(element)>(element)));
+                    value = std::invoke(op, std::move(value),
+                                        std::invoke(transform, std::forward<decltype(element)>(element)));
                 });
                 result.emplace(std::move(value));
                 return;
@@ -525,7 +565,8 @@ private:
 };
 
 template <class Value, class Sequence, class Op, class Transform, class... Options>
-answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const Op& op, const Transform& transform, Options... options) {
+answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const Op& op, const Transform& transform,
+                                    Options... options) {
     chosen how = choose(std::move(options)...);
     const std::size_t fixed_grain = how.how.grain == 0 ? reproducible_grain : how.how.grain;
     const bool reproducible = how.how.reproducible && elements.size() != 0;
@@ -552,45 +593,53 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
     }
 }
 
-}  // namespace detail
+}   // namespace detail
 
-/** The sum of `init` and all elements from `first` to `last`, whole numbers or what iterators point to, where op(a, b) adds:
- * op(...op(op(init, e0), e1)..., en), bracketed in some other way.
+/** The sum of `init` and all elements from `first` to `last`, whole numbers or what iterators point to, where op(a, b)
+ * adds: op(...op(op(init, e0), e1)..., en), bracketed in some other way.
  *
  * first, last  as in parallel_for
- * init         the leftmost operand, taken once; its type is that of the result. It need not be copyable, nor default-constructible
- * op           must be associative: it is called with two values, or with a value and an element, the left one of which stood further left. It need not be
- *              commutative: operands keep their order. So joining strings is right; and a floating-point sum has rounding errors that
- *              differ from call to call, unless splitting{.reproducible = true} is given
+ * init         the leftmost operand, taken once; its type is that of the result. It need not be copyable, nor
+ *              default-constructible
+ * op           must be associative: it is called with two values, or with a value and an element, the left one of which
+ *              stood further left. It need not be commutative: operands keep their order. So joining strings is right;
+ *              and a floating-point sum has rounding errors that differ from call to call, unless
+ *              splitting{.reproducible = true} is given
  * options      see the head of this file
  *
- * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first exception that leaves op. May switch. */
+ * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first exception that leaves
+ * op. May switch. */
 template <class First, class Last, class Value, class Op = std::plus<>, detail::option... Options>
-    requires detail::bounds<First, Last> && detail::reduces<Op, Value, detail::element_between<First, Last>>
-detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(), Options... options) {
-    return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, std::identity(), std::move(options)...);
+requires detail::bounds<First, Last> && detail::reduces<Op, Value, detail::element_between<First, Last>>
+    detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(),
+                                                      Options... options) {
+    return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, std::identity(),
+                             std::move(options)...);
 }
 
 /** The same of what transform(element) returns for each element. */
 template <class First, class Last, class Value, class Op, class Transform, detail::option... Options>
-    requires detail::bounds<First, Last> && std::invocable<const Transform&, detail::element_between<First, Last>> &&
-             detail::reduces<Op, Value, detail::transformed<Transform, detail::element_between<First, Last>>>
-detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op, const Transform& transform, Options... options) {
-    return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, transform, std::move(options)...);
+requires detail::bounds<First, Last> && std::invocable<const Transform&, detail::element_between<First, Last>> &&
+    detail::reduces<Op, Value, detail::transformed<Transform, detail::element_between<First, Last>>>
+        detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op,
+                                                          const Transform& transform, Options... options) {
+    return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, transform,
+                             std::move(options)...);
 }
 
 /** The same of the elements of a range with random access and a size. */
 template <detail::numbered_range Range, class Value, class Op = std::plus<>, detail::option... Options>
-    requires detail::reduces<Op, Value, detail::element_in<Range>>
-detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op = Op(), Options... options) {
+requires detail::reduces<Op, Value, detail::element_in<Range>> detail::answer<Value, Options...> parallel_reduce(
+    Range&& range, Value init, const Op& op = Op(), Options... options) {
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, std::identity(), std::move(options)...);
 }
 
 /** The same of what transform(element) returns for each element of a range. */
 template <detail::numbered_range Range, class Value, class Op, class Transform, detail::option... Options>
-    requires std::invocable<const Transform&, detail::element_in<Range>> &&
-             detail::reduces<Op, Value, detail::transformed<Transform, detail::element_in<Range>>>
-detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op, const Transform& transform, Options... options) {
+requires std::invocable<const Transform&, detail::element_in<Range>> &&
+    detail::reduces<Op, Value, detail::transformed<Transform, detail::element_in<Range>>>
+        detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op,
+                                                          const Transform& transform, Options... options) {
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, transform, std::move(options)...);
 }
 
@@ -606,10 +655,11 @@ concept scan_output = std::random_access_iterator<Output> && std::indirectly_wri
 template <class Op, class Value, class Element>
 concept scans = reduces<Op, Value, Element> && std::copyable<Value>;
 
-// A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the next blocks are done together, in a round: the first
-// ones are scanned as before, the others only added up by those who help; then what stands before each is known, and they are scanned at
-// once. With P streams a round has P + 1 blocks and takes the time of two: the least for a scan whose elements are read twice at most.
-// A block that a helper gets too late, when all before it is done, is scanned straight away.
+// A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the next blocks are done
+// together, in a round: the first ones are scanned as before, the others only added up by those who help; then what
+// stands before each is known, and they are scanned at once. With P streams a round has P + 1 blocks and takes the time
+// of two: the least for a scan whose elements are read twice at most. A block that a helper gets too late, when all
+// before it is done, is scanned straight away.
 template <class Value, class Sequence, class Output, class Op, bool inclusive>
 class scan {
     using output_difference = std::iter_difference_t<Output>;
@@ -643,14 +693,15 @@ public:
 private:
     struct round_state {
         std::size_t begin, length, blocks, end;
-        Value& before;                          // of block `done`, for whoever runs that
-        std::vector<std::optional<Value>> sums; // of blocks, and then what stands before them
-        std::atomic<std::size_t> done{0};       // so many blocks from the left are finished
+        Value& before;                            // of block `done`, for whoever runs that
+        std::vector<std::optional<Value>> sums;   // of blocks, and then what stands before them
+        std::atomic<std::size_t> done{0};         // so many blocks from the left are finished
 
         std::size_t first_of(std::size_t block) const noexcept { return std::min(begin + block * length, end); }
     };
 
-    // The outputs of [begin, end), before which stands `before`; and it is then what stands before `end`. An element is read before the output of its place is written.
+    // The outputs of [begin, end), before which stands `before`; and it is then what stands before `end`. An element is
+    // read before the output of its place is written.
     void finish(Value& before, std::size_t begin, std::size_t end) const {
         Value value = std::move(before);
         Output place = output_ + static_cast<output_difference>(begin);
@@ -704,13 +755,15 @@ private:
     void add_up(round_state& state, std::size_t first, std::size_t last) noexcept {
         if (last - first > 1) {
             const std::size_t middle = first + (last - first) / 2;
-            weft::invoke([&]() noexcept { add_up(state, first, middle); }, [&]() noexcept { add_up(state, middle, last); });
+            weft::invoke([&]() noexcept { add_up(state, first, middle); },
+                         [&]() noexcept { add_up(state, middle, last); });
             return;
         }
         if (all_.over()) return;
         try {
             const std::size_t begin = state.first_of(first), end = state.first_of(first + 1);
-            // acquire and release: who runs the next block gets `before` from the one who ran this. Nobody else can change `done` from `first`.
+            // acquire and release: who runs the next block gets `before` from the one who ran this. Nobody else can
+            // change `done` from `first`.
             if (state.done.load(std::memory_order_acquire) == first) {
                 finish(state.before, begin, end);
                 state.done.store(first + 1, std::memory_order_release);
@@ -729,7 +782,8 @@ private:
     void finish_all(round_state& state, std::size_t first, std::size_t last) noexcept {
         if (last - first > 1) {
             const std::size_t middle = first + (last - first) / 2;
-            weft::invoke([&]() noexcept { finish_all(state, first, middle); }, [&]() noexcept { finish_all(state, middle, last); });
+            weft::invoke([&]() noexcept { finish_all(state, first, middle); },
+                         [&]() noexcept { finish_all(state, middle, last); });
             return;
         }
         if (all_.over()) return;
@@ -748,9 +802,11 @@ private:
 
 // `begin` elements are done, and `before` is their sum.
 template <bool inclusive, class Value, class Sequence, class Output, class Op, class... Options>
-answer<Output, Options...> scan_in(const Sequence& elements, Output output, Value before, std::size_t begin, const Op& op, Options... options) {
+answer<Output, Options...> scan_in(const Sequence& elements, Output output, Value before, std::size_t begin,
+                                   const Op& op, Options... options) {
     common all(choose(std::move(options)...));
-    scan<Value, Sequence, Output, Op, inclusive>(all, elements, output, op).run(before, begin, pace(all.grain, elements.size()));
+    scan<Value, Sequence, Output, Op, inclusive>(all, elements, output, op)
+        .run(before, begin, pace(all.grain, elements.size()));
     const bool whole = all.settle();
     Output end = output + static_cast<std::iter_difference_t<Output>>(elements.size());
     if constexpr (stoppable<Options...>) {
@@ -772,54 +828,67 @@ answer<Output, Options...> scan_from_first(const Sequence& elements, Output outp
 template <class Element>
 using value_of = std::remove_cvref_t<Element>;
 
-}  // namespace detail
+}   // namespace detail
 
-/** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0, output[1] = op(e0, e1), and so on.
+/** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0, output[1] = op(e0, e1),
+ * and so on.
  *
  * first, last  as in parallel_for
- * output       an iterator with random access to as many places; `first` itself is allowed (in place), any other overlap is not
- * op           as in parallel_reduce; it is called up to twice for an element when other streams help. Its values are copied
+ * output       an iterator with random access to as many places; `first` itself is allowed (in place), any other
+ *              overlap is not
+ * op           as in parallel_reduce; it is called up to twice for an element when other streams help. Its values are
+ *              copied
  * options      see the head of this file
  *
- * Returns the end of the output; with a std::stop_token, nothing if something was left out. Then, and after an exception, outputs may be missing anywhere
- * but those that are there are right. With other streams' help it takes 2 / (streams + 1) of the time, and some memory: a value for each stream;
- * if there is none, it does without the help. Throws the first exception that leaves op or a copy. May switch. */
+ * Returns the end of the output; with a std::stop_token, nothing if something was left out. Then, and after an
+ * exception, outputs may be missing anywhere but those that are there are right. With other streams' help it takes 2 /
+ * (streams + 1) of the time, and some memory: a value for each stream; if there is none, it does without the help.
+ * Throws the first exception that leaves op or a copy. May switch. */
 template <class First, class Last, class Output, class Op = std::plus<>, detail::option... Options>
-    requires detail::bounds<First, Last> &&
-             detail::scans<Op, detail::value_of<detail::element_between<First, Last>>, detail::element_between<First, Last>> &&
-             detail::scan_output<Output, detail::value_of<detail::element_between<First, Last>>>
-detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(), Options... options) {
-    return detail::scan_from_first(detail::sequence(std::move(first), std::move(last)), std::move(output), op, std::move(options)...);
+requires detail::bounds<First, Last> &&
+    detail::scans<Op, detail::value_of<detail::element_between<First, Last>>, detail::element_between<First, Last>> &&
+    detail::scan_output<Output, detail::value_of<detail::element_between<First, Last>>>
+        detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(),
+                                                         Options... options) {
+    return detail::scan_from_first(detail::sequence(std::move(first), std::move(last)), std::move(output), op,
+                                   std::move(options)...);
 }
 
 /** The same of the elements of a range with random access and a size. */
 template <detail::numbered_range Range, class Output, class Op = std::plus<>, detail::option... Options>
-    requires detail::scans<Op, detail::value_of<detail::element_in<Range>>, detail::element_in<Range>> &&
-             detail::scan_output<Output, detail::value_of<detail::element_in<Range>>>
-detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, const Op& op = Op(), Options... options) {
+requires detail::scans<Op, detail::value_of<detail::element_in<Range>>, detail::element_in<Range>> &&
+    detail::scan_output<Output, detail::value_of<detail::element_in<Range>>>
+        detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, const Op& op = Op(),
+                                                         Options... options) {
     return detail::scan_from_first(detail::sequence_of(range), std::move(output), op, std::move(options)...);
 }
 
-/** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init, output[1] = op(init, e0), and so on. Otherwise as
- * parallel_scan. */
+/** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init, output[1] = op(init, e0),
+ * and so on. Otherwise as parallel_scan. */
 template <class First, class Last, class Output, class Value, class Op = std::plus<>, detail::option... Options>
-    requires detail::bounds<First, Last> && detail::scans<Op, Value, detail::element_between<First, Last>> && detail::scan_output<Output, Value>
-detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init, const Op& op = Op(), Options... options) {
-    return detail::scan_in<false>(detail::sequence(std::move(first), std::move(last)), std::move(output), std::move(init), 0, op, std::move(options)...);
+requires detail::bounds<First, Last> && detail::scans<Op, Value, detail::element_between<First, Last>> &&
+    detail::scan_output<Output, Value>
+        detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init,
+                                                                   const Op& op = Op(), Options... options) {
+    return detail::scan_in<false>(detail::sequence(std::move(first), std::move(last)), std::move(output),
+                                  std::move(init), 0, op, std::move(options)...);
 }
 
 /** The same of the elements of a range with random access and a size. */
 template <detail::numbered_range Range, class Output, class Value, class Op = std::plus<>, detail::option... Options>
-    requires detail::scans<Op, Value, detail::element_in<Range>> && detail::scan_output<Output, Value>
-detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init, const Op& op = Op(), Options... options) {
-    return detail::scan_in<false>(detail::sequence_of(range), std::move(output), std::move(init), 0, op, std::move(options)...);
+requires detail::scans<Op, Value, detail::element_in<Range>> && detail::scan_output<Output, Value>
+    detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init,
+                                                               const Op& op = Op(), Options... options) {
+    return detail::scan_in<false>(detail::sequence_of(range), std::move(output), std::move(init), 0, op,
+                                  std::move(options)...);
 }
 
 // ---- sorting ---------------------------------------------------------------------------------------------
 
 namespace detail {
 
-// Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots have not divided well.
+// Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots have not divided
+// well.
 template <class Iterator, class Compare, class Projection>
 class sort {
     static constexpr std::size_t least = 512;   // as many elements are sorted in some 10 us: worth a steal
@@ -837,7 +906,8 @@ public:
                 return;
             }
             const Iterator middle = divide(first, last, count);
-            weft::invoke([&]() noexcept { run(first, middle, divisions - 1); }, [&]() noexcept { run(middle + 1, last, divisions - 1); });
+            weft::invoke([&]() noexcept { run(first, middle, divisions - 1); },
+                         [&]() noexcept { run(middle + 1, last, divisions - 1); });
         } catch (...) {
             all_.fail();
         }
@@ -845,14 +915,15 @@ public:
 
     std::size_t grain() const noexcept { return grain_; }
 
-    // Moves elements so that those before the place that it returns are not above the one there, and those behind it not below. By exchanges only: when
-    // a comparison throws, all elements are there. Equal ones go to both sides, so many of them divide as well as others. No comparison,
-    // however inconsistent, leads out of the range.
+    // Moves elements so that those before the place that it returns are not above the one there, and those behind it
+    // not below. By exchanges only: when a comparison throws, all elements are there. Equal ones go to both sides, so
+    // many of them divide as well as others. No comparison, however inconsistent, leads out of the range.
     Iterator divide(const Iterator& first, const Iterator& last, std::size_t count) const {
         const auto step = static_cast<difference>(count / 8);
         const Iterator centre = first + static_cast<difference>(count / 2);
-        const Iterator pivot = middle_of(middle_of(first, first + step, first + 2 * step), middle_of(centre - step, centre, centre + step),
-                                         middle_of(last - 1 - 2 * step, last - 1 - step, last - 1));
+        const Iterator pivot =
+            middle_of(middle_of(first, first + step, first + 2 * step), middle_of(centre - step, centre, centre + step),
+                      middle_of(last - 1 - 2 * step, last - 1 - step, last - 1));
         std::ranges::iter_swap(first, pivot);
         Iterator low = first, high = last;
         for (;;) {
@@ -885,11 +956,13 @@ private:
 };
 
 template <class Iterator, class Compare, class Projection, class... Options>
-answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compare& compare, const Projection& projection, Options... options) {
+answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compare& compare,
+                                 const Projection& projection, Options... options) {
     common all(choose(std::move(options)...));
     const sort<Iterator, Compare, Projection> pieces(all, compare, projection);
     const auto run = [&]() noexcept {
-        pieces.run(first, first + static_cast<std::iter_difference_t<Iterator>>(count), 2 * static_cast<unsigned>(std::bit_width(count)));
+        pieces.run(first, first + static_cast<std::iter_difference_t<Iterator>>(count),
+                   2 * static_cast<unsigned>(std::bit_width(count)));
     };
     // A thread that is no stream has nobody to share with; a hundred comparisons for each element are worth a unit.
     if (jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
@@ -901,36 +974,39 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
     if constexpr (stoppable<Options...>) return whole;
 }
 
-}  // namespace detail
+}   // namespace detail
 
-/** Sorts, as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b), invoke(projection, a)) is false wherever a stands before b. Not
- * stable: equal elements come in any order.
+/** Sorts, as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b), invoke(projection, a)) is false
+ * wherever a stands before b. Not stable: equal elements come in any order.
  *
  * first, last  an iterator with random access and its sized sentinel
  * compare      a strict weak order, called as const by several streams at once, as the projection is
- * options      after the projection; see the head of this file. With a grain, as many elements at least are sorted by one stream
+ * options      after the projection; see the head of this file. With a grain, as many elements at least are sorted by
+ *              one stream
  *
- * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the stack, of some 200 bytes. Allocates nothing, on a stream; an OS thread that is
- * none leaves more than some 2,000 elements to a unit at once. Elements are moved only: they need not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as each range is divided by one stream alone.
+ * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the stack, of some 200 bytes.
+ * Allocates nothing, on a stream; an OS thread that is none leaves more than some 2,000 elements to a unit at once.
+ * Elements are moved only: they need not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as
+ * each range is divided by one stream alone.
  *
- * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in some order. Throws the first
- * exception that leaves compare or projection: then the elements are valid, and no more is known of them, as with std::sort. May switch. */
-template <std::random_access_iterator First, std::sized_sentinel_for<First> Last, class Compare = std::ranges::less, class Projection = std::identity,
-          detail::option... Options>
-    requires std::sortable<First, Compare, Projection>
-detail::answer<void, Options...> parallel_sort(First first, Last last, Compare compare = Compare(), Projection projection = Projection(),
-                                               Options... options) {
+ * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in some order. Throws
+ * the first exception that leaves compare or projection: then the elements are valid, and no more is known of them, as
+ * with std::sort. May switch. */
+template <std::random_access_iterator First, std::sized_sentinel_for<First> Last, class Compare = std::ranges::less,
+          class Projection = std::identity, detail::option... Options>
+requires std::sortable<First, Compare, Projection> detail::answer<void, Options...> parallel_sort(
+    First first, Last last, Compare compare = Compare(), Projection projection = Projection(), Options... options) {
     const auto count = static_cast<std::size_t>(last - first);
     return detail::sort_in(std::move(first), count, compare, projection, std::move(options)...);
 }
 
 /** Sorts a range with random access and a size; see above. */
-template <detail::numbered_range Range, class Compare = std::ranges::less, class Projection = std::identity, detail::option... Options>
-    requires std::sortable<std::ranges::iterator_t<Range>, Compare, Projection>
-detail::answer<void, Options...> parallel_sort(Range&& range, Compare compare = Compare(), Projection projection = Projection(),
-                                               Options... options) {
-    return detail::sort_in(std::ranges::begin(range), static_cast<std::size_t>(std::ranges::size(range)), compare, projection,
-                           std::move(options)...);
+template <detail::numbered_range Range, class Compare = std::ranges::less, class Projection = std::identity,
+          detail::option... Options>
+requires std::sortable<std::ranges::iterator_t<Range>, Compare, Projection> detail::answer<void, Options...>
+parallel_sort(Range&& range, Compare compare = Compare(), Projection projection = Projection(), Options... options) {
+    return detail::sort_in(std::ranges::begin(range), static_cast<std::size_t>(std::ranges::size(range)), compare,
+                           projection, std::move(options)...);
 }
 
 // ---- groups of tasks ---------------------------------------------------------------------------------------
@@ -942,15 +1018,17 @@ detail::answer<void, Options...> parallel_sort(Range&& range, Compare compare = 
  *     group.run([](std::stop_token stop) { while (!stop.stop_requested()) ... });
  *     group.wait();
  *
- * A task is a unit of its own: it may suspend, and may run on any stream. It takes one allocation, for its function and what that holds, and frees it
- * when it has ended; the group itself takes one, for its stop state.
+ * A task is a unit of its own: it may suspend, and may run on any stream. It takes one allocation, for its function and
+ * what that holds, and frees it when it has ended; the group itself takes one, for its stop state.
  *
- * A group that was stopped begins no more tasks: by cancel(), by a stop of the token that it was made with, or by an exception that has left a task. Tasks that
- * run are not disturbed, but those that take a std::stop_token can see it. It stays stopped.
+ * A group that was stopped begins no more tasks: by cancel(), by a stop of the token that it was made with, or by an
+ * exception that has left a task. Tasks that run are not disturbed, but those that take a std::stop_token can see it.
+ * It stays stopped.
  *
- * run(), cancel() and what only looks may be called by any units and OS threads at once. wait() and the destructor are for one, who is no task of the group, and while they
- * wait only tasks of the group may add others. A task that wants to end early returns, throws, or calls this_thread::exit(): one that is cancelled as
- * a unit (unit_ref::cancel), or ends by weft_unit_exit, is waited for for ever. */
+ * run(), cancel() and what only looks may be called by any units and OS threads at once. wait() and the destructor are
+ * for one, who is no task of the group, and while they wait only tasks of the group may add others. A task that wants
+ * to end early returns, throws, or calls this_thread::exit(): one that is cancelled as a unit (unit_ref::cancel), or
+ * ends by weft_unit_exit, is waited for for ever. */
 class task_group {
 public:
     /** A group without tasks. */
@@ -960,32 +1038,35 @@ public:
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
 
-    /** Stops the group, as the destructor of std::jthread does, and waits. Calls std::terminate when a task has thrown and no wait() has
-     * rethrown it, unless an exception is on its way through here already: none is lost otherwise. May switch. */
+    /** Stops the group, as the destructor of std::jthread does, and waits. Calls std::terminate when a task has thrown
+     * and no wait() has rethrown it, unless an exception is on its way through here already: none is lost otherwise.
+     * May switch. */
     ~task_group() {
-        if (pending_.load(std::memory_order_relaxed) != 1) stop_.request_stop();   // relaxed: the caller's own tasks count, and it knows them
+        // relaxed: the caller's own tasks count, and it knows them
+        if (pending_.load(std::memory_order_relaxed) != 1) stop_.request_stop();
         finish();
         if (thrown_ && std::uncaught_exceptions() == uncaught_) std::terminate();
     }
 
-    /** Adds a task: it calls a decayed copy of `function`, with a std::stop_token of this group's if it takes one. What it returns is dropped. Throws weft::error
-     * when the library refuses (no memory, not initialized), std::bad_alloc, and what the copy throws; then there is no task. In a stopped group it does nothing. */
+    /** Adds a task: it calls a decayed copy of `function`, with a std::stop_token of this group's if it takes one. What
+     * it returns is dropped. Throws weft::error when the library refuses (no memory, not initialized), std::bad_alloc,
+     * and what the copy throws; then there is no task. In a stopped group it does nothing. */
     template <class F>
-        requires detail::spawnable<F> || detail::takes_stop_token<F>
-    void run(F&& function) {
-        run(attributes{}, std::forward<F>(function));
-    }
+    requires detail::spawnable<F> || detail::takes_stop_token<F>
+    void run(F&& function) { run(attributes{}, std::forward<F>(function)); }
 
-    /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has run, up to its first suspension, when this returns. */
+    /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has run, up to its
+     * first suspension, when this returns. */
     template <class F>
-        requires detail::spawnable<F> || detail::takes_stop_token<F>
+    requires detail::spawnable<F> || detail::takes_stop_token<F>
     void run(const attributes& wanted, F&& function) {
         if (stop_.stop_requested()) return;
         auto made = std::make_unique<task<std::decay_t<F>>>(*this, std::forward<F>(function));
         const detail::unit_options options(wanted);
-        pending_.fetch_add(1, std::memory_order_relaxed);   // relaxed: it does not come down to 0 before the caller's own count does
-        const weft_status status =
-            weft_ult_spawn(wanted.pool.native_handle(), task<std::decay_t<F>>::body, made.get(), options.given(), nullptr);
+        // relaxed: it does not come down to 0 before the caller's own count does
+        pending_.fetch_add(1, std::memory_order_relaxed);
+        const weft_status status = weft_ult_spawn(wanted.pool.native_handle(), task<std::decay_t<F>>::body, made.get(),
+                                                  options.given(), nullptr);
         if (status != WEFT_OK) [[unlikely]] {
             error refused(status);
             pending_.fetch_sub(1, std::memory_order_relaxed);   // relaxed: as above
@@ -994,17 +1075,19 @@ public:
         static_cast<void>(made.release());   // the body deletes it
     }
 
-    /** Calls `function` here, as the task that it would be, then waits as wait() does, and returns what that returns. */
+    /** Calls `function` here, as the task that it would be, then waits as wait() does, and returns what that
+     * returns. */
     template <class F>
-        requires std::invocable<F> || std::invocable<F, std::stop_token>
+    requires std::invocable<F> || std::invocable<F, std::stop_token>
     bool run_and_wait(F&& function) {
         if (!stop_.stop_requested()) call(std::forward<F>(function));
         return wait();
     }
 
-    /** Waits until all tasks have ended, those included that are added meanwhile. Then rethrows the first exception that has left one; the others are
-     * dropped. Returns false when the group was stopped: tasks may have been left out. Throws weft::error with WEFT_WRONG_KIND when it would have to wait in a
-     * tasklet: then nothing has changed. More tasks may be added afterwards. May switch. */
+    /** Waits until all tasks have ended, those included that are added meanwhile. Then rethrows the first exception
+     * that has left one; the others are dropped. Returns false when the group was stopped: tasks may have been left
+     * out. Throws weft::error with WEFT_WRONG_KIND when it would have to wait in a tasklet: then nothing has changed.
+     * More tasks may be added afterwards. May switch. */
     bool wait() {
         finish();
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
@@ -1058,7 +1141,8 @@ private:
         }
     }
 
-    // acq_rel, both: what the tasks did is seen by whoever takes the count to 0, and by who waits. The group may be gone after the set.
+    // acq_rel, both: what the tasks did is seen by whoever takes the count to 0, and by who waits. The group may be
+    // gone after the set.
     void count_down() noexcept {
         if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) ended_.set();
     }
@@ -1089,5 +1173,5 @@ private:
     const int uncaught_ = std::uncaught_exceptions();
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

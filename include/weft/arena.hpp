@@ -1,7 +1,8 @@
 // Fork-join arenas in C++. <weft/arena.h> tells what an arena is.
 //
 //     weft::arena arena(4);
-//     const double sum = arena.execute([&] { return weft::parallel_reduce(x, 0.0); });   // on four harts at most, whatever else the process does
+//     const double sum = arena.execute([&] { return weft::parallel_reduce(x, 0.0); });   // on four harts at most,
+//     whatever else the process does
 #pragma once
 
 #include <weft/language.hpp>
@@ -54,7 +55,7 @@ private:
     std::exception_ptr thrown_;
 };
 
-}  // namespace detail
+}   // namespace detail
 
 /** A fork-join arena. Calls in it may be made by any units at once; it is freed when none is left. */
 class arena {
@@ -71,8 +72,8 @@ public:
     /** No call is in it. */
     ~arena() { weft_arena_free(handle_); }
 
-    /** Calls f() in the arena, as weft_arena_execute, and returns what it returns, by value, or throws what it throws. Throws an error where that is refused: then
-     * f has not been called. May switch. */
+    /** Calls f() in the arena, as weft_arena_execute, and returns what it returns, by value, or throws what it throws.
+     * Throws an error where that is refused: then f has not been called. May switch. */
     template <std::invocable F>
     auto execute(F&& f) const {
         detail::arena_call<F> call(f);
@@ -92,5 +93,5 @@ private:
     weft_arena* handle_ = nullptr;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -1,4 +1,5 @@
-// Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> tells what each call does and when it may be made. The template writes the C table.
+// Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> tells what each call does and when
+// it may be made. The template writes the C table.
 #pragma once
 
 #include <weft/language.hpp>
@@ -26,7 +27,7 @@ public:
     /** No domain: the base. */
     constexpr domain_ref() noexcept = default;
     /** The domain behind a handle of the C interface. */
-    constexpr domain_ref(weft_domain* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+    constexpr domain_ref(weft_domain* handle) noexcept : handle_(handle) {}   // NOLINT: meant to convert
 
     /** The handle, for calls of the C interface. */
     constexpr weft_domain* native_handle() const noexcept { return handle_; }
@@ -70,15 +71,20 @@ inline void pass() { check(weft_domain_pass()); }
 /** Goes on with a context that was unblocked, or has paused. */
 inline void resume(unit_ref context) { check(weft_context_resume(context.native_handle())); }
 /** Starts a context at body(argument). */
-inline void run(unit_ref context, void (*body)(void*), void* argument) { check(weft_context_run(context.native_handle(), body, argument)); }
+inline void run(unit_ref context, void (*body)(void*), void* argument) {
+    check(weft_context_run(context.native_handle(), body, argument));
+}
 
-}  // namespace this_hart
+}   // namespace this_hart
 
-/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not throw. Those that concern children are optional, and so is block. */
+/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not throw. Those that
+ * concern children are optional, and so is block. */
 template <class T>
 concept domain_type = requires(T& domain, unit_ref context) {
-    { domain.enter() } noexcept;
-    { domain.unblock(context) } noexcept;
+    { domain.enter() }
+    noexcept;
+    { domain.unblock(context) }
+    noexcept;
 };
 
 /** Registers a domain for the time of its life, by the ULT that makes it; see weft_domain_register. */
@@ -91,19 +97,27 @@ public:
         ops.size = sizeof ops;
         ops.enter = [](void* self) { static_cast<T*>(self)->enter(); };
         ops.unblock = [](void* self, weft_unit* context) { static_cast<T*>(self)->unblock(unit_ref(context)); };
-        if constexpr (requires(T& of, domain_ref child) { of.child_registered(child); }) {
-            ops.child_registered = [](void* self, weft_domain* child) { static_cast<T*>(self)->child_registered(domain_ref(child)); };
+        if constexpr (requires(T & of, domain_ref child) { of.child_registered(child); }) {
+            ops.child_registered = [](void* self, weft_domain* child) {
+                static_cast<T*>(self)->child_registered(domain_ref(child));
+            };
         }
-        if constexpr (requires(T& of, domain_ref child) { of.child_unregistered(child); }) {
-            ops.child_unregistered = [](void* self, weft_domain* child) { static_cast<T*>(self)->child_unregistered(domain_ref(child)); };
+        if constexpr (requires(T & of, domain_ref child) { of.child_unregistered(child); }) {
+            ops.child_unregistered = [](void* self, weft_domain* child) {
+                static_cast<T*>(self)->child_unregistered(domain_ref(child));
+            };
         }
-        if constexpr (requires(T& of, domain_ref child, std::ptrdiff_t delta) { of.child_requested(child, delta); }) {
-            ops.child_requested = [](void* self, weft_domain* child, std::ptrdiff_t delta) { static_cast<T*>(self)->child_requested(domain_ref(child), delta); };
+        if constexpr (requires(T & of, domain_ref child, std::ptrdiff_t delta) { of.child_requested(child, delta); }) {
+            ops.child_requested = [](void* self, weft_domain* child, std::ptrdiff_t delta) {
+                static_cast<T*>(self)->child_requested(domain_ref(child), delta);
+            };
         }
-        if constexpr (requires(T& of, domain_ref child) { of.child_returned(child); }) {
-            ops.child_returned = [](void* self, weft_domain* child) { static_cast<T*>(self)->child_returned(domain_ref(child)); };
+        if constexpr (requires(T & of, domain_ref child) { of.child_returned(child); }) {
+            ops.child_returned = [](void* self, weft_domain* child) {
+                static_cast<T*>(self)->child_returned(domain_ref(child));
+            };
         }
-        if constexpr (requires(T& of, unit_ref context) { of.block(context); }) {
+        if constexpr (requires(T & of, unit_ref context) { of.block(context); }) {
             ops.block = [](void* self, weft_unit* context) { static_cast<T*>(self)->block(unit_ref(context)); };
         }
         check(weft_domain_register(&ops, std::addressof(domain), &handle_));
@@ -147,27 +161,32 @@ private:
     weft_unit* handle_ = nullptr;
 };
 
-/** Pauses the calling context: publish(context) is called on the transition stack and may decide what the hart does next; see weft_context_pause. It must not throw. */
+/** Pauses the calling context: publish(context) is called on the transition stack and may decide what the hart does
+ * next; see weft_context_pause. It must not throw. */
 template <class Publish>
-    requires std::invocable<Publish&, unit_ref>
+requires std::invocable<Publish&, unit_ref>
 void pause(Publish publish) {
-    check(weft_context_pause([](weft_unit* context, void* raw) {
-        // Moved: anybody may resume the context, whose stack has the original, once it is published.
-        Publish call = std::move(*static_cast<Publish*>(raw));
-        call(unit_ref(context));
-    }, std::addressof(publish)));
+    check(weft_context_pause(
+        [](weft_unit* context, void* raw) {
+            // Moved: anybody may resume the context, whose stack has the original, once it is published.
+            Publish call = std::move(*static_cast<Publish*>(raw));
+            call(unit_ref(context));
+        },
+        std::addressof(publish)));
 }
 
 /** Calls f() on `count` contexts at once, and returns when all have returned; see weft_spmd. f must not throw. */
 template <class F>
-    requires std::invocable<F&>
+requires std::invocable<F&>
 void spmd(std::size_t count, F&& f) {
     using Function = std::remove_reference_t<F>;
-    check(weft_spmd(count, [](void* raw) { std::invoke(*static_cast<Function*>(raw)); }, const_cast<void*>(static_cast<const void*>(std::addressof(f)))));
+    check(weft_spmd(
+        count, [](void* raw) { std::invoke(*static_cast<Function*>(raw)); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(f)))));
 }
 
 /** The caller's number in its spmd, or the largest number there is. */
 inline std::size_t spmd_tid() noexcept { return weft_spmd_member(); }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -23,5 +23,5 @@ public:
     static void in_vain() noexcept { weft_guest_in_vain(); }
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

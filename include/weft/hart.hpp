@@ -13,9 +13,9 @@ inline namespace v0 {
 
 /** How harts are shared among those who want more than there are; see weft_hart_policy. */
 enum class hart_policy {
-    fair = WEFT_HART_FAIR,             /**< as many to each, as far as they want them */
-    weighted = WEFT_HART_WEIGHTED,     /**< in proportion to their weights */
-    first_come = WEFT_HART_FIRST_COME  /**< as many as are wanted to whoever came first */
+    fair = WEFT_HART_FAIR,            /**< as many to each, as far as they want them */
+    weighted = WEFT_HART_WEIGHTED,    /**< in proportion to their weights */
+    first_come = WEFT_HART_FIRST_COME /**< as many as are wanted to whoever came first */
 };
 
 /** How the harts are used at this moment. */
@@ -72,5 +72,5 @@ inline std::size_t numa_count() {
     return count;
 }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

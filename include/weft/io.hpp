@@ -36,7 +36,7 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
     });
 }
 
-}  // namespace this_thread
+}   // namespace this_thread
 
 namespace detail {
 
@@ -70,13 +70,15 @@ private:
     struct none {};
     F& function_;
     std::exception_ptr exception_;
-    [[no_unique_address]] std::conditional_t<std::is_void_v<result>, none, std::optional<std::conditional_t<std::is_void_v<result>, none, result>>> value_;
+    [[no_unique_address]] std::conditional_t<std::is_void_v<result>, none,
+                                             std::optional<std::conditional_t<std::is_void_v<result>, none, result>>>
+        value_;
 };
 
-}  // namespace detail
+}   // namespace detail
 
-/** Calls function(), which may block its OS thread, without blocking the stream: others run meanwhile. Returns what it returns, by value, and throws what it
- * throws. See weft_blocking. */
+/** Calls function(), which may block its OS thread, without blocking the stream: others run meanwhile. Returns what it
+ * returns, by value, and throws what it throws. See weft_blocking. */
 template <std::invocable F>
 auto blocking(F&& function) {
     detail::remote_call<std::remove_reference_t<F>> call(function);
@@ -84,8 +86,8 @@ auto blocking(F&& function) {
     return call.finish();
 }
 
-/** Calls function() on the stream's own large stack; it must not suspend. Returns what it returns, by value, and throws what it throws. See
- * weft_on_stream_stack. */
+/** Calls function() on the stream's own large stack; it must not suspend. Returns what it returns, by value, and throws
+ * what it throws. See weft_on_stream_stack. */
 template <std::invocable F>
 auto on_stream_stack(F&& function) {
     detail::remote_call<std::remove_reference_t<F>> call(function);
@@ -107,7 +109,9 @@ public:
     /** Starts it: it will fire after `duration`. */
     template <class Rep, class Period>
     void start(const std::chrono::duration<Rep, Period>& duration) {
-        check(weft_timer_start(&timer_, [](void* self) { std::invoke(static_cast<timer*>(self)->function_); }, this, detail::deadline_in(duration)));
+        check(weft_timer_start(
+            &timer_, [](void* self) { std::invoke(static_cast<timer*>(self)->function_); }, this,
+            detail::deadline_in(duration)));
     }
     /** True: it will not fire. */
     bool cancel() noexcept { return weft_timer_cancel(&timer_) == WEFT_OK; }
@@ -117,14 +121,16 @@ private:
     F function_;
 };
 
-/** Calls function() between units and while the streams are idle, as long as it lives; see weft_poller_register. The function returns whether something has happened,
- * and must not throw. */
+/** Calls function() between units and while the streams are idle, as long as it lives; see weft_poller_register. The
+ * function returns whether something has happened, and must not throw. */
 template <std::predicate F>
 class poller {
 public:
     /** Begins to poll. */
     explicit poller(F function, const weft_poller_hint* hint = nullptr) : function_(std::move(function)) {
-        check(weft_poller_register([](void* self) noexcept -> bool { return std::invoke(static_cast<poller*>(self)->function_); }, this, hint, &poller_));
+        check(weft_poller_register(
+            [](void* self) noexcept -> bool { return std::invoke(static_cast<poller*>(self)->function_); }, this, hint,
+            &poller_));
     }
     poller(const poller&) = delete;
     poller& operator=(const poller&) = delete;
@@ -136,5 +142,5 @@ private:
     weft_poller* poller_ = nullptr;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

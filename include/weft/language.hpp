@@ -1,10 +1,11 @@
-// What Weft's C++ headers need of the compiler; each of them includes this first, so that its sentence is the first that is read. Declares nothing.
+// What Weft's C++ headers need of the compiler; each of them includes this first, so that its sentence is the first
+// that is read. Declares nothing.
 #pragma once
 
 #if __cplusplus < 202002L
-#error "Weft's C++ headers are C++20: compile with -std=c++20 or a later standard. The C interface, <weft/weft.h>, compiles as C11 and as any C++."
+#error "Weft's C++ headers are C++20: compile with -std=c++20. The C interface, <weft/weft.h>, needs C11 or any C++."
 #endif
 
 #ifndef __cpp_exceptions
-#error "Weft's C++ headers throw: compile without -fno-exceptions, or use the C interface, <weft/weft.h>, which throws nothing."
+#error "Weft's C++ headers throw: compile without -fno-exceptions, or use the C interface, <weft/weft.h>."
 #endif

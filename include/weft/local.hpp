@@ -15,11 +15,16 @@ inline namespace v0 {
 
 /** What a key is to be; written with designated initialisers. See weft_key_options. Since 0.7. */
 struct key_options {
-    void (*destructor)(void* value) = nullptr;  /**< called with a unit's value when the unit ends; null with `lasting` */
-    bool lasting = false;                       /**< values belong to the unit's handle, not to one life of it */
-    void (*release)(void* value) = nullptr;     /**< with `lasting`: called with a unit's value when the unit is freed */
-    void (*leaves)(void* value) = nullptr;      /**< called before a unit leaves; with `returns` */
-    void (*returns)(void* value) = nullptr;     /**< called when a unit goes on */
+    /** called with a unit's value when the unit ends; null with `lasting` */
+    void (*destructor)(void* value) = nullptr;
+    /** values belong to the unit's handle, not to one life of it */
+    bool lasting = false;
+    /** with `lasting`: called with a unit's value when the unit is freed */
+    void (*release)(void* value) = nullptr;
+    /** called before a unit leaves; with `returns` */
+    void (*leaves)(void* value) = nullptr;
+    /** called when a unit goes on */
+    void (*returns)(void* value) = nullptr;
 };
 
 /** A key of the C interface, under which each unit has a pointer; freed with this object. Since 0.7. */
@@ -53,8 +58,8 @@ private:
     weft_key* handle_ = nullptr;
 };
 
-/** One object for each unit that asks for it, made when it is first asked for and destroyed when the unit ends, in that unit. May be a
- * static variable.
+/** One object for each unit that asks for it, made when it is first asked for and destroyed when the unit ends, in that
+ * unit. May be a static variable.
  *
  *     static weft::unit_local<std::vector<int>> scratch;
  *     scratch->push_back(1);                    in any unit
@@ -73,23 +78,16 @@ public:
     T* get() const noexcept { return static_cast<T*>(weft_local_get(key_)); }
 
     /** The calling unit's object, made if there is none. Throws weft::error outside of units. */
-    T& operator*() const
-        requires std::default_initializable<T>
-    {
+    T& operator*() const requires std::default_initializable<T> {
         T* const had = get();
         return had != nullptr ? *had : emplace();
     }
     /** The same. */
-    T* operator->() const
-        requires std::default_initializable<T>
-    {
-        return &**this;
-    }
+    T* operator->() const requires std::default_initializable<T> { return &**this; }
 
     /** Makes the calling unit's object anew; the one that it had is destroyed. Throws weft::error outside of units. */
     template <class... Arguments>
-        requires std::constructible_from<T, Arguments...>
-    T& emplace(Arguments&&... arguments) const {
+    requires std::constructible_from<T, Arguments...> T& emplace(Arguments&&... arguments) const {
         auto made = std::make_unique<T>(std::forward<Arguments>(arguments)...);
         T* const had = get();
         check(weft_local_set(key_, made.get()));
@@ -111,5 +109,5 @@ private:
     weft_key* key_ = nullptr;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

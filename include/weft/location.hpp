@@ -37,5 +37,5 @@ private:
     std::uint_least32_t line_ = 0;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <weft/embed/here.hpp>
 #include <weft/parallel.h>
+#include <weft/embed/here.hpp>
 #include <weft/status.hpp>
 
 namespace weft {
@@ -25,10 +25,12 @@ namespace detail {
 
 [[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
     weft_jobs* const jobs = jobs_here();
-    if (jobs == nullptr) [[unlikely]] return weft_job_offer(&job);
+    if (jobs == nullptr) [[unlikely]]
+        return weft_job_offer(&job);
     weft_job** const bottom = jobs->bottom;
     // relaxed: others take room away at any time, and a fork that has not seen it yet is as good.
-    if (bottom >= __atomic_load_n(&jobs->limit, __ATOMIC_RELAXED)) [[unlikely]] return weft_job_offer(&job);
+    if (bottom >= __atomic_load_n(&jobs->limit, __ATOMIC_RELAXED)) [[unlikely]]
+        return weft_job_offer(&job);
     *bottom = &job;
     jobs->bottom = bottom + 1;
 }
@@ -36,9 +38,11 @@ namespace detail {
 // True: the job is to be run here.
 [[gnu::always_inline]] inline bool join(weft_job& job) noexcept {
     weft_jobs* const jobs = jobs_here();   // perhaps another stream's than at the fork
-    if (jobs == nullptr) [[unlikely]] return weft_job_take_back(&job);
+    if (jobs == nullptr) [[unlikely]]
+        return weft_job_take_back(&job);
     weft_job** const newest = jobs->bottom - 1;
-    if (*newest != &job) [[unlikely]] return weft_job_take_back(&job);
+    if (*newest != &job) [[unlikely]]
+        return weft_job_take_back(&job);
     jobs->bottom = newest;
     return true;
 }
@@ -54,7 +58,9 @@ class branch : public weft_job {
     using kept_result = std::conditional_t<returns, result_of<G>, char>;
 
 public:
-    [[gnu::always_inline]] explicit branch(std::remove_reference_t<G>& body) noexcept : body_(std::addressof(body)) { run = run_by_thief; }
+    [[gnu::always_inline]] explicit branch(std::remove_reference_t<G>& body) noexcept : body_(std::addressof(body)) {
+        run = run_by_thief;
+    }
     branch(const branch&) = delete;
     branch& operator=(const branch&) = delete;
     // Whatever was kept has been fetched or dropped.
@@ -62,11 +68,13 @@ public:
 
     // The end of a fork, where f has come to its end. `body` again, so that the caller's compiler knows it.
     [[gnu::always_inline]] result_of<G> join(std::remove_reference_t<G>& body) {
-        if (detail::join(*this)) [[likely]] return std::invoke(static_cast<G&&>(body));
+        if (detail::join(*this)) [[likely]]
+            return std::invoke(static_cast<G&&>(body));
         return fetch();
     }
 
-    // The end of one where f has thrown: its exception goes on, and what has become of this branch, if it has been run, is dropped.
+    // The end of one where f has thrown: its exception goes on, and what has become of this branch, if it has been run,
+    // is dropped.
     [[gnu::noinline, gnu::cold]] void abandon() noexcept {
         if (detail::join(*this)) return;
         if (threw_) {
@@ -82,7 +90,8 @@ private:
         self.threw_ = false;
         try {
             if constexpr (returns) {
-                ::new (static_cast<void*>(std::addressof(self.result_))) kept_result(std::invoke(static_cast<G&&>(*self.body_)));
+                ::new (static_cast<void*>(std::addressof(self.result_)))
+                    kept_result(std::invoke(static_cast<G&&>(*self.body_)));
             } else {
                 std::invoke(static_cast<G&&>(*self.body_));
             }
@@ -153,14 +162,15 @@ auto as_tuple(F&& f) {
 template <class F, class... Others>
 auto tuple_of(F&& f, Others&&... others);
 
-}  // namespace detail
+}   // namespace detail
 
-/** Calls f() and g(), of which another stream may take g; returns when both have ended. Where nobody takes it, it is called after f, on the same stack and by the same
- * unit, and no unit is made for it. See weft_invoke, which has the rules, for who may call this and what it must not be used for.
+/** Calls f() and g(), of which another stream may take g; returns when both have ended. Where nobody takes it, it is
+ * called after f, on the same stack and by the same unit, and no unit is made for it. See weft_invoke, which has the
+ * rules, for who may call this and what it must not be used for.
  *
- * Returns what both return, by value: a std::pair; the result of the one where the other returns void; nothing where both do.
- * Throws what f throws: then g has not been called, or has come to its end, and what it threw is lost. Otherwise what g throws, wherever it was run.
- * May switch. Since 0.4. */
+ * Returns what both return, by value: a std::pair; the result of the one where the other returns void; nothing where
+ * both do. Throws what f throws: then g has not been called, or has come to its end, and what it threw is lost.
+ * Otherwise what g throws, wherever it was run. May switch. Since 0.4. */
 template <std::invocable F, std::invocable G>
 [[gnu::always_inline]] inline auto invoke(F&& f, G&& g) {
     detail::branch<G> second(g);
@@ -181,11 +191,13 @@ template <std::invocable F, std::invocable G>
     }
 }
 
-/** The same of three and more: each may be taken by another stream, but for the first. Returns the results in order, those that are void left out: a
- * std::tuple, or nothing where all are void. Of several exceptions the first branch's counts. May switch. Since 0.4. */
+/** The same of three and more: each may be taken by another stream, but for the first. Returns the results in order,
+ * those that are void left out: a std::tuple, or nothing where all are void. Of several exceptions the first branch's
+ * counts. May switch. Since 0.4. */
 template <std::invocable F, std::invocable G, std::invocable H, std::invocable... More>
 auto invoke(F&& f, G&& g, H&& h, More&&... more) {
-    auto all = detail::tuple_of(static_cast<F&&>(f), static_cast<G&&>(g), static_cast<H&&>(h), static_cast<More&&>(more)...);
+    auto all =
+        detail::tuple_of(static_cast<F&&>(f), static_cast<G&&>(g), static_cast<H&&>(h), static_cast<More&&>(more)...);
     if constexpr (std::tuple_size_v<decltype(all)> != 0) return all;
 }
 
@@ -196,11 +208,12 @@ auto tuple_of(F&& f, Others&&... others) {
     if constexpr (sizeof...(Others) == 0) {
         return as_tuple(static_cast<F&&>(f));
     } else {
-        auto both = weft::invoke([&] { return as_tuple(static_cast<F&&>(f)); }, [&] { return tuple_of(static_cast<Others&&>(others)...); });
+        auto both = weft::invoke([&] { return as_tuple(static_cast<F&&>(f)); },
+                                 [&] { return tuple_of(static_cast<Others&&>(others)...); });
         return std::tuple_cat(std::move(both.first), std::move(both.second));
     }
 }
 
-}  // namespace detail
-}  // namespace v0
-}  // namespace weft
+}   // namespace detail
+}   // namespace v0
+}   // namespace weft

@@ -21,19 +21,19 @@ inline namespace v0 {
 
 /** The pools that come with the library. */
 enum class pool_kind {
-    unspecified = WEFT_POOL_DEFAULT,     /**< as the settings say */
-    private_fifo = WEFT_POOL_PRIVATE,  /**< first in, first out; drawn from by one stream, without atomics */
-    shared_fifo = WEFT_POOL_SHARED,    /**< first in, first out, for any number of streams */
-    deque = WEFT_POOL_DEQUE,           /**< one stream's newest first; others steal the oldest */
-    user = WEFT_POOL_USER,             /**< made from a type by make_pool */
-    lifo = WEFT_POOL_LIFO,             /**< last in, first out; what yields goes behind all others */
-    priority = WEFT_POOL_PRIORITY,     /**< the most urgent first; see weft_pool_kind */
-    blocking = WEFT_POOL_BLOCKING      /**< as shared_fifo, but its stream sleeps as soon as nothing is to be done */
+    unspecified = WEFT_POOL_DEFAULT,  /**< as the settings say */
+    private_fifo = WEFT_POOL_PRIVATE, /**< first in, first out; drawn from by one stream, without atomics */
+    shared_fifo = WEFT_POOL_SHARED,   /**< first in, first out, for any number of streams */
+    deque = WEFT_POOL_DEQUE,          /**< one stream's newest first; others steal the oldest */
+    user = WEFT_POOL_USER,            /**< made from a type by make_pool */
+    lifo = WEFT_POOL_LIFO,            /**< last in, first out; what yields goes behind all others */
+    priority = WEFT_POOL_PRIORITY,    /**< the most urgent first; see weft_pool_kind */
+    blocking = WEFT_POOL_BLOCKING     /**< as shared_fifo, but its stream sleeps as soon as nothing is to be done */
 };
 
 /** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see weft_pool_access. */
 enum class pool_access {
-    unspecified = WEFT_POOL_ACCESS_DEFAULT,   /**< nothing is promised */
+    unspecified = WEFT_POOL_ACCESS_DEFAULT, /**< nothing is promised */
     exclusive = WEFT_POOL_ACCESS_PRIVATE,   /**< one stream pushes and pops */
     spsc = WEFT_POOL_ACCESS_SPSC,           /**< one producer, one consumer */
     mpsc = WEFT_POOL_ACCESS_MPSC,           /**< any number of producers, one consumer */
@@ -47,7 +47,7 @@ public:
     /** No pool. Where a pool is optional this means the default. */
     constexpr pool_ref() noexcept = default;
     /** The pool behind a handle of the C interface. */
-    constexpr pool_ref(weft_pool* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+    constexpr pool_ref(weft_pool* handle) noexcept : handle_(handle) {}   // NOLINT: meant to convert
 
     /** The handle, for calls of the C interface. */
     constexpr weft_pool* native_handle() const noexcept { return handle_; }
@@ -88,7 +88,9 @@ public:
     }
 
     /** Puts units that were popped back together; all or, when an error is thrown, none. */
-    void push_many(std::span<weft_unit* const> units) const { check(weft_pool_push_many(handle_, units.data(), units.size())); }
+    void push_many(std::span<weft_unit* const> units) const {
+        check(weft_pool_push_many(handle_, units.data(), units.size()));
+    }
 
     /** Takes as many ready units out as there are and `units` has room for; returns those. */
     std::span<weft_unit*> pop_many(std::span<weft_unit*> units) const {
@@ -97,8 +99,8 @@ public:
         return units.first(count);
     }
 
-    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not in a unit, but in a scheduler's
-     * run and on OS threads that are no streams; see weft_pool_pop_wait. */
+    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not in a unit, but in a
+     * scheduler's run and on OS threads that are no streams; see weft_pool_pop_wait. */
     unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
         weft_unit* unit = nullptr;
         check(weft_pool_pop_wait_until(handle_, detail::deadline_in(timeout), &unit));
@@ -120,8 +122,11 @@ inline pool_ref pool_of(unit_ref unit) {
     return pool;
 }
 
-/** Says that `unit`, which was popped, is suspended or calls itself, belongs to `pool` from now on; see weft_unit_pool_set. */
-inline void set_pool_of(unit_ref unit, pool_ref pool) { check(weft_unit_pool_set(unit.native_handle(), pool.native_handle())); }
+/** Says that `unit`, which was popped, is suspended or calls itself, belongs to `pool` from now on; see
+ * weft_unit_pool_set. */
+inline void set_pool_of(unit_ref unit, pool_ref pool) {
+    check(weft_unit_pool_set(unit.native_handle(), pool.native_handle()));
+}
 
 /** A pool that is freed with this object. A pool that is still in use then, because a scheduler draws from it or units
  * wait in it, stays until the runtime ends; close() says so instead. */
@@ -133,7 +138,8 @@ public:
     explicit pool(pool_kind kind) { check(weft_pool_create(static_cast<weft_pool_kind>(kind), &handle_)); }
     /** Creates one of the pools that come with the library, with a promise of who uses it. */
     pool(pool_kind kind, pool_access access) {
-        const weft_pool_options options{sizeof options, static_cast<weft_pool_kind>(kind), static_cast<weft_pool_access>(access)};
+        const weft_pool_options options{sizeof options, static_cast<weft_pool_kind>(kind),
+                                        static_cast<weft_pool_access>(access)};
         check(weft_pool_create_with(&options, &handle_));
     }
     /** Takes over a pool of the C interface. */
@@ -166,15 +172,19 @@ public:
 };
 
 /** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
- * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called instead of
- * push(unit); `push_many(units, weft_pool_operation)` and `pop_many(units)`, which says how many, of spans of them,
- * instead of one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread; `attach(unit)` and
- * `detach(unit)`; `bool admit(unit)` instead of attach; see weft_pool_ops. A unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
+ * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called
+ * instead of push(unit); `push_many(units, weft_pool_operation)` and `pop_many(units)`, which says how many, of spans
+ * of them, instead of one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread;
+ * `attach(unit)` and `detach(unit)`; `bool admit(unit)` instead of attach; see weft_pool_ops. A unit is a weft_unit* or
+ * a unit_ref; units are linked without memory by unit_ref::link(). */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
-    { pool.push(unit) } noexcept;
-    { pool.pop() } noexcept -> std::convertible_to<unit_ref>;
-    { quiet.length() } noexcept -> std::convertible_to<std::size_t>;
+    { pool.push(unit) }
+    noexcept;
+    { pool.pop() }
+    noexcept->std::convertible_to<unit_ref>;
+    { quiet.length() }
+    noexcept->std::convertible_to<std::size_t>;
 };
 
 namespace detail {
@@ -187,39 +197,57 @@ constexpr weft_pool_ops pool_table() noexcept {
     ops.push = [](void* self, weft_unit* unit) { static_cast<P*>(self)->push(unit); };
     ops.pop = [](void* self) { return unit_ref(static_cast<P*>(self)->pop()).native_handle(); };
     ops.length = [](const void* self) -> std::size_t { return static_cast<const P*>(self)->length(); };
-    if constexpr (requires(P& pool, weft_unit* unit) {
-                      { pool.remove(unit) } noexcept -> std::convertible_to<bool>;
+    if constexpr (requires(P & pool, weft_unit * unit) {
+                      { pool.remove(unit) }
+                      noexcept->std::convertible_to<bool>;
                   }) {
         ops.remove = [](void* self, weft_unit* unit) { return static_cast<P*>(self)->remove(unit) ? 1 : 0; };
     }
-    if constexpr (requires(P& pool, weft_unit* unit) { { pool.attach(unit) } noexcept; }) {
+    if constexpr (requires(P & pool, weft_unit * unit) {
+                      { pool.attach(unit) }
+                      noexcept;
+                  }) {
         ops.attach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->attach(unit); };
     }
-    if constexpr (requires(P& pool, weft_unit* unit) { { pool.detach(unit) } noexcept; }) {
+    if constexpr (requires(P & pool, weft_unit * unit) {
+                      { pool.detach(unit) }
+                      noexcept;
+                  }) {
         ops.detach = [](void* self, weft_unit* unit) { static_cast<P*>(self)->detach(unit); };
     }
-    if constexpr (requires(P& pool, weft_unit* unit) { { pool.admit(unit) } noexcept -> std::convertible_to<bool>; }) {
+    if constexpr (requires(P & pool, weft_unit * unit) {
+                      { pool.admit(unit) }
+                      noexcept->std::convertible_to<bool>;
+                  }) {
         ops.admit = [](void* self, weft_unit* unit) { return static_cast<P*>(self)->admit(unit) ? 1 : 0; };
     }
-    if constexpr (requires(P& pool, weft_unit* unit) { { pool.push(unit, WEFT_POOL_OP_SPAWN) } noexcept; }) {
+    if constexpr (requires(P & pool, weft_unit * unit) {
+                      { pool.push(unit, WEFT_POOL_OP_SPAWN) }
+                      noexcept;
+                  }) {
         ops.push_with = [](void* self, weft_unit* unit, std::uint64_t operation) {
             static_cast<P*>(self)->push(unit, static_cast<weft_pool_operation>(operation));
         };
     }
-    if constexpr (requires(P& pool, std::span<weft_unit* const> units) { { pool.push_many(units, WEFT_POOL_OP_SPAWN) } noexcept; }) {
+    if constexpr (requires(P & pool, std::span<weft_unit* const> units) {
+                      { pool.push_many(units, WEFT_POOL_OP_SPAWN) }
+                      noexcept;
+                  }) {
         ops.push_many = [](void* self, weft_unit* const* units, std::size_t count, std::uint64_t operation) {
             static_cast<P*>(self)->push_many(std::span(units, count), static_cast<weft_pool_operation>(operation));
         };
     }
-    if constexpr (requires(P& pool, std::span<weft_unit*> units) {
-                      { pool.pop_many(units) } noexcept -> std::convertible_to<std::size_t>;
+    if constexpr (requires(P & pool, std::span<weft_unit*> units) {
+                      { pool.pop_many(units) }
+                      noexcept->std::convertible_to<std::size_t>;
                   }) {
         ops.pop_many = [](void* self, weft_unit** units, std::size_t capacity) -> std::size_t {
             return static_cast<P*>(self)->pop_many(std::span(units, capacity));
         };
     }
-    if constexpr (requires(P& pool, std::chrono::nanoseconds timeout) {
-                      { pool.pop_wait(timeout) } noexcept -> std::convertible_to<unit_ref>;
+    if constexpr (requires(P & pool, std::chrono::nanoseconds timeout) {
+                      { pool.pop_wait(timeout) }
+                      noexcept->std::convertible_to<unit_ref>;
                   }) {
         ops.pop_wait = [](void* self, std::uint64_t deadline_ns) {
             // As long as the clock can say, where more is asked for.
@@ -233,7 +261,7 @@ constexpr weft_pool_ops pool_table() noexcept {
     return ops;
 }
 
-}  // namespace detail
+}   // namespace detail
 
 /** The C table of a pool type, for callers of weft_pool_create_user. Its `destroy` deletes the object. */
 template <pool_policy P>
@@ -245,7 +273,7 @@ class user_pool : public pool {
 public:
     /** Makes the object from `arguments` and a pool around it. */
     template <class... Arguments>
-        requires std::constructible_from<P, Arguments...>
+    requires std::constructible_from<P, Arguments...>
     explicit user_pool(std::in_place_t, Arguments&&... arguments) {
         auto policy = std::make_unique<P>(std::forward<Arguments>(arguments)...);
         check(weft_pool_create_user(&pool_ops<P>, policy.get(), &handle_));
@@ -267,5 +295,5 @@ user_pool<P> make_pool(Arguments&&... arguments) {
     return user_pool<P>(std::in_place, std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <utility>
 
+#include <weft/runtime.h>
 #include <weft/hart.hpp>
 #include <weft/pool.hpp>
-#include <weft/runtime.h>
 #include <weft/sched.hpp>
 #include <weft/status.hpp>
 #include <weft/unit.hpp>
@@ -39,46 +39,71 @@ enum class deadlock_kind {
 /** What becomes of units that could run while their streams block, spin or compute; see weft_rescue. */
 enum class rescue_kind {
     unspecified = WEFT_RESCUE_DEFAULT, /**< as on */
-    on = WEFT_RESCUE_ON,             /**< OS threads beside the streams run those that several streams may run */
-    off = WEFT_RESCUE_OFF,           /**< they wait, and standard error is told if it lasts */
-    all = WEFT_RESCUE_ALL,           /**< also those of pools from which one stream alone draws */
-    ignore = WEFT_RESCUE_IGNORE      /**< they wait, and nobody looks */
+    on = WEFT_RESCUE_ON,               /**< OS threads beside the streams run those that several streams may run */
+    off = WEFT_RESCUE_OFF,             /**< they wait, and standard error is told if it lasts */
+    all = WEFT_RESCUE_ALL,             /**< also those of pools from which one stream alone draws */
+    ignore = WEFT_RESCUE_IGNORE        /**< they wait, and nobody looks */
 };
 
-/** Whether fewer harts are used for a while beside other processes that compute on the same processors; see weft_neighbours. */
+/** Whether fewer harts are used for a while beside other processes that compute on the same processors; see
+ * weft_neighbours. */
 enum class neighbours_kind {
     unspecified = WEFT_NEIGHBOURS_DEFAULT, /**< as withhold */
-    withhold = WEFT_NEIGHBOURS_WITHHOLD, /**< they are */
-    ignore = WEFT_NEIGHBOURS_IGNORE      /**< nobody looks */
+    withhold = WEFT_NEIGHBOURS_WITHHOLD,   /**< they are */
+    ignore = WEFT_NEIGHBOURS_IGNORE        /**< nobody looks */
 };
 
 /** What a program may ask of the runtime; written with designated initialisers. Zero means the default. The
  * environment variable of each setting wins over it; see runtime.h. */
 struct settings {
-    std::size_t streams = 0;                               /**< streams to start; 0, all_harts: as many as the process may use harts */
-    std::size_t stack_bytes = 0;                           /**< a thread's stack, at least WEFT_STACK_LEAST; 0: 65536 */
-    std::size_t guard_bytes = 0;                           /**< 0: one page */
-    guard_kind guard = guard_kind::automatic;              /**< how stacks are guarded */
-    unit_kind kind = unit_kind::unspecified;                 /**< the kind of a thread that does not say */
-    pool_kind pool = pool_kind::unspecified;                 /**< the streams' main pools */
-    scheduler_kind scheduler = scheduler_kind::unspecified;  /**< as fits the pools */
-    std::size_t scheduler_stack_bytes = 0;                 /**< where schedulers and tasklets run; 0: 262144 */
-    std::size_t idle_memory_bytes = 0;                     /**< idle memory above this goes back; 0: 67108864 */
-    std::size_t spin_ns = 0;                               /**< how long an idle stream looks for work; 0: 20000 */
-    bool timing = false;                                   /**< keep the counters of time in units and schedulers */
-    int dump = 0;                                          /**< a signal that asks for a dump on standard error; 0: none. Since 0.3 */
-    const char* trace = nullptr;                           /**< a file for a trace of all units and streams; null: none. Since 0.7 */
-    std::size_t trace_events = 0;                          /**< how many events of each stream the trace holds; 0: 1048576. Since 0.7 */
-    bool own_stacks = false;                               /**< no thread of kind automatic runs on its scheduler's stack. Since 0.7 */
-    bool roaming_primary = false;                          /**< the primary unit waits in stream 0's main pool as others do. Since 0.5 */
-    hart_policy sharing = hart_policy::fair;               /**< how harts are shared among those who want more than there are. Since 0.7 */
-    std::size_t slice_ns = 0;                              /**< for how long one keeps a hart where they take turns; 0: 5000000. Since 0.7 */
-    deadlock_kind deadlock = deadlock_kind::report;    /**< when no unit can ever go on. Since 0.7 */
-    rescue_kind rescue = rescue_kind::unspecified;           /**< when streams are stuck while units could run. Since 0.7 */
-    std::size_t rescue_bound = 0;                          /**< OS threads that rescue at once, at most; 0: as many as units live. Since 0.7 */
-    std::size_t harts = 0;                                 /**< harts to use, at most; 0: as many as CPU set and quota allow. Since 0.6 */
-    neighbours_kind neighbours = neighbours_kind::unspecified;  /**< beside processes that compute on the same processors. Since 0.7 */
-    bool own_float = false;                                /**< every unit has a floating-point environment of its own. Since 0.7 */
+    /** streams to start; 0, all_harts: as many as the process may use harts */
+    std::size_t streams = 0;
+    /** a thread's stack, at least WEFT_STACK_LEAST; 0: 65536 */
+    std::size_t stack_bytes = 0;
+    /** 0: one page */
+    std::size_t guard_bytes = 0;
+    /** how stacks are guarded */
+    guard_kind guard = guard_kind::automatic;
+    /** the kind of a thread that does not say */
+    unit_kind kind = unit_kind::unspecified;
+    /** the streams' main pools */
+    pool_kind pool = pool_kind::unspecified;
+    /** as fits the pools */
+    scheduler_kind scheduler = scheduler_kind::unspecified;
+    /** where schedulers and tasklets run; 0: 262144 */
+    std::size_t scheduler_stack_bytes = 0;
+    /** idle memory above this goes back; 0: 67108864 */
+    std::size_t idle_memory_bytes = 0;
+    /** how long an idle stream looks for work; 0: 20000 */
+    std::size_t spin_ns = 0;
+    /** keep the counters of time in units and schedulers */
+    bool timing = false;
+    /** a signal that asks for a dump on standard error; 0: none. Since 0.3 */
+    int dump = 0;
+    /** a file for a trace of all units and streams; null: none. Since 0.7 */
+    const char* trace = nullptr;
+    /** how many events of each stream the trace holds; 0: 1048576. Since 0.7 */
+    std::size_t trace_events = 0;
+    /** no thread of kind automatic runs on its scheduler's stack. Since 0.7 */
+    bool own_stacks = false;
+    /** the primary unit waits in stream 0's main pool as others do. Since 0.5 */
+    bool roaming_primary = false;
+    /** how harts are shared among those who want more than there are. Since 0.7 */
+    hart_policy sharing = hart_policy::fair;
+    /** for how long one keeps a hart where they take turns; 0: 5000000. Since 0.7 */
+    std::size_t slice_ns = 0;
+    /** when no unit can ever go on. Since 0.7 */
+    deadlock_kind deadlock = deadlock_kind::report;
+    /** when streams are stuck while units could run. Since 0.7 */
+    rescue_kind rescue = rescue_kind::unspecified;
+    /** OS threads that rescue at once, at most; 0: as many as units live. Since 0.7 */
+    std::size_t rescue_bound = 0;
+    /** harts to use, at most; 0: as many as CPU set and quota allow. Since 0.6 */
+    std::size_t harts = 0;
+    /** beside processes that compute on the same processors. Since 0.7 */
+    neighbours_kind neighbours = neighbours_kind::unspecified;
+    /** every unit has a floating-point environment of its own. Since 0.7 */
+    bool own_float = false;
 };
 
 /** The runtime, from construction to destruction:
@@ -133,9 +158,9 @@ public:
         if (started_) weft_finalize();
     }
 
-    /** Ends what the constructor began: runs what is ready, stops the streams, frees everything. Throws weft::error with
-     * WEFT_BUSY when units were still suspended (all is freed nevertheless), with WEFT_WRONG_CONTEXT when the caller
-     * is not the primary unit, and with WEFT_NO_MEMORY as weft_finalize does (nothing is done). */
+    /** Ends what the constructor began: runs what is ready, stops the streams, frees everything. Throws weft::error
+     * with WEFT_BUSY when units were still suspended (all is freed nevertheless), with WEFT_WRONG_CONTEXT when the
+     * caller is not the primary unit, and with WEFT_NO_MEMORY as weft_finalize does (nothing is done). */
     void finalize() {
         const weft_status status = weft_finalize();
         started_ = started_ && (status == WEFT_WRONG_CONTEXT || status == WEFT_NO_MEMORY);
@@ -188,5 +213,5 @@ private:
     bool started_ = false;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <weft/pool.hpp>
 #include <weft/sched.h>
+#include <weft/pool.hpp>
 #include <weft/status.hpp>
 
 namespace weft {
@@ -21,7 +21,7 @@ inline namespace v0 {
 
 /** The schedulers that come with the library. */
 enum class scheduler_kind {
-    unspecified = WEFT_SCHED_DEFAULT,         /**< as the settings say */
+    unspecified = WEFT_SCHED_DEFAULT,       /**< as the settings say */
     basic = WEFT_SCHED_BASIC,               /**< the pools in their order: the first that has a unit gives it */
     random_steal = WEFT_SCHED_RANDOM_STEAL, /**< the first pool; when it is empty the others, from a random one on */
     user = WEFT_SCHED_USER,                 /**< made from a type by make_scheduler */
@@ -35,7 +35,7 @@ public:
     /** No scheduler. */
     constexpr scheduler_ref() noexcept = default;
     /** The scheduler behind a handle of the C interface. */
-    constexpr scheduler_ref(weft_sched* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+    constexpr scheduler_ref(weft_sched* handle) noexcept : handle_(handle) {}   // NOLINT: meant to convert
 
     /** The handle, for calls of the C interface. */
     constexpr weft_sched* native_handle() const noexcept { return handle_; }
@@ -85,18 +85,21 @@ protected:
  * throw or suspend, and is called on units' stacks. */
 template <class S>
 concept picking_scheduler = std::destructible<S> && requires(S& scheduler, scheduler_ref self) {
-    { scheduler.pick(self) } noexcept -> std::convertible_to<unit_ref>;
+    { scheduler.pick(self) }
+    noexcept->std::convertible_to<unit_ref>;
 };
 
 /** What a type must have to be a scheduler with a loop of its own: `run(scheduler_ref)`; see weft_sched_ops. */
 template <class S>
 concept running_scheduler = std::destructible<S> && requires(S& scheduler, scheduler_ref self) {
-    { scheduler.run(self) } noexcept;
+    { scheduler.run(self) }
+    noexcept;
 };
 
 /** A scheduler of one's own: it has exactly one of pick and run. */
 template <class S>
-concept scheduler_policy = picking_scheduler<S> != running_scheduler<S>;
+concept scheduler_policy = picking_scheduler<S>
+!= running_scheduler<S>;
 
 namespace detail {
 
@@ -122,7 +125,7 @@ std::vector<weft_pool*> pool_handles(const Range& pools) {
     return handles;
 }
 
-}  // namespace detail
+}   // namespace detail
 
 /** The C table of a scheduler type, for callers of weft_sched_create_user. Its `destroy` deletes the object. */
 template <scheduler_policy S>
@@ -130,7 +133,8 @@ inline constexpr weft_sched_ops scheduler_ops = detail::scheduler_table<S>();
 
 /** A range of pools, or of references to pools. */
 template <class R>
-concept pool_range = std::ranges::forward_range<const R> && std::derived_from<std::ranges::range_value_t<const R>, pool_ref>;
+concept pool_range =
+    std::ranges::forward_range<const R> && std::derived_from<std::ranges::range_value_t<const R>, pool_ref>;
 
 /** A scheduler that is freed with this object, unless a stream has taken it. */
 class scheduler : public scheduler_ref {
@@ -139,7 +143,8 @@ public:
     scheduler() noexcept = default;
     /** One of the schedulers that come with the library, over these pools; the first is the main pool of the
      * stream that will run it. */
-    scheduler(scheduler_kind kind, std::initializer_list<pool_ref> pools) : scheduler(kind, detail::pool_handles(pools)) {}
+    scheduler(scheduler_kind kind, std::initializer_list<pool_ref> pools)
+        : scheduler(kind, detail::pool_handles(pools)) {}
     /** The same over a range of pools. */
     template <pool_range R>
     scheduler(scheduler_kind kind, const R& pools) : scheduler(kind, detail::pool_handles(pools)) {}
@@ -160,9 +165,9 @@ public:
     /** Gives the scheduler up without freeing it: a stream has taken it. */
     weft_sched* release() noexcept { return std::exchange(handle_, nullptr); }
 
-    /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own pools at a time (0: 61); see
-     * weft_sched_push. It is given away, and freed when it has ended unless set_owned(false) was called. Returns its unit, to
-     * be joined and freed (weft_unit_join_free). */
+    /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own pools at a time (0:
+     * 61); see weft_sched_push. It is given away, and freed when it has ended unless set_owned(false) was called.
+     * Returns its unit, to be joined and freed (weft_unit_join_free). */
     weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
         const weft_sched_push_options options{sizeof options, turn};
         weft_unit* unit = nullptr;
@@ -189,25 +194,24 @@ scheduler make_scheduler(const std::vector<weft_pool*>& pools, Arguments&&... ar
     auto policy = std::make_unique<S>(std::forward<Arguments>(arguments)...);
     weft_sched* handle = nullptr;
     check(weft_sched_create_user(&scheduler_ops<S>, policy.get(), pools.data(), pools.size(), &handle));
-    static_cast<void>(policy.release());  // the table's destroy deletes it
+    static_cast<void>(policy.release());   // the table's destroy deletes it
     return scheduler(handle);
 }
 
-}  // namespace detail
+}   // namespace detail
 
 /** Makes a scheduler of one's own type over these pools, constructed from `arguments`. */
 template <scheduler_policy S, class... Arguments>
-    requires std::constructible_from<S, Arguments...>
-scheduler make_scheduler(std::initializer_list<pool_ref> pools, Arguments&&... arguments) {
+requires std::constructible_from<S, Arguments...> scheduler make_scheduler(std::initializer_list<pool_ref> pools,
+                                                                           Arguments&&... arguments) {
     return detail::make_scheduler<S>(detail::pool_handles(pools), std::forward<Arguments>(arguments)...);
 }
 
 /** The same over a range of pools. */
 template <scheduler_policy S, pool_range R, class... Arguments>
-    requires std::constructible_from<S, Arguments...>
-scheduler make_scheduler(const R& pools, Arguments&&... arguments) {
+requires std::constructible_from<S, Arguments...> scheduler make_scheduler(const R& pools, Arguments&&... arguments) {
     return detail::make_scheduler<S>(detail::pool_handles(pools), std::forward<Arguments>(arguments)...);
 }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -1,14 +1,16 @@
-// Simulation: a program for several harts runs on virtual ones, one after the other on the calling OS thread, pre-empted by a seed;
-// again and again, with another seed each time. A run that fails is told by its seed, replays exactly, and is shrunk to the fewest
-// pre-emptions that still make it fail, printed as a table of steps by hart.
+// Simulation: a program for several harts runs on virtual ones, one after the other on the calling OS thread,
+// pre-empted by a seed; again and again, with another seed each time. A run that fails is told by its seed, replays
+// exactly, and is shrunk to the fewest pre-emptions that still make it fail, printed as a table of steps by hart.
 //
-// A virtual hart is what an OS thread is elsewhere: the carrier of a stream, or a weft::sim::thread. It may be pre-empted wherever
-// another could see it: at each operation on a weft::sim::atomic and at each call of Weft. What it stores may stay in its store
-// buffer for a while, where others do not see it, as on x86; read-modify-writes, stores that are seq_cst and system calls empty the
-// buffer. Time is virtual: it goes on by some nanoseconds a step, and when every hart waits, at once to the earliest deadline.
+// A virtual hart is what an OS thread is elsewhere: the carrier of a stream, or a weft::sim::thread. It may be
+// pre-empted wherever another could see it: at each operation on a weft::sim::atomic and at each call of Weft. What it
+// stores may stay in its store buffer for a while, where others do not see it, as on x86; read-modify-writes, stores
+// that are seq_cst and system calls empty the buffer. Time is virtual: it goes on by some nanoseconds a step, and when
+// every hart waits, at once to the earliest deadline.
 //
-// The program is linked with weft::sim (libweft_sim) in the place of weft::weft: the same library on virtual harts, checked. It must
-// share data by weft::sim::atomic and Weft's own means: std::atomic, std::thread and std::mutex are not seen.
+// The program is linked with weft::sim (libweft_sim) in the place of weft::weft: the same library on virtual harts,
+// checked. It must share data by weft::sim::atomic and Weft's own means: std::atomic, std::thread and std::mutex are
+// not seen.
 //
 //     auto result = weft::sim::explore({.seeds = 500}, [] {
 //         queue of;                                            // hand-written, on weft::sim::atomic
@@ -19,8 +21,8 @@
 //     });
 //     EXPECT_FALSE(result.failed) << result.report;
 //
-// The ideas are those of PCT (Burckhardt and others, ASPLOS 2010: priorities, change points), of loom and of Shuttle; shrinking is
-// delta debugging (Zeller and Hildebrandt, TSE 2002). Since 0.3.
+// The ideas are those of PCT (Burckhardt and others, ASPLOS 2010: priorities, change points), of loom and of Shuttle;
+// shrinking is delta debugging (Zeller and Hildebrandt, TSE 2002). Since 0.3.
 #pragma once
 
 #include <weft/language.hpp>
@@ -41,45 +43,70 @@ namespace weft::sim {
 
 /** How the hart that runs next is chosen. */
 enum class scheduler {
-    both,        /**< odd seeds: random; even seeds: priorities */
-    random,      /**< at random moments a random hart */
-    priorities   /**< the hart of the highest random priority runs; at a few random moments it becomes the lowest (PCT) */
+    /** odd seeds: random; even seeds: priorities */
+    both,
+    /** at random moments a random hart */
+    random,
+    /** the hart of the highest random priority runs; at a few random moments it becomes the lowest (PCT) */
+    priorities
 };
 
 /** What explore() does. All zero but the seeds are the defaults. */
 struct options {
-    std::uint64_t seeds = 100;          /**< how many runs; the first that fails ends them */
-    std::uint64_t first_seed = 1;       /**< of the first run; the others follow */
-    scheduler by = scheduler::both;     /**< who chooses the hart that runs next */
-    unsigned harts = 4;                 /**< CPUs that the virtual machine claims to have; there may be more virtual harts */
-    std::uint64_t most_steps = 5'000'000;   /**< a run that takes more has failed: it never ends */
-    unsigned most_seconds = 60;         /**< a run that takes more real time has failed: it waits by a loop that no hart can leave */
-    bool store_buffers = true;          /**< false: each store is seen at once */
-    bool early_wakes = true;            /**< futex waits may end for no reason, and deadlines come early, as on a slow machine */
-    std::uint64_t fail_at = 0;          /**< of the calls of Weft's that a system may refuse (memory, threads, descriptors; or a futex wait
-                                         *   that a signal ends), counted from 1, this one is refused; 0: none */
-    bool leaks = true;                  /**< memory of Weft's that is left at the end is a failure */
-    bool shrink = true;                 /**< a failure is shrunk before it is reported */
-    const char* replay = nullptr;       /**< what a report said after "replay:": this run alone, instead of seeds */
-    bool trace = false;                 /**< the report has the table of steps, whether the run failed or not */
-    std::size_t lines = 250;            /**< of the table, the last ones */
+    /** how many runs; the first that fails ends them */
+    std::uint64_t seeds = 100;
+    /** of the first run; the others follow */
+    std::uint64_t first_seed = 1;
+    /** who chooses the hart that runs next */
+    scheduler by = scheduler::both;
+    /** CPUs that the virtual machine claims to have; there may be more virtual harts */
+    unsigned harts = 4;
+    /** a run that takes more has failed: it never ends */
+    std::uint64_t most_steps = 5'000'000;
+    /** a run that takes more real time has failed: it waits by a loop that no hart can leave */
+    unsigned most_seconds = 60;
+    /** false: each store is seen at once */
+    bool store_buffers = true;
+    /** futex waits may end for no reason, and deadlines come early, as on a slow machine */
+    bool early_wakes = true;
+    /** of the calls of Weft's that a system may refuse (memory, threads, descriptors; or a futex wait that a signal
+     * ends), counted from 1, this one is refused; 0: none */
+    std::uint64_t fail_at = 0;
+    /** memory of Weft's that is left at the end is a failure */
+    bool leaks = true;
+    /** a failure is shrunk before it is reported */
+    bool shrink = true;
+    /** what a report said after "replay:": this run alone, instead of seeds */
+    const char* replay = nullptr;
+    /** the report has the table of steps, whether the run failed or not */
+    bool trace = false;
+    /** of the table, the last ones */
+    std::size_t lines = 250;
 };
 
 /** What came of it. */
 struct result {
-    bool failed = false;                /**< a run has failed */
-    std::uint64_t runs = 0;             /**< without those that shrank a failure */
-    std::uint64_t steps = 0;            /**< of all runs */
-    std::uint64_t refusable = 0;        /**< calls that a system may refuse, in the run that had most of them: how far options::fail_at goes */
-    std::uint64_t seed = 0;             /**< of the run that failed */
-    std::string report;                 /**< what went wrong, the table of steps, how to replay it; empty when nothing did */
-    std::string replay;                 /**< for options::replay */
+    /** a run has failed */
+    bool failed = false;
+    /** without those that shrank a failure */
+    std::uint64_t runs = 0;
+    /** of all runs */
+    std::uint64_t steps = 0;
+    /** calls that a system may refuse, in the run that had most of them: how far options::fail_at goes */
+    std::uint64_t refusable = 0;
+    /** of the run that failed */
+    std::uint64_t seed = 0;
+    /** what went wrong, the table of steps, how to replay it; empty when nothing did */
+    std::string report;
+    /** for options::replay */
+    std::string replay;
 };
 
-/** Runs `body` as the first virtual hart of a new virtual machine, once for each seed, each time in a process of its own (fork), so that
- * runs are independent and may crash. A run fails when check() does, when an assertion of Weft's does, when an exception leaves
- * `body`, when it crashes or exits, when all harts wait for one another, or when it takes too long. Not from a virtual hart, nor while
- * the runtime runs. Returns when all runs have passed or one has failed and been shrunk. */
+/** Runs `body` as the first virtual hart of a new virtual machine, once for each seed, each time in a process of its
+ * own (fork), so that runs are independent and may crash. A run fails when check() does, when an assertion of Weft's
+ * does, when an exception leaves `body`, when it crashes or exits, when all harts wait for one another, or when it
+ * takes too long. Not from a virtual hart, nor while the runtime runs. Returns when all runs have passed or one has
+ * failed and been shrunk. */
 result explore(const options& with, const std::function<void()>& body);
 
 /** Whether the caller runs on a virtual hart. */
@@ -94,8 +121,9 @@ std::uint64_t now_ns() noexcept;
 /** The calling virtual hart sleeps, in virtual time. Not from a unit: weft_sleep_until. */
 void sleep_ns(std::uint64_t duration_ns);
 
-/** Lets others run: for loops that look at something until it changes. The point of pre-emption that such a loop needs; a virtual hart
- * that only yields waits for others as one that sleeps does, and when all of them do nothing but yield the run never ends. */
+/** Lets others run: for loops that look at something until it changes. The point of pre-emption that such a loop needs;
+ * a virtual hart that only yields waits for others as one that sleeps does, and when all of them do nothing but yield
+ * the run never ends. */
 void yield(const weft::location& where = weft::location::current());
 
 /** A virtual hart beside the calling one. Like std::thread; it must be joined. */
@@ -106,7 +134,7 @@ public:
     explicit thread(Body body) : body_(std::make_unique<std::function<void()>>(std::move(body))) {
         start();
     }
-    thread(thread&&) = default;   /**< the other one is joined already */
+    thread(thread&&) = default; /**< the other one is joined already */
     /** A thread that was not joined is a failed check. */
     ~thread();
     /** Waits for the end of its body. Once. */
@@ -122,7 +150,19 @@ private:
 /** How atomics meet the machine; not for users. */
 namespace detail {
 
-enum class access : std::uint8_t { load, store, exchange, compare, add, subtract, set_bits, clear_bits, flip_bits, wait, notify };
+enum class access : std::uint8_t {
+    load,
+    store,
+    exchange,
+    compare,
+    add,
+    subtract,
+    set_bits,
+    clear_bits,
+    flip_bits,
+    wait,
+    notify
+};
 
 extern std::int64_t countdown;   // steps until somebody must look; never, outside of a run
 extern bool buffering;           // the running hart's stores are buffered
@@ -131,7 +171,8 @@ void at_point(access what, const void* word, const weft::location& where);
 
 // Before each operation that others can see.
 [[gnu::always_inline]] inline void point(access what, const void* word, const weft::location& where) {
-    if (--countdown < 0) [[unlikely]] at_point(what, word, where);
+    if (--countdown < 0) [[unlikely]]
+        at_point(what, word, where);
 }
 
 // The store that comes next goes to the buffer: what is there now is what others see until it is emptied.
@@ -142,9 +183,13 @@ void wait_while_equal(const void* word, const void* old, std::size_t bytes, cons
 void notify(const void* word, bool all, const weft::location& where);
 
 template <class T>
-struct amount { using type = T; };
+struct amount {
+    using type = T;
+};
 template <class T>
-struct amount<T*> { using type = std::ptrdiff_t; };
+struct amount<T*> {
+    using type = std::ptrdiff_t;
+};
 
 // The operations, on a word that lies anywhere.
 template <class T>
@@ -186,10 +231,11 @@ struct operations {
     }
 };
 
-}  // namespace detail
+}   // namespace detail
 
-/** An atomic that virtual harts see: std::atomic's interface. The orders mean what they mean on x86: a store that is not seq_cst may be
- * buffered; weaker orders than x86's are not simulated. An operation is a point where the hart may be pre-empted. */
+/** An atomic that virtual harts see: std::atomic's interface. The orders mean what they mean on x86: a store that is
+ * not seq_cst may be buffered; weaker orders than x86's are not simulated. An operation is a point where the hart may
+ * be pre-empted. */
 template <class T>
 class atomic {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "up to eight bytes, trivially copyable");
@@ -215,38 +261,48 @@ public:
     /** The value, as this hart sees it. */
     T load(order = seq_cst, const where& at = where::current()) const noexcept { return on::load(value_, at); }
     /** Unless seq_cst, it may stay in the store buffer for a while. */
-    void store(T value, order by = seq_cst, const where& at = where::current()) noexcept { on::store(value_, value, by, at); }
+    void store(T value, order by = seq_cst, const where& at = where::current()) noexcept {
+        on::store(value_, value, by, at);
+    }
     /** Empties the store buffer, as all of the following. Returns the value before. */
     T exchange(T value, order = seq_cst, const where& at = where::current()) noexcept {
-        return on::change(detail::access::exchange, value_, [value](T) { return value; }, at);
+        return on::change(
+            detail::access::exchange, value_, [value](T) { return value; }, at);
     }
     /** Never fails for no reason. */
-    bool compare_exchange_strong(T& expected, T desired, order = seq_cst, order = seq_cst, const where& at = where::current()) noexcept {
+    bool compare_exchange_strong(T& expected, T desired, order = seq_cst, order = seq_cst,
+                                 const where& at = where::current()) noexcept {
         return on::compare_exchange(value_, expected, desired, at);
     }
     /** As compare_exchange_strong. */
-    bool compare_exchange_weak(T& expected, T desired, order = seq_cst, order = seq_cst, const where& at = where::current()) noexcept {
+    bool compare_exchange_weak(T& expected, T desired, order = seq_cst, order = seq_cst,
+                               const where& at = where::current()) noexcept {
         return on::compare_exchange(value_, expected, desired, at);
     }
     /** Returns the value before. */
     T fetch_add(change by, order = seq_cst, const where& at = where::current()) noexcept {
-        return on::change(detail::access::add, value_, [by](T old) { return static_cast<T>(old + by); }, at);
+        return on::change(
+            detail::access::add, value_, [by](T old) { return static_cast<T>(old + by); }, at);
     }
     /** Returns the value before. */
     T fetch_sub(change by, order = seq_cst, const where& at = where::current()) noexcept {
-        return on::change(detail::access::subtract, value_, [by](T old) { return static_cast<T>(old - by); }, at);
+        return on::change(
+            detail::access::subtract, value_, [by](T old) { return static_cast<T>(old - by); }, at);
     }
     /** Returns the value before. */
     T fetch_or(T bits, order = seq_cst, const where& at = where::current()) noexcept {
-        return on::change(detail::access::set_bits, value_, [bits](T old) { return static_cast<T>(old | bits); }, at);
+        return on::change(
+            detail::access::set_bits, value_, [bits](T old) { return static_cast<T>(old | bits); }, at);
     }
     /** Returns the value before. */
     T fetch_and(T bits, order = seq_cst, const where& at = where::current()) noexcept {
-        return on::change(detail::access::clear_bits, value_, [bits](T old) { return static_cast<T>(old & bits); }, at);
+        return on::change(
+            detail::access::clear_bits, value_, [bits](T old) { return static_cast<T>(old & bits); }, at);
     }
     /** Returns the value before. */
     T fetch_xor(T bits, order = seq_cst, const where& at = where::current()) noexcept {
-        return on::change(detail::access::flip_bits, value_, [bits](T old) { return static_cast<T>(old ^ bits); }, at);
+        return on::change(
+            detail::access::flip_bits, value_, [bits](T old) { return static_cast<T>(old ^ bits); }, at);
     }
 
     /** load(). */
@@ -282,4 +338,4 @@ private:
     alignas(std::bit_ceil(sizeof(T))) T value_;
 };
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -23,7 +23,8 @@ namespace detail {
 
 // What a value is kept as until somebody joins.
 template <class T>
-using kept_value = std::conditional_t<std::is_void_v<T>, std::monostate, std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
+using kept_value = std::conditional_t<std::is_void_v<T>, std::monostate,
+                                      std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
 
 // A body's value. The handle owns it, and `destroy` frees it with what it is a part of.
 template <class T>
@@ -39,8 +40,8 @@ struct result_deleter {
 template <class T>
 using result_ptr = std::unique_ptr<result<T>, result_deleter<T>>;
 
-// A body with its arguments and its value, in one allocation. The parts are destroyed on the unit's stack, however the call ends, but where the
-// unit is cancelled: then by the handle.
+// A body with its arguments and its value, in one allocation. The parts are destroyed on the unit's stack, however the
+// call ends, but where the unit is cancelled: then by the handle.
 template <class T, class Function, class... Arguments>
 struct result_closure final : result<T> {
     template <class F, class... A>
@@ -70,18 +71,19 @@ struct result_closure final : result<T> {
     std::optional<std::tuple<Function, Arguments...>> parts;
 };
 
-}  // namespace detail
+}   // namespace detail
 
 /** Owns a thread that returns a T: what weft::spawn returns. Move-only, and for one thread at a time. Since 0.7.
  *
  *     weft::join_handle<int> sum = weft::spawn([] { return 40 + 2; });
  *     std::printf("%d\n", sum.join());
  *
- * An exception that left the body is kept until join() rethrows it. If nobody joins, the destructor calls std::terminate, unless an exception is on its way
- * through it already: none is lost otherwise. */
+ * An exception that left the body is kept until join() rethrows it. If nobody joins, the destructor calls
+ * std::terminate, unless an exception is on its way through it already: none is lost otherwise. */
 template <class T>
 class [[nodiscard]] join_handle {
-    static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>, "a value is moved to whoever joins");
+    static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>,
+                  "a value is moved to whoever joins");
 
 public:
     /** What join() returns. */
@@ -97,9 +99,10 @@ public:
         join_handle(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins; what the body has returned is dropped. Calls std::terminate when its body ended by an exception and none is on its way already, when no stack or pthread
-     * could be had to run it, or when joining is impossible, as in a tasklet that would have to wait. That the unit was cancelled is no reason to. The object must not
-     * outlive its runtime, as weft::thread must not. May switch. */
+    /** Joins; what the body has returned is dropped. Calls std::terminate when its body ended by an exception and none
+     * is on its way already, when no stack or pthread could be had to run it, or when joining is impossible, as in a
+     * tasklet that would have to wait. That the unit was cancelled is no reason to. The object must not outlive its
+     * runtime, as weft::thread must not. May switch. */
     ~join_handle() {
         if (unit_ != nullptr) finish();
     }
@@ -113,19 +116,22 @@ public:
     /** The unit without the ownership. */
     unit_ref ref() const noexcept { return unit_; }
 
-    /** Waits until the thread has ended, frees it, and returns what its body has returned. Rethrows the exception that ended its body, if one did. Once: afterwards there
-     * is no thread to join.
+    /** Waits until the thread has ended, frees it, and returns what its body has returned. Rethrows the exception that
+     * ended its body, if one did. Once: afterwards there is no thread to join.
      *
-     * Throws weft::error, and owns the thread still, when nothing could be waited for, as weft::thread::join does. Throws weft::not_returned, and owns nothing any
-     * more, when the unit was cancelled, or no stack or pthread could be had to run its body; weft::error with WEFT_NOT_RETURNED when the body has ended by
-     * this_thread::exit() and so has no value. May switch. */
+     * Throws weft::error, and owns the thread still, when nothing could be waited for, as weft::thread::join does.
+     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no stack or pthread could
+     * be had to run its body; weft::error with WEFT_NOT_RETURNED when the body has ended by this_thread::exit() and so
+     * has no value. May switch. */
     T join() {
         const std::exception_ptr ended_by = wait() == WEFT_OK ? nullptr : detail::what_ended(unit_);
         weft_unit_free(std::exchange(unit_, nullptr));
         const detail::result_ptr<T> result = std::move(result_);
         if (ended_by) std::rethrow_exception(ended_by);
         if constexpr (!std::is_void_v<T>) {
-            if (!result->value) throw error(WEFT_NOT_RETURNED, "WEFT_NOT_RETURNED: the body has called this_thread::exit(), and has no value");
+            if (!result->value)
+                throw error(WEFT_NOT_RETURNED,
+                            "WEFT_NOT_RETURNED: the body has called this_thread::exit(), and has no value");
             if constexpr (std::is_reference_v<T>) {
                 return static_cast<T>(**result->value);
             } else {
@@ -145,7 +151,7 @@ public:
 
 private:
     template <class F, class... A>
-        requires detail::spawnable<F, A...>
+    requires detail::spawnable<F, A...>
     friend auto spawn(const attributes& wanted, F&& function, A&&... arguments);
 
     join_handle(weft_unit* unit, detail::result_ptr<T> result) noexcept : unit_(unit), result_(std::move(result)) {}
@@ -165,7 +171,8 @@ private:
     }
 
     bool may_drop(unit_outcome outcome) const noexcept {
-        return outcome == unit_outcome::cancelled || (outcome == unit_outcome::exception && std::uncaught_exceptions() > uncaught_);
+        return outcome == unit_outcome::cancelled ||
+               (outcome == unit_outcome::exception && std::uncaught_exceptions() > uncaught_);
     }
 
     weft_unit* unit_ = nullptr;
@@ -173,18 +180,20 @@ private:
     int uncaught_ = std::uncaught_exceptions();
 };
 
-/** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, and returns the handle by which its value is had. The body, its arguments and
- * its value lie in one allocation, or in none when it returns nothing, takes no arguments, and is trivially copyable and fits in a pointer. Throws weft::error
- * when the library refuses (no memory, not initialized, ...). Since 0.7. */
+/** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, and returns the handle by
+ * which its value is had. The body, its arguments and its value lie in one allocation, or in none when it returns
+ * nothing, takes no arguments, and is trivially copyable and fits in a pointer. Throws weft::error when the library
+ * refuses (no memory, not initialized, ...). Since 0.7. */
 template <class F, class... A>
-    requires detail::spawnable<F, A...>
+requires detail::spawnable<F, A...>
 auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
     using function_type = std::decay_t<F>;
     using value_type = std::invoke_result_t<function_type, std::decay_t<A>...>;
     const detail::unit_options options(wanted);
     weft_unit* unit = nullptr;
     if constexpr (std::is_void_v<value_type> && sizeof...(A) == 0 && detail::packed<function_type>::fits) {
-        check(weft_ult_spawn(wanted.pool.native_handle(), detail::packed<function_type>::body, detail::packed<function_type>::pack(function), options.given(), &unit));
+        check(weft_ult_spawn(wanted.pool.native_handle(), detail::packed<function_type>::body,
+                             detail::packed<function_type>::pack(function), options.given(), &unit));
         return join_handle<value_type>(unit, nullptr);
     } else {
         using closure_type = detail::result_closure<value_type, function_type, std::decay_t<A>...>;
@@ -196,10 +205,9 @@ auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
 
 /** Spawns a thread with default attributes; see above. */
 template <class F, class... A>
-    requires(detail::not_a_handle<F> && detail::spawnable<F, A...>)
-auto spawn(F&& function, A&&... arguments) {
+requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>) auto spawn(F&& function, A&&... arguments) {
     return spawn(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -8,20 +8,34 @@ WEFT_BEGIN
 
 /** What a call came to. */
 typedef enum weft_status {
-    WEFT_OK = 0,              /**< it is done */
-    WEFT_NO_MEMORY = 1,       /**< memory or address space ran out; nothing was changed */
-    WEFT_INVALID = 2,         /**< an argument is null or out of range */
-    WEFT_WRONG_KIND = 3,      /**< not for this kind of unit, pool or scheduler (a tasklet cannot suspend) */
-    WEFT_WRONG_STATE = 4,     /**< not in this state (resuming a unit that is not suspended) */
-    WEFT_WRONG_CONTEXT = 5,   /**< not from here (yielding outside of a unit) */
-    WEFT_NOT_INITIALIZED = 6, /**< weft_init has not been called, or all was finalized */
-    WEFT_BUSY = 7,            /**< not yet, or somebody else has it; the call may be repeated */
-    WEFT_UNSUPPORTED = 8,     /**< this machine, kernel or plug-in cannot do it, or the library was built without it (weft_features) */
-    WEFT_NOT_RETURNED = 9,    /**< the unit has ended, and its body has not returned; see weft_unit_outcome_get. Since 0.7 */
-    WEFT_ENVIRONMENT = 10,    /**< a WEFT_ variable has a value that is not legal */
-    WEFT_SYSTEM = 11,         /**< the kernel refused (threads, affinity); the text says what */
-    WEFT_TIMED_OUT = 12,      /**< the deadline came first; nothing was taken */
-    WEFT_CLOSED = 13          /**< the channel is closed */
+    /** it is done */
+    WEFT_OK = 0,
+    /** memory or address space ran out; nothing was changed */
+    WEFT_NO_MEMORY = 1,
+    /** an argument is null or out of range */
+    WEFT_INVALID = 2,
+    /** not for this kind of unit, pool or scheduler (a tasklet cannot suspend) */
+    WEFT_WRONG_KIND = 3,
+    /** not in this state (resuming a unit that is not suspended) */
+    WEFT_WRONG_STATE = 4,
+    /** not from here (yielding outside of a unit) */
+    WEFT_WRONG_CONTEXT = 5,
+    /** weft_init has not been called, or all was finalized */
+    WEFT_NOT_INITIALIZED = 6,
+    /** not yet, or somebody else has it; the call may be repeated */
+    WEFT_BUSY = 7,
+    /** this machine, kernel or plug-in cannot do it, or the library was built without it (weft_features) */
+    WEFT_UNSUPPORTED = 8,
+    /** the unit has ended, and its body has not returned; see weft_unit_outcome_get. Since 0.7 */
+    WEFT_NOT_RETURNED = 9,
+    /** a WEFT_ variable has a value that is not legal */
+    WEFT_ENVIRONMENT = 10,
+    /** the kernel refused (threads, affinity); the text says what */
+    WEFT_SYSTEM = 11,
+    /** the deadline came first; nothing was taken */
+    WEFT_TIMED_OUT = 12,
+    /** the channel is closed */
+    WEFT_CLOSED = 13
 } weft_status;
 
 /** The name of `status` as it stands in this header, "WEFT_OK" for instance; "WEFT_?" for a number

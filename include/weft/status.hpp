@@ -39,7 +39,8 @@ private:
 /** Throws weft::error when `status` is not WEFT_OK. To be called before the unit can switch, because the
  * sentence belongs to the OS thread. */
 inline void check(weft_status status) {
-    if (status != WEFT_OK) [[unlikely]] throw error(status);
+    if (status != WEFT_OK) [[unlikely]]
+        throw error(status);
 }
 
 /** The version of the library that is running, as MAJOR * 10000 + MINOR * 100 + PATCH. */
@@ -52,8 +53,9 @@ enum class feature : unsigned {
     observers = WEFT_FEATURE_OBSERVERS  /**< observers of units, and the trace */
 };
 
-/** Whether the library that is running was built with it; a call that needs what it lacks throws weft::error with WEFT_UNSUPPORTED. Since 0.4. */
+/** Whether the library that is running was built with it; a call that needs what it lacks throws weft::error with
+ * WEFT_UNSUPPORTED. Since 0.4. */
 inline bool has(feature which) noexcept { return (weft_features() & static_cast<unsigned>(which)) != 0; }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

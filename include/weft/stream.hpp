@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include <weft/stream.h>
 #include <weft/kind.hpp>
 #include <weft/pool.hpp>
 #include <weft/sched.hpp>
 #include <weft/status.hpp>
-#include <weft/stream.h>
 
 namespace weft {
 inline namespace v0 {
@@ -25,7 +25,7 @@ public:
     /** No stream. */
     constexpr stream_ref() noexcept = default;
     /** The stream behind a handle of the C interface. */
-    constexpr stream_ref(weft_stream* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+    constexpr stream_ref(weft_stream* handle) noexcept : handle_(handle) {}   // NOLINT: meant to convert
 
     /** The handle, for calls of the C interface. */
     constexpr weft_stream* native_handle() const noexcept { return handle_; }
@@ -76,7 +76,7 @@ public:
 
     /** The CPUs that its carrier may run on, as "0-3,8". */
     std::string binding() const {
-        std::array<char, 4096> text{};  // a set of 1,024 CPUs, written as singles, fits
+        std::array<char, 4096> text{};   // a set of 1,024 CPUs, written as singles, fits
         check(weft_stream_binding_get(handle_, text.data(), text.size()));
         return text.data();
     }
@@ -88,7 +88,8 @@ public:
         return sched;
     }
 
-    /** Gives the stream another scheduler, when its loop has its next turn; see weft_stream_sched_set. It is the stream's then. */
+    /** Gives the stream another scheduler, when its loop has its next turn; see weft_stream_sched_set. It is the
+     * stream's then. */
     void set_scheduler(scheduler&& next) const {
         check(weft_stream_sched_set(handle_, next.native_handle()));
         static_cast<void>(next.release());
@@ -101,14 +102,18 @@ protected:
 
 /** How a stream is to be; written with designated initialisers. What is left out is the default. Since 0.7. */
 struct stream_options {
-    pool_ref pool = {};                     /**< its main pool, where it is given no scheduler; none: a new one, freed with the stream */
-    const char* name = nullptr;             /**< at most 15 bytes are kept; null: "weft/RANK" */
-    unit_kind kind = unit_kind::unspecified;  /**< of threads that are spawned on it without a kind */
-    void* data = nullptr;                   /**< what weft_stream_data_get tells from the beginning */
+    /** its main pool, where it is given no scheduler; none: a new one, freed with the stream */
+    pool_ref pool = {};
+    /** at most 15 bytes are kept; null: "weft/RANK" */
+    const char* name = nullptr;
+    /** of threads that are spawned on it without a kind */
+    unit_kind kind = unit_kind::unspecified;
+    /** what weft_stream_data_get tells from the beginning */
+    void* data = nullptr;
 };
 
-/** A stream that is stopped, once its pools are empty, and freed when this object is destroyed. Where it cannot be stopped,
- * by a unit that runs on it or by a tasklet, it stays until the runtime ends; stop() says so instead. */
+/** A stream that is stopped, once its pools are empty, and freed when this object is destroyed. Where it cannot be
+ * stopped, by a unit that runs on it or by a tasklet, it stays until the runtime ends; stop() says so instead. */
 class stream : public stream_ref {
 public:
     /** Starts a stream with a pool of its own. `name`: at most 15 bytes are kept; null: "weft/RANK". */
@@ -116,7 +121,8 @@ public:
     /** Starts a stream with this main pool. */
     explicit stream(pool_ref pool, const char* name = nullptr) : stream(stream_options{.pool = pool, .name = name}) {}
     /** Starts a stream with this scheduler, which it then owns. */
-    explicit stream(scheduler&& runs, const char* name = nullptr) : stream(std::move(runs), stream_options{.name = name}) {}
+    explicit stream(scheduler&& runs, const char* name = nullptr)
+        : stream(std::move(runs), stream_options{.name = name}) {}
     /** Starts a stream as `wanted` says. Since 0.7. */
     explicit stream(const stream_options& wanted) { start(nullptr, wanted); }
     /** Starts a stream as `wanted` says with this scheduler, which it then owns. Since 0.7. */
@@ -178,7 +184,7 @@ namespace this_stream {
 /** The stream that runs the caller, or none outside of streams. After a call that may switch it may be another. */
 inline stream_ref self() noexcept { return weft_stream_self(); }
 
-}  // namespace this_stream
+}   // namespace this_stream
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

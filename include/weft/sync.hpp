@@ -1,7 +1,9 @@
-// What threads wait for, in C++: the standard's own classes, for ULTs and OS threads alike, and events, channels and select.
+// What threads wait for, in C++: the standard's own classes, for ULTs and OS threads alike, and events, channels and
+// select.
 //
-// A class that the standard library has behaves as it says there; what it throws is weft::error. Each may be used by ULTs and by OS
-// threads that are no streams at once; a call that would have to wait throws an error with WEFT_WRONG_KIND in a tasklet.
+// A class that the standard library has behaves as it says there; what it throws is weft::error. Each may be used by
+// ULTs and by OS threads that are no streams at once; a call that would have to wait throws an error with
+// WEFT_WRONG_KIND in a tasklet.
 #pragma once
 
 #include <weft/language.hpp>
@@ -23,9 +25,9 @@
 #include <utility>
 #include <vector>
 
+#include <weft/sync.h>
 #include <weft/deadline.hpp>
 #include <weft/status.hpp>
-#include <weft/sync.h>
 
 namespace weft {
 inline namespace v0 {
@@ -43,8 +45,8 @@ public:
     /** The structure of the C interface. */
     using native_handle_type = weft_mutex*;
 
-    /** Locks; waits as long as somebody else holds it. Throws an error with WEFT_WRONG_STATE when the caller holds it already and it is not
-     * recursive. */
+    /** Locks; waits as long as somebody else holds it. Throws an error with WEFT_WRONG_STATE when the caller holds it
+     * already and it is not recursive. */
     void lock() { check(weft_mutex_lock(&mutex_)); }
     /** Locks if nobody holds it. */
     bool try_lock() noexcept { return weft_mutex_try_lock(&mutex_) == WEFT_OK; }
@@ -59,9 +61,8 @@ public:
     /** Locks, if that is possible before `time`. */
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
-        return wait_by(time, [this](std::uint64_t deadline) {
-            return in_time(weft_mutex_lock_until(&mutex_, deadline));
-        });
+        return wait_by(time,
+                       [this](std::uint64_t deadline) { return in_time(weft_mutex_lock_until(&mutex_, deadline)); });
     }
 
     /** Locks before those who wait with lock(). */
@@ -82,7 +83,7 @@ private:
     weft_mutex mutex_;
 };
 
-}  // namespace detail
+}   // namespace detail
 
 /** A lock, as std::mutex and std::timed_mutex. */
 class mutex : public detail::mutex_base {
@@ -211,7 +212,8 @@ public:
     /** Waits for `duration` at most. */
     template <class Rep, class Period>
     std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration) {
-        const bool notified = detail::in_time(weft_cond_wait_until(&cond_, handle(lock), detail::deadline_in(duration)));
+        const bool notified =
+            detail::in_time(weft_cond_wait_until(&cond_, handle(lock), detail::deadline_in(duration)));
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
     /** Waits until `done()` is true, or for `duration`; what done() says then. */
@@ -227,7 +229,8 @@ public:
     }
     /** Waits until `done()` is true, a stop is requested, or `time` has come; what done() says then. */
     template <class Clock, class Duration, std::predicate Done>
-    bool wait_until(std::unique_lock<mutex>& lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration>& time, Done done) {
+    bool wait_until(std::unique_lock<mutex>& lock, std::stop_token stop,
+                    const std::chrono::time_point<Clock, Duration>& time, Done done) {
         bool answer = false;
         detail::wait_by(time, [&](std::uint64_t deadline) {
             answer = wait_stoppable(lock, stop, deadline, done);
@@ -237,7 +240,8 @@ public:
     }
     /** Waits until `done()` is true, a stop is requested, or `duration` has passed; what done() says then. */
     template <class Rep, class Period, std::predicate Done>
-    bool wait_for(std::unique_lock<mutex>& lock, std::stop_token stop, const std::chrono::duration<Rep, Period>& duration, Done done) {
+    bool wait_for(std::unique_lock<mutex>& lock, std::stop_token stop,
+                  const std::chrono::duration<Rep, Period>& duration, Done done) {
         return wait_stoppable(lock, stop, detail::deadline_in(duration), done);
     }
 
@@ -256,13 +260,16 @@ private:
     }
 
     template <class Done>
-    bool wait_stoppable(std::unique_lock<mutex>& lock, const std::stop_token& stop, std::uint64_t deadline, Done& done) {
-        // Whoever requests the stop wakes all; a waiter that has looked before, and takes its place after, is told by `unless`.
+    bool wait_stoppable(std::unique_lock<mutex>& lock, const std::stop_token& stop, std::uint64_t deadline,
+                        Done& done) {
+        // Whoever requests the stop wakes all; a waiter that has looked before, and takes its place after, is told by
+        // `unless`.
         const std::stop_callback wake(stop, [this] { weft_cond_interrupt(&cond_); });
         const auto requested = [](void* token) { return static_cast<const std::stop_token*>(token)->stop_requested(); };
         while (!stop.stop_requested()) {
             if (done()) return true;
-            const weft_status status = weft_cond_wait_unless_until(&cond_, handle(lock), requested, const_cast<std::stop_token*>(&stop), deadline);
+            const weft_status status = weft_cond_wait_unless_until(&cond_, handle(lock), requested,
+                                                                   const_cast<std::stop_token*>(&stop), deadline);
             if (!detail::in_time(status)) break;
         }
         return done();
@@ -277,19 +284,23 @@ private:
 /** A counting semaphore, as std::counting_semaphore. */
 template <std::ptrdiff_t LeastMax = WEFT_COUNT_MAX>
 class counting_semaphore {
-    static_assert(LeastMax >= 0 && LeastMax <= static_cast<std::ptrdiff_t>(WEFT_COUNT_MAX), "it counts to WEFT_COUNT_MAX");
+    static_assert(LeastMax >= 0 && LeastMax <= static_cast<std::ptrdiff_t>(WEFT_COUNT_MAX),
+                  "it counts to WEFT_COUNT_MAX");
 
 public:
     /** The most that it can count. */
     static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
 
     /** Begins with `desired`. */
-    explicit constexpr counting_semaphore(std::ptrdiff_t desired) noexcept : semaphore_{static_cast<std::uint32_t>(desired), 0, {}} {}
+    explicit constexpr counting_semaphore(std::ptrdiff_t desired) noexcept
+        : semaphore_{static_cast<std::uint32_t>(desired), 0, {}} {}
     counting_semaphore(const counting_semaphore&) = delete;
     counting_semaphore& operator=(const counting_semaphore&) = delete;
 
     /** Adds `update`; wakes as many as can be served. */
-    void release(std::ptrdiff_t update = 1) { check(weft_semaphore_release(&semaphore_, static_cast<std::uint32_t>(update))); }
+    void release(std::ptrdiff_t update = 1) {
+        check(weft_semaphore_release(&semaphore_, static_cast<std::uint32_t>(update)));
+    }
     /** Takes one; waits until there is one. */
     void acquire() { check(weft_semaphore_acquire(&semaphore_)); }
     /** Takes one if there is one. */
@@ -326,7 +337,9 @@ public:
     latch& operator=(const latch&) = delete;
 
     /** Counts down by `update`. */
-    void count_down(std::ptrdiff_t update = 1) { check(weft_latch_count_down(&latch_, static_cast<std::uint32_t>(update))); }
+    void count_down(std::ptrdiff_t update = 1) {
+        check(weft_latch_count_down(&latch_, static_cast<std::uint32_t>(update)));
+    }
     /** Whether it has come to zero. */
     bool try_wait() const noexcept { return weft_latch_test(&latch_) == WEFT_OK; }
     /** Waits until it has come to zero. */
@@ -360,7 +373,7 @@ struct nothing_to_complete {
     void operator()() noexcept {}
 };
 
-}  // namespace detail
+}   // namespace detail
 
 /** Lets a number of threads go on together, phase after phase, as std::barrier. The completion must not suspend. */
 template <class CompletionFunction = detail::nothing_to_complete>
@@ -481,7 +494,8 @@ void wait_all(Events&... events) {
  * element is received. T is moved without throwing. */
 template <class T>
 class channel {
-    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>, "elements are moved under a lock");
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
+                  "elements are moved under a lock");
     static_assert(alignof(T) <= alignof(std::max_align_t), "elements lie where malloc puts them");
 
 public:
@@ -564,5 +578,5 @@ private:
     weft_channel* channel_ = nullptr;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

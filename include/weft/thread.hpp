@@ -35,25 +35,44 @@ inline namespace v0 {
 
 /** How a thread is to be; written with designated initialisers. What is left out is the default. */
 struct attributes {
-    pool_ref pool = {};                     /**< where it waits while it is ready; none: the main pool of the calling stream */
-    unit_kind kind = unit_kind::unspecified;  /**< see unit_kind */
-    std::size_t stack_bytes = 0;            /**< at least WEFT_STACK_LEAST; 0: as the settings say */
-    std::span<std::byte> stack = {};        /**< memory of the caller for the stack; it must outlive the join */
-    const char* name = nullptr;             /**< copied, at most 23 bytes */
-    bool child_first = false;               /**< run the new thread at once and let the caller wait in its pool */
-    bool measure_stack = false;             /**< note how deep the stack was used; see stack_info */
-    int priority = 0;                       /**< how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
-    stream_ref stream = {};                 /**< without a pool: into this stream's main pool, as a hint; none: the calling one */
-    bool bound = false;                     /**< only that stream ever runs it; without a pool */
-    bool migratable = true;                 /**< whether it may be asked to go to another pool */
-    const void* site = nullptr;             /**< of kind automatic: stands for the place that spawns it; none: the call, and the body's type */
-    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;  /**< called when it goes to another pool; see weft_unit_on_migration */
-    void* on_migration_argument = nullptr;  /**< given to on_migration */
-    void* data = nullptr;                   /**< what weft_unit_data_get tells; see weft_unit_options. Not of spawn_many */
-    void (*release)(void* data) = nullptr;  /**< called with data when the unit is freed */
-    const weft_key* key = nullptr;          /**< a lasting key: data is its value, and weft_unit_data_get tells of another */
-    bool fresh = false;                     /**< of kind hosted: on a pthread that no unit has been on */
-    bool own_float = false;                 /**< it has a floating-point environment of its own, and begins with the one in force here; see weft_unit_options */
+    /** where it waits while it is ready; none: the main pool of the calling stream */
+    pool_ref pool = {};
+    /** see unit_kind */
+    unit_kind kind = unit_kind::unspecified;
+    /** at least WEFT_STACK_LEAST; 0: as the settings say */
+    std::size_t stack_bytes = 0;
+    /** memory of the caller for the stack; it must outlive the join */
+    std::span<std::byte> stack = {};
+    /** copied, at most 23 bytes */
+    const char* name = nullptr;
+    /** run the new thread at once and let the caller wait in its pool */
+    bool child_first = false;
+    /** note how deep the stack was used; see stack_info */
+    bool measure_stack = false;
+    /** how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
+    int priority = 0;
+    /** without a pool: into this stream's main pool, as a hint; none: the calling one */
+    stream_ref stream = {};
+    /** only that stream ever runs it; without a pool */
+    bool bound = false;
+    /** whether it may be asked to go to another pool */
+    bool migratable = true;
+    /** of kind automatic: stands for the place that spawns it; none: the call, and the body's type */
+    const void* site = nullptr;
+    /** called when it goes to another pool; see weft_unit_on_migration */
+    void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
+    /** given to on_migration */
+    void* on_migration_argument = nullptr;
+    /** what weft_unit_data_get tells; see weft_unit_options. Not of spawn_many */
+    void* data = nullptr;
+    /** called with data when the unit is freed */
+    void (*release)(void* data) = nullptr;
+    /** a lasting key: data is its value, and weft_unit_data_get tells of another */
+    const weft_key* key = nullptr;
+    /** of kind hosted: on a pthread that no unit has been on */
+    bool fresh = false;
+    /** it has a floating-point environment of its own, and begins with the one in force here; see weft_unit_options */
+    bool own_float = false;
 };
 
 namespace detail {
@@ -69,7 +88,9 @@ public:
         set(options_.name, wanted.name);
         set(options_.child_first, wanted.child_first);
         set(options_.measure_stack, wanted.measure_stack);
-        set(options_.priority, static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority));  // 127: refused
+        // 127: refused
+        set(options_.priority,
+            static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority));
         set(options_.stream, wanted.stream.native_handle());
         set(options_.bound, wanted.bound);
         set(options_.not_migratable, !wanted.migratable);
@@ -102,8 +123,7 @@ template <class Call>
 void enter(Call&& call) {
     try {
         static_cast<void>(std::forward<Call>(call)());
-    } catch (const exit_request&) {
-    }
+    } catch (const exit_request&) {}
 }
 
 template <class Function, class... Arguments>
@@ -114,7 +134,7 @@ struct closure final : closure_base {
               if (!self->body_deletes) {
                   delete static_cast<closure*>(self);
               } else if constexpr (alignof(closure) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
-                  ::operator delete(static_cast<closure*>(self), std::align_val_t{alignof(closure)});
+                  ::operator delete (static_cast<closure*>(self), std::align_val_t{alignof(closure)});
               } else {
                   ::operator delete(static_cast<closure*>(self));
               }
@@ -184,21 +204,23 @@ spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... ar
 }
 
 template <class F, class... A>
-concept spawnable = std::constructible_from<std::decay_t<F>, F> && (std::constructible_from<std::decay_t<A>, A> && ...) &&
+concept spawnable = std::constructible_from<std::decay_t<F>, F> &&(std::constructible_from<std::decay_t<A>, A>&&...) &&
                     std::invocable<std::decay_t<F>, std::decay_t<A>...>;
 
 // As std::jthread: a body that takes a std::stop_token before its arguments gets one.
 template <class F, class... A>
-concept takes_stop_token = std::constructible_from<std::decay_t<F>, F> && (std::constructible_from<std::decay_t<A>, A> && ...) &&
+concept takes_stop_token = std::constructible_from<std::decay_t<F>, F> &&
+                           (std::constructible_from<std::decay_t<A>, A>&&...) &&
                            std::invocable<std::decay_t<F>, std::stop_token, std::decay_t<A>...>;
 
 template <class F>
-concept not_a_handle = !std::derived_from<std::remove_cvref_t<F>, unit_handle> &&
-                       !std::same_as<std::remove_cvref_t<F>, attributes>;
+concept not_a_handle =
+    !std::derived_from<std::remove_cvref_t<F>, unit_handle> && !std::same_as<std::remove_cvref_t<F>, attributes>;
 
-}  // namespace detail
+}   // namespace detail
 
-/** A user-level thread, with the interface of std::jthread: it can suspend, and it is asked to stop and joined when destroyed.
+/** A user-level thread, with the interface of std::jthread: it can suspend, and it is asked to stop and joined when
+ * destroyed.
  *
  *     weft::thread hello([] { std::puts("hello"); });
  *     weft::thread patient([](std::stop_token stop) { while (!stop.stop_requested()) weft::this_thread::yield(); });
@@ -210,19 +232,21 @@ public:
     /** Owns no thread. */
     thread() noexcept = default;
 
-    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, as std::jthread does: with a
-     * std::stop_token before the arguments if it takes one. Throws weft::error when the library refuses (no memory, not
-     * initialized, ...). */
+    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, as std::jthread does:
+     * with a std::stop_token before the arguments if it takes one. Throws weft::error when the library refuses (no
+     * memory, not initialized, ...). */
     template <class F, class... A>
-        requires(detail::not_a_handle<F> && (detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>))
-    explicit thread(F&& function, A&&... arguments)
+    requires(detail::not_a_handle<F> &&
+             (detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)) explicit thread(F&& function,
+                                                                                                A&&... arguments)
         : thread(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension, when the
      * constructor returns. */
     template <class F, class... A>
-        requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)
-    explicit thread(const attributes& wanted, F&& function, A&&... arguments) {
+    requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>) explicit thread(const attributes& wanted,
+                                                                                              F&& function,
+                                                                                              A&&... arguments) {
         if constexpr (detail::takes_stop_token<F, A...>) {
             stop_ = std::stop_source();
             auto [unit, closure] = detail::spawn(weft_ult_spawn, wanted, std::forward<F>(function), stop_.get_token(),
@@ -279,14 +303,13 @@ public:
 
     /** Spawns a tasklet that runs a decayed copy of `function` with decayed copies of `arguments`. */
     template <class F, class... A>
-        requires(detail::not_a_handle<F> && detail::spawnable<F, A...>)
-    explicit tasklet(F&& function, A&&... arguments)
+    requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>) explicit tasklet(F&& function, A&&... arguments)
         : tasklet(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream, `bound`, the site, the data and what concerns migration count; a stack that
-     * is larger than the scheduler's is refused. */
+    /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream, `bound`, the site, the
+     * data and what concerns migration count; a stack that is larger than the scheduler's is refused. */
     template <class F, class... A>
-        requires detail::spawnable<F, A...>
+    requires detail::spawnable<F, A...>
     explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
         auto [unit, closure] =
             detail::spawn(weft_tasklet_spawn, wanted, std::forward<F>(function), std::forward<A>(arguments)...);
@@ -305,13 +328,14 @@ inline void wait_for_all(std::span<weft_unit* const> units) {
     if (!weft_unit_joined(status)) throw error(status);
 }
 
-}  // namespace detail
+}   // namespace detail
 
-/** Joins all threads and tasklets of a range with one suspension, however many they are; those that are not joinable are
- * passed over. When all have ended, rethrows the exception of the first in order that ended by one; those of the others
- * are dropped. Throws weft::error as unit_handle::join when there are some that cannot be waited for. May switch. */
+/** Joins all threads and tasklets of a range with one suspension, however many they are; those that are not joinable
+ * are passed over. When all have ended, rethrows the exception of the first in order that ended by one; those of the
+ * others are dropped. Throws weft::error as unit_handle::join when there are some that cannot be waited for. May
+ * switch. */
 template <std::ranges::forward_range Range>
-    requires std::derived_from<std::ranges::range_value_t<Range>, unit_handle>
+requires std::derived_from<std::ranges::range_value_t<Range>, unit_handle>
 void join_all(Range&& handles) {
     std::vector<weft_unit*> units;
     if constexpr (std::ranges::sized_range<Range>) units.reserve(std::ranges::size(handles));
@@ -342,7 +366,8 @@ public:
         thread_group(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is impossible, also where no runtime runs any more. */
+    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is impossible, also where no
+     * runtime runs any more. */
     ~thread_group() {
         if (!units_.empty()) finish();
     }
@@ -355,14 +380,14 @@ public:
     unit_ref operator[](std::size_t index) const noexcept { return units_[index]; }
 
     /** Waits until all units have ended, with one suspension, and frees them. Rethrows the exception of the first in
-     * order whose body ended by one; those of the others are dropped. Throws weft::error, and owns the units still, when
-     * they cannot be waited for. May switch. */
+     * order whose body ended by one; those of the others are dropped. Throws weft::error, and owns the units still,
+     * when they cannot be waited for. May switch. */
     void join() {
         detail::wait_for_all(units_);
         std::exception_ptr first;
         weft_unit_join_free_many(units_.data(), units_.size());
         for (weft_unit* unit : units_) {
-            if (unit == nullptr) continue;  // it has returned
+            if (unit == nullptr) continue;   // it has returned
             if (!first) first = detail::what_ended(unit);
             weft_unit_free(unit);
         }
@@ -411,16 +436,16 @@ private:
     void finish() noexcept {
         detail::expect_runtime(units_.front(), "weft::thread_group");
         join();
-    }  // what join() throws meets noexcept: std::terminate
+    }   // what join() throws meets noexcept: std::terminate
 
     // Before the units, so that it is destroyed after them; a plain pointer with a deleter, to hold any type.
     std::unique_ptr<void, void (*)(void*)> state_{nullptr, [](void*) {}};
     std::vector<weft_unit*> units_;
 };
 
-/** Spawns `count` threads as `wanted` says, all of them or none; thread i calls function(i), or function() when it takes
- * no number. One copy of `function` is called by all of them, at the same time and as const; it lives until the group
- * is joined. With unit_kind::tasklet they are tasklets. child_first and stack must be left out. */
+/** Spawns `count` threads as `wanted` says, all of them or none; thread i calls function(i), or function() when it
+ * takes no number. One copy of `function` is called by all of them, at the same time and as const; it lives until the
+ * group is joined. With unit_kind::tasklet they are tasklets. child_first and stack must be left out. */
 template <class F>
 thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function) {
     using function_type = std::decay_t<F>;
@@ -434,8 +459,8 @@ thread_group spawn_many(const attributes& wanted, std::size_t count, F&& functio
     for (std::size_t i = 0; i < count; ++i) arguments[i] = &state->places[i];
     std::vector<weft_unit*> units(count);
     const detail::unit_options options(wanted);
-    check(weft_unit_spawn_many(wanted.pool.native_handle(), count, state_type::body, arguments.data(),
-                               options.given(), units.data()));
+    check(weft_unit_spawn_many(wanted.pool.native_handle(), count, state_type::body, arguments.data(), options.given(),
+                               units.data()));
     group.units_ = std::move(units);
     group.state_ = {state.release(), [](void* held) { delete static_cast<state_type*>(held); }};
     return group;
@@ -449,9 +474,9 @@ thread_group spawn_many(std::size_t count, F&& function) {
 
 /** Where a unit is that is to run next; see weft_hand_off_to. Since 0.7. */
 enum class hand_off_to {
-    ready = WEFT_TO_READY,          /**< it waits in its pool */
-    suspended = WEFT_TO_SUSPENDED,  /**< it is suspended, and resumes */
-    popped = WEFT_TO_POPPED         /**< it was popped */
+    ready = WEFT_TO_READY,         /**< it waits in its pool */
+    suspended = WEFT_TO_SUSPENDED, /**< it is suspended, and resumes */
+    popped = WEFT_TO_POPPED        /**< it was popped */
 };
 
 /** What the calling thread says and does of itself, as std::this_thread. */
@@ -476,8 +501,11 @@ inline void yield() { check(weft_unit_yield()); }
  * not ready or its pool cannot give a unit out of the middle; see weft_unit_yield_to. May switch. */
 inline void yield_to(unit_ref unit) { check(weft_unit_yield_to(unit.native_handle())); }
 
-/** As yield_to(), for a unit that is suspended, and resumes, or that was popped; see weft_unit_hand_off. May switch. Since 0.7. */
-inline void yield_to(unit_ref unit, hand_off_to from) { check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_YIELD)); }
+/** As yield_to(), for a unit that is suspended, and resumes, or that was popped; see weft_unit_hand_off. May switch.
+ * Since 0.7. */
+inline void yield_to(unit_ref unit, hand_off_to from) {
+    check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_YIELD));
+}
 
 /** As yield_to(), but the calling thread is suspended until somebody resumes it. May switch. */
 inline void suspend_to(unit_ref unit, hand_off_to from = hand_off_to::ready) {
@@ -487,14 +515,14 @@ inline void suspend_to(unit_ref unit, hand_off_to from = hand_off_to::ready) {
 /** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May switch. */
 inline void suspend() { check(weft_unit_suspend(nullptr, nullptr)); }
 
-/** Suspends the calling thread and calls publish(unit_ref) on whatever runs next, once the thread's stack has been left:
- * publish puts the unit where its waker will find it. Its last act may already have been answered by a resume; after
- * that it must not touch the stack of the suspended thread. It must not suspend; what it throws ends the process. A
- * trivially copyable callable is copied off the stack before it is called, so it may touch its own captures to its
+/** Suspends the calling thread and calls publish(unit_ref) on whatever runs next, once the thread's stack has been
+ * left: publish puts the unit where its waker will find it. Its last act may already have been answered by a resume;
+ * after that it must not touch the stack of the suspended thread. It must not suspend; what it throws ends the process.
+ * A trivially copyable callable is copied off the stack before it is called, so it may touch its own captures to its
  * end. May switch. */
 template <class Publish>
-    requires std::invocable<std::remove_reference_t<Publish>&, unit_ref>
-void suspend(Publish&& publish) {
+requires std::invocable < std::remove_reference_t<Publish>
+&, unit_ref > void suspend(Publish&& publish) {
     using callable = std::remove_reference_t<Publish>;
     check(weft_unit_suspend(
         [](weft_unit* unit, void* argument) noexcept {
@@ -517,7 +545,7 @@ void suspend(Publish&& publish) {
     throw detail::exit_request{};
 }
 
-}  // namespace this_thread
+}   // namespace this_thread
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <weft/status.hpp>
 #include <weft/trace.h>
+#include <weft/status.hpp>
 
 namespace weft {
 inline namespace v0 {
@@ -35,14 +35,16 @@ inline void print_units(std::FILE* file) { check(weft_units_print(file)); }
 /** Writes a dump of all streams and units to `file`, with frames. See weft_dump. Since 0.3. */
 inline void dump(std::FILE* file) { check(weft_dump(file)); }
 
-/** Observes units as long as it lives: weft_observer_register. Is not copied; a moved-from one observes nothing. Since 0.3. */
+/** Observes units as long as it lives: weft_observer_register. Is not copied; a moved-from one observes nothing. Since
+ * 0.3. */
 class observer {
 public:
-    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once, and under the rules of weft_observer_register. It must
-     * not throw. Throws weft::error. */
+    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once, and under the rules
+     * of weft_observer_register. It must not throw. Throws weft::error. */
     template <class Call>
     observer(unsigned events, Call call) {
-        static_assert(std::is_nothrow_invocable_v<Call&, const weft_observation&>, "an observer's call must be noexcept");
+        static_assert(std::is_nothrow_invocable_v<Call&, const weft_observation&>,
+                      "an observer's call must be noexcept");
         auto kept = std::make_shared<Call>(std::move(call));
         weft_observer_options options{};
         options.size = sizeof options;
@@ -54,7 +56,8 @@ public:
     }
 
     /** Takes over what the other one does. */
-    observer(observer&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), call_(std::move(other.call_)) {}
+    observer(observer&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)), call_(std::move(other.call_)) {}
     observer(const observer&) = delete;
     observer& operator=(const observer&) = delete;
 
@@ -68,5 +71,5 @@ private:
     std::shared_ptr<void> call_;
 };
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft

@@ -1,5 +1,6 @@
 // Units in C++. A unit_ref is one pointer and owns nothing; a unit_handle owns a unit and joins it, and is what
-// weft::thread and weft::tasklet have in common. The unit keeps the exception that ended its body; whoever joins gets it.
+// weft::thread and weft::tasklet have in common. The unit keeps the exception that ended its body; whoever joins gets
+// it.
 #pragma once
 
 #include <weft/language.hpp>
@@ -17,12 +18,12 @@
 #include <type_traits>
 #include <utility>
 
+#include <weft/runtime.h>
+#include <weft/unit.h>
 #include <weft/deadline.hpp>
 #include <weft/embed/here.hpp>
 #include <weft/kind.hpp>
-#include <weft/runtime.h>
 #include <weft/status.hpp>
-#include <weft/unit.h>
 
 namespace weft {
 inline namespace v0 {
@@ -37,14 +38,20 @@ enum class unit_state {
 
 /** How a unit has ended. Since 0.7. */
 enum class unit_outcome {
-    returned = WEFT_OUTCOME_RETURNED,    /**< its body has returned, or called weft_unit_exit */
-    exception = WEFT_OUTCOME_EXCEPTION,  /**< an exception has left its body */
-    cancelled = WEFT_OUTCOME_CANCELLED,  /**< it was asked to end */
-    no_stack = WEFT_OUTCOME_NO_STACK,    /**< its body was not called: no stack could be had for it */
-    no_pthread = WEFT_OUTCOME_NO_PTHREAD /**< its body was not called: it is hosted, and no pthread could be had for it */
+    /** its body has returned, or called weft_unit_exit */
+    returned = WEFT_OUTCOME_RETURNED,
+    /** an exception has left its body */
+    exception = WEFT_OUTCOME_EXCEPTION,
+    /** it was asked to end */
+    cancelled = WEFT_OUTCOME_CANCELLED,
+    /** its body was not called: no stack could be had for it */
+    no_stack = WEFT_OUTCOME_NO_STACK,
+    /** its body was not called: it is hosted, and no pthread could be had for it */
+    no_pthread = WEFT_OUTCOME_NO_PTHREAD
 };
 
-/** What a join throws when the unit has ended, but neither returned nor thrown. Its code() is WEFT_NOT_RETURNED. Since 0.7. */
+/** What a join throws when the unit has ended, but neither returned nor thrown. Its code() is WEFT_NOT_RETURNED. Since
+ * 0.7. */
 class WEFT_API not_returned : public error {
 public:
     /** An error with the library's sentence about the last failing call of this OS thread. */
@@ -88,9 +95,9 @@ struct stack_info {
 
 /** How a unit is to begin anew; written with designated initialisers. Since 0.7. */
 struct revive_options {
-    weft_pool* pool = nullptr;   /**< where it waits; null: the main pool of the calling stream */
-    bool child_first = false;    /**< run it at once and let the caller wait in its pool */
-    const void* site = nullptr;  /**< stands for the place that revives it; null: the call */
+    weft_pool* pool = nullptr;  /**< where it waits; null: the main pool of the calling stream */
+    bool child_first = false;   /**< run it at once and let the caller wait in its pool */
+    const void* site = nullptr; /**< stands for the place that revives it; null: the call */
 };
 
 /** A unit that somebody else owns. Copying it copies the pointer; it is good as long as the unit is not freed. */
@@ -99,7 +106,7 @@ public:
     /** No unit. */
     constexpr unit_ref() noexcept = default;
     /** The unit behind a handle of the C interface. */
-    constexpr unit_ref(weft_unit* handle) noexcept : handle_(handle) {}  // NOLINT: meant to convert
+    constexpr unit_ref(weft_unit* handle) noexcept : handle_(handle) {}   // NOLINT: meant to convert
 
     /** The handle, for calls of the C interface. */
     constexpr weft_unit* native_handle() const noexcept { return handle_; }
@@ -139,7 +146,8 @@ public:
     /** Changes how urgent it is; it counts from the next time that the unit goes into a pool. */
     void set_priority(int priority) const { check(weft_unit_priority_set(handle_, priority)); }
 
-    /** Its state: stale as soon as it returns, unless it is unit_state::done; whoever reads that sees what the unit has done. */
+    /** Its state: stale as soon as it returns, unless it is unit_state::done; whoever reads that sees what the unit has
+     * done. */
     unit_state state() const {
         weft_unit_state state = WEFT_UNIT_READY;
         check(weft_unit_state_get(handle_, &state));
@@ -167,7 +175,8 @@ public:
     /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
     bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
 
-    /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling stream's; see weft_unit_revive_with. Since 0.7. */
+    /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling stream's; see
+     * weft_unit_revive_with. Since 0.7. */
     void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
         weft_revive_options options{};
         options.size = sizeof options;
@@ -176,8 +185,8 @@ public:
         check(weft_unit_revive_with(handle_, wanted.pool, body, argument, &options));
     }
 
-    /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use the std::stop_token of a weft::thread.
-     * Throws an error with WEFT_WRONG_STATE when it has ended. */
+    /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use the std::stop_token of
+     * a weft::thread. Throws an error with WEFT_WRONG_STATE when it has ended. */
     void cancel() const { check(weft_unit_cancel(handle_)); }
     /** Asks it to go to another pool, a weft_pool* or a pool_ref; see weft_unit_migrate_to_pool. */
     template <class Pool>
@@ -212,8 +221,9 @@ namespace detail {
 // What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only catch (...) sees it.
 struct WEFT_API exit_request {};
 
-// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran, or was cancelled; if that
-// was while it deleted, only the memory goes, for destructors that were left in their middle do not run again.
+// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran, or was
+// cancelled; if that was while it deleted, only the memory goes, for destructors that were left in their middle do not
+// run again.
 struct closure_base {
     void (*destroy)(closure_base*) noexcept;
     bool body_deletes = false;
@@ -238,15 +248,16 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 }
 // The memory of units goes with their runtime, and on a stream there is one.
 [[gnu::always_inline]] inline void expect_runtime(const weft_unit* unit, const char* owner) noexcept {
-    if (here() == nullptr && !weft_initialized()) [[unlikely]] end_outlived(unit, owner);
+    if (here() == nullptr && !weft_initialized()) [[unlikely]]
+        end_outlived(unit, owner);
 }
 
-}  // namespace detail
+}   // namespace detail
 
 /** Owns a unit that was spawned, joins it when destroyed: what weft::thread and weft::tasklet have in common.
  *
- * The object itself is for one thread at a time, as std::thread is. An exception that left the unit's body is kept by the
- * unit until join() rethrows it. If nobody does, the destructor calls std::terminate, as the exception would have
+ * The object itself is for one thread at a time, as std::thread is. An exception that left the unit's body is kept by
+ * the unit until join() rethrows it. If nobody does, the destructor calls std::terminate, as the exception would have
  * done in a std::thread: none is lost. */
 class unit_handle {
 public:
@@ -266,8 +277,8 @@ public:
         return *this;
     }
     /** Joins. Calls std::terminate when the body ended by an exception, or when joining is impossible, as in a tasklet
-     * that would have to wait. That the unit was cancelled is no reason to. The object must not outlive its runtime: where none runs any more, a sentence
-     * on standard error says so, and std::terminate is called. */
+     * that would have to wait. That the unit was cancelled is no reason to. The object must not outlive its runtime:
+     * where none runs any more, a sentence on standard error says so, and std::terminate is called. */
     ~unit_handle() {
         if (unit_ != nullptr) finish();
     }
@@ -281,7 +292,7 @@ public:
     /** The unit without the ownership. */
     unit_ref ref() const noexcept { return unit_; }
     /** The unit without the ownership. */
-    operator unit_ref() const noexcept { return unit_; }  // NOLINT: meant to convert
+    operator unit_ref() const noexcept { return unit_; }   // NOLINT: meant to convert
 
     /** Waits until the unit has ended, and frees it. Rethrows the exception that ended its body, if one did.
      *
@@ -289,7 +300,8 @@ public:
      * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (it is
      * detached). Others may wait for it by its handle, and must be back before this is called or wait for it first.
      *
-     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no stack or pthread could be had to run its body.
+     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no stack or pthread could
+     * be had to run its body.
      *
      * Where no runtime runs any more it ends the process as the destructor does. May switch. */
     void join() {
@@ -322,7 +334,7 @@ public:
     void detach() {
         check(weft_unit_detach(unit_));
         unit_ = nullptr;
-        static_cast<void>(closure_.release());  // the body deletes it
+        static_cast<void>(closure_.release());   // the body deletes it
     }
 
     /** Exchanges two handles. */
@@ -354,14 +366,14 @@ private:
         expect_runtime();
         const weft_status status = weft_unit_join(unit_);
         if (status == WEFT_NOT_RETURNED && ref().outcome() == unit_outcome::cancelled) return free_unrun();
-        settle(status);  // what it throws meets noexcept: std::terminate
+        settle(status);   // what it throws meets noexcept: std::terminate
     }
 
     // After a join with this status: frees the unit when it has ended, throws what there is to throw.
     void settle(weft_status status) {
         if (status == WEFT_OK) [[likely]] {
             weft_unit_free(std::exchange(unit_, nullptr));
-            static_cast<void>(closure_.release());  // the body has deleted it
+            static_cast<void>(closure_.release());   // the body has deleted it
         } else if (status == WEFT_NOT_RETURNED) {
             throw_outcome();
         } else {
@@ -372,14 +384,15 @@ private:
     // Frees the unit, which has not returned, and throws what has ended it.
     [[noreturn, gnu::cold, gnu::noinline]] void throw_outcome() {
         const std::exception_ptr ended_by = detail::what_ended(unit_);
-        if (ref().outcome() == unit_outcome::exception) static_cast<void>(closure_.release());  // the body has deleted it
+        // the body has deleted it
+        if (ref().outcome() == unit_outcome::exception) static_cast<void>(closure_.release());
         free_unrun();
         std::rethrow_exception(ended_by);
     }
 
     void free_unrun() noexcept {
         weft_unit_free(std::exchange(unit_, nullptr));
-        closure_.reset();  // unless the body has deleted it: it did not run, or not to its end
+        closure_.reset();   // unless the body has deleted it: it did not run, or not to its end
     }
 
     weft_unit* unit_ = nullptr;
@@ -408,8 +421,8 @@ void for_each_unit(Visitor&& visit) {
     if (state.exception) std::rethrow_exception(state.exception);
 }
 
-}  // namespace v0
-}  // namespace weft
+}   // namespace v0
+}   // namespace weft
 
 /** @cond STD */
 /** Hashes a weft::unit_id. */

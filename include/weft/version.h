@@ -1,8 +1,8 @@
 /* Weft's version, and what is stable since when.
  *
- * The C ABI grows and never shrinks within a major version: structures that a caller fills begin with
- * their size, so an older caller works on a newer library. Before 1.0 that holds within a minor version. The library's
- * soname says with which programs it works: libweft.so.0.7 with those that were linked with a 0.7; the loader refuses others. */
+ * The C ABI grows and never shrinks within a major version: structures that a caller fills begin with their size, so an
+ * older caller works on a newer library. Before 1.0 that holds within a minor version. The library's soname says with
+ * which programs it works: libweft.so.0.7 with those that were linked with a 0.7; the loader refuses others. */
 #ifndef WEFT_VERSION_H
 #define WEFT_VERSION_H
 
@@ -37,13 +37,16 @@ WEFT_API int weft_version(void) WEFT_NOTHROW;
 
 /** What a library may have been built without, by an option of its CMake. */
 typedef enum weft_feature {
-    WEFT_FEATURE_MIGRATION = 1, /**< units are asked to go to other pools: weft_unit_migrate_to_pool and its like (WEFT_MIGRATION) */
-    WEFT_FEATURE_CANCEL = 2,    /**< units are asked to end: weft_unit_cancel (WEFT_CANCEL) */
-    WEFT_FEATURE_OBSERVERS = 4  /**< weft_observer_register, and the trace of the settings (WEFT_OBSERVERS) */
+    /** units are asked to go to other pools: weft_unit_migrate_to_pool and its like (WEFT_MIGRATION) */
+    WEFT_FEATURE_MIGRATION = 1,
+    /** units are asked to end: weft_unit_cancel (WEFT_CANCEL) */
+    WEFT_FEATURE_CANCEL = 2,
+    /** weft_observer_register, and the trace of the settings (WEFT_OBSERVERS) */
+    WEFT_FEATURE_OBSERVERS = 4
 } weft_feature;
 
-/** Bits of weft_feature: what the library that is running was built with, unless told otherwise all. A call that needs another returns
- * WEFT_UNSUPPORTED and does nothing. From anywhere; never switches. Since 0.4. */
+/** Bits of weft_feature: what the library that is running was built with, unless told otherwise all. A call that needs
+ * another returns WEFT_UNSUPPORTED and does nothing. From anywhere; never switches. Since 0.4. */
 WEFT_API unsigned weft_features(void) WEFT_NOTHROW;
 
 WEFT_END

@@ -3,21 +3,21 @@
 
 #include <weft/language.hpp>
 
-#include <weft/status.hpp>
+#include <weft/algorithm.hpp>
+#include <weft/arena.hpp>
+#include <weft/domain.hpp>
+#include <weft/guest.hpp>
 #include <weft/hart.hpp>
-#include <weft/unit.hpp>
-#include <weft/pool.hpp>
-#include <weft/thread.hpp>
-#include <weft/spawn.hpp>
+#include <weft/io.hpp>
 #include <weft/local.hpp>
+#include <weft/parallel.hpp>
+#include <weft/pool.hpp>
+#include <weft/runtime.hpp>
 #include <weft/sched.hpp>
+#include <weft/spawn.hpp>
+#include <weft/status.hpp>
 #include <weft/stream.hpp>
 #include <weft/sync.hpp>
-#include <weft/io.hpp>
-#include <weft/parallel.hpp>
-#include <weft/domain.hpp>
-#include <weft/arena.hpp>
-#include <weft/guest.hpp>
-#include <weft/algorithm.hpp>
+#include <weft/thread.hpp>
 #include <weft/trace.hpp>
-#include <weft/runtime.hpp>
+#include <weft/unit.hpp>

@@ -17,7 +17,7 @@ const Arena* to_arena(const weft_arena* handle, const char* call = __builtin_FUN
 }
 weft_arena* to_handle(Arena* arena) { return handles::to_handle<weft_arena>(handles::Thing::arena, arena); }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -52,4 +52,4 @@ weft_status weft_arena_harts_get(const weft_arena* arena, size_t* harts) noexcep
     return WEFT_OK;
 }
 
-}  // extern "C"
+}   // extern "C"

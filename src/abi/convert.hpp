@@ -33,6 +33,8 @@ inline Stream* to_stream(weft_stream* handle, const char* call = __builtin_FUNCT
 inline const Stream* to_stream(const weft_stream* handle, const char* call = __builtin_FUNCTION()) {
     return handles::to_object<const Stream>(handles::Thing::stream, handle, call);
 }
-inline weft_stream* to_handle(Stream* stream) { return handles::to_handle<weft_stream>(handles::Thing::stream, stream); }
+inline weft_stream* to_handle(Stream* stream) {
+    return handles::to_handle<weft_stream>(handles::Thing::stream, stream);
+}
 
-}  // namespace weft
+}   // namespace weft

@@ -53,7 +53,8 @@ struct Handover : Suspension {
     void publish() { call(weft::to_handle(&self), argument); }
 };
 
-[[gnu::noinline]] void hand_over(Stream& stream, Unit& self, Unit* next, void (*publish)(weft_unit*, void*), void* argument) {
+[[gnu::noinline]] void hand_over(Stream& stream, Unit& self, Unit* next, void (*publish)(weft_unit*, void*),
+                                 void* argument) {
     Handover request{{self}, publish, argument};
     suspend_to(stream, request, next, Waits::as_stated, argument);
 }
@@ -61,7 +62,8 @@ struct Handover : Suspension {
 // WEFT_OK where the caller may pause: it is a ULT on a domain's hart.
 weft_status may_pause(const Stream* stream) {
     const Unit* const self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr || stream->serving.domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
+    if (self == nullptr || stream->serving.domain == nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "only a context pauses: a ULT on a domain's hart");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot pause; make it a ULT");
     return WEFT_OK;
 }
@@ -72,11 +74,12 @@ weft_status read_ops(const weft_domain_ops* ops, weft_domain* const* domain, wef
         return fail(WEFT_INVALID, "weft_domain_ops.size is %zu; set it to sizeof(weft_domain_ops)", ops->size);
     }
     std::memcpy(&given, ops, ops->size < sizeof given ? ops->size : sizeof given);
-    if (given.enter == nullptr || given.unblock == nullptr) return is_null(given.enter == nullptr ? "enter" : "unblock");
+    if (given.enter == nullptr || given.unblock == nullptr)
+        return is_null(given.enter == nullptr ? "enter" : "unblock");
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -108,7 +111,8 @@ weft_status weft_domain_pool_get(const weft_domain* domain, weft_pool** pool) no
 
 weft_status weft_domain_unregister(weft_domain* domain) noexcept {
     if (domain == nullptr) return is_null("domain");
-    if (to_domain(domain)->jobs != nullptr) return fail(WEFT_WRONG_CONTEXT, "an arena's domain is unregistered by the arena");
+    if (to_domain(domain)->jobs != nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "an arena's domain is unregistered by the arena");
     return unregister_domain(*to_domain(domain));
 }
 
@@ -151,7 +155,9 @@ weft_status weft_domain_weight_set(weft_domain* domain, unsigned weight) noexcep
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (weight == 0) return fail(WEFT_INVALID, "a weight is at least 1");
-    if (domain != nullptr && to_domain(domain)->parent != nullptr) return fail(WEFT_INVALID, "the domain's parent shares its harts as it likes; weights are those of the base's children");
+    if (domain != nullptr && to_domain(domain)->parent != nullptr)
+        return fail(WEFT_INVALID,
+                    "the domain's parent shares its harts as it likes; weights are those of the base's children");
     of->base.set_weight(domain == nullptr ? of->streams_root : to_domain(domain)->root, weight);
     return WEFT_OK;
 }
@@ -211,4 +217,4 @@ weft_status weft_context_suspend_to(weft_unit* next, void (*publish)(weft_unit*,
 
 weft_status weft_context_unblock(weft_unit* context) noexcept { return weft_unit_resume(context); }
 
-}  // extern "C"
+}   // extern "C"

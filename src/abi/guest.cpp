@@ -22,4 +22,4 @@ bool weft_guest_awaited(void) noexcept {
     return stream != nullptr && claims_hart(*stream);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -16,13 +16,14 @@ weft_status told(hart::Answer answer, std::size_t number) {
     switch (answer) {
     case hart::Answer::ok: return WEFT_OK;
     case hart::Answer::no_such: return fail(WEFT_INVALID, "there is no hart %zu", number);
-    case hart::Answer::unsupported: return fail(WEFT_UNSUPPORTED, "the topology is known only with hwloc; install libhwloc15");
+    case hart::Answer::unsupported:
+        return fail(WEFT_UNSUPPORTED, "the topology is known only with hwloc; install libhwloc15");
     case hart::Answer::no_memory: return fail(WEFT_NO_MEMORY, "no memory for the topology");
     }
     return WEFT_INVALID;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -75,4 +76,4 @@ weft_status weft_numa_count_get(size_t* count) noexcept {
     return told(hart::numa_count(*count), 0);
 }
 
-}  // extern "C"
+}   // extern "C"

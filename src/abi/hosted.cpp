@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::uint64_t moment_ns = 50'000;
 
-// A guest's hart and OS thread are for those who are about to have nothing to do. Another unit lets them run once, and keeps its OS thread, which may be the only one, and would go on only
-// if it is told of the time.
+// A guest's hart and OS thread are for those who are about to have nothing to do. Another unit lets them run once, and
+// keeps its OS thread, which may be the only one, and would go on only if it is told of the time.
 void wait_a_moment() {
     if (calling_guest() != nullptr) {
         static_cast<void>(sync::sleep_until(os::now_ns() + moment_ns));
@@ -30,10 +30,12 @@ void wait_a_moment() {
     os::futex_wait(nobody_wakes, 0, moment_ns);
 }
 
-// An OS thread that is outside comes in for the time, if that takes no waiting. With no other OS thread to be had nobody else might run what is about to have nothing to do.
+// An OS thread that is outside comes in for the time, if that takes no waiting. With no other OS thread to be had
+// nobody else might run what is about to have nothing to do.
 class Inside {
 public:
-    explicit Inside(const Process& of) : entered_(current_or_null() == nullptr && of.base.available() != 0 && enter_as_guest() == WEFT_OK) {}
+    explicit Inside(const Process& of)
+        : entered_(current_or_null() == nullptr && of.base.available() != 0 && enter_as_guest() == WEFT_OK) {}
     ~Inside() {
         if (entered_) leave_as_guest();
     }
@@ -44,7 +46,7 @@ private:
     const bool entered_;
 };
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -70,7 +72,9 @@ weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) noexcept {
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     if (stack_bytes != 0 && stack_bytes < WEFT_STACK_LEAST) return stack_too_small(stack_bytes);
-    return prepare_hosts(*of, count, stack_bytes, wait_a_moment) ? WEFT_OK : fail(WEFT_SYSTEM, "the kernel starts no more threads");
+    return prepare_hosts(*of, count, stack_bytes, wait_a_moment)
+               ? WEFT_OK
+               : fail(WEFT_SYSTEM, "the kernel starts no more threads");
 }
 
 weft_status weft_hosted_make_room(bool (*attempt)(void*), void* argument) noexcept {
@@ -78,7 +82,9 @@ weft_status weft_hosted_make_room(bool (*attempt)(void*), void* argument) noexce
     if (of == nullptr) return not_initialized();
     if (os::thread_is_starting_one()) return fail(WEFT_WRONG_CONTEXT, "Weft starts a thread of its own there");
     const Inside inside(*of);
-    return make_room_for_program(*of, attempt, argument, wait_a_moment) ? WEFT_OK : fail(WEFT_SYSTEM, "the kernel starts no more threads");
+    return make_room_for_program(*of, attempt, argument, wait_a_moment)
+               ? WEFT_OK
+               : fail(WEFT_SYSTEM, "the kernel starts no more threads");
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -36,11 +36,12 @@ weft_status complete(const weft_poller_hint* hint, weft_poller_hint& out) {
     std::memcpy(&out, hint, hint->size < sizeof out ? hint->size : sizeof out);
     if (out.events == 0) out.events = EPOLLIN;
     if (out.has_descriptor && out.descriptor < 0) return fail(WEFT_INVALID, "%d is no file descriptor", out.descriptor);
-    if (out.only_when_ready && !out.has_descriptor) return fail(WEFT_INVALID, "only_when_ready needs a descriptor that says when");
+    if (out.only_when_ready && !out.has_descriptor)
+        return fail(WEFT_INVALID, "only_when_ready needs a descriptor that says when");
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -75,10 +76,13 @@ weft_status weft_timer_start(weft_timer* timer, void (*fn)(void*), void* argumen
 
 weft_status weft_timer_cancel(weft_timer* timer) noexcept {
     if (timer == nullptr) return is_null("timer");
-    return Timers::cancel(to_timer(timer)) ? WEFT_OK : say(WEFT_WRONG_STATE, "the timer is not waiting: it has fired, or was not started");
+    return Timers::cancel(to_timer(timer))
+               ? WEFT_OK
+               : say(WEFT_WRONG_STATE, "the timer is not waiting: it has fired, or was not started");
 }
 
-weft_status weft_poller_register(bool (*fn)(void*), void* argument, const weft_poller_hint* hint, weft_poller** poller) noexcept {
+weft_status weft_poller_register(bool (*fn)(void*), void* argument, const weft_poller_hint* hint,
+                                 weft_poller** poller) noexcept {
     if (fn == nullptr || poller == nullptr) return is_null(fn == nullptr ? "fn" : "poller");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
@@ -86,13 +90,16 @@ weft_status weft_poller_register(bool (*fn)(void*), void* argument, const weft_p
     if (const weft_status status = complete(hint, known); status != WEFT_OK) return status;
     const int descriptor = known.has_descriptor ? known.descriptor : -1;
     if (descriptor >= 0 && !of->lookout.thread_there()) {
-        return fail(WEFT_SYSTEM, "the kernel refused the thread that waits for descriptors, or the two descriptors that it needs (see ulimit -u and -n)");
+        return fail(WEFT_SYSTEM,
+                    "the kernel refused the thread that waits for descriptors, or the two descriptors that it needs "
+                    "(see ulimit -u and -n)");
     }
     Poller* made = of->pollers.add(fn, argument, descriptor, known.events, known.only_when_ready);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a poller");
     if (descriptor >= 0 && !of->lookout.add(descriptor, known.events, made->tag)) {
         of->pollers.remove(*made, nullptr);
-        return fail(WEFT_INVALID, "the kernel does not tell when descriptor %d is ready (a regular file, or closed)", descriptor);
+        return fail(WEFT_INVALID, "the kernel does not tell when descriptor %d is ready (a regular file, or closed)",
+                    descriptor);
     }
     note_pollers(*of);
     *poller = handles::to_handle<weft_poller>(handles::Thing::poller, made);
@@ -113,7 +120,7 @@ weft_status weft_poller_unregister(weft_poller* poller) noexcept {
 }
 
 weft_status weft_stream_post(weft_stream* stream, void (*fn)(void*), void* argument) noexcept {
-    if (stream == nullptr || fn == nullptr) return WEFT_INVALID;   // no text: a signal handler may have called
+    if (stream == nullptr || fn == nullptr) return WEFT_INVALID;     // no text: a signal handler may have called
     if (to_stream(stream)->role.hidden) return WEFT_WRONG_CONTEXT;   // likewise
     return post(*to_stream(stream), fn, argument) ? WEFT_OK : WEFT_BUSY;
 }
@@ -129,4 +136,4 @@ weft_status weft_on_stream_stack(void (*fn)(void*), void* argument) noexcept {
     return WEFT_OK;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -14,9 +14,11 @@ using namespace weft;
 namespace {
 
 // What others read of keys and values (weft/embed/here.h).
-static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) && offsetof(Key, offset) == offsetof(weft_key_here, offset) &&
+static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) &&
+              offsetof(Key, offset) == offsetof(weft_key_here, offset) &&
               offsetof(Key, near) == offsetof(weft_key_here, near));
-static_assert(sizeof(Slot) == sizeof(weft_hung) && offsetof(weft_hung, value) == 0 && offsetof(weft_hung, mark) == sizeof(void*));
+static_assert(sizeof(Slot) == sizeof(weft_hung) && offsetof(weft_hung, value) == 0 &&
+              offsetof(weft_hung, mark) == sizeof(void*));
 
 [[gnu::cold, gnu::noinline]] weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a unit's values"); }
 
@@ -27,13 +29,15 @@ weft_status set_of_handle(Unit& unit, const Key& key, void* value) {
     case Lasting::no_memory: return no_memory();
     case Lasting::has_one: break;
     }
-    return fail(WEFT_WRONG_STATE, "unit %llu has a value under this lasting key, which is set once", static_cast<unsigned long long>(unit.id));
+    return fail(WEFT_WRONG_STATE, "unit %llu has a value under this lasting key, which is set once",
+                static_cast<unsigned long long>(unit.id));
 }
 
 weft_status no_key() { return fail(WEFT_NO_MEMORY, "no memory for a key, or there are 65536 already"); }
 
 weft_status create_following(const weft_key_options& given, weft_key** key) {
-    if (given.leaves == nullptr || given.returns == nullptr) return fail(WEFT_INVALID, "a key that follows units has both, leaves and returns");
+    if (given.leaves == nullptr || given.returns == nullptr)
+        return fail(WEFT_INVALID, "a key that follows units has both, leaves and returns");
     Key* const made = make_key(given.destructor);
     if (made == nullptr) return no_key();
     if (!follow(*made, given.leaves, given.returns)) {
@@ -50,7 +54,7 @@ weft_status set_of_life(Unit& unit, const Key& key, void* value) {
 
 void* value_of(const Unit& unit, const Key& key) { return key.lasting ? lasting_of(unit, key) : local_of(unit, key); }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -63,7 +67,9 @@ weft_status weft_key_create(void (*destructor)(void*), weft_key** key) noexcept 
 }
 
 static weft_status create_lasting(const weft_key_options& given, weft_key** key) {
-    if (given.destructor != nullptr) return fail(WEFT_INVALID, "values under a lasting key are released, not destroyed: give `release` instead of `destructor`");
+    if (given.destructor != nullptr)
+        return fail(WEFT_INVALID,
+                    "values under a lasting key are released, not destroyed: give `release` instead of `destructor`");
     Key* made = make_lasting_key(given.release);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a lasting key, or there are 1024 already");
     *key = new_handle(*made);
@@ -78,9 +84,11 @@ weft_status weft_key_create_with(const weft_key_options* options, weft_key** key
     weft_key_options given{};   // what an older header does not have is zero
     std::memcpy(&given, options, std::min(options->size, sizeof given));
     const bool follows = given.leaves != nullptr || given.returns != nullptr;
-    if (given.lasting && follows) return fail(WEFT_INVALID, "a lasting key follows no units: its values are set from anywhere");
+    if (given.lasting && follows)
+        return fail(WEFT_INVALID, "a lasting key follows no units: its values are set from anywhere");
     if (given.lasting) return create_lasting(given, key);
-    if (given.release != nullptr) return fail(WEFT_INVALID, "only values under a lasting key are released: set `lasting`, or give a destructor");
+    if (given.release != nullptr)
+        return fail(WEFT_INVALID, "only values under a lasting key are released: set `lasting`, or give a destructor");
     if (follows) return create_following(given, key);
     return weft_key_create(given.destructor, key);
 }
@@ -109,8 +117,11 @@ weft_status weft_unit_local_set(weft_unit* unit, const weft_key* key, void* valu
     if (unit == nullptr || key == nullptr) return is_null(unit == nullptr ? "unit" : "key");
     Unit* of = to_unit(unit);
     if (to_key(key)->lasting) return set_of_handle(*of, *to_key(key), value);
-    if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended, and its values with it", static_cast<unsigned long long>(of->id));
-    if (to_key(key)->follows() && of != running_or_null()) return fail(WEFT_WRONG_CONTEXT, "the key follows units; its values are set by the units themselves");
+    if (of->joint.done())
+        return fail(WEFT_WRONG_STATE, "unit %llu has ended, and its values with it",
+                    static_cast<unsigned long long>(of->id));
+    if (to_key(key)->follows() && of != running_or_null())
+        return fail(WEFT_WRONG_CONTEXT, "the key follows units; its values are set by the units themselves");
     return set_of_life(*of, *to_key(key), value);
 }
 
@@ -128,4 +139,4 @@ bool weft_thread_local_own() noexcept {
     return stream->running != nullptr && (stream->running->kind == Kind::hosted || is_own_code(*stream->running));
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -26,16 +26,19 @@ struct Branch : weft_job {
     return (stream != nullptr && stream->jobs.pop(job)) || take_back(job);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
 weft_status weft_invoke(void (*f)(void*), void* f_argument, void (*g)(void*), void* g_argument) noexcept {
     if (f == nullptr || g == nullptr) return is_null(f == nullptr ? "f" : "g");
     Branch second{{[](weft_job* job) {
-        auto* taken = static_cast<Branch*>(job);
-        taken->call(taken->argument);
-    }, {}}, g, g_argument};
+                       auto* taken = static_cast<Branch*>(job);
+                       taken->call(taken->argument);
+                   },
+                   {}},
+                  g,
+                  g_argument};
     fork(second);
     f(f_argument);
     if (joined(second)) g(g_argument);
@@ -47,4 +50,4 @@ void weft_job_offer(weft_job* job) noexcept { fork(*job); }
 
 bool weft_job_take_back(weft_job* job) noexcept { return joined(*job); }
 
-}  // extern "C"
+}   // extern "C"

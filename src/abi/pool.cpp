@@ -1,6 +1,6 @@
+#include "weft/pool.h"
 #include "process/registry.hpp"
 #include "process/way.hpp"
-#include "weft/pool.h"
 
 #include <cstring>
 
@@ -43,7 +43,9 @@ bool admit_all(Pool& to, weft_unit* const* units, size_t count) {
 }
 
 // Whether the pool is private, and not the calling stream's: another stream's, or no stream's.
-bool is_foreign(const Pool& pool) { return pool.kind == WEFT_POOL_PRIVATE && !static_cast<const PrivatePool&>(pool).mine(); }
+bool is_foreign(const Pool& pool) {
+    return pool.kind == WEFT_POOL_PRIVATE && !static_cast<const PrivatePool&>(pool).mine();
+}
 
 weft_status pop_foreign(Pool& from, Unit** units, std::size_t capacity, std::size_t& count) {
     if (static_cast<PrivatePool&>(from).pop_orphans(units, capacity, count)) return WEFT_OK;
@@ -63,7 +65,8 @@ weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** poo
     if (pool == nullptr) return is_null("pool");
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
-    if (kind == WEFT_POOL_DEFAULT) kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind(*of);
+    if (kind == WEFT_POOL_DEFAULT)
+        kind = access == WEFT_POOL_ACCESS_PRIVATE ? WEFT_POOL_PRIVATE : default_pool_kind(*of);
     if (kind < WEFT_POOL_PRIVATE || kind > WEFT_POOL_BLOCKING || kind == WEFT_POOL_USER) {
         return fail(WEFT_INVALID, "there is no built-in pool of kind %d; see weft_pool_kind", static_cast<int>(kind));
     }
@@ -78,7 +81,7 @@ weft_status create(weft_pool_kind kind, weft_pool_access access, weft_pool** poo
     return admit(*of, make_pool(*of, kind, access), pool);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -104,7 +107,9 @@ weft_status weft_pool_create_user(const weft_pool_ops* ops, void* self, weft_poo
     if (table.push == nullptr && table.push_with != nullptr) table.push = no_push;
     if (table.push == nullptr || table.pop == nullptr || table.length == nullptr) {
         return fail(WEFT_INVALID, "a pool's table needs push, pop and length; %s is missing",
-                    table.push == nullptr ? "push" : table.pop == nullptr ? "pop" : "length");
+                    table.push == nullptr  ? "push"
+                    : table.pop == nullptr ? "pop"
+                                           : "length");
     }
     return admit(*of, pool::create_user(table, self), pool);
 }
@@ -114,7 +119,8 @@ weft_status weft_pool_free(weft_pool* pool) noexcept {
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();   // it has gone with its runtime
     Pool& ends = *to_pool(pool);
-    if (ends.owned || ends.drawers.load() != 0) return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
+    if (ends.owned || ends.drawers.load() != 0)
+        return fail(WEFT_BUSY, "a scheduler draws from the pool; free its stream or scheduler first");
     if (!pool::quiet(ends)) return fail(WEFT_BUSY, "units wait in the pool; let a stream run them first");
     dismiss(*of, ends);
     return WEFT_OK;
@@ -172,7 +178,8 @@ weft_status weft_pool_push_many(weft_pool* pool, weft_unit* const* units, size_t
     return weft_pool_push_many_with(pool, units, count, WEFT_POOL_OP_OTHER);
 }
 
-weft_status weft_pool_push_many_with(weft_pool* pool, weft_unit* const* units, size_t count, uint64_t operation) noexcept {
+weft_status weft_pool_push_many_with(weft_pool* pool, weft_unit* const* units, size_t count,
+                                     uint64_t operation) noexcept {
     if (pool == nullptr || (units == nullptr && count != 0)) return is_null(pool == nullptr ? "pool" : "units");
     if (count == 0) return WEFT_OK;
     Pool* to = to_pool(pool);
@@ -238,18 +245,27 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
     return WEFT_OK;
 }
 
-weft_status weft_pool_pop_wait(weft_pool* pool, weft_unit** unit) noexcept { return weft_pool_pop_wait_until(pool, os::forever, unit); }
+weft_status weft_pool_pop_wait(weft_pool* pool, weft_unit** unit) noexcept {
+    return weft_pool_pop_wait_until(pool, os::forever, unit);
+}
 
 weft_status weft_pool_pop_wait_until(weft_pool* pool, uint64_t deadline_ns, weft_unit** unit) noexcept {
-    if (weft_status status = weft_pool_pop(pool, unit); status != WEFT_OK || *unit != nullptr || deadline_ns <= os::now_ns()) return status;
+    if (weft_status status = weft_pool_pop(pool, unit);
+        status != WEFT_OK || *unit != nullptr || deadline_ns <= os::now_ns())
+        return status;
     Pool& from = *to_pool(pool);
-    if (is_foreign(from)) return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and only the stream that draws from a private pool waits there");
+    if (is_foreign(from))
+        return fail(WEFT_WRONG_CONTEXT,
+                    "nothing waits in the pool, and only the stream that draws from a private pool waits there");
     Stream* stream = current_or_null();
     if (stream != nullptr && (stream->running == nullptr || !is_main_scheduler(*stream->running))) {
-        return fail(WEFT_WRONG_CONTEXT, "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
-                                        "threads that are no streams wait here");
+        return fail(
+            WEFT_WRONG_CONTEXT,
+            "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
+            "threads that are no streams wait here");
     }
-    *unit = weft::to_handle(past_letters(from, stream == nullptr ? pop_wait(nullptr, from, deadline_ns) : run_pop_wait(*stream, from, deadline_ns)));
+    *unit = weft::to_handle(past_letters(
+        from, stream == nullptr ? pop_wait(nullptr, from, deadline_ns) : run_pop_wait(*stream, from, deadline_ns)));
     return WEFT_OK;
 }
 
@@ -257,15 +273,19 @@ weft_status weft_pool_remove(weft_pool* pool, weft_unit* unit) noexcept {
     if (pool == nullptr || unit == nullptr) return is_null(pool == nullptr ? "pool" : "unit");
     Unit* removed = to_unit(unit);
     const auto id = static_cast<unsigned long long>(removed->id);
-    if (!removed->life.is(State::ready) || removed->pool != to_pool(pool)) return fail(WEFT_WRONG_STATE, "unit %llu does not wait in this pool", id);
+    if (!removed->life.is(State::ready) || removed->pool != to_pool(pool))
+        return fail(WEFT_WRONG_STATE, "unit %llu does not wait in this pool", id);
     switch (pool::remove(*to_pool(pool), removed)) {
     case pool::Removal::removed: return WEFT_OK;
-    case pool::Removal::absent: return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere, or its pusher is not done", id);
+    case pool::Removal::absent:
+        return fail(WEFT_WRONG_STATE, "unit %llu is about to run elsewhere, or its pusher is not done", id);
     case pool::Removal::impossible: break;
     }
-    return fail(WEFT_UNSUPPORTED, "the pool gives no unit out of its middle (a deque, a user's without remove, another stream's private one)");
+    return fail(
+        WEFT_UNSUPPORTED,
+        "the pool gives no unit out of its middle (a deque, a user's without remove, another stream's private one)");
 }
 
 void** weft_unit_link(weft_unit* unit) noexcept { return reinterpret_cast<void**>(&to_unit(unit)->link); }
 
-}  // extern "C"
+}   // extern "C"

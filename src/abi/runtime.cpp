@@ -21,7 +21,8 @@ weft_status weft_settings_get(weft_settings* settings) noexcept {
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
     const std::size_t size = settings->size;
-    if (size < sizeof size) return fail(WEFT_INVALID, "weft_settings.size is %zu; set it to sizeof(weft_settings)", size);
+    if (size < sizeof size)
+        return fail(WEFT_INVALID, "weft_settings.size is %zu; set it to sizeof(weft_settings)", size);
     std::memcpy(settings, &of->settings.values, size < sizeof *settings ? size : sizeof *settings);
     settings->size = size;
     return WEFT_OK;
@@ -60,4 +61,4 @@ weft_status weft_memory_trim(void) noexcept {
     return WEFT_OK;
 }
 
-}  // extern "C"
+}   // extern "C"

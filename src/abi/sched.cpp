@@ -1,5 +1,5 @@
-#include "process/registry.hpp"
 #include "weft/sched.h"
+#include "process/registry.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -31,7 +31,8 @@ weft_status admit(Process& of, Sched* made, weft_sched** sched) {
 // The stream that runs the scheduler and calls from its `run`; null otherwise.
 Stream* running(weft_sched* sched, const char* call = __builtin_FUNCTION()) {
     Stream* stream = current_or_null();
-    return stream != nullptr && stream->running != nullptr && stream->running == to_sched(sched, call)->unit ? stream : nullptr;
+    return stream != nullptr && stream->running != nullptr && stream->running == to_sched(sched, call)->unit ? stream
+                                                                                                             : nullptr;
 }
 
 // In a build that checks, handles are not the addresses of what they stand for.
@@ -46,16 +47,18 @@ Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, weft_
     return made;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
-weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, size_t count, weft_sched** sched) noexcept {
+weft_status weft_sched_create(weft_sched_kind kind, weft_pool* const* pools, size_t count,
+                              weft_sched** sched) noexcept {
     Process* const of = process_or_null();
     if (weft_status status = check_pools(of, pools, count, sched); status != WEFT_OK) return status;
     if (kind == WEFT_SCHED_DEFAULT) kind = WEFT_SCHED_BASIC;
     if (kind < WEFT_SCHED_BASIC || kind > WEFT_SCHED_PRIORITY || kind == WEFT_SCHED_USER) {
-        return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind", static_cast<int>(kind));
+        return fail(WEFT_INVALID, "there is no built-in scheduler of kind %d; see weft_sched_kind",
+                    static_cast<int>(kind));
     }
     return admit(*of, create(kind, nullptr, nullptr, pools, count), sched);
 }
@@ -68,7 +71,8 @@ weft_status weft_sched_create_user(const weft_sched_ops* ops, void* self, weft_p
     weft_sched_ops table{};
     std::memcpy(&table, ops, ops->size < sizeof table ? ops->size : sizeof table);
     if ((table.pick == nullptr) == (table.run == nullptr)) {
-        return fail(WEFT_INVALID, "a scheduler's table has exactly one of pick and run; this has %s", table.pick == nullptr ? "none" : "both");
+        return fail(WEFT_INVALID, "a scheduler's table has exactly one of pick and run; this has %s",
+                    table.pick == nullptr ? "none" : "both");
     }
     return admit(*of, create(WEFT_SCHED_USER, &table, self, pools, count), sched);
 }
@@ -89,20 +93,22 @@ weft_status weft_sched_owned_set(weft_sched* sched, bool owned) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_sched_push(weft_sched* sched, weft_pool* pool, const weft_sched_push_options* options, weft_unit** unit) noexcept {
+weft_status weft_sched_push(weft_sched* sched, weft_pool* pool, const weft_sched_push_options* options,
+                            weft_unit** unit) noexcept {
     if (pool == nullptr || sched == nullptr) return is_null(pool == nullptr ? "pool" : "sched");
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
     weft_sched_push_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
-        return fail(WEFT_INVALID, "weft_sched_push_options.size is %zu; set it to sizeof(weft_sched_push_options)", options->size);
+        return fail(WEFT_INVALID, "weft_sched_push_options.size is %zu; set it to sizeof(weft_sched_push_options)",
+                    options->size);
     }
     if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     constexpr std::size_t usual = 61, most = ~0u;
     const std::size_t turn = given.turn == 0 ? usual : given.turn < most ? given.turn : most;
     Unit* made = nullptr;
-    const weft_status status = push_sched(*of, *to_pool(pool), *to_sched(sched), static_cast<unsigned>(turn), &made, unit == nullptr,
-                                          __builtin_return_address(0));
+    const weft_status status = push_sched(*of, *to_pool(pool), *to_sched(sched), static_cast<unsigned>(turn), &made,
+                                          unit == nullptr, __builtin_return_address(0));
     if (status != WEFT_OK) return status;
     if (unit != nullptr) *unit = weft::to_handle(made);
     make_ready(current_or_null(), *made, pool::From::spawned);
@@ -153,4 +159,4 @@ weft_status weft_sched_wait(weft_sched* sched) noexcept {
     return WEFT_OK;
 }
 
-}  // extern "C"
+}   // extern "C"

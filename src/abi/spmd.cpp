@@ -25,4 +25,4 @@ size_t weft_spmd_size(void) noexcept {
     return team_place(number, count) ? count : 0;
 }
 
-}  // extern "C"
+}   // extern "C"

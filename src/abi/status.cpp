@@ -26,4 +26,4 @@ const char* weft_status_name(weft_status status) noexcept {
 
 const char* weft_error_text(void) noexcept { return weft::os::error_text(); }
 
-}  // extern "C"
+}   // extern "C"

@@ -1,6 +1,6 @@
+#include "weft/stream.h"
 #include "carrier/streams.hpp"
 #include "process/registry.hpp"
-#include "weft/stream.h"
 
 #include <cstdio>
 #include <cstring>
@@ -27,7 +27,8 @@ weft_status choose_sched(Process& of, const weft_stream_options& options, Sched*
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(of, *main);
     if (*sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    // It steals from the streams that were there before, which do not steal from it: what it steals would be its own alone, and stay behind when it ends.
+    // It steals from the streams that were there before, which do not steal from it: what it steals would be its own
+    // alone, and stay behind when it ends.
     (*sched)->adopts = false;
     return WEFT_OK;
 }
@@ -64,7 +65,7 @@ weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) 
     return bind_stream(*to_stream(stream), cpus, what);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -74,7 +75,8 @@ weft_status weft_stream_create(const weft_stream_options* options, weft_stream**
     if (of == nullptr) return not_initialized();
     weft_stream_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
-        return fail(WEFT_INVALID, "weft_stream_options.size is %zu; set it to sizeof(weft_stream_options)", options->size);
+        return fail(WEFT_INVALID, "weft_stream_options.size is %zu; set it to sizeof(weft_stream_options)",
+                    options->size);
     }
     if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     Kind kind = Kind::lsa;
@@ -113,7 +115,10 @@ weft_status weft_stream_free(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
     if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     Stream& of = *to_stream(stream);
-    if (!of.ending.joint.done()) return fail(WEFT_BUSY, "stream %zu has not ended; weft_stream_stop asks it to, weft_stream_join_free waits for it", of.rank);
+    if (!of.ending.joint.done())
+        return fail(WEFT_BUSY,
+                    "stream %zu has not ended; weft_stream_stop asks it to, weft_stream_join_free waits for it",
+                    of.rank);
     return free_stream(of);
 }
 
@@ -175,7 +180,8 @@ weft_stream* weft_stream_at(size_t rank) noexcept {
     if (of == nullptr || rank >= Process::most_ranks) return nullptr;
     std::lock_guard guard(of->lock);
     Stream* const stream = of->streams[rank];
-    return stream == nullptr || stream->role.hidden ? nullptr : to_handle(stream);   // what carries harts to domains is no stream of the program's
+    // what carries harts to domains is no stream of the program's
+    return stream == nullptr || stream->role.hidden ? nullptr : to_handle(stream);
 }
 
 size_t weft_stream_count(void) noexcept {
@@ -213,7 +219,8 @@ weft_status weft_stream_name_get(const weft_stream* stream, const char** name) n
 weft_status weft_stream_depth_get(const weft_stream* stream, size_t* depth) noexcept {
     if (stream == nullptr || depth == nullptr) return is_null(stream == nullptr ? "stream" : "depth");
     const Stream* of = to_stream(stream);
-    if (of != current_or_null()) return fail(WEFT_WRONG_CONTEXT, "how deep schedulers stand on stream %zu is known there alone", of->rank);
+    if (of != current_or_null())
+        return fail(WEFT_WRONG_CONTEXT, "how deep schedulers stand on stream %zu is known there alone", of->rank);
     *depth = of->levels.depth;
     return WEFT_OK;
 }
@@ -222,7 +229,8 @@ weft_status weft_stream_bind_hart(weft_stream* stream, size_t hart) noexcept {
     if (weft_status status = check_own(stream); status != WEFT_OK) return status;
     const os::CpuSet own = to_stream(stream)->of->cpus;
     const std::size_t cpu = own.at(hart);
-    if (cpu == os::CpuSet::limit) return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
+    if (cpu == os::CpuSet::limit)
+        return fail(WEFT_INVALID, "there is no hart %zu; the process has %zu", hart, own.count());
     os::CpuSet cpus;
     cpus.add(cpu);
     char what[32];
@@ -244,7 +252,8 @@ weft_status weft_stream_bind_numa(weft_stream* stream, unsigned node) noexcept {
     switch (hart::numa_cpus(node, cpus)) {
     case hart::Answer::ok: break;
     case hart::Answer::no_such: return fail(WEFT_INVALID, "there is no NUMA node %u with CPUs of this process", node);
-    case hart::Answer::unsupported: return fail(WEFT_UNSUPPORTED, "NUMA nodes are known only with hwloc; install libhwloc15");
+    case hart::Answer::unsupported:
+        return fail(WEFT_UNSUPPORTED, "NUMA nodes are known only with hwloc; install libhwloc15");
     case hart::Answer::no_memory: return fail(WEFT_NO_MEMORY, "no memory for the topology");
     }
     char what[32];
@@ -262,11 +271,12 @@ weft_status weft_stream_binding_get(const weft_stream* stream, char* buffer, siz
     const Stream* of = to_stream(stream);
     await_thread(*const_cast<Stream*>(of));
     os::CpuSet cpus;
-    if (!os::affinity_get(of->carrier.thread_id.load(), cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
+    if (!os::affinity_get(of->carrier.thread_id.load(), cpus))
+        return fail(WEFT_SYSTEM, "the kernel does not tell the CPUs of stream %zu", of->rank);
     if (cpus.write(buffer, bytes) < bytes) return WEFT_OK;
     char text[os::error_text_bytes];
     cpus.write(text, sizeof text);
     return fail(WEFT_INVALID, "%zu bytes are too few for '%s'", bytes, text);
 }
 
-}  // extern "C"
+}   // extern "C"

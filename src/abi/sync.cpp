@@ -16,14 +16,16 @@ namespace {
 bool known(weft_urgency urgency) {
     return urgency == WEFT_URGENCY_NORMAL || urgency == WEFT_URGENCY_HIGH || urgency == WEFT_URGENCY_LOW;
 }
-static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH && static_cast<int>(Urgency::low) == WEFT_URGENCY_LOW);
+static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH &&
+              static_cast<int>(Urgency::low) == WEFT_URGENCY_LOW);
 
 // The quick way: nobody holds the mutex.
 [[gnu::always_inline]] inline bool lock_free(Mutex& mutex) {
     const Caller caller;
     void* const identity = caller.identity();
     if (!mutex.try_lock(identity)) return false;
-    if (caller.unit != nullptr) [[likely]] caller.unit->latest_lock = mutex.address();
+    if (caller.unit != nullptr) [[likely]]
+        caller.unit->latest_lock = mutex.address();
     return true;
 }
 
@@ -43,7 +45,7 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH && static_cas
     return event.set(value) ? WEFT_OK : fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -78,10 +80,12 @@ weft_status weft_unit_join_free_many_until(weft_unit** units, size_t count, uint
 // ---- mutex -----------------------------------------------------------------------------------------
 
 weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
-    if (mutex == nullptr) [[unlikely]] return is_null("mutex");
+    if (mutex == nullptr) [[unlikely]]
+        return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
     Unit* const unit = running_or_null();
-    if (unit == nullptr || !of.try_lock(unit)) [[unlikely]] return lock_slow(of, Urgency::normal, forever);
+    if (unit == nullptr || !of.try_lock(unit)) [[unlikely]]
+        return lock_slow(of, Urgency::normal, forever);
     unit->latest_lock = of.address();
     return WEFT_OK;
 }
@@ -90,11 +94,14 @@ weft_status weft_mutex_lock_until(weft_mutex* mutex, uint64_t deadline_ns) noexc
     return weft_mutex_lock_urgent_until(mutex, WEFT_URGENCY_NORMAL, deadline_ns);
 }
 
-weft_status weft_mutex_lock_urgent(weft_mutex* mutex, weft_urgency urgency) noexcept { return weft_mutex_lock_urgent_until(mutex, urgency, WEFT_FOREVER); }
+weft_status weft_mutex_lock_urgent(weft_mutex* mutex, weft_urgency urgency) noexcept {
+    return weft_mutex_lock_urgent_until(mutex, urgency, WEFT_FOREVER);
+}
 
 weft_status weft_mutex_lock_urgent_until(weft_mutex* mutex, weft_urgency urgency, uint64_t deadline_ns) noexcept {
     if (mutex == nullptr) return is_null("mutex");
-    if (!known(urgency)) return fail(WEFT_INVALID, "there is no urgency %d; see weft_urgency", static_cast<int>(urgency));
+    if (!known(urgency))
+        return fail(WEFT_INVALID, "there is no urgency %d; see weft_urgency", static_cast<int>(urgency));
     Mutex of = at<Mutex>(mutex);
     if (lock_free(of)) return WEFT_OK;
     return lock_slow(of, static_cast<Urgency>(urgency), deadline_ns);
@@ -104,7 +111,8 @@ weft_status weft_mutex_spin_lock(weft_mutex* mutex) noexcept {
     if (mutex == nullptr) return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
     if (lock_free(of)) return WEFT_OK;
-    if (of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);   // a recursive one, or an error
+    // a recursive one, or an error
+    if (of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);
     os::Backoff backoff;
     while (!lock_free(of)) backoff.wait();
     return WEFT_OK;
@@ -119,10 +127,12 @@ weft_status weft_mutex_try_lock(weft_mutex* mutex) noexcept {
 }
 
 weft_status weft_mutex_unlock(weft_mutex* mutex) noexcept {
-    if (mutex == nullptr) [[unlikely]] return is_null("mutex");
+    if (mutex == nullptr) [[unlikely]]
+        return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
     Unit* const unit = running_or_null();
-    if (unit == nullptr || of.owner() != unit || !of.unlock_quickly(unit)) [[unlikely]] return unlock_slow(of);
+    if (unit == nullptr || of.owner() != unit || !of.unlock_quickly(unit)) [[unlikely]]
+        return unlock_slow(of);
     unit->latest_lock = nullptr;
     return WEFT_OK;
 }
@@ -143,7 +153,8 @@ weft_status weft_cond_wait_unless(weft_cond* cond, weft_mutex* mutex, bool (*unl
     return weft_cond_wait_unless_until(cond, mutex, unless, argument, WEFT_FOREVER);
 }
 
-weft_status weft_cond_wait_unless_until(weft_cond* cond, weft_mutex* mutex, bool (*unless)(void*), void* argument, uint64_t deadline_ns) noexcept {
+weft_status weft_cond_wait_unless_until(weft_cond* cond, weft_mutex* mutex, bool (*unless)(void*), void* argument,
+                                        uint64_t deadline_ns) noexcept {
     if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
     if (unless == nullptr) return is_null("unless");
     return wait_condition(at<Condition>(cond), at<Mutex>(mutex), deadline_ns, unless, argument);
@@ -174,16 +185,19 @@ weft_status weft_cond_settle(weft_cond* cond, weft_mutex* mutex) noexcept {
 // ---- event -----------------------------------------------------------------------------------------
 
 weft_status weft_event_set(weft_event* event, void* value) noexcept {
-    if (event == nullptr) [[unlikely]] return is_null("event");
+    if (event == nullptr) [[unlikely]]
+        return is_null("event");
     Event of = at<Event>(event);
     Whom waiter{};
-    if (!os::alone() || !of.set_alone(value, waiter)) [[unlikely]] return set_among_others(of, value);
+    if (!os::alone() || !of.set_alone(value, waiter)) [[unlikely]]
+        return set_among_others(of, value);
     if (waiter.nobody()) return WEFT_OK;
     return wake_unit(waiter.unit());
 }
 
 weft_status weft_event_wait(weft_event* event, void** value) noexcept {
-    if (event == nullptr) [[unlikely]] return is_null("event");
+    if (event == nullptr) [[unlikely]]
+        return is_null("event");
     const Event of = at<Event>(event);
     if (!of.come()) return value == nullptr ? wait_unset(of) : wait_unset_until(of, value, forever);
     if (value != nullptr) *value = of.value();
@@ -191,7 +205,8 @@ weft_status weft_event_wait(weft_event* event, void** value) noexcept {
 }
 
 weft_status weft_event_wait_until(weft_event* event, uint64_t deadline_ns, void** value) noexcept {
-    if (event == nullptr) [[unlikely]] return is_null("event");
+    if (event == nullptr) [[unlikely]]
+        return is_null("event");
     const Event of = at<Event>(event);
     if (!of.come()) return wait_unset_until(of, value, deadline_ns);
     if (value != nullptr) *value = of.value();
@@ -216,7 +231,8 @@ weft_status weft_event_wait_any(weft_event* const* events, size_t count, size_t*
     return weft_event_wait_any_until(events, count, WEFT_FOREVER, index);
 }
 
-weft_status weft_event_wait_any_until(weft_event* const* events, size_t count, uint64_t deadline_ns, size_t* index) noexcept {
+weft_status weft_event_wait_any_until(weft_event* const* events, size_t count, uint64_t deadline_ns,
+                                      size_t* index) noexcept {
     if (events == nullptr) return is_null("events");
     if (count == 0) return fail(WEFT_INVALID, "count is 0: none of no events will ever be set");
     for (size_t i = 0; i < count; ++i) {
@@ -225,7 +241,9 @@ weft_status weft_event_wait_any_until(weft_event* const* events, size_t count, u
     return wait_any(events, count, index, deadline_ns);
 }
 
-weft_status weft_event_wait_all(weft_event* const* events, size_t count) noexcept { return weft_event_wait_all_until(events, count, WEFT_FOREVER); }
+weft_status weft_event_wait_all(weft_event* const* events, size_t count) noexcept {
+    return weft_event_wait_all_until(events, count, WEFT_FOREVER);
+}
 
 weft_status weft_event_wait_all_until(weft_event* const* events, size_t count, uint64_t deadline_ns) noexcept {
     if (events == nullptr && count != 0) return is_null("events");
@@ -233,7 +251,8 @@ weft_status weft_event_wait_all_until(weft_event* const* events, size_t count, u
         if (events[i] == nullptr) return fail(WEFT_INVALID, "events[%zu] is null; each is required", i);
     }
     for (size_t i = 0; i < count; ++i) {
-        if (const weft_status status = weft_event_wait_until(events[i], deadline_ns, nullptr); status != WEFT_OK) return status;
+        if (const weft_status status = weft_event_wait_until(events[i], deadline_ns, nullptr); status != WEFT_OK)
+            return status;
     }
     return WEFT_OK;
 }
@@ -242,18 +261,22 @@ weft_status weft_event_wait_all_until(weft_event* const* events, size_t count, u
 
 weft_status weft_semaphore_init(weft_semaphore* semaphore, uint32_t count) noexcept {
     if (semaphore == nullptr) return is_null("semaphore");
-    if (count > WEFT_COUNT_MAX) return fail(WEFT_INVALID, "a semaphore counts at most %u, not %u", WEFT_COUNT_MAX, count);
+    if (count > WEFT_COUNT_MAX)
+        return fail(WEFT_INVALID, "a semaphore counts at most %u, not %u", WEFT_COUNT_MAX, count);
     *semaphore = {count, 0, {0, 0}};
     return WEFT_OK;
 }
 
 weft_status weft_semaphore_release(weft_semaphore* semaphore, uint32_t count) noexcept {
     if (semaphore == nullptr) return is_null("semaphore");
-    if (!at<Semaphore>(semaphore).release(count)) return fail(WEFT_INVALID, "a semaphore counts at most %u; %u more are too many", WEFT_COUNT_MAX, count);
+    if (!at<Semaphore>(semaphore).release(count))
+        return fail(WEFT_INVALID, "a semaphore counts at most %u; %u more are too many", WEFT_COUNT_MAX, count);
     return WEFT_OK;
 }
 
-weft_status weft_semaphore_acquire(weft_semaphore* semaphore) noexcept { return weft_semaphore_acquire_until(semaphore, WEFT_FOREVER); }
+weft_status weft_semaphore_acquire(weft_semaphore* semaphore) noexcept {
+    return weft_semaphore_acquire_until(semaphore, WEFT_FOREVER);
+}
 
 weft_status weft_semaphore_acquire_until(weft_semaphore* semaphore, uint64_t deadline_ns) noexcept {
     if (semaphore == nullptr) return is_null("semaphore");
@@ -283,7 +306,8 @@ weft_status weft_latch_init(weft_latch* latch, uint32_t count) noexcept {
 
 weft_status weft_latch_count_down(weft_latch* latch, uint32_t count) noexcept {
     if (latch == nullptr) return is_null("latch");
-    if (!at<Latch>(latch).count_down(count)) return fail(WEFT_INVALID, "the latch has not %u left to count down", count);
+    if (!at<Latch>(latch).count_down(count))
+        return fail(WEFT_INVALID, "the latch has not %u left to count down", count);
     return WEFT_OK;
 }
 
@@ -297,12 +321,14 @@ weft_status weft_latch_wait_until(weft_latch* latch, uint64_t deadline_ns) noexc
 
 weft_status weft_latch_test(const weft_latch* latch) noexcept {
     if (latch == nullptr) return is_null("latch");
-    return at<Latch>(const_cast<weft_latch*>(latch)).come() ? WEFT_OK : say(WEFT_BUSY, "the latch has not come to zero");
+    return at<Latch>(const_cast<weft_latch*>(latch)).come() ? WEFT_OK
+                                                            : say(WEFT_BUSY, "the latch has not come to zero");
 }
 
 // ---- barrier ---------------------------------------------------------------------------------------
 
-weft_status weft_barrier_init(weft_barrier* barrier, uint32_t expected, void (*completion)(void*), void* argument) noexcept {
+weft_status weft_barrier_init(weft_barrier* barrier, uint32_t expected, void (*completion)(void*),
+                              void* argument) noexcept {
     if (barrier == nullptr) return is_null("barrier");
     if (expected == 0 || expected > WEFT_COUNT_MAX) {
         return fail(WEFT_INVALID, "a barrier is for 1 to %u, not %u", WEFT_COUNT_MAX, expected);
@@ -330,11 +356,14 @@ weft_status weft_barrier_wait_until(weft_barrier* barrier, uint64_t deadline_ns)
 
 weft_status weft_barrier_arrive(weft_barrier* barrier, uint32_t count, uint32_t* phase) noexcept {
     if (barrier == nullptr) return is_null("barrier");
-    if (!at<Barrier>(barrier).arrive(count, 0, phase)) return fail(WEFT_INVALID, "%u are not expected any more in this phase", count);
+    if (!at<Barrier>(barrier).arrive(count, 0, phase))
+        return fail(WEFT_INVALID, "%u are not expected any more in this phase", count);
     return WEFT_OK;
 }
 
-weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase) noexcept { return weft_barrier_wait_phase_until(barrier, phase, WEFT_FOREVER); }
+weft_status weft_barrier_wait_phase(weft_barrier* barrier, uint32_t phase) noexcept {
+    return weft_barrier_wait_phase_until(barrier, phase, WEFT_FOREVER);
+}
 
 weft_status weft_barrier_wait_phase_until(weft_barrier* barrier, uint32_t phase, uint64_t deadline_ns) noexcept {
     if (barrier == nullptr) return is_null("barrier");
@@ -345,13 +374,16 @@ weft_status weft_barrier_wait_phase_until(weft_barrier* barrier, uint32_t phase,
 
 weft_status weft_barrier_arrive_and_drop(weft_barrier* barrier) noexcept {
     if (barrier == nullptr) return is_null("barrier");
-    if (!at<Barrier>(barrier).arrive(1, 1, nullptr)) return fail(WEFT_INVALID, "nobody is expected any more in this phase");
+    if (!at<Barrier>(barrier).arrive(1, 1, nullptr))
+        return fail(WEFT_INVALID, "nobody is expected any more in this phase");
     return WEFT_OK;
 }
 
 // ---- read-write lock -------------------------------------------------------------------------------
 
-weft_status weft_rwlock_read_lock(weft_rwlock* lock) noexcept { return weft_rwlock_read_lock_until(lock, WEFT_FOREVER); }
+weft_status weft_rwlock_read_lock(weft_rwlock* lock) noexcept {
+    return weft_rwlock_read_lock_until(lock, WEFT_FOREVER);
+}
 
 weft_status weft_rwlock_read_lock_until(weft_rwlock* lock, uint64_t deadline_ns) noexcept {
     if (lock == nullptr) return is_null("lock");
@@ -362,7 +394,9 @@ weft_status weft_rwlock_read_lock_until(weft_rwlock* lock, uint64_t deadline_ns)
     return take_or_wait(RwLock::ForReading(of), waiter, deadline_ns, Waits::rwlock, lock);
 }
 
-weft_status weft_rwlock_write_lock(weft_rwlock* lock) noexcept { return weft_rwlock_write_lock_until(lock, WEFT_FOREVER); }
+weft_status weft_rwlock_write_lock(weft_rwlock* lock) noexcept {
+    return weft_rwlock_write_lock_until(lock, WEFT_FOREVER);
+}
 
 weft_status weft_rwlock_write_lock_until(weft_rwlock* lock, uint64_t deadline_ns) noexcept {
     if (lock == nullptr) return is_null("lock");
@@ -405,9 +439,10 @@ namespace {
 Future* to_future(weft_future* handle, const char* call = __builtin_FUNCTION()) {
     return handles::to_object<Future>(handles::Thing::future, handle, call);
 }
-}  // namespace
+}   // namespace
 
-weft_status weft_future_create(size_t compartments, void (*callback)(void**, void*), void* argument, weft_future** future) noexcept {
+weft_status weft_future_create(size_t compartments, void (*callback)(void**, void*), void* argument,
+                               weft_future** future) noexcept {
     if (future == nullptr) return is_null("future");
     Future* made = Future::make(compartments, callback, argument);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a future of %zu compartments", compartments);
@@ -425,11 +460,14 @@ weft_status weft_future_free(weft_future* future) noexcept {
 
 weft_status weft_future_set(weft_future* future, void* value) noexcept {
     if (future == nullptr) return is_null("future");
-    if (!to_future(future)->set(value)) return fail(WEFT_WRONG_STATE, "all compartments of the future are filled; reset it first");
+    if (!to_future(future)->set(value))
+        return fail(WEFT_WRONG_STATE, "all compartments of the future are filled; reset it first");
     return WEFT_OK;
 }
 
-weft_status weft_future_wait(weft_future* future, void*** values) noexcept { return weft_future_wait_until(future, WEFT_FOREVER, values); }
+weft_status weft_future_wait(weft_future* future, void*** values) noexcept {
+    return weft_future_wait_until(future, WEFT_FOREVER, values);
+}
 
 weft_status weft_future_wait_until(weft_future* future, uint64_t deadline_ns, void*** values) noexcept {
     if (future == nullptr) return is_null("future");
@@ -470,25 +508,29 @@ weft_status outcome(weft_status waited, const Waiter& waiter) {
     return waited;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status weft_channel_create(const weft_channel_options* options, weft_channel** channel) noexcept {
     if (channel == nullptr) return is_null("channel");
     weft_channel_options given{};
     if (options != nullptr) {
         if (options->size < sizeof(std::size_t) || options->size > 4096) {
-            return fail(WEFT_INVALID, "weft_channel_options.size is %zu; set it to sizeof(weft_channel_options)", options->size);
+            return fail(WEFT_INVALID, "weft_channel_options.size is %zu; set it to sizeof(weft_channel_options)",
+                        options->size);
         }
         std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
     }
     if (given.element_bytes == 0) given.element_bytes = sizeof(void*);
     const std::size_t most = (~std::size_t{0} / 2) / given.element_bytes;
-    void* block = given.capacity > most ? nullptr : os::allocate(sizeof(Channel) + given.capacity * given.element_bytes);
+    void* block =
+        given.capacity > most ? nullptr : os::allocate(sizeof(Channel) + given.capacity * given.element_bytes);
     if (block == nullptr) {
-        return fail(WEFT_NO_MEMORY, "no memory for a channel of %zu elements of %zu bytes", given.capacity, given.element_bytes);
+        return fail(WEFT_NO_MEMORY, "no memory for a channel of %zu elements of %zu bytes", given.capacity,
+                    given.element_bytes);
     }
     static_assert(sizeof(Channel) % alignof(std::max_align_t) == 0, "the elements lie behind it");
-    auto* made = new (block) Channel({given.element_bytes, given.capacity, given.move, given.drop}, static_cast<char*>(block) + sizeof(Channel));
+    auto* made = new (block) Channel({given.element_bytes, given.capacity, given.move, given.drop},
+                                     static_cast<char*>(block) + sizeof(Channel));
     *channel = handles::to_handle<weft_channel>(handles::Thing::channel, made);
     return WEFT_OK;
 }
@@ -504,22 +546,28 @@ weft_status weft_channel_free(weft_channel* channel) noexcept {
     return WEFT_OK;
 }
 
-weft_status weft_channel_send(weft_channel* channel, void* element) noexcept { return weft_channel_send_until(channel, element, WEFT_FOREVER); }
+weft_status weft_channel_send(weft_channel* channel, void* element) noexcept {
+    return weft_channel_send_until(channel, element, WEFT_FOREVER);
+}
 
 weft_status weft_channel_send_until(weft_channel* channel, void* element, uint64_t deadline_ns) noexcept {
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
-    return outcome(take_or_wait(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
+    return outcome(take_or_wait(Channel::Sending(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel),
+                   waiter);
 }
 
-weft_status weft_channel_receive(weft_channel* channel, void* element) noexcept { return weft_channel_receive_until(channel, WEFT_FOREVER, element); }
+weft_status weft_channel_receive(weft_channel* channel, void* element) noexcept {
+    return weft_channel_receive_until(channel, WEFT_FOREVER, element);
+}
 
 weft_status weft_channel_receive_until(weft_channel* channel, uint64_t deadline_ns, void* element) noexcept {
     if (channel == nullptr || element == nullptr) return is_null(channel == nullptr ? "channel" : "element");
     Waiter waiter;
     waiter.item = element;
-    return outcome(take_or_wait(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel), waiter);
+    return outcome(take_or_wait(Channel::Receiving(*to_channel(channel)), waiter, deadline_ns, Waits::channel, channel),
+                   waiter);
 }
 
 weft_status weft_channel_close(weft_channel* channel) noexcept {
@@ -538,13 +586,15 @@ weft_status weft_channel_select(weft_channel_case* cases, size_t count, size_t* 
     return weft_channel_select_until(cases, count, WEFT_FOREVER, index);
 }
 
-weft_status weft_channel_select_until(weft_channel_case* cases, size_t count, uint64_t deadline_ns, size_t* index) noexcept {
+weft_status weft_channel_select_until(weft_channel_case* cases, size_t count, uint64_t deadline_ns,
+                                      size_t* index) noexcept {
     if (cases == nullptr || index == nullptr) return is_null(cases == nullptr ? "cases" : "index");
     if (count == 0) return fail(WEFT_INVALID, "count is 0: none of no cases will ever come");
     for (size_t i = 0; i < count; ++i) {
-        if (cases[i].channel != nullptr && cases[i].element == nullptr) return fail(WEFT_INVALID, "cases[%zu].element is null; it is required", i);
+        if (cases[i].channel != nullptr && cases[i].element == nullptr)
+            return fail(WEFT_INVALID, "cases[%zu].element is null; it is required", i);
     }
     return sync::select(cases, count, index, deadline_ns);
 }
 
-}  // extern "C"
+}   // extern "C"

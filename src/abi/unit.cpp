@@ -23,7 +23,8 @@ using namespace weft;
 
 namespace {
 
-weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit, const void* site, bool child_first) {
+weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft_unit* unit, const void* site,
+                      bool child_first) {
     if (body == nullptr || unit == nullptr) return is_null(body == nullptr ? "body" : "unit");
     if (process_or_null() == nullptr) return not_initialized();
     Pool& home = pool == nullptr ? standard_pool(current_or_null()) : *to_pool(pool);
@@ -32,10 +33,11 @@ weft_status revive_at(weft_pool* pool, void (*body)(void*), void* argument, weft
 
 void* data_of(const Unit& unit) {
     const Extras* const extras = extras_of(unit);
-    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);   // acquire: pairs with give_data()
+    // acquire: pairs with give_data()
+    return extras == nullptr ? nullptr : extras->data.load(std::memory_order_acquire);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -49,11 +51,13 @@ weft_status weft_tasklet_spawn(weft_pool* pool, void (*body)(void*), void* argum
     return spawn<true>(to_pool(pool), body, argument, options, unit, __builtin_return_address(0));
 }
 
-weft_status weft_ult_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, const void* site, weft_unit** unit) noexcept {
+weft_status weft_ult_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                              const void* site, weft_unit** unit) noexcept {
     return spawn<false>(to_pool(pool), body, argument, options, unit, site);
 }
 
-weft_status weft_tasklet_spawn_at(weft_pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, const void* site, weft_unit** unit) noexcept {
+weft_status weft_tasklet_spawn_at(weft_pool* pool, void (*body)(void*), void* argument,
+                                  const weft_unit_options* options, const void* site, weft_unit** unit) noexcept {
     return spawn<true>(to_pool(pool), body, argument, options, unit, site);
 }
 
@@ -79,12 +83,16 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
 }
 
 // Enumerations of the interface that are the core's.
-static_assert(WEFT_BY_YIELD == static_cast<int>(Leaving::yields) && WEFT_BY_SUSPEND == static_cast<int>(Leaving::suspends) &&
+static_assert(WEFT_BY_YIELD == static_cast<int>(Leaving::yields) &&
+              WEFT_BY_SUSPEND == static_cast<int>(Leaving::suspends) &&
               WEFT_BY_EXIT == static_cast<int>(Leaving::ends));
-static_assert(WEFT_TO_READY == static_cast<int>(Named::ready) && WEFT_TO_SUSPENDED == static_cast<int>(Named::suspended) &&
+static_assert(WEFT_TO_READY == static_cast<int>(Named::ready) &&
+              WEFT_TO_SUSPENDED == static_cast<int>(Named::suspended) &&
               WEFT_TO_POPPED == static_cast<int>(Named::popped));
-static_assert(WEFT_OUTCOME_RETURNED == static_cast<int>(Outcome::returned) && WEFT_OUTCOME_EXCEPTION == static_cast<int>(Outcome::exception) &&
-              WEFT_OUTCOME_CANCELLED == static_cast<int>(Outcome::cancelled) && WEFT_OUTCOME_NO_STACK == static_cast<int>(Outcome::no_stack) &&
+static_assert(WEFT_OUTCOME_RETURNED == static_cast<int>(Outcome::returned) &&
+              WEFT_OUTCOME_EXCEPTION == static_cast<int>(Outcome::exception) &&
+              WEFT_OUTCOME_CANCELLED == static_cast<int>(Outcome::cancelled) &&
+              WEFT_OUTCOME_NO_STACK == static_cast<int>(Outcome::no_stack) &&
               WEFT_OUTCOME_NO_PTHREAD == static_cast<int>(Outcome::no_pthread));
 
 weft_status weft_unit_outcome_get(const weft_unit* unit, weft_unit_outcome* outcome) noexcept {
@@ -185,8 +193,10 @@ weft_status weft_unit_yield_to(weft_unit* unit) noexcept {
 
 weft_status weft_unit_hand_off(weft_unit* unit, weft_hand_off_to to, weft_hand_off_by by) noexcept {
     if (unit == nullptr) return is_null("unit");
-    if (to < WEFT_TO_READY || to > WEFT_TO_POPPED) return fail(WEFT_INVALID, "%d is no weft_hand_off_to", static_cast<int>(to));
-    if (by < WEFT_BY_YIELD || by > WEFT_BY_EXIT) return fail(WEFT_INVALID, "%d is no weft_hand_off_by", static_cast<int>(by));
+    if (to < WEFT_TO_READY || to > WEFT_TO_POPPED)
+        return fail(WEFT_INVALID, "%d is no weft_hand_off_to", static_cast<int>(to));
+    if (by < WEFT_BY_YIELD || by > WEFT_BY_EXIT)
+        return fail(WEFT_INVALID, "%d is no weft_hand_off_by", static_cast<int>(by));
     return hand_off_to(*to_unit(unit), static_cast<Leaving>(by), static_cast<Named>(to));
 }
 
@@ -202,16 +212,21 @@ weft_status weft_unit_revive(weft_unit* unit, weft_pool* pool, void (*body)(void
     return revive_at(pool, body, argument, unit, __builtin_return_address(0), false);
 }
 
-weft_status weft_unit_revive_with(weft_unit* unit, weft_pool* pool, void (*body)(void*), void* argument, const weft_revive_options* options) noexcept {
+weft_status weft_unit_revive_with(weft_unit* unit, weft_pool* pool, void (*body)(void*), void* argument,
+                                  const weft_revive_options* options) noexcept {
     weft_revive_options given{};
     if (options != nullptr && (options->size < sizeof(std::size_t) || options->size > 4096)) {
-        return fail(WEFT_INVALID, "weft_revive_options.size is %zu; set it to sizeof(weft_revive_options)", options->size);
+        return fail(WEFT_INVALID, "weft_revive_options.size is %zu; set it to sizeof(weft_revive_options)",
+                    options->size);
     }
     if (options != nullptr) std::memcpy(&given, options, options->size < sizeof given ? options->size : sizeof given);
-    return revive_at(pool, body, argument, unit, given.site == nullptr ? __builtin_return_address(0) : given.site, given.child_first);
+    return revive_at(pool, body, argument, unit, given.site == nullptr ? __builtin_return_address(0) : given.site,
+                     given.child_first);
 }
 
-weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument) noexcept { return suspend_now(publish, argument); }
+weft_status weft_unit_suspend(void (*publish)(weft_unit*, void*), void* argument) noexcept {
+    return suspend_now(publish, argument);
+}
 
 weft_status weft_unit_resume(weft_unit* unit) noexcept {
     if (unit == nullptr) return is_null("unit");
@@ -220,7 +235,8 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
 
 // What <weft/embed/here.h> says of units, besides where the one that runs is found (process/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
-static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD && sizeof(Unit) == WEFT_BLOCK_UNIT);
+static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD &&
+              sizeof(Unit) == WEFT_BLOCK_UNIT);
 static_assert(offsetof(Extras, data) == offsetof(weft_hanging, data) && generation_shift == WEFT_HANDLE_BITS);
 
 weft_unit* weft_unit_self(void) noexcept { return weft::to_handle(running_or_null()); }
@@ -230,7 +246,9 @@ weft_kind weft_unit_self_kind(void) noexcept {
     return self == nullptr ? WEFT_KIND_DEFAULT : static_cast<weft_kind>(self->kind);
 }
 
-void weft_unit_outlived(const weft_unit* unit, const char* owner) noexcept { tell_outlived(unit, owner == nullptr ? "handle" : owner); }
+void weft_unit_outlived(const weft_unit* unit, const char* owner) noexcept {
+    tell_outlived(unit, owner == nullptr ? "handle" : owner);
+}
 
 weft_status weft_unit_id_get(const weft_unit* unit, uint64_t* id) noexcept {
     if (unit == nullptr || id == nullptr) return is_null(unit == nullptr ? "unit" : "id");
@@ -273,7 +291,8 @@ void* weft_unit_self_data(void) noexcept {
 weft_status weft_unit_argument_get(const weft_unit* unit, void** argument) noexcept {
     if (unit == nullptr || argument == nullptr) return is_null(unit == nullptr ? "unit" : "argument");
     const Unit* of = to_unit(unit);
-    if (of->joint.done() && of->outcome == Outcome::exception) return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
+    if (of->joint.done() && of->outcome == Outcome::exception)
+        return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
     *argument = of->argument;
     return WEFT_OK;
 }
@@ -344,7 +363,9 @@ weft_status weft_unit_bind(weft_pool** former) noexcept {
     return status;
 }
 
-weft_status weft_unit_unbind(weft_pool* former) noexcept { return unbind(former == nullptr ? nullptr : to_pool(former)); }
+weft_status weft_unit_unbind(weft_pool* former) noexcept {
+    return unbind(former == nullptr ? nullptr : to_pool(former));
+}
 
 weft_status weft_unit_stack_get(const weft_unit* unit, weft_stack_info* info) noexcept {
     if (unit == nullptr || info == nullptr) return is_null(unit == nullptr ? "unit" : "info");
@@ -392,7 +413,8 @@ weft_status weft_unit_each(void (*visit)(const weft_unit_info*, void*), void* ar
     return WEFT_OK;
 }
 
-weft_status weft_pool_unit_each(const weft_pool* pool, void (*visit)(const weft_unit_info*, void*), void* argument) noexcept {
+weft_status weft_pool_unit_each(const weft_pool* pool, void (*visit)(const weft_unit_info*, void*),
+                                void* argument) noexcept {
     if (pool == nullptr || visit == nullptr) return is_null(pool == nullptr ? "pool" : "visit");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
@@ -400,4 +422,4 @@ weft_status weft_pool_unit_each(const weft_pool* pool, void (*visit)(const weft_
     return WEFT_OK;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -16,4 +16,4 @@ unsigned weft_features(void) noexcept {
     return features;
 }
 
-}  // extern "C"
+}   // extern "C"

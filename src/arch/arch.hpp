@@ -1,10 +1,12 @@
-// What a processor owes: porting starts here, and this is the whole contract. The library uses nothing of a port but what `Port` names: a test
-// compiles it with a made-up one that has nothing else (test/port/). doc/porting.md tells what the compiler cannot check.
+// What a processor owes: porting starts here, and this is the whole contract. The library uses nothing of a port but
+// what `Port` names: a test compiles it with a made-up one that has nothing else (test/port/). doc/porting.md tells
+// what the compiler cannot check.
 //
-// CMake names the headers of the target's folder, src/arch/<processor>/, by macros: WEFT_ARCH_CONTEXT and WEFT_ARCH_CPU, which are included
-// here, and WEFT_ARCH_LOOK (arch/look.hpp). A port is seven files: context.hpp (the inlined switch) and thread_pointer.hpp beside it, cpu.hpp,
-// look.hpp, frames.cpp (arch/frames.hpp), frame.h (what lies on a suspended stack), and switch.S: the entry of a fresh context, the calls, and
-// two thread-local words, of which weft_local_word is exported for programs (include/weft/embed/here.hpp).
+// CMake names the headers of the target's folder, src/arch/<processor>/, by macros: WEFT_ARCH_CONTEXT and
+// WEFT_ARCH_CPU, which are included here, and WEFT_ARCH_LOOK (arch/look.hpp). A port is seven files: context.hpp (the
+// inlined switch) and thread_pointer.hpp beside it, cpu.hpp, look.hpp, frames.cpp (arch/frames.hpp), frame.h (what lies
+// on a suspended stack), and switch.S: the entry of a fresh context, the calls, and two thread-local words, of which
+// weft_local_word is exported for programs (include/weft/embed/here.hpp).
 #pragma once
 
 #include <concepts>
@@ -21,8 +23,9 @@ namespace weft::arch {
 
 // The contract, checked at compile time.
 template <class Message>
-concept Port = requires(void* p, void** saved, void (*body)(void*), Message message, Main main, std::uint64_t packed, const SuspendedWords& words,
-                        const atomic<std::uint8_t>& byte, const atomic<std::uint32_t>& word, const atomic<void*>& pointer, const FourBytes& bytes) {
+concept Port = requires(void* p, void** saved, void (*body)(void*), Message message, Main main, std::uint64_t packed,
+                        const SuspendedWords& words, const atomic<std::uint8_t>& byte,
+                        const atomic<std::uint32_t>& word, const atomic<void*>& pointer, const FourBytes& bytes) {
     // A context, to be left for another.
     { Message{body, p}.call } -> std::convertible_to<void (*)(void*)>;
     { message.argument } -> std::convertible_to<void*>;
@@ -30,25 +33,26 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
     jump(p, message);                                       // leave for good
     { prepare(p, main) } -> std::same_as<void*>;            // a context on a fresh stack
     { stack_pointer(p) } -> std::same_as<void*>;            // where a suspended context's stack ends
-    call(saved, p, body, p);                                // on a fresh stack, while this context may be resumed as after a swap,
-    call_light(p, body, p);                                 // or may not
+    // on a fresh stack, while this context may be resumed as after a swap,
+    call(saved, p, body, p);
+    call_light(p, body, p);   // or may not
 
     // The thread-local word, and the host's.
-    { local_word() } -> std::same_as<void*>;                // read anew each time, never kept across a switch
+    { local_word() } -> std::same_as<void*>;   // read anew each time, never kept across a switch
     set_local_word(p);
     { local_word_address() } -> std::same_as<void**>;
     { host_word() } -> std::same_as<void*>;
     set_host_word(p);
 
     // Waiting, and time.
-    arch::pause();                                          // not unistd.h's
+    arch::pause();   // not unistd.h's
     { cycles() } -> std::same_as<std::uint64_t>;
 
     // What thread-local memory is found by, which hosted units have of their own.
     { thread_pointer() } -> std::same_as<void*>;
     set_thread_pointer(p);
     { sets_thread_pointer_by_instruction } -> std::same_as<atomic<bool>&>;
-    park_without_stack(p, p);                               // announces that, and sleeps until a word is not zero
+    park_without_stack(p, p);   // announces that, and sleeps until a word is not zero
 
     // Floating-point modes.
     { floating_point() } -> std::same_as<FloatingPoint>;
@@ -81,7 +85,9 @@ static_assert(Port<Message>);
 // What the library computes with.
 static_assert(stack_alignment >= 16);
 static_assert(sizeof(FourBytes) == 4);
-static_assert(std::same_as<decltype(instruction_capability), const unsigned long>);   // of AT_HWCAP2: that the thread pointer is set by an instruction, or 0
-static_assert(std::same_as<decltype(restartable_signature), const std::uint32_t>);    // of glibc's restartable sequences
+// of AT_HWCAP2: that the thread pointer is set by an instruction, or 0
+static_assert(std::same_as<decltype(instruction_capability), const unsigned long>);
+// of glibc's restartable sequences
+static_assert(std::same_as<decltype(restartable_signature), const std::uint32_t>);
 
-}  // namespace weft::arch
+}   // namespace weft::arch

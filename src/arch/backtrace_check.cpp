@@ -14,7 +14,7 @@ struct Context {
 } outer, inner;
 void* home;
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 [[gnu::noinline]] int deepest(int value) {
@@ -27,7 +27,7 @@ extern "C" {
 void inner_main(void (*)(void*), void*) {
     int value = middle(1);
     swap(&inner.saved, outer.saved, {});
-    value = middle(value);                       // stopped here a second time, after having been away
+    value = middle(value);   // stopped here a second time, after having been away
     std::printf("%d\n", value);
     swap(&inner.saved, outer.saved, {});
 }

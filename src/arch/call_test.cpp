@@ -22,7 +22,8 @@ using testing::ReturnPoint;
 class Call : public ::testing::Test {
 protected:
     void SetUp() override {
-        if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
+        if constexpr (config::address_sanitizer || config::thread_sanitizer)
+            GTEST_SKIP() << "not used under this sanitizer";
     }
     void TearDown() override { std::free(stack); }
 
@@ -45,7 +46,8 @@ struct Job {
     mine.aligned = reinterpret_cast<std::uintptr_t>(mine.stood_at) % 16 == 0;
 }
 
-// No lambdas: an unoptimised one is called by a function of the compiler's, which knows that it need not align the stack for it.
+// No lambdas: an unoptimised one is called by a function of the compiler's, which knows that it need not align the
+// stack for it.
 void look_where_it_stands(void* raw) { look(*static_cast<Job*>(raw)); }
 
 TEST_F(Call, RunsOnTheStackThatItIsGivenAndReturnsToItsCaller) {
@@ -61,14 +63,17 @@ TEST_F(Call, RunsOnTheStackThatItIsGivenAndReturnsToItsCaller) {
 
 TEST_F(Call, ThrowsAndCatchesWithinIt) {
     Job job;
-    call(&saved, top(), [](void* raw) {
-        auto& mine = *static_cast<Job*>(raw);
-        try {
-            throw std::runtime_error("called");
-        } catch (const std::exception& error) {
-            mine.caught = error.what();
-        }
-    }, &job);
+    call(
+        &saved, top(),
+        [](void* raw) {
+            auto& mine = *static_cast<Job*>(raw);
+            try {
+                throw std::runtime_error("called");
+            } catch (const std::exception& error) {
+                mine.caught = error.what();
+            }
+        },
+        &job);
     EXPECT_EQ(job.caught, "called");
 }
 
@@ -83,12 +88,16 @@ Relay* relay;
 TEST_F(Call, TheCallerIsResumedByASwitchAndItsMessageWhenTheCalledSuspends) {
     Relay mine;
     relay = &mine;
-    call(&mine.caller, top(), [](void*) {
-        relay->story.emplace_back("called");
-        swap(&relay->called, relay->caller, {[](void* word) { relay->story.emplace_back(static_cast<const char*>(word)); },
-                                                   const_cast<char*>("message")});
-        std::abort();
-    }, nullptr);
+    call(
+        &mine.caller, top(),
+        [](void*) {
+            relay->story.emplace_back("called");
+            swap(&relay->called, relay->caller,
+                 {[](void* word) { relay->story.emplace_back(static_cast<const char*>(word)); },
+                  const_cast<char*>("message")});
+            std::abort();
+        },
+        nullptr);
     mine.story.emplace_back("caller");
     EXPECT_EQ(mine.story, (std::vector<std::string>{"called", "message", "caller"}));
 }
@@ -96,11 +105,14 @@ TEST_F(Call, TheCallerIsResumedByASwitchAndItsMessageWhenTheCalledSuspends) {
 TEST_F(Call, TheCallerIsResumedWithoutAMessageToo) {
     Relay mine;
     relay = &mine;
-    call(&mine.caller, top(), [](void*) {
-        relay->story.emplace_back("called");
-        swap(&relay->called, relay->caller, {});
-        std::abort();
-    }, nullptr);
+    call(
+        &mine.caller, top(),
+        [](void*) {
+            relay->story.emplace_back("called");
+            swap(&relay->called, relay->caller, {});
+            std::abort();
+        },
+        nullptr);
     EXPECT_EQ(mine.story, (std::vector<std::string>{"called"}));
 }
 
@@ -112,9 +124,12 @@ TEST_F(Call, TheCalledMaySuspendAndComeBackBeforeItReturns) {
     });
     other = &coroutine;
     here = testing::this_thread();
-    call(&saved, top(), [](void*) {
-        while (!other->done()) other->resume(here);
-    }, nullptr);
+    call(
+        &saved, top(),
+        [](void*) {
+            while (!other->done()) other->resume(here);
+        },
+        nullptr);
     EXPECT_TRUE(coroutine.done());
 }
 
@@ -136,10 +151,13 @@ TEST_F(Call, ALightOneMaySuspendForGood) {
     static std::vector<std::string> story;
     story.clear();
     Coroutine caller([this](Coroutine&, Message) {
-        call_light(top(), [](void*) {
-            story.emplace_back("called");
-            jump(here.saved, {});
-        }, nullptr);
+        call_light(
+            top(),
+            [](void*) {
+                story.emplace_back("called");
+                jump(here.saved, {});
+            },
+            nullptr);
         std::abort();
     });
     here = testing::this_thread();
@@ -158,15 +176,17 @@ _Unwind_Reason_Code note(_Unwind_Context* context, void*) {
 
 TEST_F(Call, ABacktraceFromTheCalledEndsAtTheCall) {
     functions.clear();
-    call(&saved, top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
+    call(
+        &saved, top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
     ASSERT_GE(functions.size(), 2u);
     EXPECT_LT(functions.size(), 10u);
     EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call));
     functions.clear();
-    call_light(top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
+    call_light(
+        top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
     ASSERT_GE(functions.size(), 2u);
     EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call_light));
 }
 
-}  // namespace
-}  // namespace weft::arch
+}   // namespace
+}   // namespace weft::arch

@@ -126,7 +126,9 @@ TEST(Switch, AFreshContextStartsOnAnAlignedStack) {
 
 TEST(Switch, WhatALeafFunctionKeepsBelowTheStackPointerSurvives) {
     ReturnPoint home = testing::this_thread();
-    Coroutine coroutine([](Coroutine& self, Message) { while (self.leave().call == nullptr) {} });
+    Coroutine coroutine([](Coroutine& self, Message) {
+        while (self.leave().call == nullptr) {}
+    });
     coroutine.resume(home);
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         EXPECT_TRUE(leaf_locals_survive(home, coroutine.place(), seed << 32)) << seed;
@@ -158,7 +160,14 @@ template <class Number>
 void churn(Coroutine& self) {
     Number a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8;
     while (self.leave().call == nullptr) {
-        a += b; b += c; c += d; d += e; e += f; f += g; g += h; h += a;
+        a += b;
+        b += c;
+        c += d;
+        d += e;
+        e += f;
+        f += g;
+        g += h;
+        h += a;
         asm volatile("" : "+m"(a), "+m"(b), "+m"(c), "+m"(d), "+m"(e), "+m"(f), "+m"(g), "+m"(h));
     }
 }
@@ -313,5 +322,5 @@ TEST(Cycles, NeverRunBackwardsOnOneThread) {
     EXPECT_GT(last, first);
 }
 
-}  // namespace
-}  // namespace weft::arch
+}   // namespace
+}   // namespace weft::arch

@@ -22,7 +22,7 @@ thread_local int naive = -1;
 void* context;
 void* home[2];
 int words[2];
-int on = 0;                // which thread runs the context
+int on = 0;   // which thread runs the context
 long wrong = 0, wrong_naive = 0, wrong_before_leaving = 0;
 alignas(4096) char stack[64 * 1024];
 
@@ -56,7 +56,7 @@ void carrier(int mine, std::binary_semaphore* turn) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     std::binary_semaphore turn[2] = {std::binary_semaphore(1), std::binary_semaphore(0)};
@@ -64,7 +64,7 @@ int main() {
     std::thread first(carrier, 0, turn), second(carrier, 1, turn);
     first.join();
     second.join();
-    std::printf("stale words: %ld; stale thread_locals, for comparison: %ld of %d\n",
-                wrong + wrong_before_leaving, wrong_naive, rounds);
+    std::printf("stale words: %ld; stale thread_locals, for comparison: %ld of %d\n", wrong + wrong_before_leaving,
+                wrong_naive, rounds);
     return wrong + wrong_before_leaving == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

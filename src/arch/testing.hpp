@@ -18,10 +18,10 @@ namespace weft::arch::testing {
 // Somewhere to come back to: an OS thread, or a context. Whoever leaves it writes `saved`.
 struct ReturnPoint {
     void* saved = nullptr;
-    void* lowest = nullptr;        // its stack
+    void* lowest = nullptr;   // its stack
     std::size_t bytes = 0;
-    void* fake_stack = nullptr;    // AddressSanitizer's
-    void* fiber = nullptr;         // ThreadSanitizer's
+    void* fake_stack = nullptr;   // AddressSanitizer's
+    void* fiber = nullptr;        // ThreadSanitizer's
 };
 
 // The calling OS thread.
@@ -111,4 +111,4 @@ private:
     bool done_ = false;
 };
 
-}  // namespace weft::arch::testing
+}   // namespace weft::arch::testing

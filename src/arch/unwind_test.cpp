@@ -164,16 +164,18 @@ TEST(Exception, InFlightOnOneContextIsUnknownToTheOthersAndArrives) {
 
 TEST(ExceptionDeathTest, ThatNobodyCatchesEndsInTerminateAtTheEntry) {
     GTEST_FLAG_SET(death_test_style, "fast");   // no other thread runs; an emulator cannot start itself anew
-    EXPECT_DEATH({
-        std::set_terminate([] {
-            static const char text[] = "reached terminate\n";
-            (void)!write(2, text, sizeof(text) - 1);
-            std::_Exit(3);
-        });
-        ReturnPoint home = testing::this_thread();
-        Coroutine coroutine([](Coroutine&, Message) { throw 1; });
-        coroutine.resume(home);
-    }, "reached terminate");
+    EXPECT_DEATH(
+        {
+            std::set_terminate([] {
+                static const char text[] = "reached terminate\n";
+                (void)!write(2, text, sizeof(text) - 1);
+                std::_Exit(3);
+            });
+            ReturnPoint home = testing::this_thread();
+            Coroutine coroutine([](Coroutine&, Message) { throw 1; });
+            coroutine.resume(home);
+        },
+        "reached terminate");
 }
 
 // ---- backtraces -------------------------------------------------------------------------------------
@@ -274,5 +276,5 @@ TEST(Backtrace, OfTheCLibraryEndsThereToo) {
     EXPECT_EQ(_Unwind_FindEnclosingFunction(static_cast<char*>(frames[count - 1]) - 1), address(weft_context_entry));
 }
 
-}  // namespace
-}  // namespace weft::arch
+}   // namespace
+}   // namespace weft::arch

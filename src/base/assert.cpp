@@ -14,7 +14,7 @@ const char* epilogue = nullptr;
     std::abort();
 }
 
-}  // namespace
+}   // namespace
 
 void fatal_epilogue_set(const char* text) {
     if (epilogue != text) epilogue = text;
@@ -35,4 +35,4 @@ void fatal(const char* format, ...) {
     end();
 }
 
-}  // namespace weft
+}   // namespace weft

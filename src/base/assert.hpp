@@ -16,12 +16,13 @@ namespace weft {
 // Called before the runtime starts any thread, which is why no atomic is needed.
 void fatal_epilogue_set(const char* text);
 
-}  // namespace weft
+}   // namespace weft
 
 // The only function-like macro of the core: it must name the expression.
-#define WEFT_ASSERT(expression)                                                                     \
-    do {                                                                                            \
-        if constexpr (::weft::config::checked) {                                                    \
-            if (!(expression)) [[unlikely]] ::weft::assertion_failed(#expression, __FILE__, __LINE__); \
-        }                                                                                           \
+#define WEFT_ASSERT(expression)                                            \
+    do {                                                                   \
+        if constexpr (::weft::config::checked) {                           \
+            if (!(expression)) [[unlikely]]                                \
+                ::weft::assertion_failed(#expression, __FILE__, __LINE__); \
+        }                                                                  \
     } while (false)

@@ -20,4 +20,4 @@ using std::atomic_ref;
 template <class T>
 using plain = T;
 
-}  // namespace weft
+}   // namespace weft

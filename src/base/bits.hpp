@@ -13,7 +13,7 @@ struct Bits {
     Word word = 0;
 
     [[nodiscard]] constexpr bool any() const { return word != 0; }
-    [[nodiscard]] constexpr bool has(Bits which) const { return (word & which.word) != 0; }         // one of them
+    [[nodiscard]] constexpr bool has(Bits which) const { return (word & which.word) != 0; }   // one of them
     [[nodiscard]] constexpr bool has_all(Bits which) const { return (word & which.word) == which.word; }
     [[nodiscard]] constexpr Bits without(Bits which) const { return {static_cast<Word>(word & ~which.word)}; }
     // These bits, or none.
@@ -25,4 +25,4 @@ struct Bits {
     friend constexpr bool operator==(Bits, Bits) = default;
 };
 
-}  // namespace weft
+}   // namespace weft

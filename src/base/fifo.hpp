@@ -38,8 +38,8 @@ public:
         __builtin_prefetch(first_, 1);
     }
 
-    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in. `expect`: is told of whoever is the
-    // first then, unless it is `node`.
+    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in. `expect`: is told
+    // of whoever is the first then, unless it is `node`.
     template <class Expect>
     Node* rotate(Node* node, Expect expect) {
         Node* next = first_;
@@ -111,4 +111,4 @@ private:
     Node* last_ = nullptr;
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -173,5 +173,5 @@ TEST(FifoDeathTest, ANodeThatIsPushedTwiceStopsTheProcess) {
     EXPECT_DEATH(items.push_back(&second), "does not hold");
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

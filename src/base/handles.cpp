@@ -1,13 +1,13 @@
 #include "base/handles.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <utility>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/assert.hpp"
 #include "base/room.hpp"
@@ -47,9 +47,11 @@ bool gone;      // units_are_gone()
 
 class Writing {
 public:
-    // Its holder may have lost its CPU, to those that spin here: with many OS threads they would have it most of the time. The kernel's call, whatever stands before the C library's.
+    // Its holder may have lost its CPU, to those that spin here: with many OS threads they would have it most of the
+    // time. The kernel's call, whatever stands before the C library's.
     Writing() {
-        for (int looks = 0; __atomic_test_and_set(&writing, __ATOMIC_ACQUIRE); ++looks) {   // acquire: pairs with the release of the last holder
+        // acquire: pairs with the release of the last holder
+        for (int looks = 0; __atomic_test_and_set(&writing, __ATOMIC_ACQUIRE); ++looks) {
             if (looks >= 100) syscall(SYS_sched_yield);
         }
     }
@@ -58,9 +60,7 @@ public:
     Writing& operator=(const Writing&) = delete;
 };
 
-Entry*& list_of(std::uintptr_t address) {
-    return book[(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - 16)];
-}
+Entry*& list_of(std::uintptr_t address) { return book[(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - 16)]; }
 
 Entry* find(std::uintptr_t address) {
     // acquire: pairs with the release in entry_of(), so that the entry is seen filled.
@@ -120,7 +120,8 @@ const char* end_of(Thing thing) {
     case Thing::stream: return "weft_stream_join_free or weft_finalize; it is freed once, and not used afterwards";
     case Thing::pool: return "weft_pool_free or weft_finalize; it is freed once, and not used afterwards";
     case Thing::scheduler:
-        return "weft_sched_free, or by the end of the stream that ran it; weft_sched_owned_set(sched, false) keeps it beyond that";
+        return "weft_sched_free, or by the end of the stream that ran it; weft_sched_owned_set(sched, false) keeps it "
+               "beyond that";
     case Thing::domain: return "weft_domain_unregister; it is unregistered once, and not used afterwards";
     case Thing::key: return "weft_key_free; it is freed once, and not used afterwards";
     case Thing::future: return "weft_future_free; it is freed once, when nobody uses it any more";
@@ -132,7 +133,7 @@ const char* end_of(Thing thing) {
     return "its end";
 }
 
-}  // namespace
+}   // namespace
 
 void* enter(Thing thing, const void* object) {
     const auto address = reinterpret_cast<std::uintptr_t>(object);
@@ -164,7 +165,8 @@ void* room_for_good(std::size_t bytes) {
 void* look_up(Thing thing, const void* handle, const char* call) {
     const auto bits = reinterpret_cast<std::uintptr_t>(handle);
     const Entry* const entry = find(bits & address_bits);
-    if (entry == nullptr) wrong_call(call, "%p is no handle of a %s: no such handle was ever given out", handle, name_of(thing));
+    if (entry == nullptr)
+        wrong_call(call, "%p is no handle of a %s: no such handle was ever given out", handle, name_of(thing));
     const State state = entry->now();
     const auto life = static_cast<std::uint16_t>(bits >> life_shift);
     if (life == state.life && state.lives) {
@@ -191,7 +193,8 @@ void* peek(const void* object) {
     return with_life(address, entry == nullptr ? std::uint16_t{0} : entry->now().life);
 }
 
-bool units_are_gone() { return __atomic_load_n(&gone, __ATOMIC_RELAXED); }   // relaxed: a handle comes to its user by ways that order this, too
+// relaxed: a handle comes to its user by ways that order this, too
+bool units_are_gone() { return __atomic_load_n(&gone, __ATOMIC_RELAXED); }
 void set_units_gone(bool are) { __atomic_store_n(&gone, are, __ATOMIC_RELAXED); }   // relaxed: as above
 
 void book_forked() { __atomic_clear(&writing, __ATOMIC_RELAXED); }   // relaxed: nobody else runs
@@ -206,4 +209,4 @@ void wrong_call(const char* call, const char* format, ...) {
     std::abort();
 }
 
-}  // namespace weft::handles
+}   // namespace weft::handles

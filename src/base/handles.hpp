@@ -1,7 +1,8 @@
-// The handles of what programs make and free, but for units (unit/handle.hpp) and, in part, keys (local/key_handle.hpp). To a release a handle is the object's address. A build that
-// checks keeps a book of the addresses that were ever handed out, and a number for each life in the 16 bits that addresses do not use: a
-// handle of what has been freed stops the process at the call that it is given to, with the name of the call, also where another object
-// lies at its address by then. The first life has number 0: its handle is the address there, too.
+// The handles of what programs make and free, but for units (unit/handle.hpp) and, in part, keys
+// (local/key_handle.hpp). To a release a handle is the object's address. A build that checks keeps a book of the
+// addresses that were ever handed out, and a number for each life in the 16 bits that addresses do not use: a handle of
+// what has been freed stops the process at the call that it is given to, with the name of the call, also where another
+// object lies at its address by then. The first life has number 0: its handle is the address there, too.
 //
 // The book is no part of what runs: its atomics are the compiler's own, so that the simulator sees no steps in it.
 #pragma once
@@ -20,7 +21,8 @@ enum class Thing : std::uint8_t { none, stream, pool, scheduler, domain, key, fu
 void* enter(Thing thing, const void* object);
 // Enters an object that is new and stays where it is: its handle is its address, whatever else has lived there before.
 void enter_for_good(Thing thing, const void* object);
-// What the handle stands for. Ends the process, with a sentence that names the call, where that is no such thing or has been freed.
+// What the handle stands for. Ends the process, with a sentence that names the call, where that is no such thing or has
+// been freed.
 void* look_up(Thing thing, const void* handle, const char* call);
 // The object at that address is no more.
 void strike(const void* object);
@@ -32,8 +34,10 @@ void set_units_gone(bool gone);
 // As enter(), of what may have ended at this moment, and from where nothing may be allocated: for lists and dumps.
 void* peek(const void* object);
 
-// Prints "weft: CALL: " and the message, and aborts: the program is wrong, and not Weft, whatever a message of fatal() says besides.
-[[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void wrong_call(const char* call, const char* format, ...);
+// Prints "weft: CALL: " and the message, and aborts: the program is wrong, and not Weft, whatever a message of fatal()
+// says besides.
+[[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void wrong_call(const char* call, const char* format,
+                                                                                  ...);
 
 // ---- in every build -----------------------------------------------------------------------------------------------
 
@@ -46,7 +50,8 @@ template <class Handle>
 }
 
 template <class Object>
-[[gnu::always_inline]] inline Object* to_object([[maybe_unused]] Thing thing, const void* handle, [[maybe_unused]] const char* call) {
+[[gnu::always_inline]] inline Object* to_object([[maybe_unused]] Thing thing, const void* handle,
+                                                [[maybe_unused]] const char* call) {
     if constexpr (config::checked) {
         if (handle != nullptr) return static_cast<Object*>(look_up(thing, handle, call));
     }
@@ -67,4 +72,4 @@ template <class Handle>
     if constexpr (config::checked) strike(object);
 }
 
-}  // namespace weft::handles
+}   // namespace weft::handles

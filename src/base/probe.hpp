@@ -8,35 +8,36 @@
 namespace weft {
 
 enum class Probe : unsigned char {
-    suspend_before_publish,    // the context is saved, nobody knows it yet
-    suspend_after_publish,     // a waker may have resumed it already
-    finish_before_publish,     // the body has returned, joiners do not know
-    join_before_announce,      // the joiner saw "not done" and has not announced itself
-    sleep_before_recheck,      // a stream has announced that it sleeps and has not looked again
-    sleep_before_wait,         // it has looked again and found nothing
-    push_before_ring,          // work is in the pool, no sleeper has been looked for
-    steal_before_claim,        // a thief has read the top of a deque and not claimed it
-    pop_before_claim,          // the owner has taken the last item and not claimed it
-    fifo_push_before_link,     // the tail has moved, the link is not there yet
-    join_after_pool,           // a joiner has read the unit's pool and not yet whether the unit is local to it
-    move_before_pool,          // the unit is local no more, and its pool is the old one still
-    move_before_push,          // it has left its stack for another pool and is not there yet
-    word_busy,                 // somebody has come to an object that another is at work on
-    job_before_ring,           // jobs have been shown, and nobody has been woken for them
-    watch_before_listening,    // the watchdog has found that nothing waits, and nobody could wake it yet
-    job_before_done,           // a job that was taken has been run, and its owner does not know
-    aside_before_lending,      // a stream is on the list of those that wait for a hart, and has its own still
-    hart_sent_home,            // a stream has been sent a hart for the registrant of a domain, and may still wait for one of its own
-    guest_wanted,              // a guest's unit can go on, and nobody has been asked for a hart
-    guest_admitted,            // it has a hart, and its stream has not been woken
-    guest_gives,               // it waits, and its hart has not been given back
-    guest_leaves,              // nobody has lacked a hart, and it has not left its own loose
-    guest_left_loose,          // it has left its hart loose, and not looked whether somebody lacks one
-    guest_hart_taken,          // the base has taken a hart that was loose, and not taken the guest off its list
-    carrier_free,              // a carrier counts as idle, and has not looked for letters
-    carrier_told,              // it has had its last letter, and whoever waits for its end knows
-    join_before_crowd,         // the joiner saw that another waits, and has not come over that one
-    finish_before_crowd,       // the unit has ended, and those that wait together have not been taken apart
+    suspend_before_publish,   // the context is saved, nobody knows it yet
+    suspend_after_publish,    // a waker may have resumed it already
+    finish_before_publish,    // the body has returned, joiners do not know
+    join_before_announce,     // the joiner saw "not done" and has not announced itself
+    sleep_before_recheck,     // a stream has announced that it sleeps and has not looked again
+    sleep_before_wait,        // it has looked again and found nothing
+    push_before_ring,         // work is in the pool, no sleeper has been looked for
+    steal_before_claim,       // a thief has read the top of a deque and not claimed it
+    pop_before_claim,         // the owner has taken the last item and not claimed it
+    fifo_push_before_link,    // the tail has moved, the link is not there yet
+    join_after_pool,          // a joiner has read the unit's pool and not yet whether the unit is local to it
+    move_before_pool,         // the unit is local no more, and its pool is the old one still
+    move_before_push,         // it has left its stack for another pool and is not there yet
+    word_busy,                // somebody has come to an object that another is at work on
+    job_before_ring,          // jobs have been shown, and nobody has been woken for them
+    watch_before_listening,   // the watchdog has found that nothing waits, and nobody could wake it yet
+    job_before_done,          // a job that was taken has been run, and its owner does not know
+    aside_before_lending,     // a stream is on the list of those that wait for a hart, and has its own still
+    // a stream has been sent a hart for the registrant of a domain, and may still wait for one of its own
+    hart_sent_home,
+    guest_wanted,          // a guest's unit can go on, and nobody has been asked for a hart
+    guest_admitted,        // it has a hart, and its stream has not been woken
+    guest_gives,           // it waits, and its hart has not been given back
+    guest_leaves,          // nobody has lacked a hart, and it has not left its own loose
+    guest_left_loose,      // it has left its hart loose, and not looked whether somebody lacks one
+    guest_hart_taken,      // the base has taken a hart that was loose, and not taken the guest off its list
+    carrier_free,          // a carrier counts as idle, and has not looked for letters
+    carrier_told,          // it has had its last letter, and whoever waits for its end knows
+    join_before_crowd,     // the joiner saw that another waits, and has not come over that one
+    finish_before_crowd,   // the unit has ended, and those that wait together have not been taken apart
     count_
 };
 
@@ -49,8 +50,9 @@ inline atomic<ProbeHook> probe_hook{nullptr};
 inline void probe([[maybe_unused]] Probe where) {
     if constexpr (config::checked) {
         // acquire: pairs with the test's store of the hook, whose data it reads.
-        if (auto hook = probe_hook.load(std::memory_order_acquire)) [[unlikely]] hook(where);
+        if (auto hook = probe_hook.load(std::memory_order_acquire)) [[unlikely]]
+            hook(where);
     }
 }
 
-}  // namespace weft
+}   // namespace weft

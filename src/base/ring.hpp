@@ -1,5 +1,5 @@
-// A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every operation but clear in a few
-// instructions, and all zero is an empty one.
+// A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every operation but clear in a
+// few instructions, and all zero is an empty one.
 #pragma once
 
 #include <cstddef>
@@ -114,4 +114,4 @@ private:
     plain<Node*> first_{nullptr};
 };
 
-}  // namespace weft
+}   // namespace weft

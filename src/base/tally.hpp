@@ -9,14 +9,15 @@
 namespace weft {
 
 // A relaxed load, an addition and a relaxed store are three instructions to today's compilers, and such counting is a
-// good part of the hot paths. So the one writer counts with a plain addition (one instruction); readers load relaxed, and see
-// some number that once was right, since an aligned word is read and written whole on our processors. Under the thread
-// sanitizer, which rightly asks for atomics, it is atomics.
+// good part of the hot paths. So the one writer counts with a plain addition (one instruction); readers load relaxed,
+// and see some number that once was right, since an aligned word is read and written whole on our processors. Under the
+// thread sanitizer, which rightly asks for atomics, it is atomics.
 class Tally {
 public:
     void add(std::int64_t amount = 1) {
         if constexpr (config::thread_sanitizer) {
-            value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);   // relaxed: one writer
+            // relaxed: one writer
+            value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
         } else {
             reinterpret_cast<Plain&>(value_) += amount;
         }
@@ -36,4 +37,4 @@ private:
     static_assert(sizeof(atomic<std::int64_t>) == sizeof(Plain));
 };
 
-}  // namespace weft
+}   // namespace weft

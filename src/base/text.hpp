@@ -15,7 +15,9 @@ public:
         va_start(arguments, format);
         const int length = std::vsnprintf(text_ + length_, bytes - length_, format, arguments);
         va_end(arguments);
-        if (length > 0) length_ = length_ + static_cast<std::size_t>(length) < bytes ? length_ + static_cast<std::size_t>(length) : bytes - 1;
+        if (length > 0)
+            length_ = length_ + static_cast<std::size_t>(length) < bytes ? length_ + static_cast<std::size_t>(length)
+                                                                         : bytes - 1;
     }
 
     bool empty() const { return length_ == 0; }
@@ -26,4 +28,4 @@ private:
     std::size_t length_ = 0;
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -55,7 +55,8 @@ struct Search {
     const State now = unit.life.now();
     if (search.found == Expected::comes || now == State::free || now == State::done) return;
     for (std::size_t i = 0; i < search.by->count; ++i) {
-        // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running it.
+        // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running
+        // it.
         if (unit.pool != search.by->pools[i] || search.by->pools[i]->drawers.load() > Pool::of_one_stream) continue;
         search.found = now == State::ready || now == State::running ? Expected::ends : Expected::comes;
     }
@@ -72,15 +73,17 @@ std::uint32_t lent_by(const Sched& by, bool& out) {
     return sum;
 }
 
-// Of units that live, and will come back to a pool that nobody else draws from, or end. They are looked
-// for among all units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live elsewhere for a while.
+// Of units that live, and will come back to a pool that nobody else draws from, or end. They are looked for among all
+// units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live
+// elsewhere for a while.
 Expected expected(Process& of, const Sched& by) {
     Search search{&by, Expected::nothing};
     bool out = false;
     const std::uint32_t lent = lent_by(by, out);
     if (out) return Expected::comes;
     of.descriptors.each(look_at, &search);
-    return lent_by(by, out) == lent ? search.found : Expected::comes;   // one lent meanwhile may have been passed over; it comes by a push
+    // one lent meanwhile may have been passed over; it comes by a push
+    return lent_by(by, out) == lent ? search.found : Expected::comes;
 }
 
 // ---- waiting for work as a unit ----------------------------------------------------------------------
@@ -89,10 +92,12 @@ Expected expected(Process& of, const Sched& by) {
 struct UnitSleeper : Sleeper {
     Unit& unit;
 
-    explicit UnitSleeper(Unit& of) : Sleeper([](Sleeper& self) {
-        Unit& sleeping = static_cast<UnitSleeper&>(self).unit;
-        resume_waiting(sleeping);   // the last: it may be gone after this
-    }), unit(of) {}
+    explicit UnitSleeper(Unit& of)
+        : Sleeper([](Sleeper& self) {
+              Unit& sleeping = static_cast<UnitSleeper&>(self).unit;
+              resume_waiting(sleeping);   // the last: it may be gone after this
+          }),
+          unit(of) {}
 };
 
 struct WorkWait : Suspension {
@@ -103,16 +108,17 @@ struct WorkWait : Suspension {
 
     // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
     void publish() {
-        sleeper.prepare();                                                              // 1
+        sleeper.prepare();   // 1
         for (std::size_t i = 0; i < by.count; ++i) {
             by.places[i].belong_to(sleeper);
-            by.pools[i]->bell.add(by.places[i]);                                        // 2
+            by.pools[i]->bell.add(by.places[i]);   // 2
         }
         probe(Probe::sleep_before_recheck);
-        if (!sched::quiet(by)) {                                                        // 3
-            sleeper.cancel();                                                           // 4a
-        } else if (sleeper.lie_down()) {                                                // 4b
-            return;                                                                     // whoever claims it makes it ready
+        if (!sched::quiet(by)) {           // 3
+            sleeper.cancel();              // 4a
+        } else if (sleeper.lie_down()) {   // 4b
+            // whoever claims it makes it ready
+            return;
         }
         resume_waiting(self);
     }
@@ -142,7 +148,8 @@ bool take_turn(Sched& by) {
     for (unsigned left = by.turn; left != 0 || stream.handed != nullptr; left -= left != 0) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
-            if (stream.handed == nullptr && (replacing(stream) || abandoning(stream))) break;   // the stream's own loop is wanted
+            // the stream's own loop is wanted
+            if (stream.handed == nullptr && (replacing(stream) || abandoning(stream))) break;
         }
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = sched::pick(by);
@@ -167,7 +174,8 @@ void yield_running() {
 bool wait_for_expected(Sched& by) {
     switch (expected(*current().of, by)) {
     case Expected::nothing: return false;
-    case Expected::ends: yield_running(); break;   // a child that began elsewhere, or a job that has told its owner and is about to end
+    // a child that began elsewhere, or a job that has told its owner and is about to end
+    case Expected::ends: yield_running(); break;
     case Expected::comes: wait_for_work(by); break;
     }
     return true;
@@ -221,13 +229,20 @@ Unit* make_sched_unit(Process& of, Stream* stream, Pool& pool, void (*body)(void
     return furnish(stream, *unit, wanted) == WEFT_OK ? unit : nullptr;
 }
 
-}  // namespace
-
+}   // namespace
 
 Level::Level(Stream& stream, Sched& by)
-    : unit_(stream.running), sched_(stream.sched), home_(stream.home), direct_(stream.direct), common_(stream.common), standard_(stream.standard),
-      lender_(stream.serving.lender), own_way_(stream.serving.own_way), serving_(stream.serving.under_way) {
-    if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_leaves(stream, *unit_);
+    : unit_(stream.running),
+      sched_(stream.sched),
+      home_(stream.home),
+      direct_(stream.direct),
+      common_(stream.common),
+      standard_(stream.standard),
+      lender_(stream.serving.lender),
+      own_way_(stream.serving.own_way),
+      serving_(stream.serving.under_way) {
+    if (may_be_followed(*unit_)) [[unlikely]]
+        tell_followers_it_leaves(stream, *unit_);
     stream.serving.lender = stream.serving.domain;
     stream.serving.under_way = false;
     stream.sched = &by;
@@ -258,7 +273,8 @@ void Level::leave(Stream& stream) {
     if (direct_ != nullptr) (unit_->has_jobs() ? stream.callable_without_jobs : stream.callable) = direct_;
     --stream.levels.depth;
     settle_way(stream);
-    if (may_be_followed(*unit_)) [[unlikely]] tell_followers_it_returns(stream, *unit_);
+    if (may_be_followed(*unit_)) [[unlikely]]
+        tell_followers_it_returns(stream, *unit_);
 }
 
 void begin_main(Stream& stream) {
@@ -272,8 +288,11 @@ void begin_main(Stream& stream) {
         stream.sched = &main;
         Pool* const first = main.pools[0];
         const bool alone = main.kind == WEFT_SCHED_BASIC && main.count == 1;
-        if (alone && first->kind == WEFT_POOL_PRIVATE && stream.own == nullptr) stream.direct = static_cast<PrivatePool*>(first);
-        if ((alone && first->kind == WEFT_POOL_SHARED) || (main.kind == WEFT_SCHED_RANDOM_STEAL && first->kind == WEFT_POOL_DEQUE)) stream.common = first;
+        if (alone && first->kind == WEFT_POOL_PRIVATE && stream.own == nullptr)
+            stream.direct = static_cast<PrivatePool*>(first);
+        if ((alone && first->kind == WEFT_POOL_SHARED) ||
+            (main.kind == WEFT_SCHED_RANDOM_STEAL && first->kind == WEFT_POOL_DEQUE))
+            stream.common = first;
     } else {
         stream.sched = stream.levels.beneath;
         stream.levels.main_runs = true;
@@ -315,12 +334,14 @@ void forget_main(Sched& sched) {
 
 namespace {
 
-// The stream draws no more for `sched`, but goes on with the pools that it has by the others too, or for its bound units.
+// The stream draws no more for `sched`, but goes on with the pools that it has by the others too, or for its bound
+// units.
 void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
     sched::count_stateful(sched, &stream, -1);
     for (std::size_t i = 0; i < sched.count; ++i) {
         Pool& pool = *sched.pools[i];
-        const bool kept = (one != nullptr && has_pool(*one, pool)) || (other != nullptr && has_pool(*other, pool)) || &pool == stream.bound.load();
+        const bool kept = (one != nullptr && has_pool(*one, pool)) || (other != nullptr && has_pool(*other, pool)) ||
+                          &pool == stream.bound.load();
         if (kept) {
             pool::detach_sharing(pool);
         } else {
@@ -330,7 +351,7 @@ void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other)
     sched.stream.store(nullptr);
 }
 
-}  // namespace
+}   // namespace
 
 weft_status set_main(Stream& stream, Sched& sched) {
     Process& of = *stream.of;
@@ -338,7 +359,9 @@ weft_status set_main(Stream& stream, Sched& sched) {
     {
         std::lock_guard guard(of.replacing);
         if (!sched::attach(sched, &stream)) {
-            return fail(WEFT_BUSY, "another stream or a pool has this scheduler, or owns its private pool or the deque at its head");
+            return fail(
+                WEFT_BUSY,
+                "another stream or a pool has this scheduler, or owns its private pool or the deque at its head");
         }
         if (weft_status status = prepare_main(stream, sched); status != WEFT_OK) {
             give_up(stream, sched, stream.levels.main, stream.levels.next_main);
@@ -382,17 +405,23 @@ bool replace_main(Stream& stream) {
     return true;
 }
 
-weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site) {
+weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached,
+                       const void* site) {
     if (has_pool(sched, pool)) return fail(WEFT_INVALID, "a scheduler cannot wait in a pool that it draws from itself");
     if (!sched.stateless()) {
         for (std::size_t i = 0; i < sched.count; ++i) {
             if (sched.pools[i]->kind != WEFT_POOL_PRIVATE) continue;
-            return fail(WEFT_UNSUPPORTED, "pool %zu is private: a scheduler with run that is pushed may go on on another stream, and its pools "
-                                          "with it only between two of its calls", i);
+            return fail(
+                WEFT_UNSUPPORTED,
+                "pool %zu is private: a scheduler with run that is pushed may go on on another stream, and its pools "
+                "with it only between two of its calls",
+                i);
         }
     }
     if (!sched::attach(sched, &sched)) {
-        return fail(WEFT_BUSY, "a stream or another pool has this scheduler, or somebody owns its private pool or the deque at its head");
+        return fail(
+            WEFT_BUSY,
+            "a stream or another pool has this scheduler, or somebody owns its private pool or the deque at its head");
     }
     Stream* stream = current_or_null();
     Unit* made = make_sched_unit(of, stream, pool, stacked_main, sched, site);
@@ -416,11 +445,13 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});   // a scheduler may handle one
     const int error = *stream.errno_address;
     Level level(stream, by);
-    if (stream.wanted()) [[unlikely]] attend(stream);
+    if (stream.wanted()) [[unlikely]]
+        attend(stream);
     ++by.ran;
     run_unit(stream, unit);
     for (;;) {
-        if (stream.wanted()) [[unlikely]] attend(stream);   // and the hart is back, if the unit has left it to a domain
+        if (stream.wanted()) [[unlikely]]
+            attend(stream);   // and the hart is back, if the unit has left it to a domain
         if (stream.handed == nullptr) break;
         run_handed(stream);   // a unit has left for another by its name, which takes its place
     }
@@ -484,9 +515,12 @@ weft_status may_run_child(const Unit& child) noexcept {
     Unit* const self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT runs another unit; this is none");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs no other unit; make it a ULT");
-    if (self->kind == Kind::hosted) return fail(WEFT_WRONG_KIND, "a hosted unit runs no other unit by its thread pointer; spawn it, or yield to it");
+    if (self->kind == Kind::hosted)
+        return fail(WEFT_WRONG_KIND,
+                    "a hosted unit runs no other unit by its thread pointer; spawn it, or yield to it");
     if (!child.life.is(State::ready)) {
-        return fail(WEFT_WRONG_STATE, "unit %llu is not ready: only one that was popped can be run", static_cast<unsigned long long>(child.id));
+        return fail(WEFT_WRONG_STATE, "unit %llu is not ready: only one that was popped can be run",
+                    static_cast<unsigned long long>(child.id));
     }
     if (child.has_now(Unit::local)) {
         if (const weft_status status = may_run_here(child); status != WEFT_OK) return status;
@@ -494,4 +528,4 @@ weft_status may_run_child(const Unit& child) noexcept {
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,5 @@
-// Levels: a scheduler that runs as a unit of another scheduler's pool, and one that owns its loop. While its units run, the
-// stream's scheduler and home are its; between two of them it is a unit like any other, which may yield and wait.
+// Levels: a scheduler that runs as a unit of another scheduler's pool, and one that owns its loop. While its units run,
+// the stream's scheduler and home are its; between two of them it is a unit like any other, which may yield and wait.
 // doc/decisions/0007-levels.md tells why.
 #pragma once
 
@@ -31,18 +31,21 @@ private:
 // The stream's main scheduler begins: it is what the stream's own loop asks, or, when it owns its loop, a unit of it.
 void begin_main(Stream& stream);
 
-// What a scheduler that owns its loop needs on a stream before begin_main(): a pool beneath it, and its unit. From any thread.
+// What a scheduler that owns its loop needs on a stream before begin_main(): a pool beneath it, and its unit. From any
+// thread.
 weft_status prepare_main(Stream& stream, Sched& sched);
-void forget_main(Sched& sched);        // prepared, and never begun
+void forget_main(Sched& sched);   // prepared, and never begun
 
 // The stream gets another main scheduler at its next turn through its loop. From any thread.
 weft_status set_main(Stream& stream, Sched& sched);
 
-// The one that was asked for takes the place of the old. False: none was asked for. From the loop, on the scheduler's stack.
+// The one that was asked for takes the place of the old. False: none was asked for. From the loop, on the scheduler's
+// stack.
 bool replace_main(Stream& stream);
 
 // The scheduler goes as a unit into the pool. `unit` as in a spawn.
-weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached, const void* site);
+weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Unit** unit, bool detached,
+                       const void* site);
 
 // What `run` of a scheduler asks; its unit is the running one.
 void run_below(Stream& stream, Sched& by, Unit* unit);
@@ -53,4 +56,4 @@ bool run_should_stop(Stream& stream, Sched& by);
 void run_wait(Stream& stream, Sched& by);
 Unit* run_pop_wait(Stream& stream, Pool& from, std::uint64_t deadline_ns);   // of a main scheduler
 
-}  // namespace weft
+}   // namespace weft

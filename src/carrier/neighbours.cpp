@@ -27,7 +27,8 @@ std::uint64_t delay_since(Process& of) {
         if (stream == nullptr || stream->sleep.asleep.load() || stream->carrier.thread_id.load() == 0) continue;
         --left;
         if (!os::thread_delay(stream->carrier.thread_id.load(), delay_ns)) continue;
-        if (stream->sampled.delay_round + 1 == round && delay_ns > stream->sampled.delay_ns) sum_ns += delay_ns - stream->sampled.delay_ns;
+        if (stream->sampled.delay_round + 1 == round && delay_ns > stream->sampled.delay_ns)
+            sum_ns += delay_ns - stream->sampled.delay_ns;
         stream->sampled.delay_ns = delay_ns;
         stream->sampled.delay_round = round;
     }
@@ -58,14 +59,17 @@ hart::Neighbours::Found look(Process& of) {
     return found;
 }
 
-}  // namespace
+}   // namespace
 
 void wait_is_overdue(Process& of) {
-    if (of.settings.values.neighbours == WEFT_NEIGHBOURS_IGNORE || sanitizer::of_the_program_looks_for_leaks()) return;   // else more OS threads start at any time
+    // else more OS threads start at any time
+    if (of.settings.values.neighbours == WEFT_NEIGHBOURS_IGNORE || sanitizer::of_the_program_looks_for_leaks()) return;
     Neighbourhood& by = of.neighbours;
     const std::uint64_t now_ns = os::now_ns();
     std::uint64_t due_ns = by.due_ns.load(std::memory_order_relaxed);   // relaxed, both: one of those who come looks
-    if (now_ns < due_ns || !by.due_ns.compare_exchange_strong(due_ns, now_ns + hart::Neighbours::overdue_every_ns, std::memory_order_relaxed)) return;
+    if (now_ns < due_ns || !by.due_ns.compare_exchange_strong(due_ns, now_ns + hart::Neighbours::overdue_every_ns,
+                                                              std::memory_order_relaxed))
+        return;
     if (!by.lock.try_lock()) return;
     std::lock_guard guard(by.lock, std::adopt_lock);
     if (by.judged.withheld() != 0) return;
@@ -94,11 +98,12 @@ std::uint64_t look_at_neighbours(Process& of, std::uint64_t now_ns) {
     } else if (!by.judged.goes_on(now_ns, found)) {
         of.base.withhold(0);
     }
-    if (by.judged.withheld() != 0 && !of.base.withhold(by.judged.withheld())) by.judged.refused(now_ns);   // each time: the streams may want harts by now
+    // each time: the streams may want harts by now
+    if (by.judged.withheld() != 0 && !of.base.withhold(by.judged.withheld())) by.judged.refused(now_ns);
     by.withheld.store(by.judged.withheld());
     const std::uint64_t next_ns = by.judged.withheld() == 0 ? os::forever : now_ns + hart::Neighbours::look_every_ns;
     by.look_ns.store(next_ns);
     return next_ns;
 }
 
-}  // namespace weft
+}   // namespace weft

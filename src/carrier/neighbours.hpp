@@ -1,5 +1,6 @@
-// Neighbours: where other processes compute on our processors and harts wait for each other again and again, some harts are withheld for a while. What is decided is
-// in hart/neighbours.hpp; here it is looked, and done. src/hart/README.md, "Neighbours", has the rules, doc/decisions/0036 the reasons.
+// Neighbours: where other processes compute on our processors and harts wait for each other again and again, some harts
+// are withheld for a while. What is decided is in hart/neighbours.hpp; here it is looked, and done. src/hart/README.md,
+// "Neighbours", has the rules, doc/decisions/0036 the reasons.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +21,10 @@ struct Neighbourhood {
     atomic<std::size_t> withheld{0};              // as is told
     atomic<std::uint64_t> withholdings{0};
 
-    os::Lock lock;                                // guards what follows; before the runtime's and the base's
+    os::Lock lock;   // guards what follows; before the runtime's and the base's
     hart::Neighbours judged;
-    std::uint64_t round = 0;                      // the number of the latest look at the OS threads
-    std::uint64_t idle_ns = 0, switches = 0;      // at that one
+    std::uint64_t round = 0;                   // the number of the latest look at the OS threads
+    std::uint64_t idle_ns = 0, switches = 0;   // at that one
 };
 
 // The caller has a hart, and has waited for another one for longer than usual.
@@ -32,4 +33,4 @@ void wait_is_overdue(Process& of);
 // What the lookout does; returns when it is to do so again.
 std::uint64_t look_at_neighbours(Process& of, std::uint64_t now_ns);
 
-}  // namespace weft
+}   // namespace weft

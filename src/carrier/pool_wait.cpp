@@ -15,29 +15,30 @@ namespace {
 // hart/README.md, "Going to sleep and being woken", for one pool: the numbers are its steps.
 Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t timeout_ns) {
     Bell::Entry place(sleeper);
-    sleeper.prepare();                                                            // 1
-    from.bell.add(place);                                                         // 2
-    Unit* unit = pool::pop(from);                                                 // 3
+    sleeper.prepare();              // 1
+    from.bell.add(place);           // 2
+    Unit* unit = pool::pop(from);   // 3
     bool claimed;
     if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_mail(*stream))) {
         if (stream != nullptr) give_hart_back(*stream);
         if (stream != nullptr) trace_sleep(*stream, trace::Event::sleep);
         std::optional<OutsideWait> outside;
         if (stream == nullptr && timeout_ns == os::forever) outside.emplace();
-        claimed = sleeper.wait(timeout_ns);                                       // 4b
+        claimed = sleeper.wait(timeout_ns);   // 4b
         outside.reset();
         if (stream != nullptr) trace_sleep(*stream, trace::Event::wake);
         if (stream != nullptr) hold_hart(*stream);
     } else {
-        claimed = sleeper.cancel();                                               // 4a
+        claimed = sleeper.cancel();   // 4a
     }
-    from.bell.remove(place);                                                      // 5
+    from.bell.remove(place);   // 5
     if (claimed && unit == nullptr) unit = pool::pop(from);
-    if (claimed && !pool::quiet(from)) from.bell.ring();                          // 6; also without a unit: the caller may go away
+    // 6; also without a unit: the caller may go away
+    if (claimed && !pool::quiet(from)) from.bell.ring();
     return unit;
 }
 
-}  // namespace
+}   // namespace
 
 Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t deadline_ns) {
     if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_wait != nullptr) {
@@ -50,11 +51,12 @@ Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t deadline_ns) {
     Sleeper own;
     Sleeper& sleeper = stream != nullptr ? stream->sleep.sleeper : own;
     for (;;) {
-        const std::uint64_t left = deadline_ns == os::forever ? os::forever : deadline_ns - std::min(deadline_ns, os::now_ns());
+        const std::uint64_t left =
+            deadline_ns == os::forever ? os::forever : deadline_ns - std::min(deadline_ns, os::now_ns());
         if (left == 0) return nullptr;
         if (Unit* unit = wait_once(stream, sleeper, from, left)) return unit;
         if (stream != nullptr && has_mail(*stream)) return nullptr;
     }
 }
 
-}  // namespace weft
+}   // namespace weft

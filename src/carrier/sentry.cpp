@@ -63,16 +63,42 @@ constexpr long old(long number) { return SYS_read == 0 ? number : -2; }
 
 // Those in which programs wait.
 constexpr Call calls[] = {
-    {SYS_read, "read"}, {SYS_write, "write"}, {SYS_readv, "readv"}, {SYS_writev, "writev"}, {SYS_pread64, "pread64"},
-    {SYS_pwrite64, "pwrite64"}, {SYS_futex, "futex: a lock, a condition or a join of the C library's"},
-    {SYS_ppoll, "ppoll"}, {SYS_pselect6, "pselect6"}, {SYS_epoll_pwait, "epoll_pwait"}, {SYS_nanosleep, "nanosleep"},
-    {SYS_clock_nanosleep, "clock_nanosleep"}, {SYS_recvfrom, "recvfrom"}, {SYS_recvmsg, "recvmsg"},
-    {SYS_sendto, "sendto"}, {SYS_sendmsg, "sendmsg"}, {SYS_accept, "accept"}, {SYS_accept4, "accept4"},
-    {SYS_connect, "connect"}, {SYS_wait4, "wait4"}, {SYS_waitid, "waitid"}, {SYS_flock, "flock"}, {SYS_fcntl, "fcntl"},
-    {SYS_openat, "openat"}, {SYS_fsync, "fsync"}, {SYS_fdatasync, "fdatasync"}, {SYS_msync, "msync"},
-    {SYS_ioctl, "ioctl"}, {SYS_rt_sigtimedwait, "rt_sigtimedwait"}, {SYS_rt_sigsuspend, "rt_sigsuspend"},
-    {SYS_semtimedop, "semtimedop"}, {SYS_msgrcv, "msgrcv"},
-    {old(7), "poll"}, {old(23), "select"}, {old(34), "pause"}, {old(232), "epoll_wait"},
+    {SYS_read, "read"},
+    {SYS_write, "write"},
+    {SYS_readv, "readv"},
+    {SYS_writev, "writev"},
+    {SYS_pread64, "pread64"},
+    {SYS_pwrite64, "pwrite64"},
+    {SYS_futex, "futex: a lock, a condition or a join of the C library's"},
+    {SYS_ppoll, "ppoll"},
+    {SYS_pselect6, "pselect6"},
+    {SYS_epoll_pwait, "epoll_pwait"},
+    {SYS_nanosleep, "nanosleep"},
+    {SYS_clock_nanosleep, "clock_nanosleep"},
+    {SYS_recvfrom, "recvfrom"},
+    {SYS_recvmsg, "recvmsg"},
+    {SYS_sendto, "sendto"},
+    {SYS_sendmsg, "sendmsg"},
+    {SYS_accept, "accept"},
+    {SYS_accept4, "accept4"},
+    {SYS_connect, "connect"},
+    {SYS_wait4, "wait4"},
+    {SYS_waitid, "waitid"},
+    {SYS_flock, "flock"},
+    {SYS_fcntl, "fcntl"},
+    {SYS_openat, "openat"},
+    {SYS_fsync, "fsync"},
+    {SYS_fdatasync, "fdatasync"},
+    {SYS_msync, "msync"},
+    {SYS_ioctl, "ioctl"},
+    {SYS_rt_sigtimedwait, "rt_sigtimedwait"},
+    {SYS_rt_sigsuspend, "rt_sigsuspend"},
+    {SYS_semtimedop, "semtimedop"},
+    {SYS_msgrcv, "msgrcv"},
+    {old(7), "poll"},
+    {old(23), "select"},
+    {old(34), "pause"},
+    {old(232), "epoll_wait"},
 };
 
 void put_call(Text& text, long number) {
@@ -87,7 +113,7 @@ void put_call(Text& text, long number) {
 // What it tells of.
 struct Found {
     Stream& stream;
-    const Unit* unit;                  // a copy; null: it stands in its scheduler
+    const Unit* unit;   // a copy; null: it stands in its scheduler
     std::size_t waiting;
     std::uint64_t for_ns;
     os::Doing doing;
@@ -136,15 +162,17 @@ void tell(const Found& found) {
         text.put(" in ");
         put_call(text, found.call);
         put_waiting(text, found);
-        text.put("With WEFT_RESCUE=all other OS threads run them meanwhile; or make the call by weft_blocking, wait by "
-                 "Weft's own means, or give them a pool that several streams draw from\n");
+        text.put(
+            "With WEFT_RESCUE=all other OS threads run them meanwhile; or make the call by weft_blocking, wait by "
+            "Weft's own means, or give them a pool that several streams draw from\n");
     } else {
         text.put(" has computed, or spun, for ");
         text.put_seconds(found.for_ns);
         text.put(" without a switch");
         put_waiting(text, found);
-        text.put("If it spins for one of them it never ends: let it call weft_unit_yield or wait by Weft's own means, "
-                 "or set WEFT_RESCUE=all, by which other OS threads run them. If it computes all is well (told once)\n");
+        text.put(
+            "If it spins for one of them it never ends: let it call weft_unit_yield or wait by Weft's own means, "
+            "or set WEFT_RESCUE=all, by which other OS threads run them. If it computes all is well (told once)\n");
     }
     text.say();
 }
@@ -168,7 +196,8 @@ bool has_own_hart(const Stream& stream) {
 }
 
 bool is_the_programs_own(const Stream& stream) {
-    return !stream.role.hidden && stream.role.guest == nullptr && stream.carrier.thread_id.load() != 0 && !stream.ending.joint.done();
+    return !stream.role.hidden && stream.role.guest == nullptr && stream.carrier.thread_id.load() != 0 &&
+           !stream.ending.joint.done();
 }
 
 class Watch {
@@ -190,7 +219,8 @@ public:
         // Most that stands still for long is a program that computes, or waits for the world; and it may last.
         const bool lasts = !moved_ && !waits_;
         sentry_.wait_ns = lasts ? std::min(2 * sentry_.wait_ns, Sentry::longest_look_ns) : Sentry::look_every_ns;
-        return std::min(sentry_.wait_ns, std::max(earliest_ns_ - now_ns_, Sentry::look_every_ns));   // what sleeps waits from then on
+        // what sleeps waits from then on
+        return std::min(sentry_.wait_ns, std::max(earliest_ns_ - now_ns_, Sentry::look_every_ns));
     }
 
 private:
@@ -207,7 +237,8 @@ private:
             waiting += pool::length(pool);
         }
         any_ |= any;
-        // Whoever sleeps there goes back to one of these pools when its time has come, and only the stream looks at the time.
+        // Whoever sleeps there goes back to one of these pools when its time has come, and only the stream looks at the
+        // time.
         const std::uint64_t due_ns = any && all ? stream.heap->timers.earliest() : Timers::never;
         if (due_ns <= now_ns_) {
             ++waiting;
@@ -263,7 +294,7 @@ private:
     Process& of_;
     Sentry& sentry_;
     const std::uint64_t now_ns_;
-    bool any_ = false;                 // there are such streams
+    bool any_ = false;   // there are such streams
     bool awake_ = false, moved_ = false, waits_ = false;
     std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on: later than now
 };
@@ -274,7 +305,8 @@ bool nobody_awake(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && !stream->role.hidden && stream->role.guest == nullptr && !stream->sleep.asleep.load()) return false;
+        if (stream != nullptr && !stream->role.hidden && stream->role.guest == nullptr && !stream->sleep.asleep.load())
+            return false;
     }
     return true;
 }
@@ -308,7 +340,7 @@ void start_sentry(Sleeper& self) {
 
 void first_unit() { wake_sentry(process()); }
 
-}  // namespace
+}   // namespace
 
 Sentry::Sentry(Process& of) : sleeper(of, start_sentry) {}
 
@@ -345,4 +377,4 @@ bool end_sentry(Process& of) {
     return true;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -23,20 +23,21 @@ struct Sentry {
     static constexpr std::uint64_t look_every_ns = 300'000'000;
     // Where nothing has moved and nothing waits, each look comes after twice the time, up to that.
     static constexpr std::uint64_t longest_look_ns = 32 * look_every_ns;
-    // Then it is told: within a second of when it began, which was before the first look that saw it; and about a second for one that computes.
+    // Then it is told: within a second of when it began, which was before the first look that saw it; and about a
+    // second for one that computes.
     static constexpr std::uint64_t blocked_ns = 2 * look_every_ns, computed_ns = 3 * look_every_ns;
-    static constexpr unsigned calm_looks = 3;                              // before it sleeps
+    static constexpr unsigned calm_looks = 3;   // before it sleeps
     static constexpr unsigned most_told = 20;
 
     os::BareThread thread;
     ProcessSleeper sleeper;
-    atomic<bool> wanted{false};        // there is such a stream
+    atomic<bool> wanted{false};   // there is such a stream
     atomic<bool> ends{false};
     atomic<std::uint64_t> looks{0};
     atomic<std::uint64_t> told{0};
 
     os::Lock lock;
-    bool there = false;                // the thread is; under the lock
+    bool there = false;   // the thread is; under the lock
 
     // Its own.
     std::uint64_t wait_ns = look_every_ns;
@@ -56,4 +57,4 @@ bool end_sentry(Process& of);
 // A stream goes on. From anywhere.
 void wake_sentry(Process& of);
 
-}  // namespace weft
+}   // namespace weft

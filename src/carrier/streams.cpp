@@ -7,8 +7,8 @@
 #include "base/handles.hpp"
 #include "carrier/level.hpp"
 #include "carrier/sentry.hpp"
-#include "core/housekeeping.hpp"
 #include "core/finish.hpp"
+#include "core/housekeeping.hpp"
 #include "core/idle.hpp"
 #include "core/join.hpp"
 #include "core/resume.hpp"
@@ -43,7 +43,8 @@ void settle_on_carrier(Stream& stream) {
         stream.carrier.stack.lowest = static_cast<char*>(span.lowest);
         stream.carrier.stack.bytes = span.bytes;
     }
-    // Without one an overflow ends without its message; nothing else depends on it. A guest's thread gets one when it needs it (serve).
+    // Without one an overflow ends without its message; nothing else depends on it. A guest's thread gets one when it
+    // needs it (serve).
     if (stream.role.guest == nullptr) stream.carrier.signal_stack.enter();
     // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
     stream.carrier.thread_id.store(os::thread_id());
@@ -51,15 +52,18 @@ void settle_on_carrier(Stream& stream) {
 }
 
 // Whether its OS thread is the program's.
-bool runs_on_programs_thread(const Process& of, const Stream& stream) { return stream.role.guest != nullptr || (stream.rank == 0 && !of.by_itself); }
+bool runs_on_programs_thread(const Process& of, const Stream& stream) {
+    return stream.role.guest != nullptr || (stream.rank == 0 && !of.by_itself);
+}
 
-// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that the
-// program may have pinned by itself. Under the lock.
+// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that
+// the program may have pinned by itself. Under the lock.
 void choose_speaker(const Process& of) {
     const Stream* chosen = nullptr;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        const bool may = stream != nullptr && !stream->role.hidden && stream->carrier.thread_id.load() != 0 && stream->carrier.binding.empty();
+        const bool may = stream != nullptr && !stream->role.hidden && stream->carrier.thread_id.load() != 0 &&
+                         stream->carrier.binding.empty();
         if (may && (chosen == nullptr || runs_on_programs_thread(of, *chosen))) chosen = stream;
     }
     hart::let_speak(chosen == nullptr ? 0 : chosen->carrier.thread_id.load());
@@ -69,8 +73,10 @@ void choose_speaker(const Process& of) {
 void inherit_nothing(Process& of) {
     std::lock_guard guard(of.lock);
     choose_speaker(of);
-    if ((of.bound_once || current().role.hidden || current().carrier.starts_late) && current().carrier.binding.empty()) os::affinity_set(0, of.cpus);
-    if (current().carrier.starts_late) os::thread_set_signals(of.signals);   // whoever has started it may have others, as the lookout has
+    if ((of.bound_once || current().role.hidden || current().carrier.starts_late) && current().carrier.binding.empty())
+        os::affinity_set(0, of.cpus);
+    // whoever has started it may have others, as the lookout has
+    if (current().carrier.starts_late) os::thread_set_signals(of.signals);
 }
 
 // What a stream draws from is free for others.
@@ -90,7 +96,9 @@ void drop_beneath(Stream& stream) {
 }
 
 // noinline: see arch/x86_64/context.hpp.
-[[gnu::noinline]] void run_scheduler(Stream& stream) { context::leave(&stream.carrier.context, stream.home, {nullptr, nullptr}); }
+[[gnu::noinline]] void run_scheduler(Stream& stream) {
+    context::leave(&stream.carrier.context, stream.home, {nullptr, nullptr});
+}
 
 // What the stream has goes back; it runs nothing any more.
 void strip(Stream& stream) {
@@ -138,15 +146,18 @@ weft_status enter_table(Process& of, Stream& stream, const char* name) {
     std::lock_guard guard(of.lock);
     std::size_t rank = 0;
     while (rank < Process::most_ranks && of.streams[rank] != nullptr) ++rank;
-    if (rank == Process::most_ranks) return fail(WEFT_INVALID, "there are %zu streams and guests; more are not supported", Process::most_ranks);
-    if (!stream.role.hidden && of.stream_count == Process::most_streams) return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Process::most_streams);
+    if (rank == Process::most_ranks)
+        return fail(WEFT_INVALID, "there are %zu streams and guests; more are not supported", Process::most_ranks);
+    if (!stream.role.hidden && of.stream_count == Process::most_streams)
+        return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Process::most_streams);
     stream.rank = rank;
     if (name != nullptr) {
         std::snprintf(stream.name, sizeof stream.name, "%s", name);
     } else {
         std::snprintf(stream.name, sizeof stream.name, "weft/%zu", rank);
     }
-    if (!give_ring(of, stream)) return fail(WEFT_NO_MEMORY, "no memory for the events of stream %zu; set WEFT_TRACE_EVENTS to less", rank);
+    if (!give_ring(of, stream))
+        return fail(WEFT_NO_MEMORY, "no memory for the events of stream %zu; set WEFT_TRACE_EVENTS to less", rank);
     of.streams[rank] = &stream;
     if (!stream.role.hidden) {
         ++of.stream_count;
@@ -182,7 +193,8 @@ void drop_stream(Process& of, Stream* stream) {
 }
 
 // A stream without a carrier yet.
-weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, bool carries, Guest* guest, Stream** made) {
+weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, bool carries, Guest* guest,
+                           Stream** made) {
     auto* stream = os::make<Stream>(of);
     Heap* heap = stream == nullptr ? nullptr : take_heap(of);
     if (heap == nullptr) {
@@ -202,7 +214,8 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char
     mem::Stack* stack = heap->stacks.take(of.settings.values.scheduler_stack_bytes);
     if (stack == nullptr) {
         drop_stream(of, stream);
-        return fail(WEFT_NO_MEMORY, "no memory for the stack of a stream's scheduler, %zu bytes", of.settings.values.scheduler_stack_bytes);
+        return fail(WEFT_NO_MEMORY, "no memory for the stack of a stream's scheduler, %zu bytes",
+                    of.settings.values.scheduler_stack_bytes);
     }
     stream->home = {arch::prepare(stack->top, scheduler_main), stack};
     if (!sched::attach(sched, stream)) {
@@ -233,7 +246,8 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char
 
 // One that is in the table, and never had a carrier.
 void abandon_stream(Process& of, Stream& stream) {
-    if (stream.levels.main_runs) static_cast<PrivatePool*>(stream.levels.beneath->pools[0])->inbox.take_all();   // its unit
+    // its unit
+    if (stream.levels.main_runs) static_cast<PrivatePool*>(stream.levels.beneath->pools[0])->inbox.take_all();
     forget_main(*stream.levels.main);
     detach_pools(stream);
     drop_beneath(stream);
@@ -274,7 +288,8 @@ struct UnitWait : Suspension {
     if (stream.ending.joint.done()) return;
     if (Unit* self = running_or_null()) {
         UnitWait waiter(*self, stream);
-        return suspend(current(), waiter, Waits::stream_free, handles::to_handle<weft_stream>(handles::Thing::stream, &stream));
+        return suspend(current(), waiter, Waits::stream_free,
+                       handles::to_handle<weft_stream>(handles::Thing::stream, &stream));
     }
     ThreadWait waiter;
     if (stream.ending.joint.announce_shared(&waiter) != Joint::Announced::waiting) return;
@@ -282,7 +297,7 @@ struct UnitWait : Suspension {
     waiter.gate.wait();
 }
 
-}  // namespace
+}   // namespace
 
 Heap* make_heap(Process& of) {
     mem::SlabCache* const units = of.descriptors.adopt();
@@ -304,7 +319,9 @@ Heap* make_heap(Process& of) {
 }
 
 weft_status start_stream_here(Process& of, Sched& sched, const char* name, Guest* guest, Stream** stream) {
-    if (weft_status status = prepare_stream(of, sched, nullptr, name, guest != nullptr, guest, stream); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, sched, nullptr, name, guest != nullptr, guest, stream);
+        status != WEFT_OK)
+        return status;
     settle_on_carrier(**stream);
     return WEFT_OK;
 }
@@ -317,12 +334,13 @@ void end_stream_here(Process& of, Stream& stream) {
 
 namespace {
 
-// On the bells and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken"; the numbers are its steps.
+// On the bells and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken"; the
+// numbers are its steps.
 void listen(Stream& stream) {
     Sched& by = *stream.sched;
     stream.sleep.asleep.store(true);
-    stream.sleep.sleeper.prepare();                                                        // 1
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
+    stream.sleep.sleeper.prepare();                                                   // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);   // 2
     stream.of->jobs.bell.add(stream.sleep.jobs_place);
 }
 
@@ -334,7 +352,7 @@ void stop_listening(Stream& stream) {
     stream.sleep.sleeper.rise();
 }
 
-}  // namespace
+}   // namespace
 
 namespace {
 
@@ -346,7 +364,7 @@ bool start_zeros_thread(Process& of) {
     return os::thread_start(zero.carrier.thread, of.settings.values.scheduler_stack_bytes, carrier_main, &zero);
 }
 
-}  // namespace
+}   // namespace
 
 // Whoever has claimed it calls: something has come, or is asked.
 void start_zero(Sleeper&) {
@@ -356,7 +374,8 @@ void start_zero(Sleeper&) {
     zero.sleep.sleeper.be_called(false);
     if (start_zeros_thread(of)) return;
     // Nobody sleeps there now, so whoever pushes wakes nobody. Streams that are idle try again, and the lookout: all of
-    // them may be asleep, or there is none. Where the lookout cannot be had either, the next idle stream is all there is.
+    // them may be asleep, or there is none. Where the lookout cannot be had either, the next idle stream is all there
+    // is.
     of.zero_waits.store(true);
     of.lookout.watch(os::now_ns() + zero_again_ns);
 }
@@ -364,7 +383,8 @@ void start_zero(Sleeper&) {
 namespace {
 
 weft_status start_when_needed(Process& of, Sched& sched, Pool* own_pool, Stream** made) {
-    if (weft_status status = prepare_stream(of, sched, own_pool, nullptr, false, nullptr, made); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, sched, own_pool, nullptr, false, nullptr, made); status != WEFT_OK)
+        return status;
     Stream& zero = **made;
     zero.carrier.starts_late = true;
     set_default_kind(zero, of.default_kind);
@@ -374,7 +394,7 @@ weft_status start_when_needed(Process& of, Sched& sched, Pool* own_pool, Stream*
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 bool start_zero_again(Process& of) {
     if (of.zero_waits.exchange(false) && !start_zeros_thread(of)) of.zero_waits.store(true);
@@ -433,28 +453,35 @@ weft_status start_initial(Process& of, Pool& main) {
     return start_stream(of, *sched, &main, nullptr, &stream, of.default_kind);
 }
 
-}  // namespace
+}   // namespace
 
-// Where nobody has said how many, those that the system grants are enough: a program that would do with one must not fail on a machine of many harts because of a limit
-// on OS threads or memory. The pools of the others stay, empty, until the runtime ends.
+// Where nobody has said how many, those that the system grants are enough: a program that would do with one must not
+// fail on a machine of many harts because of a limit on OS threads or memory. The pools of the others stay, empty,
+// until the runtime ends.
 weft_status start_other_streams(Process& of) {
     std::size_t& wanted = of.settings.values.streams;
     for (std::size_t i = 1; i < wanted; ++i) {
         const weft_status status = start_initial(of, *of.initial_pools[i]);
         if (status == WEFT_OK) continue;
         if (!of.settings.streams_unasked) return status;
-        std::fprintf(stderr, "weft: of %zu streams, one for each hart, %zu can start: %s; WEFT_STREAMS=%zu asks for no more\n", wanted, i, weft_error_text(), i);
+        std::fprintf(stderr,
+                     "weft: of %zu streams, one for each hart, %zu can start: %s; WEFT_STREAMS=%zu asks for no more\n",
+                     wanted, i, weft_error_text(), i);
         wanted = i;
     }
     return WEFT_OK;
 }
 
-weft_status start_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, Stream** stream, Kind kind, void* data, bool carries) {
+weft_status start_stream(Process& of, Sched& sched, Pool* own_pool, const char* name, Stream** stream, Kind kind,
+                         void* data, bool carries) {
     Stream* made;
-    if (weft_status status = prepare_stream(of, sched, own_pool, name, carries, nullptr, &made); status != WEFT_OK) return status;
+    if (weft_status status = prepare_stream(of, sched, own_pool, name, carries, nullptr, &made); status != WEFT_OK)
+        return status;
     set_default_kind(*made, kind);
     made->data = data;
-    const auto start = [&] { return os::thread_start(made->carrier.thread, of.settings.values.scheduler_stack_bytes, carrier_main, made); };
+    const auto start = [&] {
+        return os::thread_start(made->carrier.thread, of.settings.values.scheduler_stack_bytes, carrier_main, made);
+    };
     if (!start() && !(end_sentry(of) && start())) {
         abandon_stream(of, *made);
         return fail(WEFT_SYSTEM, "the kernel refused another OS thread (see ulimit -u and the cgroup's pids.max)");
@@ -467,9 +494,12 @@ weft_status free_stream(Stream& stream) {
     const Unit* self = running_or_null();
     if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return status;
     if (stream.rank == 0) return fail(WEFT_WRONG_CONTEXT, "stream 0 ends with weft_finalize");
-    if (current_or_null() == &stream) return fail(WEFT_WRONG_CONTEXT, "a stream cannot wait for its own end; free it from another");
-    if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a tasklet cannot wait for a stream's end; make it a ULT");
-    if (self == nullptr && current_or_null() != nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a stream's end");
+    if (current_or_null() == &stream)
+        return fail(WEFT_WRONG_CONTEXT, "a stream cannot wait for its own end; free it from another");
+    if (self != nullptr && self->kind == Kind::tasklet)
+        return fail(WEFT_WRONG_CONTEXT, "a tasklet cannot wait for a stream's end; make it a ULT");
+    if (self == nullptr && current_or_null() != nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a stream's end");
     if (stream.ending.freeing.exchange(true)) return fail(WEFT_BUSY, "somebody frees stream %zu already", stream.rank);
     end_stream(stream);
     return WEFT_OK;
@@ -477,16 +507,18 @@ weft_status free_stream(Stream& stream) {
 
 namespace {
 
-// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no bell then. One that has an OS thread may sleep, too.
+// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no bell then. One that
+// has an OS thread may sleep, too.
 bool has_never_started(Stream& stream) {
     if (!stream.carrier.starts_late || stream.carrier.thread_id.load() != 0) return false;
-    if (stream.of->zero_waits.exchange(false)) return true;   // the kernel has refused it, and it does not listen any more
-    if (!stream.sleep.sleeper.sleeps()) return false;              // its OS thread is about to begin
+    // the kernel has refused it, and it does not listen any more
+    if (stream.of->zero_waits.exchange(false)) return true;
+    if (!stream.sleep.sleeper.sleeps()) return false;   // its OS thread is about to begin
     stop_listening(stream);
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 void end_stream(Stream& stream) {
     Process& of = *stream.of;
@@ -519,4 +551,4 @@ weft_status bind_stream(Stream& stream, const os::CpuSet& cpus, const char* what
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -16,11 +16,12 @@ Host* unlink_first(Host*& first, Condition which) {
     return nullptr;
 }
 
-}  // namespace
+}   // namespace
 
 Host* Hosts::take_idle(const HostsWanted& wanted) {
     std::lock_guard guard(lock_);
-    Host* const host = wanted.fresh ? nullptr : unlink_first(idle_, [&](const Host& one) { return one.bytes >= wanted.bytes; });
+    Host* const host =
+        wanted.fresh ? nullptr : unlink_first(idle_, [&](const Host& one) { return one.bytes >= wanted.bytes; });
     if (host == nullptr) return nullptr;
     --at_hand_;
     count_taken();
@@ -205,4 +206,4 @@ Host* Hosts::find(std::uintptr_t pthread) {
     return host;
 }
 
-}  // namespace weft::context
+}   // namespace weft::context

@@ -1,5 +1,5 @@
-// Hosts: parked pthreads, on whose stacks and by whose thread pointers hosted units run (README.md tells how). A host belongs to one of: a unit, the idle
-// ones, those that end.
+// Hosts: parked pthreads, on whose stacks and by whose thread pointers hosted units run (README.md tells how). A host
+// belongs to one of: a unit, the idle ones, those that end.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace weft::context {
 // The part of its stack that is free for a unit, and whose that is.
 struct Host : mem::Stack {
     os::HostThread thread;
-    arch::FloatingPoint floating_point{};  // of the unit that has left
-    Host* next_host = nullptr;             // idle, or ending
+    arch::FloatingPoint floating_point{};   // of the unit that has left
+    Host* next_host = nullptr;              // idle, or ending
     Host* next_of_all = nullptr;
-    bool spoilt = false;                   // no other unit is to have it
+    bool spoilt = false;   // no other unit is to have it
     unsigned uses = 0;
-    atomic<std::uint64_t> signals{0};      // that wait for the unit, by their bits
-    atomic<std::uint32_t> runs_on{0};      // the kernel's number of its carrier; 0: it does not run
+    atomic<std::uint64_t> signals{0};   // that wait for the unit, by their bits
+    atomic<std::uint32_t> runs_on{0};   // the kernel's number of its carrier; 0: it does not run
 };
 // Of the stack of a hosted unit.
 inline Host& host_of(mem::Stack& stack) { return static_cast<Host&>(stack); }
@@ -33,11 +33,11 @@ struct Carrier {
     void* thread_pointer = nullptr;
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
-    arch::FloatingPoint floating_point{};  // while it is a host's
+    arch::FloatingPoint floating_point{};        // while it is a host's
     arch::FloatingPoint left_floating_point{};   // of the hosted unit that is left for another
-    Host* host = nullptr;                  // by whose thread pointer it runs; null: its own
-    bool prepared = false;                 // for the first
-    void* fiber = nullptr;                 // what the thread sanitizer takes it for meanwhile
+    Host* host = nullptr;                        // by whose thread pointer it runs; null: its own
+    bool prepared = false;                       // for the first
+    void* fiber = nullptr;                       // what the thread sanitizer takes it for meanwhile
 
     Carrier() = default;
     Carrier(const Carrier&) = delete;
@@ -45,8 +45,8 @@ struct Carrier {
 };
 
 struct HostsWanted {
-    std::size_t bytes;                     // of stack; 0: as the C library has it
-    bool fresh;                            // one that no unit has had
+    std::size_t bytes;   // of stack; 0: as the C library has it
+    bool fresh;          // one that no unit has had
 };
 
 class Hosts {
@@ -58,8 +58,9 @@ public:
     Host* take_idle(const HostsWanted& wanted);
     // A new one; null: the kernel refused, or no memory. `cpus`: as os::host_start.
     Host* start(const HostsWanted& wanted, const os::CpuSet* cpus);
-    // So many units are about to need one each. Starts those that will be missing, and waits for none of them: the kernel
-    // starts one while the next is asked for. Returns how many the kernel refused, or there is no memory for; their units find out for themselves.
+    // So many units are about to need one each. Starts those that will be missing, and waits for none of them: the
+    // kernel starts one while the next is asked for. Returns how many the kernel refused, or there is no memory for;
+    // their units find out for themselves.
     std::size_t prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus);
     // An idle one ends that no unit has been promised. False: there is none.
     bool end_one_to_spare();
@@ -87,18 +88,18 @@ private:
     void count_taken();
     bool make_room();
     enum class Promised : bool { no, yes };
-    bool end_idle(Promised which);         // yes: also one that a unit has been promised
+    bool end_idle(Promised which);   // yes: also one that a unit has been promised
     void forget(const Host* host);
     void end(Host* host);
     void reap();
 
-    os::Lock starting_;                    // one is started at a time
-    os::Lock lock_;                        // guards what follows
+    os::Lock starting_;   // one is started at a time
+    os::Lock lock_;       // guards what follows
     Host* idle_ = nullptr;
-    Host* coming_ = nullptr;               // started, and perhaps not parked yet: the oldest first
+    Host* coming_ = nullptr;   // started, and perhaps not parked yet: the oldest first
     Host** coming_end_ = &coming_;
-    std::size_t at_hand_ = 0;              // idle or coming
-    std::size_t announced_ = 0;            // units that have been prepared for and have none yet
+    std::size_t at_hand_ = 0;     // idle or coming
+    std::size_t announced_ = 0;   // units that have been prepared for and have none yet
     Host* ending_ = nullptr;
     Host* all_ = nullptr;
     atomic<std::size_t> live_{0};
@@ -108,4 +109,4 @@ private:
     atomic<std::size_t> in_use_{0};
 };
 
-}  // namespace weft::context
+}   // namespace weft::context

@@ -24,7 +24,8 @@ struct Target {
     if (message.call != nullptr) message.call(message.argument);
 }
 
-// A host's stack has no fiber: it is a thread to the sanitizer, by the thread pointer that is set when it is arrived at.
+// A host's stack has no fiber: it is a thread to the sanitizer, by the thread pointer that is set when it is arrived
+// at.
 [[gnu::always_inline]] inline void switch_fiber(const Target& target) {
     if (target.stack->fiber != nullptr) sanitizer::fiber_switch(target.stack->fiber);
 }
@@ -57,4 +58,4 @@ struct Target {
     run(message);
 }
 
-}  // namespace weft::context
+}   // namespace weft::context

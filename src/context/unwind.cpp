@@ -7,7 +7,8 @@
 #include "arch/arch.hpp"
 #include "os/peek.hpp"
 
-// Of the C++ run-time library (libgcc, and LLVM's libunwind has it too): the description of the function that holds an address.
+// Of the C++ run-time library (libgcc, and LLVM's libunwind has it too): the description of the function that holds an
+// address.
 extern "C" {
 struct dwarf_eh_bases {
     void* text;
@@ -73,10 +74,15 @@ public:
     // An address written in one of the encodings of .eh_frame; what it is relative to does not matter to us.
     void skip_encoded(std::uint8_t encoding) {
         switch (encoding & 0x0f) {
-        case 0x00: case 0x04: case 0x0c: return skip(8);
-        case 0x01: case 0x09: uleb(); return;
-        case 0x02: case 0x0a: return skip(2);
-        case 0x03: case 0x0b: return skip(4);
+        case 0x00:
+        case 0x04:
+        case 0x0c: return skip(8);
+        case 0x01:
+        case 0x09: uleb(); return;
+        case 0x02:
+        case 0x0a: return skip(2);
+        case 0x03:
+        case 0x0b: return skip(4);
         default: fail();
         }
     }
@@ -92,7 +98,7 @@ private:
 struct Entry {
     static constexpr std::size_t most = 4096;
 
-    std::uintptr_t address = 0;    // of `data` in the process
+    std::uintptr_t address = 0;   // of `data` in the process
     std::size_t bytes = 0;
     unsigned char data[most];
 
@@ -142,7 +148,8 @@ struct Common {
             case 'R': encoding = inside.fixed<std::uint8_t>(); break;
             case 'P': inside.skip_encoded(inside.fixed<std::uint8_t>()); break;
             case 'L': inside.skip(1); break;
-            case 'S': case 'B': break;   // a signal's frame; which key signs addresses
+            case 'S':
+            case 'B': break;   // a signal's frame; which key signs addresses
             default: return false;
             }
         }
@@ -166,7 +173,9 @@ public:
             const auto code = from.fixed<std::uint8_t>();
             const unsigned low = code & 0x3f;
             switch (code >> 6) {
-            case 0: if (!other(entry, from, low)) return false; break;
+            case 0:
+                if (!other(entry, from, low)) return false;
+                break;
             case 1: advance(low); break;
             case 2: set(low, Rule::Kind::at, factored(from.uleb())); break;
             case 3: restore(low); break;
@@ -179,7 +188,8 @@ private:
     std::int64_t factored(std::uint64_t count) const { return static_cast<std::int64_t>(count) * common_.data_align; }
     void advance(std::uint64_t steps) { location_ += steps * common_.code_align; }
     void set(std::uint64_t which, Rule::Kind kind, std::int64_t offset = 0, std::uintptr_t expression = 0) {
-        if (which < Registers::most) row_.rules[which] = {kind, offset, expression};   // others are of vectors: nothing is found by them
+        // others are of vectors: nothing is found by them
+        if (which < Registers::most) row_.rules[which] = {kind, offset, expression};
     }
     void restore(std::uint64_t which) {
         if (which < Registers::most) row_.rules[which] = initial_.rules[which];
@@ -198,30 +208,60 @@ private:
     bool other(const Entry& entry, Cursor& from, unsigned code) {
         std::uint64_t which = 0;
         switch (code) {
-        case 0x00: return true;                                                                 // nop
-        case 0x02: advance(from.fixed<std::uint8_t>()); return true;                            // advance_loc1
+        case 0x00: return true;                                        // nop
+        case 0x02: advance(from.fixed<std::uint8_t>()); return true;   // advance_loc1
         case 0x03: advance(from.fixed<std::uint16_t>()); return true;
         case 0x04: advance(from.fixed<std::uint32_t>()); return true;
-        case 0x05: which = from.uleb(); set(which, Rule::Kind::at, factored(from.uleb())); return true;   // offset_extended
-        case 0x06: restore(from.uleb()); return true;                                           // restore_extended
+        // offset_extended
+        case 0x05:
+            which = from.uleb();
+            set(which, Rule::Kind::at, factored(from.uleb()));
+            return true;
+        case 0x06: restore(from.uleb()); return true;   // restore_extended
         case 0x07: set(from.uleb(), Rule::Kind::undefined); return true;
         case 0x08: set(from.uleb(), Rule::Kind::same); return true;
-        case 0x09: which = from.uleb(); set(which, Rule::Kind::in, static_cast<std::int64_t>(from.uleb())); return true;
+        case 0x09:
+            which = from.uleb();
+            set(which, Rule::Kind::in, static_cast<std::int64_t>(from.uleb()));
+            return true;
         case 0x0a: return remember();
         case 0x0b: return recall();
-        case 0x0c: which = from.uleb(); cfa(which, static_cast<std::int64_t>(from.uleb())); return true;   // def_cfa
+        case 0x0c:
+            which = from.uleb();
+            cfa(which, static_cast<std::int64_t>(from.uleb()));
+            return true;   // def_cfa
         case 0x0d: cfa(from.uleb(), row_.cfa_offset); return true;
         case 0x0e: cfa(row_.cfa_register, static_cast<std::int64_t>(from.uleb())); return true;
-        case 0x0f: row_.cfa_expression = expression(entry, from); return true;                  // def_cfa_expression
-        case 0x10: which = from.uleb(); set(which, Rule::Kind::at_expression, 0, expression(entry, from)); return true;
-        case 0x11: which = from.uleb(); set(which, Rule::Kind::at, from.sleb() * common_.data_align); return true;
-        case 0x12: which = from.uleb(); cfa(which, from.sleb() * common_.data_align); return true;
+        case 0x0f: row_.cfa_expression = expression(entry, from); return true;   // def_cfa_expression
+        case 0x10:
+            which = from.uleb();
+            set(which, Rule::Kind::at_expression, 0, expression(entry, from));
+            return true;
+        case 0x11:
+            which = from.uleb();
+            set(which, Rule::Kind::at, from.sleb() * common_.data_align);
+            return true;
+        case 0x12:
+            which = from.uleb();
+            cfa(which, from.sleb() * common_.data_align);
+            return true;
         case 0x13: cfa(row_.cfa_register, from.sleb() * common_.data_align); return true;
-        case 0x14: which = from.uleb(); set(which, Rule::Kind::is, factored(from.uleb())); return true;    // val_offset
-        case 0x15: which = from.uleb(); set(which, Rule::Kind::is, from.sleb() * common_.data_align); return true;
-        case 0x16: which = from.uleb(); set(which, Rule::Kind::is_expression, 0, expression(entry, from)); return true;
-        case 0x2d: return true;                                                                 // AArch64: the address is signed from here on
-        case 0x2e: from.uleb(); return true;                                                    // args_size, for exceptions
+        case 0x14:
+            which = from.uleb();
+            set(which, Rule::Kind::is, factored(from.uleb()));
+            return true;   // val_offset
+        case 0x15:
+            which = from.uleb();
+            set(which, Rule::Kind::is, from.sleb() * common_.data_align);
+            return true;
+        case 0x16:
+            which = from.uleb();
+            set(which, Rule::Kind::is_expression, 0, expression(entry, from));
+            return true;
+        // AArch64: the address is signed from here on
+        case 0x2d: return true;
+        // args_size, for exceptions
+        case 0x2e: from.uleb(); return true;
         default: return false;
         }
     }
@@ -245,7 +285,8 @@ private:
     std::uintptr_t address_ = ~std::uintptr_t{0};
 };
 
-// What the compilers use of DWARF's expressions (DWARF 5, 2.5): where a function aligns its stack, or in tables of calls.
+// What the compilers use of DWARF's expressions (DWARF 5, 2.5): where a function aligns its stack, or in tables of
+// calls.
 class Expression {
 public:
     Expression(const Registers& registers, const StackCopy& stack) : registers_(registers), stack_(stack) {}
@@ -270,28 +311,35 @@ private:
     std::uint64_t pop() { return depth_ == 0 ? 0 : stack_of_values_[--depth_]; }
 
     bool step(Cursor& from, unsigned code) {
-        if (code >= 0x30 && code <= 0x4f) return push(code - 0x30), true;                       // lit0 to lit31
-        if (code >= 0x70 && code <= 0x8f) {                                                     // breg0 to breg31
+        if (code >= 0x30 && code <= 0x4f) return push(code - 0x30), true;   // lit0 to lit31
+        if (code >= 0x70 && code <= 0x8f) {                                 // breg0 to breg31
             if (!registers_.has(code - 0x70)) return false;
             return push(registers_.values[code - 0x70] + static_cast<std::uint64_t>(from.sleb())), true;
         }
         switch (code) {
-        case 0x06: {                                                                            // deref
+        case 0x06: {   // deref
             std::uintptr_t found;
             if (!stack_.word(pop(), found)) return false;
             return push(found), true;
         }
-        case 0x08: return push(from.fixed<std::uint8_t>()), true;                               // const1u
-        case 0x09: return push(static_cast<std::uint64_t>(from.fixed<std::int8_t>())), true;    // const1s
+        case 0x08: return push(from.fixed<std::uint8_t>()), true;                              // const1u
+        case 0x09: return push(static_cast<std::uint64_t>(from.fixed<std::int8_t>())), true;   // const1s
         case 0x0a: return push(from.fixed<std::uint16_t>()), true;
         case 0x0b: return push(static_cast<std::uint64_t>(from.fixed<std::int16_t>())), true;
-        case 0x10: return push(from.uleb()), true;                                              // constu
+        case 0x10: return push(from.uleb()), true;   // constu
         case 0x11: return push(static_cast<std::uint64_t>(from.sleb())), true;
-        case 0x12: { const std::uint64_t top = pop(); push(top); return push(top), true; }      // dup
-        case 0x1a: return push(pop() & pop()), true;                                            // and
-        case 0x1c: { const std::uint64_t top = pop(); return push(pop() - top), true; }         // minus
-        case 0x22: return push(pop() + pop()), true;                                            // plus
-        case 0x23: return push(pop() + from.uleb()), true;                                      // plus_uconst
+        case 0x12: {
+            const std::uint64_t top = pop();
+            push(top);
+            return push(top), true;
+        }                                              // dup
+        case 0x1a: return push(pop() & pop()), true;   // and
+        case 0x1c: {
+            const std::uint64_t top = pop();
+            return push(pop() - top), true;
+        }                                                    // minus
+        case 0x22: return push(pop() + pop()), true;         // plus
+        case 0x23: return push(pop() + from.uleb()), true;   // plus_uconst
         default: return false;
         }
     }
@@ -312,7 +360,8 @@ Row work_out(std::uintptr_t address) {
     if (!function.read(reinterpret_cast<std::uintptr_t>(found))) return row;
     Cursor from = function.cursor();
     const auto back = from.fixed<std::int32_t>();   // from here to the common entry
-    if (!common_entry.read(function.address - static_cast<std::uintptr_t>(static_cast<std::intptr_t>(back)))) return row;
+    if (!common_entry.read(function.address - static_cast<std::uintptr_t>(static_cast<std::intptr_t>(back))))
+        return row;
     Common common;
     Cursor instructions = common_entry.cursor();
     if (!common.read(instructions)) return row;
@@ -329,7 +378,7 @@ Row work_out(std::uintptr_t address) {
     return row;
 }
 
-}  // namespace
+}   // namespace
 
 bool StackCopy::word(std::uintptr_t address, std::uintptr_t& value) const {
     if (address < base || address - base > bytes || bytes - (address - base) < sizeof value) return false;
@@ -353,7 +402,8 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
         cfa = registers.values[row.cfa_register] + static_cast<std::uintptr_t>(row.cfa_offset);
     }
     const unsigned sp = arch::stack_register();
-    if (!cfa || *cfa <= registers.values[sp] || *cfa - stack.base > stack.bytes) return false;   // a stack grows downwards
+    // a stack grows downwards
+    if (!cfa || *cfa <= registers.values[sp] || *cfa - stack.base > stack.bytes) return false;
     Registers caller;
     for (unsigned which = 0; which < Registers::most; ++which) {
         const Rule& rule = row.rules[which];
@@ -369,7 +419,8 @@ bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers
             break;
         case Rule::Kind::is: caller.set(which, *cfa + offset); break;
         case Rule::Kind::in:
-            if (rule.offset >= 0 && registers.has(static_cast<unsigned>(rule.offset))) caller.set(which, registers.values[rule.offset]);
+            if (rule.offset >= 0 && registers.has(static_cast<unsigned>(rule.offset)))
+                caller.set(which, registers.values[rule.offset]);
             break;
         case Rule::Kind::at_expression:
         case Rule::Kind::is_expression: {
@@ -416,4 +467,4 @@ Trace Unwinder::trace(std::uintptr_t context, const StackCopy& stack) {
     }
 }
 
-}  // namespace weft::context
+}   // namespace weft::context

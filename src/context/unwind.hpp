@@ -1,8 +1,9 @@
-// The frames of a context that does not run, from a copy of its stack. Whoever looks may look at any moment: the copy may hold
-// anything, and whatever it leads to is read by os::peek. So nothing here can fault; the worst is a frame that is none.
+// The frames of a context that does not run, from a copy of its stack. Whoever looks may look at any moment: the copy
+// may hold anything, and whatever it leads to is read by os::peek. So nothing here can fault; the worst is a frame that
+// is none.
 //
-// The rules by which a frame is undone are the compiler's, in the DWARF call frame information that C++ exceptions use (DWARF 5, 6.4; LSB,
-// "Exception Frames"). doc/decisions/0014 tells why they are read here and not by a library.
+// The rules by which a frame is undone are the compiler's, in the DWARF call frame information that C++ exceptions use
+// (DWARF 5, 6.4; LSB, "Exception Frames"). doc/decisions/0014 tells why they are read here and not by a library.
 #pragma once
 
 #include <cstddef>
@@ -40,14 +41,14 @@ struct Trace {
 struct Rule {
     enum class Kind : std::uint8_t { same, undefined, at, is, in, at_expression, is_expression };
     Kind kind = Kind::same;
-    std::int64_t offset = 0;          // of at and is: from the canonical frame address; of in: the register
-    std::uintptr_t expression = 0;    // where it stands, with its length before it
+    std::int64_t offset = 0;         // of at and is: from the canonical frame address; of in: the register
+    std::uintptr_t expression = 0;   // where it stands, with its length before it
 };
 
 // How a frame is undone at one address.
 struct Row {
     bool usable = false;
-    bool outermost = false;           // what calls it is undefined
+    bool outermost = false;   // what calls it is undefined
     unsigned cfa_register = 0;
     std::int64_t cfa_offset = 0;
     std::uintptr_t cfa_expression = 0;   // 0: by the register
@@ -71,4 +72,4 @@ private:
     std::unordered_map<std::uintptr_t, Row> rows_;
 };
 
-}  // namespace weft::context
+}   // namespace weft::context

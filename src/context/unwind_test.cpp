@@ -1,5 +1,5 @@
-// The frames of a context that does not run are those that it has; and a copy of a stack that holds anything at all leads to some frames
-// or none, and to no fault.
+// The frames of a context that does not run are those that it has; and a copy of a stack that holds anything at all
+// leads to some frames or none, and to no fault.
 #include "context/unwind.hpp"
 
 #include <gtest/gtest.h>
@@ -28,10 +28,13 @@ using Functions = std::vector<const void*>;   // where they begin, innermost fir
 // What C++ exceptions would unwind, from here on.
 [[gnu::noinline]] Functions seen_by_exceptions() {
     Functions found;
-    _Unwind_Backtrace([](_Unwind_Context* frame, void* raw) {
-        if (_Unwind_GetIP(frame) != 0) static_cast<Functions*>(raw)->push_back(reinterpret_cast<void*>(_Unwind_GetRegionStart(frame)));
-        return _URC_NO_REASON;
-    }, &found);
+    _Unwind_Backtrace(
+        [](_Unwind_Context* frame, void* raw) {
+            if (_Unwind_GetIP(frame) != 0)
+                static_cast<Functions*>(raw)->push_back(reinterpret_cast<void*>(_Unwind_GetRegionStart(frame)));
+            return _URC_NO_REASON;
+        },
+        &found);
     return found;
 }
 
@@ -205,13 +208,17 @@ TEST(Unwind, AnythingAtAllOnAStackComesToNoFault) {
         for (std::uint64_t i = 0; i < changes; ++i) {
             std::uintptr_t word = random.next();
             switch (random.below(4)) {
-            case 0: word = real.frames[random.below(real.count)] + random.below(40); break;               // code
-            case 1: word = used.from + 8 * random.below(used.bytes.size() / 8); break;                    // the stack
-            case 2: word = reinterpret_cast<std::uintptr_t>(&seen_by_exceptions) - 5000 + random.below(10'000); break;   // code, perhaps
+            case 0: word = real.frames[random.below(real.count)] + random.below(40); break;   // code
+            case 1:
+                word = used.from + 8 * random.below(used.bytes.size() / 8);
+                break;   // the stack
+            // code, perhaps
+            case 2: word = reinterpret_cast<std::uintptr_t>(&seen_by_exceptions) - 5000 + random.below(10'000); break;
             default: break;
             }
             // Near the top of the stack, where the context is, more often than elsewhere.
-            const std::size_t at = random.below(2) == 0 ? random.below(arch::suspended_words) : random.below(used.bytes.size() / 8);
+            const std::size_t at =
+                random.below(2) == 0 ? random.below(arch::suspended_words) : random.below(used.bytes.size() / 8);
             std::memcpy(used.bytes.data() + 8 * at, &word, sizeof word);
         }
         frames += used.trace(unwinder).count;
@@ -220,5 +227,5 @@ TEST(Unwind, AnythingAtAllOnAStackComesToNoFault) {
     coroutine.resume(home);
 }
 
-}  // namespace
-}  // namespace weft::context
+}   // namespace
+}   // namespace weft::context

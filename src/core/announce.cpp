@@ -54,7 +54,7 @@ void forget_where(Which which) {
     forget_where([&unit](const GivenUp& wait) { return wait.target == &unit; });
 }
 
-}  // namespace
+}   // namespace
 
 void forget_noted(GivenUp& wait) {
     forget_where([&wait](const GivenUp& listed) { return &listed == &wait; });
@@ -66,23 +66,29 @@ Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
     probe(Probe::join_before_announce);
     if (!unit.has_now(Unit::local)) {
         const Joint::Announced answer = unit.joint.announce_shared(waiter);
-        if (answer != Joint::Announced::taken) [[likely]] return answer;
+        if (answer != Joint::Announced::taken) [[likely]]
+            return answer;
         forget_those_who_gave_up(unit);
         return unit.joint.announce_shared(waiter);
     }
     const Joint::Announced answer = unit.joint.announce_local(waiter);
-    if (answer != Joint::Announced::taken) [[likely]] return answer;
+    if (answer != Joint::Announced::taken) [[likely]]
+        return answer;
     // One whose deadline has come may not have been forgotten yet, where that takes a letter.
     return forget_given_up(unit.joint) ? unit.joint.announce_local(waiter) : answer;
 }
 
 void Letter::send(PrivatePool& to) {
-    send_letter(unit, to, [](void* raw) {
-        auto* letter = static_cast<Letter*>(raw);
-        const Joint::Announced announced = announce(*letter->target, letter->waiter);
-        // Once it waits it may have been woken, and be gone with the letter: its target may be another stream's by now.
-        if (announced != Joint::Announced::waiting) letter->answer(letter, announced);
-    }, this);
+    send_letter(
+        unit, to,
+        [](void* raw) {
+            auto* letter = static_cast<Letter*>(raw);
+            const Joint::Announced announced = announce(*letter->target, letter->waiter);
+            // Once it waits it may have been woken, and be gone with the letter: its target may be another stream's by
+            // now.
+            if (announced != Joint::Announced::waiting) letter->answer(letter, announced);
+        },
+        this);
 }
 
 // ---- waking --------------------------------------------------------------------------------------------
@@ -94,7 +100,8 @@ struct Crowd {
     Outcome outcome;
     Joint::Row row;
 
-    explicit Crowd(Joint::Waiter top) : outcome(static_cast<const Unit*>(top.other()->of)->outcome), row(take_crowd(top)) {}
+    explicit Crowd(Joint::Waiter top)
+        : outcome(static_cast<const Unit*>(top.other()->of)->outcome), row(take_crowd(top)) {}
 
     void tell_all_but_first() const {
         for (JoinWaiter* waiter = row.rest; waiter != nullptr;) {
@@ -112,7 +119,7 @@ void wake_crowd(JoinWaiter* top) {
     crowd.tell_all_but_first();
 }
 
-}  // namespace
+}   // namespace
 
 void wake(Joint::Waiter waiter) {
     if (Unit* unit = waiter.unit()) {
@@ -133,4 +140,4 @@ Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWait
     return announce_over(unit, waiter, wake_crowd, told);
 }
 
-}  // namespace weft
+}   // namespace weft

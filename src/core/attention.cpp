@@ -15,7 +15,7 @@ Attended see_to(Stream& stream, Attention bits) {
     return Attended::over;
 }
 
-}  // namespace
+}   // namespace
 
 void attend(Stream& stream) {
     // acquire: pairs with the release half of ask(): what the asker wrote before is seen.
@@ -46,4 +46,4 @@ Attended learn_of_observers(Stream& stream, Attention) {
     return Attended::go_on;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,5 @@
-// What a stream is asked from outside, by bits of Stream::attention, and what it does about it between two units. Which room sees to which bit
-// is said by a table (attention_hooks in process/hooks.hpp).
+// What a stream is asked from outside, by bits of Stream::attention, and what it does about it between two units. Which
+// room sees to which bit is said by a table (attention_hooks in process/hooks.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace weft {
 void attend(Stream& stream);
 
 // The handlers of this room.
-Attended stop_for_good(Stream& stream, Attention bits);    // exit
+Attended stop_for_good(Stream& stream, Attention bits);   // exit
 Attended pause_stream(Stream& stream, Attention bits);
-Attended take_note(Stream& stream, Attention bits);        // of any bits: the loop reads them in `attended`
+Attended take_note(Stream& stream, Attention bits);   // of any bits: the loop reads them in `attended`
 Attended learn_of_observers(Stream& stream, Attention bits);
 
-}  // namespace weft
+}   // namespace weft

@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// What may be called of units that are next in the pool: ULTs that get a stack like any other's, ULTs of kind Full, which have theirs, and
-// tasklets.
+// What may be called of units that are next in the pool: ULTs that get a stack like any other's, ULTs of kind Full,
+// which have theirs, and tasklets.
 struct OnSpare {
     [[gnu::always_inline]] static bool takes(const Unit& unit) { return unit.plain_and_unasked(); }
     mem::Stack* const stack;
@@ -20,7 +20,8 @@ struct OnSpare {
 };
 struct OnTheirOwn {
     static bool takes(const Unit& unit) {
-        return unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack() && !unit.marked(Unit::at_start | Unit::careful);
+        return unit.kind == Kind::full && unit.has(Unit::local) && unit.has_default_stack() &&
+               !unit.marked(Unit::at_start | Unit::careful);
     }
     mem::Stack* stack_of(const Unit& unit) const { return unit.stack; }
     void ended_on(Stream& stream, mem::Stack* stack) const { give_stack(stream, stack); }
@@ -28,14 +29,17 @@ struct OnTheirOwn {
 };
 struct OnSchedulers {
     // A letter is never local, nor one that others may be joining at this moment.
-    static bool takes(const Unit& unit) { return unit.kind == Kind::tasklet && unit.has(Unit::local) && !unit.marked(Unit::at_start); }
+    static bool takes(const Unit& unit) {
+        return unit.kind == Kind::tasklet && unit.has(Unit::local) && !unit.marked(Unit::at_start);
+    }
 };
 
 template <class How, class Handle>
 [[gnu::always_inline]] inline bool goes_on(const Stream& stream, const PrivatePool& pool, Handle* next, Handle* end) {
     if (next == end || *next == nullptr) return false;
     const Unit& unit = *to_unit(*next, call_on_many<Handle>);
-    return pool.ready.front() == &unit && unit.untouched() && How::takes(unit) && !stream.wanted() && pool.inbox.empty();
+    return pool.ready.front() == &unit && unit.untouched() && How::takes(unit) && !stream.wanted() &&
+           pool.inbox.empty();
 }
 
 // A unit that was called has returned, but it has been promoted, or there is something to see to.
@@ -49,7 +53,8 @@ template <class How, class Handle>
 void tasklet_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.jobs_or_marked(Unit::extras | Unit::untidy)) [[likely]] return;
+    if (!unit.jobs_or_marked(Unit::extras | Unit::untidy)) [[likely]]
+        return;
     if (!unit.is_light()) end_promoted();   // it has forked, and this is the child
     if (unit.marked(Unit::extras)) end_locals(unit);
     if (unit.has_jobs()) leave_jobs(current(), unit);
@@ -58,7 +63,9 @@ void tasklet_main(void* raw) {
 // The running ULT waits while others are called, and goes on.
 class Calling {
 public:
-    Calling(Stream& stream, Unit& self) : stream_(stream), self_(self), error_(*stream.errno_address) { self.life.move(State::running, State::waiting); }
+    Calling(Stream& stream, Unit& self) : stream_(stream), self_(self), error_(*stream.errno_address) {
+        self.life.move(State::running, State::waiting);
+    }
 
     // On the stream that it has been on all the while.
     void go_on() {
@@ -76,18 +83,25 @@ private:
 };
 
 // What is done with one of a row that has returned and has nothing to tell.
-[[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit* const&) { end_quietly(stream, unit); }
+[[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit* const&) {
+    end_quietly(stream, unit);
+}
 [[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit*& handle) {
     end_and_free(stream, unit);
     handle = nullptr;
 }
 
-// The running ULT waits while tasklets are called, which return: below what the scheduler, which is suspended, has on its stack.
+// The running ULT waits while tasklets are called, which return: below what the scheduler, which is suspended, has on
+// its stack.
 class CallingTasklets : Calling {
 public:
     CallingTasklets(Stream& stream, Unit& self)
-        : Calling(stream, self), stream_(stream), self_(self), pool_(*stream.callable),
-          top_(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) & ~(arch::stack_alignment - 1))) {
+        : Calling(stream, self),
+          stream_(stream),
+          self_(self),
+          pool_(*stream.callable),
+          top_(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) &
+                                       ~(arch::stack_alignment - 1))) {
         stream.callable = &Stream::no_pool;
     }
 
@@ -129,7 +143,8 @@ template <class Handle>
     std::size_t ended = 0;
     do {
         Unit& target = *calling.pool().ready.front();   // whose handle is units[ended]
-        if (!calling.call<Out::first>(target)) [[unlikely]] break;
+        if (!calling.call<Out::first>(target)) [[unlikely]]
+            break;
         end_of_row(stream, target, units[ended++]);
     } while (goes_on<OnSchedulers>(stream, calling.pool(), units + ended, units + count));
     calling.go_on();
@@ -159,13 +174,14 @@ template <class How, class Handle>
     return ended;
 }
 
-}  // namespace
+}   // namespace
 
 template <Out out>
 weft_status free_tasklet_by_call(Stream& stream, Unit& self, Unit& target) {
     CallingTasklets calling(stream, self);
     const bool plainly = calling.call<out>(target);
-    if (plainly) [[likely]] end_and_free(stream, target);
+    if (plainly) [[likely]]
+        end_and_free(stream, target);
     calling.go_on();
     return plainly ? WEFT_OK : free_returned(target);
 }
@@ -186,7 +202,8 @@ bool fetch_spare(Stream& stream) {
 void called_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]] return_slow(unit);
+    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]]
+        return_slow(unit);
 }
 
 Unit* end_called(Stream& stream, Unit& target) {
@@ -195,7 +212,8 @@ Unit* end_called(Stream& stream, Unit& target) {
 }
 
 bool may_call_taken(Stream& stream, const Unit& target) {
-    return context::may_call && target.context == nullptr && target.plain_and_unasked() && !stream.running->jobs_or_marked(Unit::careful) && free_to_call(stream) && has_spare(stream);
+    return context::may_call && target.context == nullptr && target.plain_and_unasked() &&
+           !stream.running->jobs_or_marked(Unit::careful) && free_to_call(stream) && has_spare(stream);
 }
 
 void call_taken(Stream& stream, Unit& self, Unit& target) {
@@ -215,7 +233,9 @@ bool call_child(Stream& stream, Unit& child) {
     Unit& self = *stream.running;
     PrivatePool* const direct = stream.direct;
     // A parent who waits in a pool of others is theirs to run meanwhile.
-    if (direct == nullptr || stream.callable != direct || self.pool != direct || child.pool != direct || !child.plain_and_unasked() || !free_to_call(stream)) return false;
+    if (direct == nullptr || stream.callable != direct || self.pool != direct || child.pool != direct ||
+        !child.plain_and_unasked() || !free_to_call(stream))
+        return false;
     if (self.marked(Unit::at_yield) || !has_spare(stream)) return false;
     mem::Stack* const stack = stream.take_spare();
     const int error = *stream.errno_address;
@@ -253,4 +273,4 @@ std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t coun
 template std::size_t call_row(Stream&, Unit&, weft_unit**, std::size_t);
 template std::size_t call_row(Stream&, Unit&, weft_unit* const*, std::size_t);
 
-}  // namespace weft
+}   // namespace weft

@@ -59,13 +59,17 @@ template <News news>
 }
 
 // noexcept: what nobody can learn ends the process, as with a std::thread, and the C++ library says what it was.
-[[noreturn]] void terminate_with(std::exception_ptr exception) noexcept { std::rethrow_exception(std::move(exception)); }
+[[noreturn]] void terminate_with(std::exception_ptr exception) noexcept {
+    std::rethrow_exception(std::move(exception));
+}
 
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, Joint::Waiter waiter) {
     if (waiter.detached()) {
-        if (detached->outcome == Outcome::exception) [[unlikely]] terminate_with(detached->exception());
-        if (is_refused(detached->outcome)) [[unlikely]] tell_everybody(*detached);
+        if (detached->outcome == Outcome::exception) [[unlikely]]
+            terminate_with(detached->exception());
+        if (is_refused(detached->outcome)) [[unlikely]]
+            tell_everybody(*detached);
         if (detached->marked(Unit::observed)) detached->joint.detach_again();
         release(current_or_null(), *detached);
         return;
@@ -73,7 +77,7 @@ void tell(Unit* detached, Joint::Waiter waiter) {
     wake(waiter);
 }
 
-}  // namespace
+}   // namespace
 
 void end_unit(Stream& stream, Unit& unit) {
     const Joint::Waiter waiter = publish_end<News::no>(stream, unit);
@@ -122,9 +126,10 @@ namespace {
 
 // A unit that ends on a stack of the user's notes where that is, for another life (revive.cpp).
 void remember_user_stack(Unit& unit) {
-    unit.waits_object = unit.stack->lowest;   // a unit that has ended waits for nothing
+    unit.waits_object = unit.stack->lowest;                                  // a unit that has ended waits for nothing
     const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
-    unit.user_stack_bytes = (unit.user_stack_bytes & own_float_bit) | static_cast<std::size_t>(end - unit.stack->lowest);
+    unit.user_stack_bytes =
+        (unit.user_stack_bytes & own_float_bit) | static_cast<std::size_t>(end - unit.stack->lowest);
 }
 
 void end_on_user_stack(void* raw) {
@@ -155,7 +160,7 @@ void end_on_user_stack(void* raw) {
     depart(stream, stack, next);
 }
 
-}  // namespace
+}   // namespace
 
 void detail::release_stack(void* stack) { current().heap->stacks.give(static_cast<mem::Stack*>(stack)); }
 
@@ -166,21 +171,24 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
         if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
     }
     Stream& now = current();
-    if (unit.has(Unit::slow_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]] conclude_slow(now, unit, next);
+    if (unit.has(Unit::slow_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]]
+        conclude_slow(now, unit, next);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
     end_unit(now, unit);
     depart(now, stack, next);
 }
 
 // Whoever waits for a unit that has ended is told, after which the unit may be gone.
-[[noreturn, gnu::noinline]] void detail::tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit, Joint::Waiter waiter) {
+[[noreturn, gnu::noinline]] void detail::tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit,
+                                                         Joint::Waiter waiter) {
     tell(unit, waiter);
     depart(stream, stack);
 }
 
 void finish(Unit* next) {
     Stream& stream = current();
-    while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();   // its handlers are left without coming to their ends
+    // its handlers are left without coming to their ends
+    while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();
     stream.exceptions->uncaught = 0;
     if (stream.running->is_light()) promote(stream, *stream.running);   // who has called it is not returned to
     detail::conclude(*stream.running, next);
@@ -190,7 +198,8 @@ weft_status exit_unit() noexcept {
     Unit* self = running_or_null();
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT can exit");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet ends by returning");
-    if (self->has(Unit::primary) && !has_forked(*self)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
+    if (self->has(Unit::primary) && !has_forked(*self))
+        return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
     if (is_scheduler(*self)) return fail(WEFT_WRONG_STATE, "a scheduler ends by returning from run");
     if (!may_end(current(), *self)) return still_forked();
     self->outcome = Outcome::returned;
@@ -201,11 +210,14 @@ weft_status exit_unit() noexcept {
 
 namespace {
 
-// Whether a unit that has ended has suspended. One that began as a call is light still if it has not; of others the context tells, which one that
-// has called whom it waited for has as well: it may be taken for one that suspends, which costs it less than the other mistake.
-bool has_suspended(const Unit& unit) { return !unit.is_light() && (begins_light(unit.kind) || unit.context != nullptr); }
+// Whether a unit that has ended has suspended. One that began as a call is light still if it has not; of others the
+// context tells, which one that has called whom it waited for has as well: it may be taken for one that suspends, which
+// costs it less than the other mistake.
+bool has_suspended(const Unit& unit) {
+    return !unit.is_light() && (begins_light(unit.kind) || unit.context != nullptr);
+}
 
-}  // namespace
+}   // namespace
 
 void tidy_up(Unit& unit) {
     if (unit.marked(Unit::observed)) observe(trace::Event::free, unit);
@@ -219,7 +231,8 @@ void tidy_up(Unit& unit) {
 void give_outside(Unit& unit) { process().give_outside(unit); }
 
 weft_status free_returned(Unit& unit) noexcept {
-    if (unit.outcome != Outcome::returned) [[unlikely]] return not_returned(unit);
+    if (unit.outcome != Outcome::returned) [[unlikely]]
+        return not_returned(unit);
     release(current_or_null(), unit);
     return WEFT_OK;
 }
@@ -234,20 +247,25 @@ weft_status not_returned(const Unit& unit) {
     switch (unit.outcome) {
     case Outcome::returned: break;
     case Outcome::exception:
-        return fail(WEFT_NOT_RETURNED, "an exception has ended unit %llu, which has it (weft_unit_exception_get) until it is freed", id);
+        return fail(WEFT_NOT_RETURNED,
+                    "an exception has ended unit %llu, which has it (weft_unit_exception_get) until it is freed", id);
     case Outcome::cancelled: return fail(WEFT_NOT_RETURNED, "unit %llu was cancelled; it is still to be freed", id);
     case Outcome::no_stack: {
         const std::size_t wanted = unit.wanted_stack_bytes();
         const std::size_t bytes = wanted != 0 ? wanted : process().settings.values.stack_bytes;
-        return fail(WEFT_NOT_RETURNED, "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
+        return fail(WEFT_NOT_RETURNED,
+                    "unit %llu has not run: no stack of %zu bytes could be had, and none would have come free; "
                     "have fewer units at once, or smaller stacks (WEFT_STACK_BYTES, stack_bytes), or see "
-                    "ulimit -v, the cgroup's memory.max and vm.max_map_count", id, bytes);
+                    "ulimit -v, the cgroup's memory.max and vm.max_map_count",
+                    id, bytes);
     }
     case Outcome::no_pthread:
-        return fail(WEFT_NOT_RETURNED, "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
-                    "have come free (see ulimit -u and the cgroup's pids.max)", id);
+        return fail(WEFT_NOT_RETURNED,
+                    "hosted unit %llu has not run: the kernel refused a pthread for it, and no other one would "
+                    "have come free (see ulimit -u and the cgroup's pids.max)",
+                    id);
     }
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

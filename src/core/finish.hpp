@@ -1,8 +1,10 @@
-// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among those that have finished, in one place.
+// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among those that have finished,
+// in one place.
 //
 // - The slow end is that of any unit: end_unit(), and end_for_joiner() of one whose joiner has called it.
 // - The fast end is that of a plain unit of the direct pool that returns from its body: finish_plainly().
-// - The inlined end is that of a unit whose joiner has called it, and that has nothing to tell but to its joiner: end_quietly() and end_and_free().
+// - The inlined end is that of a unit whose joiner has called it, and that has nothing to tell but to its joiner:
+//   end_quietly() and end_and_free().
 //
 // Whoever learns of the end last gives the descriptor back: release().
 #pragma once
@@ -24,7 +26,9 @@ inline void end_with(Unit& unit, Outcome outcome) {
 [[gnu::cold, gnu::noinline]] weft_status not_returned(const Unit& unit);
 
 // What a join of the unit comes to, which has ended.
-inline weft_status ended_status(const Unit& unit) { return unit.outcome == Outcome::returned ? WEFT_OK : not_returned(unit); }
+inline weft_status ended_status(const Unit& unit) {
+    return unit.outcome == Outcome::returned ? WEFT_OK : not_returned(unit);
+}
 
 // ---- the slow end --------------------------------------------------------------------------------------
 
@@ -32,7 +36,8 @@ inline weft_status ended_status(const Unit& unit) { return unit.outcome == Outco
 // returns. From the stream that ran it.
 void end_unit(Stream& stream, Unit& unit);
 
-// end_unit() of one that may be observed, whose end has been told, or has not run: that somebody learns of it will be told, too.
+// end_unit() of one that may be observed, whose end has been told, or has not run: that somebody learns of it will be
+// told, too.
 void end_unit_slow(Stream& stream, Unit& unit);
 
 // The end of a unit that has returned to its joiner, which learns it by that: the joiner.
@@ -44,8 +49,8 @@ void end_unit_slow(Stream& stream, Unit& unit);
 // The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
 void finish_and_wake(Joint& joint);
 
-// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null: whom the scheduler
-// picks.
+// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null:
+// whom the scheduler picks.
 [[noreturn]] void finish(Unit* next = nullptr);
 
 // weft_unit_exit: it returns only where the caller may not end.
@@ -66,7 +71,8 @@ void give_outside(Unit& unit);
 
 // Gives the descriptor of a unit that has ended back. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void release(Stream* stream, Unit& unit) {
-    if (unit.marked(Unit::at_release)) [[unlikely]] tidy_up(unit);
+    if (unit.marked(Unit::at_release)) [[unlikely]]
+        tidy_up(unit);
     retire(unit);
     if (stream != nullptr) [[likely]] {
         stream->units->give(&unit);
@@ -113,14 +119,17 @@ void release_stack(void* stack);
 [[noreturn, gnu::noinline]] void conclude(Unit& unit, Unit* next = nullptr);
 [[noreturn, gnu::noinline]] void tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit, Joint::Waiter waiter);
 
-}  // namespace detail
+}   // namespace detail
 
-// The fast end: conclude() for a unit that returned from its body and so stands at the top of its stack, in the plain case: a plain unit
-// of the direct pool, which nobody wants anything of. Returns when a plain unit that starts, as this one did, has taken over
-// the stack as it stands: no switch is needed then. All other ways out are last steps, so that no register is saved here.
+// The fast end: conclude() for a unit that returned from its body and so stands at the top of its stack, in the plain
+// case: a plain unit of the direct pool, which nobody wants anything of. Returns when a plain unit that starts, as this
+// one did, has taken over the stack as it stands: no switch is needed then. All other ways out are last steps, so that
+// no register is saved here.
 [[gnu::always_inline]] inline void finish_plainly(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
-    if (!unit.has(Unit::plain) || unit.jobs_or_marked(Unit::at_end) || unit.pool != direct || stream.wanted()) [[unlikely]] detail::conclude(unit);
+    if (!unit.has(Unit::plain) || unit.jobs_or_marked(Unit::at_end) || unit.pool != direct || stream.wanted())
+        [[unlikely]]
+        detail::conclude(unit);
     probe(Probe::finish_before_publish);
     mem::Stack* const stack = unit.stack;
     stream.counters.add(trace::Count::finished);
@@ -129,7 +138,8 @@ void release_stack(void* stack);
     Unit* next = waiter.unit();
     if (next != nullptr) {
         // Alone in the pool it would come out at once: it need not go in.
-        if (next->pool != direct || !direct->ready.empty()) [[unlikely]] detail::tell_and_depart(stream, stack, &unit, waiter);
+        if (next->pool != direct || !direct->ready.empty()) [[unlikely]]
+            detail::tell_and_depart(stream, stack, &unit, waiter);
         next->life.move(State::waiting, State::running);
         stream.counters.add(trace::Count::resumed);
     } else {
@@ -146,15 +156,17 @@ void release_stack(void* stack);
             stream.running = next;
             return;
         }
-        if (next == nullptr || next->context == nullptr) context::abandon(detail::way_to(stream, next), {detail::release_stack, stack});
+        if (next == nullptr || next->context == nullptr)
+            context::abandon(detail::way_to(stream, next), {detail::release_stack, stack});
         next->life.move(State::ready, State::running);
     }
     stream.running = next;
     const context::Target target{next->context, next->stack};
-    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now and then (StackCache::renew_fiber).
+    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now and then
+    // (StackCache::renew_fiber).
     if (config::thread_sanitizer || stream.spare != nullptr) context::abandon(target, {detail::release_stack, stack});
     stream.keep_spare(stack);   // we still stand on it, but nobody takes it before this stream's next start
     context::abandon(target, {nullptr, nullptr});
 }
 
-}  // namespace weft
+}   // namespace weft

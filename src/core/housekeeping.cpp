@@ -11,11 +11,12 @@ namespace weft {
 namespace {
 
 bool nothing_ready(const Stream& stream) {
-    return stream.handed == nullptr && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
+    return stream.handed == nullptr && sched::quiet(*stream.sched) &&
+           (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
-// Fires what is due. A stream that goes on to run units lets the lookout tell it when to look again; one that sleeps sees to it itself,
-// unless it has something to run before.
+// Fires what is due. A stream that goes on to run units lets the lookout tell it when to look again; one that sleeps
+// sees to it itself, unless it has something to run before.
 bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return false;
@@ -33,11 +34,13 @@ bool run_pollers(Stream& stream) {
     return done;
 }
 
-// What a callback spawns is no context of a domain whose hart comes by, and does not lie where carriers find harts on their way.
+// What a callback spawns is no context of a domain whose hart comes by, and does not lie where carriers find harts on
+// their way.
 class Callbacks {
 public:
     explicit Callbacks(Stream& stream) : stream_(stream), standard_(stream.standard) {
-        if (stream.role.hidden || stream.serving.domain != stream.serving.lender) stream.standard = &main_pool_of(stream);
+        if (stream.role.hidden || stream.serving.domain != stream.serving.lender)
+            stream.standard = &main_pool_of(stream);
     }
     Callbacks(const Callbacks&) = delete;
     ~Callbacks() { stream_.standard = standard_; }
@@ -51,10 +54,11 @@ private:
 bool on_watch(Process& of, const Stream& stream) { return of.watch.load() == &stream; }
 
 void arm_descriptors(Process& of) {
-    of.pollers.arm_all([&](int descriptor, std::uint32_t events, std::uint32_t tag) { of.lookout.arm(descriptor, events, tag); });
+    of.pollers.arm_all(
+        [&](int descriptor, std::uint32_t events, std::uint32_t tag) { of.lookout.arm(descriptor, events, tag); });
 }
 
-}  // namespace
+}   // namespace
 
 void have_timers_watched(Stream& stream) {
     stream.loop.attended = stream.loop.attended.without(attention::unwatched);
@@ -70,8 +74,8 @@ void have_timers_watched(Stream& stream) {
 void arm(Stream& stream, Timer& timer) {
     Timers& timers = stream.heap->timers;
     timers.add(timer);
-    // The first to come due, and sooner than this stream is asked to look (that the lookout wakes for another one's sake helps nobody
-    // here): at the next switch the scheduler sees whether it will sleep itself.
+    // The first to come due, and sooner than this stream is asked to look (that the lookout wakes for another one's
+    // sake helps nobody here): at the next switch the scheduler sees whether it will sleep itself.
     if (timers.earliest() == timer.deadline_ns && stream.sleep.alarm_ns.load() > timer.deadline_ns) {
         stream.attention.fetch_or(attention::alarm.word);
     }
@@ -108,7 +112,8 @@ bool do_idle_housekeeping(Stream& stream) {
     const Callbacks callbacks(stream);
     bool done = stream.posts.take_all() != 0;
     done |= look_at_timers(stream);
-    if (stream.asked(std::memory_order_relaxed).has(attention::polling)) done |= run_pollers(stream);   // relaxed: a hint
+    // relaxed: a hint
+    if (stream.asked(std::memory_order_relaxed).has(attention::polling)) done |= run_pollers(stream);
     if (done) stream.loop.poll_sleep_ns = shortest_poll_sleep_ns;
     return done;
 }
@@ -174,4 +179,4 @@ void hand_over_timers(Stream& stream) {
     ask(zero, attention::alarm);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,7 +1,7 @@
 // What a stream does between two units besides running them: its timers, the pollers, the calls that were posted to it.
 //
-// None of it costs a stream that runs anything: whoever wants something sets a bit of its attention, which it reads at each switch
-// anyway. For a timer that comes due while the stream is busy that is the lookout (poll/lookout.hpp).
+// None of it costs a stream that runs anything: whoever wants something sets a bit of its attention, which it reads at
+// each switch anyway. For a timer that comes due while the stream is busy that is the lookout (poll/lookout.hpp).
 #pragma once
 
 #include "process/process.hpp"
@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// An idle stream that watches pollers without a descriptor sleeps at first for the one, and twice as long each time that nothing
-// comes, up to the other.
+// An idle stream that watches pollers without a descriptor sleeps at first for the one, and twice as long each time
+// that nothing comes, up to the other.
 inline constexpr std::uint64_t shortest_poll_sleep_ns = 10'000;
 inline constexpr std::uint64_t longest_poll_sleep_ns = 1'000'000;
 
@@ -20,11 +20,13 @@ void arm(Stream& stream, Timer& timer);
 // The same by an OS thread that is no stream: stream 0 fires it.
 void arm_outside(Process& of, Timer& timer);
 
-// Sees to the bits of attention that belong here, and takes them off. Returns whether something was done. From the scheduler's stack.
+// Sees to the bits of attention that belong here, and takes them off. Returns whether something was done. From the
+// scheduler's stack.
 bool do_housekeeping(Stream& stream, Attention bits);
 
-// A stream without anything to run sees to its timers itself, by the time that it sleeps, and does not tell the lookout of them: they are
-// unwatched (attention::unwatched). Before its loop runs a unit after all, which may keep it busy for any time, it has them watched.
+// A stream without anything to run sees to its timers itself, by the time that it sleeps, and does not tell the lookout
+// of them: they are unwatched (attention::unwatched). Before its loop runs a unit after all, which may keep it busy for
+// any time, it has them watched.
 void have_timers_watched(Stream& stream);
 
 // Before it sleeps: everything that is due. Returns whether something was done: then there may be work.
@@ -44,4 +46,4 @@ void note_pollers(Process& of);
 // The stream ends: its timers go to stream 0.
 void hand_over_timers(Stream& stream);
 
-}  // namespace weft
+}   // namespace weft

@@ -26,14 +26,16 @@ void give_hart_back(Stream& stream) {
     if (std::exchange(stream.holds_hart, false)) stream.of->base.put(stream.of->streams_root, -1);
 }
 
-// A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has no claim to the hart, but it has contexts that are ready,
-// and the guest has nothing.
+// A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has
+// no claim to the hart, but it has contexts that are ready, and the guest has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
-    return stream.role.guest != nullptr && (stream.role.guest->root.keeps.load() != hart::Root::Keeps::held || stream.role.guest->root.lacked.load() || stream.of->base.lacks());
+    return stream.role.guest != nullptr && (stream.role.guest->root.keeps.load() != hart::Root::Keeps::held ||
+                                            stream.role.guest->root.lacked.load() || stream.of->base.lacks());
 }
 
-// The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait for the one that looks for the answer. Streams of
-// the runtime's own share harts so that they do not meet; guests' threads wake each other all the time.
+// The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait
+// for the one that looks for the answer. Streams of the runtime's own share harts so that they do not meet; guests'
+// threads wake each other all the time.
 void share_processor(const Stream& stream) {
     if (stream.role.guest != nullptr) os::thread_yield();
 }
@@ -45,8 +47,11 @@ namespace {
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     Jobs& jobs = stream.of->jobs;
     const std::uint64_t spin_ns = stream.of->settings.values.spin_ns;
-    const std::size_t most = hart::limit() - (stream.only_carries() && stream.role.guest == nullptr ? 1 : 0);   // a carrier that looks has no hart for it
-    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || stream.of->base.granted() > most || is_wanted_elsewhere(stream)) return false;
+    // a carrier that looks has no hart for it
+    const std::size_t most = hart::limit() - (stream.only_carries() && stream.role.guest == nullptr ? 1 : 0);
+    if (spin_ns <= 1 || stream.sched->sleeps_at_once() || stream.of->base.granted() > most ||
+        is_wanted_elsewhere(stream))
+        return false;
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
@@ -68,15 +73,15 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
 // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
 void sleep(Stream& stream) {
     Sched& by = *stream.sched;
-    stream.sleep.sleeper.prepare();                                                        // 1
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);  // 2
+    stream.sleep.sleeper.prepare();                                                   // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);   // 2
     if (stream.own != nullptr) stream.own->bell.add(stream.sleep.own_place);
     Jobs& jobs = stream.of->jobs;
     if (!stream.only_carries()) jobs.bell.add(stream.sleep.jobs_place);
     ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
-    stream.handed = pick(stream);                                                    // 3
+    stream.handed = pick(stream);   // 3
     if (stream.handed == nullptr) stream.handed = take_job(stream);
     const bool nothing = stream.handed == nullptr && !has_mail(stream) && sched::quiet(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
@@ -87,13 +92,13 @@ void sleep(Stream& stream) {
         trace_sleep(stream, trace::Event::sleep);
         const std::uint64_t limit_ns = sleep_limit(stream);
         const std::uint64_t watch_ns = limit_ns == os::forever ? idle_hooks.begin_watch(stream) : os::forever;
-        claimed = stream.sleep.sleeper.wait(std::min(limit_ns, watch_ns));                 // 4b
+        claimed = stream.sleep.sleeper.wait(std::min(limit_ns, watch_ns));   // 4b
         if (watch_ns != os::forever) idle_hooks.end_watch(stream, claimed);
         trace_sleep(stream, trace::Event::wake);
         slept(stream);
         hold_hart(stream);
     } else {
-        claimed = stream.sleep.sleeper.cancel();                                           // 4a
+        claimed = stream.sleep.sleeper.cancel();   // 4a
     }
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
     if (stream.own != nullptr) stream.own->bell.remove(stream.sleep.own_place);
@@ -101,19 +106,20 @@ void sleep(Stream& stream) {
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
     if (stream.handed == nullptr) stream.handed = take_job(stream);
-    if (jobs.any()) jobs.bell.ring();                                                // 6
+    if (jobs.any()) jobs.bell.ring();   // 6
     // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
     // for all of them.
     const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
     if (!owes) return;
-    for (std::size_t i = 0; i < by.count; ++i) {                                     // 6
+    for (std::size_t i = 0; i < by.count; ++i) {   // 6
         if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
     }
 }
 
-}  // namespace
+}   // namespace
 
-// The stream may have come to a domain meanwhile, whose scheduler is that of other streams too: it steals nothing, and is only read.
+// The stream may have come to a domain meanwhile, whose scheduler is that of other streams too: it steals nothing, and
+// is only read.
 void note_stolen(Stream& stream) {
     if (stream.sched->stolen != 0) stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
 }
@@ -121,13 +127,17 @@ void note_stolen(Stream& stream) {
 void idle(Stream& stream) {
     const std::uint64_t begin_ns = os::now_ns();
     end_starving(stream);
-    if (stream.of->zero_waits.load() && !idle_hooks.start_zero_again(*stream.of)) stream.of->streams[0]->heap->timers.move_to(stream.heap->timers);
+    if (stream.of->zero_waits.load() && !idle_hooks.start_zero_again(*stream.of))
+        stream.of->streams[0]->heap->timers.move_to(stream.heap->timers);
     stream.units->flush();
     stream.heap->extras->flush();
-    if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);   // units have called each other, and many at once
-    if (!do_idle_housekeeping(stream) && !look_around(stream, begin_ns) && !(stream.role.guest != nullptr && idle_hooks.lend_out(stream))) sleep(stream);
+    // units have called each other, and many at once
+    if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);
+    if (!do_idle_housekeeping(stream) && !look_around(stream, begin_ns) &&
+        !(stream.role.guest != nullptr && idle_hooks.lend_out(stream)))
+        sleep(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }
 
-}  // namespace weft
+}   // namespace weft

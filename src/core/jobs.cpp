@@ -27,8 +27,8 @@ std::uint8_t stack_wanted_by(const Unit& owner) {
 
 static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits.word == Shown::class_bits);
 
-// Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with nobody if that has no list; whoever
-// else runs on a domain's hart is the application's. Null: nowhere.
+// Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with
+// nobody if that has no list; whoever else runs on a domain's hart is the application's. Null: nowhere.
 Jobs* list_of(const Stream& stream, const Unit& unit) {
     const Domain* const domain = stream.serving.domain;
     return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &stream.of->jobs;
@@ -38,7 +38,8 @@ Jobs* list_of(const Stream& stream, const Unit& unit) {
 void show(Stream& stream, Unit& owner, std::size_t count) {
     if (Jobs* const jobs = list_of(stream, owner)) {
         owner.jobs_out += static_cast<std::uint32_t>(count);
-        if (owner.marked(Unit::careful)) [[unlikely]] note_own_float(owner);
+        if (owner.marked(Unit::careful)) [[unlikely]]
+            note_own_float(owner);
         return jobs->show(stream.jobs, count, owner, stack_wanted_by(owner));
     }
     for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) Shown(Shown::refused);
@@ -85,11 +86,9 @@ bool may_show(const Unit& unit) {
 }
 
 // Streams sleep, nobody is on the way to find something, and there is nothing to be found.
-bool somebody_starves(const Jobs& jobs) {
-    return jobs.bell.anybody() && jobs.searching.load() == 0 && !jobs.any();
-}
+bool somebody_starves(const Jobs& jobs) { return jobs.bell.anybody() && jobs.searching.load() == 0 && !jobs.any(); }
 
-}  // namespace
+}   // namespace
 
 void offer(weft_job& job) {
     Stream* const here = current_or_null();
@@ -107,7 +106,8 @@ void offer(weft_job& job) {
         return;
     }
     const bool asked = ring.push_and_open(job);
-    // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will be idle then has not asked yet.
+    // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will
+    // be idle then has not asked yet.
     const Jobs* const jobs = list_of(stream, *unit);
     if (jobs == nullptr) return;
     const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
@@ -138,9 +138,11 @@ void run_job(void* raw) {
     if (!has_forked(self)) finish_job(job);   // whose owner is the parent's
 }
 
-// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps what it has taken from
-// another one's family, as it does with units (sched.cpp). Where the owner is only lent to its pool for now (a domain's), or bound to a stream, the job was forked before, perhaps, and may wait for longer than that:
-// it goes to stream 0, which ends last. Under the list's lock, with which a domain lets its pool go.
+// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to
+// be asked, which here might have to wait. A thief with a deque keeps what it has taken from another one's family, as
+// it does with units (sched.cpp). Where the owner is only lent to its pool for now (a domain's), or bound to a stream,
+// the job was forked before, perhaps, and may wait for longer than that: it goes to stream 0, which ends last. Under
+// the list's lock, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
     if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // whose context the owner is
     Pool& last = *thief.of->streams[0]->levels.main_pool.load();
@@ -150,7 +152,8 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
     return home.confined ? last : home;
 }
 
-// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the list's lock.
+// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the
+// list's lock.
 Unit* unit_for(Stream& stream, weft_job& job) {
     const Shown& shown = Shown::of(job);
     const Unit& owner = shown.owner();
@@ -164,7 +167,8 @@ Unit* unit_for(Stream& stream, weft_job& job) {
     if (owner.kind == Kind::tasklet) {
         kind = Kind::tasklet;
     } else if (wanted == 0 && stream.restartable && values.scheduler_stack_bytes >= values.stack_bytes &&
-               (stream.reserve != nullptr || (stream.reserve = stream.heap->stacks.take(values.scheduler_stack_bytes)) != nullptr)) {
+               (stream.reserve != nullptr ||
+                (stream.reserve = stream.heap->stacks.take(values.scheduler_stack_bytes)) != nullptr)) {
         kind = Kind::sc;
     } else if (wanted == 0 && !private_home && stream.spare != nullptr) {
         kind = Kind::roc;
@@ -186,15 +190,17 @@ Unit* unit_for(Stream& stream, weft_job& job) {
     unit->jobs_out = 1;   // itself
     std::memcpy(unit->name, "job", sizeof "job");
     arch::FloatingPoint owners;
-    if (noted_own_float(owner, owners)) [[unlikely]] give_own_float(*unit, owners);
+    if (noted_own_float(owner, owners)) [[unlikely]]
+        give_own_float(*unit, owners);
     return unit;
 }
 
-}  // namespace
+}   // namespace
 
 Unit* take_job(Stream& stream) {
     Jobs* const jobs = stream.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
-    if (jobs == nullptr || !jobs->any()) [[likely]] return nullptr;
+    if (jobs == nullptr || !jobs->any()) [[likely]]
+        return nullptr;
     if (has_mail(stream)) return nullptr;
     Unit* unit;
     {
@@ -206,7 +212,8 @@ Unit* take_job(Stream& stream) {
     }
     stream.counters.add(trace::Count::stolen);
     unit->joint.detach_local();   // nobody else knows it
-    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    if (unit->marked(Unit::observed)) [[unlikely]]
+        observe(trace::Event::create, *unit);
     pool::belongs(*unit);
     return unit;
 }
@@ -222,7 +229,8 @@ weft_job* take_tasklets_job(Jobs& jobs) {
 
 void finish_job(weft_job& job) {
     probe(Probe::job_before_done);
-    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen here.
+    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen
+    // here.
     Shown::of(job).finish();
 }
 
@@ -238,8 +246,9 @@ void ask_for_jobs(const Stream& asker, bool at_once) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
         // relaxed: one that comes there after the look begins a unit, whose first fork is shown unasked.
-        if (stream != nullptr && stream != &asker && stream->job_place.shows_to.load(std::memory_order_relaxed) == jobs) stream->jobs.ask();
+        if (stream != nullptr && stream != &asker && stream->job_place.shows_to.load(std::memory_order_relaxed) == jobs)
+            stream->jobs.ask();
     }
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -13,15 +13,19 @@
 
 namespace weft {
 weft_status busy_status() {
-    return fail(WEFT_BUSY, "somebody else waits for this unit already, and whoever frees it waits alone; or it is detached");
+    return fail(WEFT_BUSY,
+                "somebody else waits for this unit already, and whoever frees it waits alone; or it is detached");
 }
 
 weft_status may_join(const Unit& target) {
-    // Nobody comes to its Joint as long as it runs, and it runs as long as its stream. One in a pool is not bound; its scheduler may be gone by now.
-    if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
+    // Nobody comes to its Joint as long as it runs, and it runs as long as its stream. One in a pool is not bound; its
+    // scheduler may be gone by now.
+    if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound))
+        return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (target.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+    if (target.has_now(Unit::primary))
+        return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
     if (stream == nullptr) return WEFT_OK;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
     if (self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
@@ -33,11 +37,16 @@ weft_status may_join(const Unit& target) {
 
 namespace {
 
-// What one is told that is not alone, and who has not been told (none) reads the unit's outcome itself. Not 0, so that one look tells which.
+// What one is told that is not alone, and who has not been told (none) reads the unit's outcome itself. Not 0, so that
+// one look tells which.
 struct Told {
     static constexpr std::uint8_t none = 0, refused = 0xff;
-    static constexpr std::uint8_t ended(Outcome outcome) { return static_cast<std::uint8_t>(static_cast<unsigned>(outcome) + 1); }
-    static weft_status status(std::uint8_t told) { return told == refused ? busy_status() : status_of(static_cast<Outcome>(told - 1)); }
+    static constexpr std::uint8_t ended(Outcome outcome) {
+        return static_cast<std::uint8_t>(static_cast<unsigned>(outcome) + 1);
+    }
+    static weft_status status(std::uint8_t told) {
+        return told == refused ? busy_status() : status_of(static_cast<Outcome>(told - 1));
+    }
 };
 
 // Whether one who comes when others wait already waits besides.
@@ -62,7 +71,8 @@ struct UnitJoin : Suspension {
     void publish() { settle(announce(target, Joint::Waiter(&self))); }
 
     void settle(Joint::Announced answer) {
-        if (answer == Joint::Announced::waiting) [[likely]] return;
+        if (answer == Joint::Announced::waiting) [[likely]]
+            return;
         if (company == Company::any && answer == Joint::Announced::taken) {
             answer = come_over();
             if (answer == Joint::Announced::waiting) return;
@@ -115,7 +125,8 @@ template <Company company>
 // The unit is local to no other stream. `next`: taken out of its pool, or null: who runs meanwhile.
 template <Company company>
 [[gnu::noinline]] weft_status join_to(Stream& stream, Unit& self, Unit& target, Unit* next) {
-    if (next == &target && may_call_taken(stream, target) && announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
+    if (next == &target && may_call_taken(stream, target) &&
+        announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
         call_taken(stream, self, target);
         return ended_status(target);
     }
@@ -152,8 +163,8 @@ template <Company company>
         return ended_status(target);
     }
     // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
-    if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet || target.has(Unit::primary) ||
-        target.life.is(State::running)) [[unlikely]] {
+    if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet ||
+        target.has(Unit::primary) || target.life.is(State::running)) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
         return status;
@@ -231,14 +242,17 @@ struct DetachLetter {
 weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
     auto* letter = os::make<DetachLetter>(unit);
     if (letter == nullptr) return fail(WEFT_NO_MEMORY, "no memory to tell another stream that a unit is detached");
-    send_letter(letter->unit, pool, [](void* raw) {
-        auto* sent = static_cast<DetachLetter*>(raw);
-        Unit& target = *sent->target;
-        os::destroy(sent);
-        const auto answer = announce(target, Joint::detacher());
-        WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
-        if (answer == Joint::Announced::done) release_detached(target);
-    }, letter);
+    send_letter(
+        letter->unit, pool,
+        [](void* raw) {
+            auto* sent = static_cast<DetachLetter*>(raw);
+            Unit& target = *sent->target;
+            os::destroy(sent);
+            const auto answer = announce(target, Joint::detacher());
+            WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
+            if (answer == Joint::Announced::done) release_detached(target);
+        },
+        letter);
     return WEFT_OK;
 }
 
@@ -252,9 +266,11 @@ template <Company company>
     return join_from_thread<company>(unit);
 }
 
-}  // namespace
+}   // namespace
 
-weft_status not_ended(const Unit& unit) { return fail(WEFT_BUSY, "unit %llu has not ended", static_cast<unsigned long long>(unit.id)); }
+weft_status not_ended(const Unit& unit) {
+    return fail(WEFT_BUSY, "unit %llu has not ended", static_cast<unsigned long long>(unit.id));
+}
 
 weft_status status_of(Outcome outcome) {
     switch (outcome) {
@@ -262,9 +278,13 @@ weft_status status_of(Outcome outcome) {
     case Outcome::exception: return fail(WEFT_NOT_RETURNED, "an exception has ended the unit");
     case Outcome::cancelled: return fail(WEFT_NOT_RETURNED, "the unit was cancelled");
     case Outcome::no_stack:
-        return fail(WEFT_NOT_RETURNED, "the unit has not run: no stack could be had for it, and none would have come free (see WEFT_STACK_BYTES, ulimit -v, the cgroup's memory.max)");
+        return fail(WEFT_NOT_RETURNED,
+                    "the unit has not run: no stack could be had for it, and none would have come free (see "
+                    "WEFT_STACK_BYTES, ulimit -v, the cgroup's memory.max)");
     case Outcome::no_pthread:
-        return fail(WEFT_NOT_RETURNED, "the hosted unit has not run: the kernel refused a pthread for it (see ulimit -u and the cgroup's pids.max)");
+        return fail(WEFT_NOT_RETURNED,
+                    "the hosted unit has not run: the kernel refused a pthread for it (see ulimit -u and the cgroup's "
+                    "pids.max)");
     }
     return WEFT_OK;
 }
@@ -277,19 +297,25 @@ weft_status try_join(Unit& unit) noexcept {
 
 weft_status join_unended(Unit& unit) {
     Stream* stream = current_or_null();
-    if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::any>(stream, unit);
+    if (stream == nullptr || stream->running == nullptr) [[unlikely]]
+        return join_outside<Company::any>(stream, unit);
     return wait_in_unit<Company::any>(stream, unit);
 }
 
 weft_status join_alone(Unit& unit) {
     Stream* stream = current_or_null();
-    if (stream == nullptr || stream->running == nullptr) [[unlikely]] return join_outside<Company::none>(stream, unit);
+    if (stream == nullptr || stream->running == nullptr) [[unlikely]]
+        return join_outside<Company::none>(stream, unit);
     return wait_in_unit<Company::none>(stream, unit);
 }
 
-weft_status join_taken(Stream& stream, Unit& target) { return join_to<Company::any>(stream, *stream.running, target, &target); }
+weft_status join_taken(Stream& stream, Unit& target) {
+    return join_to<Company::any>(stream, *stream.running, target, &target);
+}
 
-weft_status join_taken_alone(Stream& stream, Unit& target) { return join_to<Company::none>(stream, *stream.running, target, &target); }
+weft_status join_taken_alone(Stream& stream, Unit& target) {
+    return join_to<Company::none>(stream, *stream.running, target, &target);
+}
 
 weft_status free_if_ended(Unit& unit) noexcept {
     if (!unit.joint.done()) return not_ended(unit);
@@ -312,7 +338,8 @@ weft_status join_and_free_unended(Unit& unit) noexcept {
         stream = current_or_null();
     }
     const weft_status status = wait_in_unit<Company::none>(stream, unit);
-    if (status == WEFT_OK) [[likely]] release(stream, unit);
+    if (status == WEFT_OK) [[likely]]
+        release(stream, unit);
     return status;
 }
 
@@ -323,12 +350,10 @@ weft_status detach(Unit& unit) {
     }
     switch (announce(unit, Joint::detacher())) {
     case Joint::Announced::waiting: return WEFT_OK;
-    case Joint::Announced::done:
-        release_detached(unit);
-        return WEFT_OK;
+    case Joint::Announced::done: release_detached(unit); return WEFT_OK;
     case Joint::Announced::taken: break;
     }
     return fail(WEFT_BUSY, "somebody waits for this unit; it cannot be detached");
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -11,7 +11,8 @@ weft_status may_join(const Unit& target);
 weft_status busy_status();
 weft_status not_ended(const Unit& unit);
 
-// Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS thread that is no stream.
+// Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS thread that is no
+// stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
 
 // join_unended() of one that frees it then, and waits alone.
@@ -28,7 +29,8 @@ weft_status try_join(Unit& unit) noexcept;
 [[gnu::noinline]] weft_status join_taken(Stream& stream, Unit& target);
 [[gnu::noinline]] weft_status join_taken_alone(Stream& stream, Unit& target);
 
-// Joins all of them; unless the handles are const it frees those whose bodies have returned as well, and sets their handles to null.
+// Joins all of them; unless the handles are const it frees those whose bodies have returned as well, and sets their
+// handles to null.
 template <class Handle>
 weft_status join_many(Handle* units, std::size_t count);
 extern template weft_status join_many(weft_unit**, std::size_t);
@@ -43,7 +45,8 @@ weft_status free_if_ended(Unit& unit) noexcept;
 // Joins a unit, and gives its descriptor back if its body has returned; WEFT_NOT_RETURNED: it has ended otherwise.
 [[gnu::noinline]] weft_status join_and_free_unended(Unit& unit) noexcept;
 
-// As join_and_free_unended(), where may_call_at_once() has said so, or of a unit that has been taken out of its pool and may be called.
+// As join_and_free_unended(), where may_call_at_once() has said so, or of a unit that has been taken out of its pool
+// and may be called.
 template <Out out>
 [[gnu::always_inline]] inline weft_status join_and_free_by_call(Stream& stream, Unit& self, Unit& unit) {
     const bool freed = call_and_wait<out, Frees::yes>(stream, self, unit);
@@ -53,7 +56,8 @@ template <Out out>
 // The running ULT joins and frees a unit that take_next() has given it.
 [[gnu::always_inline]] inline weft_status join_and_free_taken(Stream& stream, Unit& unit) {
     Unit& self = *stream.running;
-    if (unit.untouched() && unit.plain_and_unasked()) [[likely]] return join_and_free_by_call<Out::taken>(stream, self, unit);
+    if (unit.untouched() && unit.plain_and_unasked()) [[likely]]
+        return join_and_free_by_call<Out::taken>(stream, self, unit);
     if (may_call_taken_tasklet(stream, unit)) return free_tasklet_by_call<Out::taken>(stream, self, unit);
     const weft_status status = join_taken_alone(stream, unit);
     if (status == WEFT_OK) release(current_or_null(), unit);
@@ -63,12 +67,14 @@ template <Out out>
 [[gnu::always_inline]] inline weft_status join_and_free(Unit& unit) noexcept {
     Stream* const stream = current_or_null();
     if (stream != nullptr && stream->callable->ready.front() == &unit) {
-        if (may_call_at_once(*stream, unit)) [[likely]] return join_and_free_by_call<Out::first>(*stream, *stream->running, unit);
-        if (may_call_tasklet_at_once(*stream, unit)) return free_tasklet_by_call<Out::first>(*stream, *stream->running, unit);
+        if (may_call_at_once(*stream, unit)) [[likely]]
+            return join_and_free_by_call<Out::first>(*stream, *stream->running, unit);
+        if (may_call_tasklet_at_once(*stream, unit))
+            return free_tasklet_by_call<Out::first>(*stream, *stream->running, unit);
     }
     return unit.joint.done_and_known() ? free_returned(unit) : join_and_free_unended(unit);
 }
 
 weft_status detach(Unit& unit);
 
-}  // namespace weft
+}   // namespace weft

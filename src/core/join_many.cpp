@@ -10,7 +10,7 @@ namespace {
 
 // Waits for many units at once: each end counts down, the last one wakes.
 struct GroupJoin : JoinWaiter, Suspension {
-    atomic<std::size_t> left{1};       // one for the joiner itself, so that nobody wakes it before it waits
+    atomic<std::size_t> left{1};   // one for the joiner itself, so that nobody wakes it before it waits
 
     explicit GroupJoin(Unit& joiner) : Suspension{joiner} {
         wake = [](JoinWaiter* raw) { static_cast<GroupJoin*>(raw)->ended(); };
@@ -24,8 +24,8 @@ struct GroupJoin : JoinWaiter, Suspension {
     }
 };
 
-// Announces the joiner to all units at once. Not to those of private pools: one stream runs them in their order, so that a
-// joiner who waits for the first finds the others ended.
+// Announces the joiner to all units at once. Not to those of private pools: one stream runs them in their order, so
+// that a joiner who waits for the first finds the others ended.
 [[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
@@ -37,8 +37,8 @@ struct GroupJoin : JoinWaiter, Suspension {
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
-// Calls those that are next in the common pool as their turns come; others draw from it meanwhile, so that some may be passed over. What is not freed here will
-// be asked for once more.
+// Calls those that are next in the common pool as their turns come; others draw from it meanwhile, so that some may be
+// passed over. What is not freed here will be asked for once more.
 template <class Handle>
 [[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -53,13 +53,14 @@ template <class Handle>
     }
 }
 
-}  // namespace
+}   // namespace
 
 template <class Handle>
 weft_status join_many(Handle* units, std::size_t count) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    const bool shared = count > 1 && units[0] != nullptr && !to_unit(units[0], call_on_many<Handle>)->has_now(Unit::local);
+    const bool shared =
+        count > 1 && units[0] != nullptr && !to_unit(units[0], call_on_many<Handle>)->has_now(Unit::local);
     const Unit* unreturned = nullptr;   // the first of those that have ended otherwise
     if (shared && self != nullptr && self->kind != Kind::tasklet) {
         call_those_at_hand(units, count);
@@ -78,7 +79,9 @@ weft_status join_many(Handle* units, std::size_t count) {
             }
         }
         // Most have ended: one load.
-        const weft_status status = unit.joint.done_and_known() ? ended_status(unit) : std::is_const_v<Handle> ? join_unended(unit) : join_alone(unit);
+        const weft_status status = unit.joint.done_and_known() ? ended_status(unit)
+                                   : std::is_const_v<Handle>   ? join_unended(unit)
+                                                               : join_alone(unit);
         if (!weft_unit_joined(status)) return status;
         if (status != WEFT_OK) {
             if (unreturned == nullptr) unreturned = &unit;
@@ -93,4 +96,4 @@ weft_status join_many(Handle* units, std::size_t count) {
 template weft_status join_many(weft_unit**, std::size_t);
 template weft_status join_many(weft_unit* const*, std::size_t);
 
-}  // namespace weft
+}   // namespace weft

@@ -1,4 +1,5 @@
-// A descriptor becomes a unit: the fast path of a spawn, which is inlined into the C interface, and of what becomes a unit by itself.
+// A descriptor becomes a unit: the fast path of a spawn, which is inlined into the C interface, and of what becomes a
+// unit by itself.
 #pragma once
 
 #include <cstring>
@@ -10,9 +11,11 @@
 namespace weft {
 
 // Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which begin_life() writes.
-[[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site) {
+[[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument,
+                                            const void* site) {
     // context, joint and stack: together two stores instead of three.
-    static_assert(offsetof(Unit, stack) == offsetof(Unit, context) + 16 && offsetof(Unit, joint) == offsetof(Unit, context) + 8);
+    static_assert(offsetof(Unit, stack) == offsetof(Unit, context) + 16 &&
+                  offsetof(Unit, joint) == offsetof(Unit, context) + 8);
     std::memset(static_cast<void*>(&unit.context), 0, 24);
     unit.body = body;
     unit.argument = argument;
@@ -23,8 +26,8 @@ namespace weft {
 
 // A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the common one; null: no
 // memory. `birth`: of its kind in such a pool.
-[[gnu::always_inline]] inline Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument, Unit::Birth birth,
-                                              const void* site) {
+[[gnu::always_inline]] inline Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument,
+                                              Unit::Birth birth, const void* site) {
     Unit* unit;
     if (stream != nullptr) {
         unit = static_cast<Unit*>(stream->units->take());
@@ -38,7 +41,8 @@ namespace weft {
     return unit;
 }
 
-// Of a unit of that kind in that pool. With marks: it is observed, and whoever spawns it says so before it goes into its pool.
+// Of a unit of that kind in that pool. With marks: it is observed, and whoever spawns it says so before it goes into
+// its pool.
 inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return births.of(kind, pool.kind == WEFT_POOL_PRIVATE); }
 
-}  // namespace weft
+}   // namespace weft

@@ -18,7 +18,8 @@ void look_before_leaving(Stream& stream, Unit& unit, Leaves how) {
 
 void look_before_ending(Stream& stream, Unit& unit, Unit* next) {
     for (const MarkHooks::End& hook : mark_hooks.end) {
-        if (unit.has(hook.flags) || unit.shape.has(hook.shape) || unit.marked(hook.marks)) hook.call(stream, unit, next);
+        if (unit.has(hook.flags) || unit.shape.has(hook.shape) || unit.marked(hook.marks))
+            hook.call(stream, unit, next);
     }
 }
 
@@ -36,11 +37,13 @@ namespace {
 
 // It has come back on that stream.
 Stream& come_back_followed(Stream& now, const Unit& self) {
-    if (may_be_followed(self)) [[unlikely]] tell_followers_it_returns(now, self);
+    if (may_be_followed(self)) [[unlikely]]
+        tell_followers_it_returns(now, self);
     return now;
 }
 
-// The jobs first: their owner's is noted with them. All that others are told meanwhile, they are told with the stream's.
+// The jobs first: their owner's is noted with them. All that others are told meanwhile, they are told with the
+// stream's.
 [[gnu::noinline]] Stream& leave_with_float(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (self.has_jobs()) leave_jobs(stream, self);
     const arch::FloatingPoint own = leave_own_float(stream);
@@ -50,7 +53,7 @@ Stream& come_back_followed(Stream& now, const Unit& self) {
     return now;
 }
 
-}  // namespace
+}   // namespace
 
 [[gnu::noinline]] Stream& detail::leave_slow(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (is_in_own_float(self)) return come_back_followed(leave_with_float(stream, self, next, after, how), self);
@@ -59,14 +62,18 @@ Stream& come_back_followed(Stream& now, const Unit& self) {
     return come_back_followed(leave_plainly<Leaves::looked>(stream, self, next, after), self);
 }
 
-[[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
-    if (self.kind == Kind::hosted) return leave_slow(stream, self, next, after, how);   // whose exceptions are its pthread's
+[[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after,
+                                                 Leaves how) {
+    // whose exceptions are its pthread's
+    if (self.kind == Kind::hosted) return leave_slow(stream, self, next, after, how);
     const bool with_float = is_in_own_float(self);
-    if (!with_float && how != Leaves::looked && self.light_or_marked(Unit::at_leave)) look_before_leaving(stream, self, how);
+    if (!with_float && how != Leaves::looked && self.light_or_marked(Unit::at_leave))
+        look_before_leaving(stream, self, how);
     const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});
-    Stream& now = with_float ? leave_with_float(stream, self, next, after, how) : leave_plainly<Leaves::looked>(stream, self, next, after);
+    Stream& now = with_float ? leave_with_float(stream, self, next, after, how)
+                             : leave_plainly<Leaves::looked>(stream, self, next, after);
     *now.exceptions = kept;
     return come_back_followed(now, self);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -101,7 +101,8 @@ struct Enrolment {
     void begin(MoveWait& wait) {
         PrivatePool* home = foreign_pool(*wait.unit);
         if (home == nullptr) return enroll(wait);
-        send_letter(letter, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
+        send_letter(
+            letter, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
     }
 };
 
@@ -109,10 +110,12 @@ struct UnitMoveWait : MoveWait, Suspension {
     Enrolment enrolment;
 
     UnitMoveWait(Unit& waiter, Unit& of)
-        : MoveWait(of, [](MoveWait* raw) {
-              Unit& woken = static_cast<UnitMoveWait*>(raw)->self;
-              resume_waiting(woken);
-          }), Suspension{waiter} {}
+        : MoveWait(of,
+                   [](MoveWait* raw) {
+                       Unit& woken = static_cast<UnitMoveWait*>(raw)->self;
+                       resume_waiting(woken);
+                   }),
+          Suspension{waiter} {}
 
     void publish() { enrolment.begin(*this); }
 };
@@ -147,17 +150,20 @@ Pool* take_target(Extras& extras) {
     return std::exchange(extras.target, nullptr);
 }
 
-// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait for that, to be woken.
+// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait for that, to be
+// woken.
 MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     {
         std::lock_guard guard(extras.lock);
         // seq_cst: see over().
-        if (extras.target == nullptr) unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate.word), std::memory_order_seq_cst);
+        if (extras.target == nullptr)
+            unit.marks.fetch_and(static_cast<std::uint8_t>(~Unit::migrate.word), std::memory_order_seq_cst);
     }
     return movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, went) : nullptr;
 }
 
-// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it, and those who wait are told.
+// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it, and those who wait
+// are told.
 bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     if (!pool::try_move(unit, to)) {
         wake_all(settle(unit, extras, Went::refused));
@@ -175,7 +181,8 @@ bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     return true;
 }
 
-// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or not yet: who is in a domain belongs to that, and goes when it is back.
+// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or not yet: who is in a
+// domain belongs to that, and goes when it is back.
 Went go_over(Unit& unit) {
     if (unit.pool->confined) return Went::nowhere;
     Extras* extras = extras_of(unit);
@@ -188,8 +195,8 @@ Went go_over(Unit& unit) {
     return change_pool(unit, *extras, *to) ? Went::there : Went::refused;
 }
 
-// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken. Afterwards it may
-// run, end and be freed.
+// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken.
+// Afterwards it may run, end and be freed.
 void arrive(Stream& stream, Unit& unit) {
     MoveWait* const taken = settle(unit, *extras_of(unit), Went::there);
     probe(Probe::move_before_push);
@@ -211,15 +218,18 @@ void arrive_elsewhere(void* raw) {
     if (started) {
         detail::leave_to<Leaves::yields>(stream, self, next, {arrive_elsewhere, &self}, Unit::observed);
     } else {
-        detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});   // what has not begun neither yields nor goes on
+        // what has not begun neither yields nor goes on
+        detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});
     }
 }
 
 weft_status refused(const Unit& unit) {
-    return fail(WEFT_NO_MEMORY, "the pool that unit %llu was asked to go to has no memory for it, and it stays where it is", static_cast<unsigned long long>(unit.id));
+    return fail(WEFT_NO_MEMORY,
+                "the pool that unit %llu was asked to go to has no memory for it, and it stays where it is",
+                static_cast<unsigned long long>(unit.id));
 }
 
-}  // namespace
+}   // namespace
 
 bool move_away(Unit& self, bool started) {
     if (go_over(self) != Went::there) return false;
@@ -254,7 +264,7 @@ void exchange_pool(Unit& unit, Pool& to) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 // Counted before and after: whoever finds no unit of the pool finds the count.
 void lend_unit(Unit& unit, Pool& to) {
@@ -271,7 +281,8 @@ namespace {
 
 // The pool of the running unit, which others may take jobs of that it has forked, looking at that.
 void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Pool&)) {
-    if (self.is_light()) promote(stream, self);   // whoever has called it takes it for one of the pool that it was called out of
+    // whoever has called it takes it for one of the pool that it was called out of
+    if (self.is_light()) promote(stream, self);
     if (self.has_jobs()) leave_jobs(stream, self);
     std::unique_lock guard(stream.of->jobs.lock, std::defer_lock);
     if (self.jobs_out != 0) guard.lock();
@@ -284,21 +295,26 @@ weft_status calling_ult(Unit*& self) {
     return fail(WEFT_WRONG_CONTEXT, "only a ULT is bound to its stream; this is none");
 }
 
-}  // namespace
+}   // namespace
 
 weft_status bind_here(Pool*& former) {
     Unit* self = nullptr;
     if (const weft_status status = calling_ult(self); status != WEFT_OK) return status;
-    if (self->has(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream already", static_cast<unsigned long long>(self->id));
+    if (self->has(Unit::bound))
+        return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream already",
+                    static_cast<unsigned long long>(self->id));
     while (self->marked(Unit::migrate) && move_away(*self, true)) {}
     Stream& stream = current();
-    if (stream.serving.domain != nullptr || stream.serving.lender != nullptr) return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
-    if (const weft_status status = is_the_programs(stream); status != WEFT_OK) return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
+    if (stream.serving.domain != nullptr || stream.serving.lender != nullptr)
+        return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
+    if (const weft_status status = is_the_programs(stream); status != WEFT_OK)
+        return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
     former = nullptr;
     PrivatePool* pool = nullptr;
     if (!self->has(Unit::local) || stream.levels.depth != 0) {
         pool = bound_pool(stream);
-        if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
+        if (pool == nullptr)
+            return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
     }
     self->be(Unit::bound, true);   // before it is in that pool, and until it is not: who takes a job of its asks
     ++stream.loop.staying;
@@ -313,14 +329,16 @@ weft_status unbind(Pool* former) {
     Unit* self = nullptr;
     if (const weft_status status = calling_ult(self); status != WEFT_OK) return status;
     if (!self->has(Unit::bound) || is_own_code(*self)) {
-        return fail(WEFT_WRONG_STATE, "unit %llu is not bound by weft_unit_bind", static_cast<unsigned long long>(self->id));
+        return fail(WEFT_WRONG_STATE, "unit %llu is not bound by weft_unit_bind",
+                    static_cast<unsigned long long>(self->id));
     }
     Stream& stream = current();
     if (former != nullptr) move_with_jobs(stream, *self, *former, take_back_lent);
     self->be(Unit::bound, false);
     --stream.loop.staying;
     if (former == nullptr) return WEFT_OK;
-    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes back to sleeps until it is there.
+    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes
+    // back to sleeps until it is there.
     if (stream.levels.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
     else former->bell.ring();   // it may come there no more, and the scheduler has slept because it was expected
     return WEFT_OK;
@@ -333,12 +351,14 @@ weft_status no_migration() { return built_without("migration", "WEFT_MIGRATION")
 weft_status ask_to_move(Unit& unit, Pool& to) {
     if constexpr (!config::migration) return no_migration();
     const auto id = static_cast<unsigned long long>(unit.id);
-    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream, and stays in its pool", id);
+    if (unit.has_now(Unit::bound))
+        return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream, and stays in its pool", id);
     if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", id);
     if (unit.kind == Kind::tasklet && !unit.life.is(State::ready)) {
         return fail(WEFT_WRONG_STATE, "tasklet %llu has started, and runs to its end where it is; make it a ULT", id);
     }
-    if (unit.marked(Unit::fixed)) return fail(WEFT_UNSUPPORTED, "unit %llu is not migratable; see weft_unit_migratable_set", id);
+    if (unit.marked(Unit::fixed))
+        return fail(WEFT_UNSUPPORTED, "unit %llu is not migratable; see weft_unit_migratable_set", id);
     if (unit.pool_now() == &to) return fail(WEFT_INVALID, "unit %llu belongs to that pool already; name another", id);
     Extras* extras = obtain_extras(unit, current_or_null());
     if (extras == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the migration of unit %llu", id);
@@ -352,7 +372,9 @@ weft_status ask_to_move_to(Unit& unit, const Sched& sched) {
     if constexpr (!config::migration) return no_migration();
     Pool* const now = unit.pool_now();
     for (std::size_t i = 0; i < sched.count; ++i) {
-        if (sched.pools[i] == now) return fail(WEFT_INVALID, "unit %llu belongs to one of those pools already; name others", static_cast<unsigned long long>(unit.id));
+        if (sched.pools[i] == now)
+            return fail(WEFT_INVALID, "unit %llu belongs to one of those pools already; name others",
+                        static_cast<unsigned long long>(unit.id));
     }
     return ask_to_move(unit, *sched.pools[0]);
 }
@@ -383,7 +405,8 @@ weft_status ask_to_move_anywhere(Unit& unit) {
 weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), void* argument) {
     if constexpr (!config::migration) return no_migration();
     Extras* extras = callback == nullptr ? extras_of(unit) : obtain_extras(unit, current_or_null());
-    if (extras == nullptr) return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
+    if (extras == nullptr)
+        return callback == nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for what a unit's migration calls");
     std::lock_guard guard(extras->lock);
     extras->on_migration = callback;
     extras->on_migration_argument = argument;
@@ -394,8 +417,10 @@ weft_status wait_for_move(Unit& unit) {
     if constexpr (!config::migration) return no_migration();
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (stream != nullptr && self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");
-    if (self != nullptr && self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a migration; make it a ULT");
+    if (stream != nullptr && self == nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a migration");
+    if (self != nullptr && self->kind == Kind::tasklet)
+        return fail(WEFT_WRONG_KIND, "a tasklet cannot wait for a migration; make it a ULT");
     if (self == &unit) {
         Went went = Went::there;
         while (went == Went::there && unit.marked(Unit::migrate)) {
@@ -422,8 +447,11 @@ weft_status wait_for_move(Unit& unit) {
 
 weft_status may_move(const Unit& unit, const Pool& to) {
     if (unit.pool_now() == &to) return WEFT_OK;
-    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream and stays in its pool", static_cast<unsigned long long>(unit.id));
-    if (foreign_pool(unit) != nullptr) return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
+    if (unit.has_now(Unit::bound))
+        return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream and stays in its pool",
+                    static_cast<unsigned long long>(unit.id));
+    if (foreign_pool(unit) != nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "only the stream of a private pool moves its units elsewhere");
     return WEFT_OK;
 }
 
@@ -432,20 +460,23 @@ weft_status set_pool(Unit& unit, Pool& to) {
     const State now = unit.life.seen();
     if (!self && now != State::ready && now != State::suspended) {
         return fail(WEFT_WRONG_STATE, "unit %llu %s", static_cast<unsigned long long>(unit.id),
-                    now == State::running   ? "runs elsewhere, and says itself to which pool it belongs; or ask it to migrate"
+                    now == State::running
+                        ? "runs elsewhere, and says itself to which pool it belongs; or ask it to migrate"
                     : now == State::waiting ? "waits for something, such as a join; ask it to migrate"
                                             : "has ended");
     }
     if (const weft_status status = may_move(unit, to); status != WEFT_OK) return status;
     if (unit.pool == &to) return WEFT_OK;
     if (!pool::try_move(unit, to)) return not_admitted();
-    // Whoever has called it takes it for one of the pool that it was called out of, unless there is something to see to at its end.
+    // Whoever has called it takes it for one of the pool that it was called out of, unless there is something to see to
+    // at its end.
     if (self && unit.is_light()) unit.mark(Unit::untidy);
     return WEFT_OK;
 }
 
 weft_status let_move(Unit& unit, bool migratable) noexcept {
-    if (unit.has_now(Unit::bound)) return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
+    if (unit.has_now(Unit::bound))
+        return fail(WEFT_WRONG_STATE, "the unit is bound to its stream and stays in its pool");
     if (migratable) {
         if constexpr (!config::migration) return no_migration();
         unit.unmark(Unit::fixed);
@@ -455,4 +486,4 @@ weft_status let_move(Unit& unit, bool migratable) noexcept {
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -23,7 +23,7 @@ void describe(Line& line, const Unit& unit, const mem::Stack& stack) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 bool overflow_describe(std::uintptr_t code, const void* fault_address, char* text, std::size_t bytes) {
     const Unit* unit = running_or_null();
@@ -51,7 +51,8 @@ void overflow_report(const Unit& unit) {
 }
 
 void check_canary(const Unit& unit) {
-    if (unit.stack != nullptr && unit.stack->guarded == mem::Guard::canary && !mem::canary_intact(*unit.stack)) overflow_report(unit);
+    if (unit.stack != nullptr && unit.stack->guarded == mem::Guard::canary && !mem::canary_intact(*unit.stack))
+        overflow_report(unit);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -17,4 +17,4 @@ bool overflow_describe(std::uintptr_t code, const void* fault_address, char* tex
 // The stack of a unit that is guarded by a canary has not been run over; else the process ends.
 void check_canary(const Unit& unit);
 
-}  // namespace weft
+}   // namespace weft

@@ -39,7 +39,10 @@ void give_back(Stream* stream, Unit& unit) {
 }
 
 weft_status stack_too_small(std::size_t bytes) {
-    return fail(WEFT_INVALID, "a stack of %zu bytes is asked for; ask for at least %zu (WEFT_STACK_LEAST), or for 0, which stands for WEFT_STACK_BYTES", bytes, WEFT_STACK_LEAST);
+    return fail(WEFT_INVALID,
+                "a stack of %zu bytes is asked for; ask for at least %zu (WEFT_STACK_LEAST), or for 0, which stands "
+                "for WEFT_STACK_BYTES",
+                bytes, WEFT_STACK_LEAST);
 }
 static_assert(WEFT_STACK_LEAST == mem::smallest_class_bytes);
 
@@ -48,8 +51,12 @@ weft_status no_such_priority(int priority) {
 }
 
 weft_status no_priorities(int priority) {
-    return fail(WEFT_UNSUPPORTED, "priority %d means nothing in the unit's pool, which has no order of priorities; WEFT_POOL=priority gives the streams' main "
-                                  "pools one, and weft_pool_create(WEFT_POOL_PRIORITY, ...) makes another; bound units wait in a pool of their own, which has none", priority);
+    return fail(WEFT_UNSUPPORTED,
+                "priority %d means nothing in the unit's pool, which has no order of priorities; WEFT_POOL=priority "
+                "gives the streams' main "
+                "pools one, and weft_pool_create(WEFT_POOL_PRIORITY, ...) makes another; bound units wait in a pool of "
+                "their own, which has none",
+                priority);
 }
 
 namespace {
@@ -57,17 +64,25 @@ namespace {
 // Of one that runs on the scheduler's stack: what it asks for is not there.
 weft_status too_much(const weft_unit_options& given) {
     const std::size_t there = process().settings.values.scheduler_stack_bytes;
-    if (given.stack != nullptr) return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack, and needs none of the caller's");
+    if (given.stack != nullptr)
+        return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack, and needs none of the caller's");
     if (given.stack_bytes <= there) return WEFT_OK;
-    return fail(WEFT_INVALID, "a unit of this kind runs on its scheduler's stack of %zu bytes, and %zu are asked for; take another kind, or set "
-                              "WEFT_SCHEDULER_STACK_BYTES", there, given.stack_bytes);
+    return fail(WEFT_INVALID,
+                "a unit of this kind runs on its scheduler's stack of %zu bytes, and %zu are asked for; take another "
+                "kind, or set "
+                "WEFT_SCHEDULER_STACK_BYTES",
+                there, given.stack_bytes);
 }
 
 // Of one that stands on a pthread's stack.
 weft_status suits_hosted(const weft_unit_options& given) {
-    if (!os::hosts_supported()) return fail(WEFT_UNSUPPORTED, "there are no hosted units here: OS threads are simulated");
-    if (given.stack != nullptr) return fail(WEFT_INVALID, "a hosted unit stands on its pthread's stack, and needs none of the caller's");
-    if (given.measure_stack) return fail(WEFT_UNSUPPORTED, "a hosted unit stands on its pthread's stack, which is not measured; take another kind");
+    if (!os::hosts_supported())
+        return fail(WEFT_UNSUPPORTED, "there are no hosted units here: OS threads are simulated");
+    if (given.stack != nullptr)
+        return fail(WEFT_INVALID, "a hosted unit stands on its pthread's stack, and needs none of the caller's");
+    if (given.measure_stack)
+        return fail(WEFT_UNSUPPORTED,
+                    "a hosted unit stands on its pthread's stack, which is not measured; take another kind");
     return WEFT_OK;
 }
 
@@ -76,14 +91,19 @@ weft_status suits(Kind kind, const weft_unit_options& given) {
     if (kind == Kind::tasklet || kind == Kind::sc) {
         if (const weft_status status = too_much(given); status != WEFT_OK) return status;
         if (given.measure_stack) {
-            return fail(WEFT_UNSUPPORTED, "a unit of kind %s stands on its scheduler's stack, which cannot be measured for it; take another kind",
-                        kind == Kind::sc ? "SC" : "RtC");
+            return fail(
+                WEFT_UNSUPPORTED,
+                "a unit of kind %s stands on its scheduler's stack, which cannot be measured for it; take another kind",
+                kind == Kind::sc ? "SC" : "RtC");
         }
     }
     if (kind == Kind::hosted) return suits_hosted(given);
-    if (kind == Kind::tasklet && given.child_first) return fail(WEFT_UNSUPPORTED, "a tasklet is run by a scheduler, and not child-first");
+    if (kind == Kind::tasklet && given.child_first)
+        return fail(WEFT_UNSUPPORTED, "a tasklet is run by a scheduler, and not child-first");
     if ((kind == Kind::ss || kind == Kind::sc) && given.child_first) {
-        return fail(WEFT_UNSUPPORTED, "a unit of kind %s begins in its scheduler's place, which is not child-first; take RoC", kind == Kind::ss ? "SS" : "SC");
+        return fail(WEFT_UNSUPPORTED,
+                    "a unit of kind %s begins in its scheduler's place, which is not child-first; take RoC",
+                    kind == Kind::ss ? "SS" : "SC");
     }
     return WEFT_OK;
 }
@@ -99,7 +119,8 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
     if (number != WEFT_KIND_DEFAULT) out.kind = static_cast<Kind>(number);
     if (out.kind == Kind::automatic) {
         // What asks for a stack, or begins in its parent's place, has no choice that is worth learning.
-        if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first) out.kind = Kind::lsa;
+        if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first)
+            out.kind = Kind::lsa;
         out.site = given.site;
         return WEFT_OK;
     }
@@ -111,7 +132,7 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
     return suits(out.kind, given);
 }
 
-}  // namespace
+}   // namespace
 
 void look_up_site(LatestSites::Entry& entry, const void* address, void (*body)(void*)) {
     entry.site = &sites.find(address, reinterpret_cast<const void*>(body));
@@ -125,18 +146,22 @@ void decide(Plan& plan, const Pool& pool, const void* address, void (*body)(void
         plan.kind = Kind::lsa;
         return;
     }
-    plan.learner = plan.site != nullptr ? &sites.find(plan.site, nullptr) : &sites.find(address, reinterpret_cast<const void*>(body));
+    plan.learner = plan.site != nullptr ? &sites.find(plan.site, nullptr)
+                                        : &sites.find(address, reinterpret_cast<const void*>(body));
     plan.kind = plan.learner->kind();
 }
 
 weft_status fits(const Plan& plan, const Pool& pool) {
     if (!plan.as_asked || (plan.kind != Kind::ss && plan.kind != Kind::sc) || pool.stateful.load() == 0) return WEFT_OK;
-    return fail(WEFT_UNSUPPORTED, "a scheduler that keeps something on its stack (it has run, or was pushed into a pool) draws from this pool, and its "
-                                  "place cannot be taken by a unit of kind SS or SC; take RoC");
+    return fail(WEFT_UNSUPPORTED,
+                "a scheduler that keeps something on its stack (it has run, or was pushed into a pool) draws from this "
+                "pool, and its "
+                "place cannot be taken by a unit of kind SS or SC; take RoC");
 }
 
 weft_status no_such_kind(int number) {
-    return fail(WEFT_WRONG_KIND, "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC, _AUTO and _HOSTED", number);
+    return fail(WEFT_WRONG_KIND,
+                "kind %d is none; legal are WEFT_KIND_FULL, _LSA, _ROC, _SS, _SC, _RTC, _AUTO and _HOSTED", number);
 }
 
 namespace {
@@ -145,13 +170,15 @@ namespace {
 weft_status take_key(const weft_unit_options& given, Plan& out) {
     const Key& key = *to_key(given.key, "weft_unit_options.key");
     if (!key.lasting) return fail(WEFT_INVALID, "weft_unit_options.key is no lasting key");
-    if (given.release != nullptr) return fail(WEFT_INVALID, "with weft_unit_options.key it is the key that releases the data; leave `release` NULL");
+    if (given.release != nullptr)
+        return fail(WEFT_INVALID,
+                    "with weft_unit_options.key it is the key that releases the data; leave `release` NULL");
     out.key = &key;
     out.release = key.release.load(std::memory_order_relaxed);   // relaxed: constant while the key lives
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     const Stream* const caller = current_or_null();
@@ -188,7 +215,9 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     std::memcpy(&fresh_or_own_float, &given.fresh, sizeof fresh_or_own_float);
     if (fresh_or_own_float != 0) [[unlikely]] {
         if (given.fresh) {
-            if (out.kind != Kind::hosted) return fail(WEFT_INVALID, "only a hosted unit can have a fresh pthread; its kind is to be WEFT_KIND_HOSTED");
+            if (out.kind != Kind::hosted)
+                return fail(WEFT_INVALID,
+                            "only a hosted unit can have a fresh pthread; its kind is to be WEFT_KIND_HOSTED");
             out.special |= Plan::fresh;
         }
         if (given.own_float) out.special |= Plan::own_float;
@@ -199,7 +228,8 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.stack_bytes = given.stack_bytes;
     if (given.stack != nullptr) {
         if (given.stack_bytes < mem::stack_minimum()) {
-            return fail(WEFT_INVALID, "a stack of %zu bytes is too small; it needs at least %zu", given.stack_bytes, mem::stack_minimum());
+            return fail(WEFT_INVALID, "a stack of %zu bytes is too small; it needs at least %zu", given.stack_bytes,
+                        mem::stack_minimum());
         }
         out.stack = given.stack;
         out.flags |= Unit::user_stack;
@@ -216,7 +246,8 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     }
     if (out.child_first) {
         const Unit* self = running_or_null();
-        if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "child_first needs a ULT that waits; there is none here");
+        if (self == nullptr || self->kind == Kind::tasklet)
+            return fail(WEFT_WRONG_CONTEXT, "child_first needs a ULT that waits; there is none here");
     }
     return WEFT_OK;
 }
@@ -229,13 +260,16 @@ weft_status place(const Plan& plan, Stream* caller, Pool** pool) {
         return WEFT_OK;
     }
     if (const weft_status status = is_the_programs(*stream); status != WEFT_OK) return status;
-    if (plan.child_first && stream != caller) return fail(WEFT_INVALID, "a unit that is bound to another stream cannot begin here: not with child_first");
+    if (plan.child_first && stream != caller)
+        return fail(WEFT_INVALID, "a unit that is bound to another stream cannot begin here: not with child_first");
     *pool = bound_pool(*stream);
-    return *pool != nullptr ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream->rank);
+    return *pool != nullptr ? WEFT_OK
+                            : fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream->rank);
 }
 
 bool give_default_stack(Stream* stream, Unit& unit) {
-    mem::Stack* const stack = stream != nullptr && stream->spare != nullptr ? stream->take_spare() : take_stack(stream, 0);
+    mem::Stack* const stack =
+        stream != nullptr && stream->spare != nullptr ? stream->take_spare() : take_stack(stream, 0);
     if (stack == nullptr) return false;
     unit.stack = stack;
     if (stack->guarded == mem::Guard::canary) unit.mark(Unit::careful);
@@ -267,7 +301,8 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
         std::strncpy(unit.name, plan.name, sizeof unit.name - 1);
         unit.name[sizeof unit.name - 1] = '\0';
     }
-    if (plan.special.any()) [[unlikely]] furnish_special(unit, plan);
+    if (plan.special.any()) [[unlikely]]
+        furnish_special(unit, plan);
     if (plan.on_migration != nullptr) {
         const weft_status status = set_on_migration(unit, plan.on_migration, plan.on_migration_argument);
         if (status != WEFT_OK) {
@@ -281,7 +316,8 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
         give_back(stream, unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
-    unit.stack = plan.stack != nullptr ? mem::user_stack(plan.stack, plan.stack_bytes) : take_stack(stream, plan.stack_bytes);
+    unit.stack =
+        plan.stack != nullptr ? mem::user_stack(plan.stack, plan.stack_bytes) : take_stack(stream, plan.stack_bytes);
     if (unit.stack == nullptr) {
         give_back(stream, unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack of %zu bytes", plan.stack_bytes);
@@ -291,11 +327,12 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     const weft_status status = furnish_with_stack(stream, unit, plan);
-    if (status != WEFT_OK || plan.data == nullptr || give_at_birth(unit, plan.key, plan.data, plan.release, stream)) return status;
+    if (status != WEFT_OK || plan.data == nullptr || give_at_birth(unit, plan.key, plan.data, plan.release, stream))
+        return status;
     give_back(stream, unit);
     return fail(WEFT_NO_MEMORY, "no memory for a unit's data");
 }
@@ -305,4 +342,4 @@ weft_status turn_away(Stream* stream, Unit& unit) {
     return not_admitted();
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -15,33 +15,34 @@ struct Key;
 // What the options of the C interface come to.
 struct Plan {
     using Special = Bits<struct OfSpecial, std::uint8_t>;
-    static constexpr Special fixed{1};             // it may not be asked to go to another pool
+    static constexpr Special fixed{1};   // it may not be asked to go to another pool
     static constexpr Special own_float{2};
-    static constexpr Special fresh{4};             // of a hosted one: it is to have a pthread that no unit has had
+    static constexpr Special fresh{4};   // of a hosted one: it is to have a pthread that no unit has had
 
     Kind kind;
-    bool as_asked = false;             // that kind and no other
-    Unit::Flags flags{};               // user_stack, measured, bound
+    bool as_asked = false;   // that kind and no other
+    Unit::Flags flags{};     // user_stack, measured, bound
     Unit::Shape stack_class{};
     bool child_first = false;
-    std::size_t stack_bytes = 0;       // for those that get their stack at once
-    void* stack = nullptr;             // the user's memory
+    std::size_t stack_bytes = 0;   // for those that get their stack at once
+    void* stack = nullptr;         // the user's memory
     const char* name = nullptr;
     std::int8_t priority = 0;
-    bool placed = false;               // by its stream, or bound to it
-    Stream* stream = nullptr;          // null: the calling one
+    bool placed = false;        // by its stream, or bound to it
+    Stream* stream = nullptr;   // null: the calling one
     Special special{};
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
-    void* data = nullptr;              // the program's, as in Extras
+    void* data = nullptr;   // the program's, as in Extras
     void (*release)(void* data) = nullptr;
-    const Key* key = nullptr;          // under which they are the unit's; null: as in Extras
-    const void* site = nullptr;        // an object that stands for the place where it is spawned
-    Site* learner = nullptr;           // of kind auto: the place
+    const Key* key = nullptr;     // under which they are the unit's; null: as in Extras
+    const void* site = nullptr;   // an object that stands for the place where it is spawned
+    Site* learner = nullptr;      // of kind auto: the place
 
     // Whether furnish() has anything to do.
     bool asks_for_more() const {
-        return kind == Kind::full || (flags.word | stack_class.word | priority) != 0 || name != nullptr || special.any() || on_migration != nullptr || data != nullptr;
+        return kind == Kind::full || (flags.word | stack_class.word | priority) != 0 || name != nullptr ||
+               special.any() || on_migration != nullptr || data != nullptr;
     }
 };
 
@@ -52,7 +53,8 @@ weft_status no_such_priority(int priority);
 // Of a stack that is to be Weft's: as many bytes are asked for, and they are fewer than WEFT_STACK_LEAST.
 weft_status stack_too_small(std::size_t bytes);
 
-// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do not.
+// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do
+// not.
 inline bool has_priorities(const Pool& pool) { return pool.kind == WEFT_POOL_PRIORITY || pool.kind == WEFT_POOL_USER; }
 weft_status no_priorities(int priority);
 
@@ -64,13 +66,15 @@ inline int number_of(const weft_kind& kind) {
     return number;
 }
 inline bool is_kind(int number) { return number >= WEFT_KIND_FULL && number <= WEFT_KIND_HOSTED; }
-static_assert(static_cast<std::size_t>(WEFT_KIND_HOSTED) + 1 == kinds && static_cast<int>(Kind::automatic) == WEFT_KIND_AUTO);
+static_assert(static_cast<std::size_t>(WEFT_KIND_HOSTED) + 1 == kinds &&
+              static_cast<int>(Kind::automatic) == WEFT_KIND_AUTO);
 weft_status no_such_kind(int number);
 
 // The pool where a unit goes that names a stream, or is bound to one, and no pool.
 weft_status place(const Plan& plan, Stream* caller, Pool** pool);
 
-// The place of a unit of kind auto that is spawned on the stream without options: it is one of the stream's latest from now on.
+// The place of a unit of kind auto that is spawned on the stream without options: it is one of the stream's latest from
+// now on.
 void look_up_site(LatestSites::Entry& entry, const void* address, void (*body)(void*));
 
 // Kind auto: the one that is the cheapest there, in that pool, of those that suit. Any other stays.
@@ -91,7 +95,8 @@ void give_stack_back(Stream* stream, mem::Stack* stack);
 // Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
 void give_back(Stream* stream, Unit& unit);
 
-// A unit of kind Full, as long as nothing else is asked for, has a default stack from the beginning. False: none could be had.
+// A unit of kind Full, as long as nothing else is asked for, has a default stack from the beginning. False: none could
+// be had.
 bool give_default_stack(Stream* stream, Unit& unit);
 
 // What `plan` adds: a name, a stack. Not WEFT_OK: the descriptor has been given back.
@@ -105,4 +110,4 @@ inline Pool& standard_pool(Stream* stream) {
 // The new unit's pool has not admitted it: it is given back.
 [[gnu::cold, gnu::noinline]] weft_status turn_away(Stream* stream, Unit& unit);
 
-}  // namespace weft
+}   // namespace weft

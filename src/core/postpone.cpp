@@ -22,7 +22,8 @@ struct Holders {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& holders = *static_cast<Holders*>(raw);
     constexpr Unit::Flags no_holders = Unit::primary | Unit::scheduler | Unit::user_stack;
-    if ((unit.flags.word & no_holders.word) != 0 || unit.stack == nullptr) return;   // by hand: the sanitizer sees what has() reads
+    // by hand: the sanitizer sees what has() reads
+    if ((unit.flags.word & no_holders.word) != 0 || unit.stack == nullptr) return;
     switch (unit.life.now()) {
     case State::free:
     case State::done: return;
@@ -77,17 +78,19 @@ bool is_condemned(Stream& stream) {
     return nobody_ended;
 }
 
-}  // namespace
+}   // namespace
 
 // No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
-// all streams that hold a hart are in the same need, it ends so, or waits apart if nobody would learn of that. So it does when nobody has a stack to free: a unit
-// that looks again and again for the end of this one would keep its stream from that need for ever. And so it does where another
-// than this stream alone may put it back into its pool.
+// all streams that hold a hart are in the same need, it ends so, or waits apart if nobody would learn of that. So it
+// does when nobody has a stack to free: a unit that looks again and again for the end of this one would keep its stream
+// from that need for ever. And so it does where another than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
     Process& of = process();
     const Outcome outcome = unit.kind == Kind::hosted ? Outcome::no_pthread : Outcome::no_stack;
-    if (of.shortage.any() && is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);   // behind those who wait there
-    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0)) return do_without(stream, unit, outcome);
+    // behind those who wait there
+    if (of.shortage.any() && is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);
+    if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0))
+        return do_without(stream, unit, outcome);
     if (is_condemned(stream)) {
         do_without(stream, unit, outcome);
         stream.scarcity.finished_then = stream.counters.read(trace::Count::finished);
@@ -109,4 +112,4 @@ void end_starving(Stream& stream) {
     if (std::exchange(stream.scarcity.starving, false)) process().starving.fetch_sub(1);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -11,7 +11,8 @@ void postpone(Stream& stream, Unit& unit);
 // The stream finds something to run again, or is idle: it does not starve for want of stacks.
 void end_starving(Stream& stream);
 [[gnu::always_inline]] inline void stack_was_found(Stream& stream) {
-    if (stream.scarcity.postponed_in_a_row != 0 || stream.scarcity.starving) [[unlikely]] end_starving(stream);
+    if (stream.scarcity.postponed_in_a_row != 0 || stream.scarcity.starving) [[unlikely]]
+        end_starving(stream);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -26,7 +26,8 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
     // What has called it cannot go on: the scheduler begins anew.
     WEFT_ASSERT(stream.restartable);
     stream.home.context = arch::prepare(stream.home.stack->top, unit_hooks.scheduler_main);
-    if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;   // nobody is called in its place
+    // nobody is called in its place
+    if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;
     (unit.has_jobs() ? stream.callable_without_jobs : stream.callable) = stream.direct;
 }
 
@@ -45,7 +46,7 @@ void suspend_joiner(Stream& stream, Unit& joiner) {
     if (joiner.marked(Unit::observed)) observe_wait(joiner, Waits::as_stated, joiner.waits_object);
 }
 
-}  // namespace
+}   // namespace
 
 void promote(Stream& stream, Unit& unit) {
     // The unit that has called it may itself have been called.
@@ -73,4 +74,4 @@ void promote(Stream& stream, Unit& unit) {
     }
 }
 
-}  // namespace weft
+}   // namespace weft

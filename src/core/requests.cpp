@@ -10,7 +10,8 @@
 namespace weft {
 namespace {
 
-// Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its join what others have taken lies on its stack.
+// Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its join what others have
+// taken lies on its stack.
 bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(current(), self); }
 
 [[noreturn]] void end_cancelled(Unit& self) {
@@ -18,12 +19,13 @@ bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(c
     finish();
 }
 
-}  // namespace
+}   // namespace
 
 weft_status ask_to_end(Unit& unit) noexcept {
     if constexpr (!config::cancel) return built_without("cancellation", "WEFT_CANCEL");
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
-    if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(unit.id));
+    if (unit.joint.done())
+        return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(unit.id));
     if (unit.marked(Unit::observed)) observe(trace::Event::cancel, unit);
     unit.mark(Unit::cancel);
     return WEFT_OK;
@@ -73,4 +75,4 @@ void end_unrun(Stream& stream, Unit& unit, Outcome outcome) {
     end_unit_slow(stream, unit);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,6 +1,6 @@
-// What a unit is asked for from outside: to end, or to go to another pool (migrate.hpp). The asker sets a mark in the descriptor
-// (Unit::requests) and goes on; the unit looks when it starts, when it yields, and when it comes back from where it has left.
-// decisions/0008 says why there.
+// What a unit is asked for from outside: to end, or to go to another pool (migrate.hpp). The asker sets a mark in the
+// descriptor (Unit::requests) and goes on; the unit looks when it starts, when it yields, and when it comes back from
+// where it has left. decisions/0008 says why there.
 #pragma once
 
 #include "process/stream.hpp"
@@ -8,7 +8,8 @@
 
 namespace weft {
 
-// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of Unit::at_return, `which`.
+// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of
+// Unit::at_return, `which`.
 // Returns the stream that it comes back on, if it does.
 Stream& handle_requests(Unit& self, Unit::Marks which);
 
@@ -28,4 +29,4 @@ bool handle_requests_instead(Unit& self);
 // A picked unit ends without having run.
 void end_unrun(Stream& stream, Unit& unit, Outcome outcome);
 
-}  // namespace weft
+}   // namespace weft

@@ -14,4 +14,4 @@ weft_status resume(Unit& unit) noexcept {
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

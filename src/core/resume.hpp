@@ -31,6 +31,6 @@ void requeue(void* raw) {
     make_ready(&current(), *unit, from);
 }
 
-}  // namespace detail
+}   // namespace detail
 
-}  // namespace weft
+}   // namespace weft

@@ -24,14 +24,15 @@ mem::Stack* first_stack(Stream* stream, const Unit& unit) {
 // Why the unit cannot run before the caller goes on, or WEFT_OK.
 weft_status may_begin_first(const Stream* stream, const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::ss || unit.kind == Kind::sc) {
-        return fail(WEFT_UNSUPPORTED, "unit %llu begins where its scheduler runs, and not child-first", static_cast<unsigned long long>(unit.id));
+        return fail(WEFT_UNSUPPORTED, "unit %llu begins where its scheduler runs, and not child-first",
+                    static_cast<unsigned long long>(unit.id));
     }
     const Unit* const self = stream == nullptr ? nullptr : stream->running;
     if (self != nullptr && self->kind != Kind::tasklet) return WEFT_OK;
     return fail(WEFT_WRONG_CONTEXT, "child_first needs a ULT that waits; there is none here");
 }
 
-}  // namespace
+}   // namespace
 
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how) {
     const auto id = static_cast<unsigned long long>(unit.id);
@@ -61,9 +62,11 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     const bool canary = stack != nullptr && stack->guarded == mem::Guard::canary;
     Unit::Birth birth = birth_in(pool, unit.kind);
     birth.flags = birth.flags.without(Unit::plain) | kept;
-    if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full && unit.kind != Kind::hosted) birth.flags |= Unit::plain;
+    if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full && unit.kind != Kind::hosted)
+        birth.flags |= Unit::plain;
     const bool observed = birth.marks.any();
-    birth.marks |= Unit::Marks{unit.marks.load(std::memory_order_relaxed)} & (Unit::extras | Unit::fixed);   // relaxed: ours
+    // relaxed: ours
+    birth.marks |= Unit::Marks{unit.marks.load(std::memory_order_relaxed)} & (Unit::extras | Unit::fixed);
     if (canary) birth.marks |= Unit::careful;
     const bool own_float = unit.marked(Unit::untidy) && has_own_float(unit);
     birth.shape |= unit.shape & Unit::class_bits;
@@ -93,4 +96,4 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -11,4 +11,4 @@ namespace weft {
 enum class Revived : unsigned char { pushed, first, held };
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how);
 
-}  // namespace weft
+}   // namespace weft

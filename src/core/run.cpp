@@ -5,8 +5,8 @@
 
 #include "core/attention.hpp"
 #include "core/call.hpp"
-#include "core/housekeeping.hpp"
 #include "core/finish.hpp"
+#include "core/housekeeping.hpp"
 #include "core/idle.hpp"
 #include "core/jobs.hpp"
 #include "core/postpone.hpp"
@@ -35,7 +35,8 @@ namespace {
 }
 
 [[gnu::always_inline]] inline bool begins(Stream& stream, Unit& unit) {
-    if (unit.marked(Unit::at_start)) [[unlikely]] return begins_slow(stream, unit);
+    if (unit.marked(Unit::at_start)) [[unlikely]]
+        return begins_slow(stream, unit);
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     return true;
@@ -45,25 +46,29 @@ namespace {
 [[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
     *stream.errno_address = 0;
     run_body(unit);
-    if (!unit.is_light()) [[unlikely]] end_promoted();
-    if (!unit.marked(Unit::extras)) [[likely]] return;
+    if (!unit.is_light()) [[unlikely]]
+        end_promoted();
+    if (!unit.marked(Unit::extras)) [[likely]]
+        return;
     end_locals(unit);   // which may suspend
     if (!unit.is_light()) end_promoted();
 }
 
 // A unit that was called has returned, and has not suspended.
 [[gnu::always_inline]] inline void end_light(Stream& stream, Unit& unit) {
-    if (unit.jobs_or_marked(Unit::observed)) [[unlikely]] return end_returned_slow(stream, unit);
+    if (unit.jobs_or_marked(Unit::observed)) [[unlikely]]
+        return end_returned_slow(stream, unit);
     stream.running = nullptr;
     end_unit(stream, unit);
 }
 
-// Units that begin alike and are next one after the other in the direct pool are called one after the other: the next of such a row is
-// taken out; or null, and the scheduler looks what is next.
+// Units that begin alike and are next one after the other in the direct pool are called one after the other: the next
+// of such a row is taken out; or null, and the scheduler looks what is next.
 template <class Alike>
 [[gnu::always_inline]] inline Unit* next_of_row(Stream& stream, Row row, Alike alike) {
     PrivatePool* const direct = stream.direct;
-    if (row == Row::no || direct == nullptr || stream.wanted()) [[unlikely]] return nullptr;
+    if (row == Row::no || direct == nullptr || stream.wanted()) [[unlikely]]
+        return nullptr;
     Unit* const next = direct->ready.front();
     if (next == nullptr || next->context != nullptr || !alike(*next) || !direct->inbox.empty()) return nullptr;
     direct->take_front(next);
@@ -71,7 +76,8 @@ template <class Alike>
 }
 
 bool is_called_here(const Stream& stream, const Unit& unit) {
-    return unit.kind == Kind::tasklet ? !unit.has(Unit::internal) : unit.kind == Kind::sc && stream.restartable && stream.reserve != nullptr;
+    return unit.kind == Kind::tasklet ? !unit.has(Unit::internal)
+                                      : unit.kind == Kind::sc && stream.restartable && stream.reserve != nullptr;
 }
 
 // Tasklets and SC: called on the scheduler's stack.
@@ -93,7 +99,8 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
         stream.home.context = nullptr;   // the unit has the scheduler's place: promote()
         arch::call_light(stack->top, apart_main, unit);
         end_light(stream, *unit);
-    } while ((unit = next_of_row(stream, row, [](const Unit& next) { return next.kind == Kind::ss && next.has(Unit::plain); })));
+    } while ((unit = next_of_row(stream, row,
+                                 [](const Unit& next) { return next.kind == Kind::ss && next.has(Unit::plain); })));
     give_stack(stream, stack);
 }
 
@@ -107,11 +114,13 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
         if (stream.running != unit) return;   // it has suspended, and may be gone: somebody else has come home
         stream.callable = &Stream::no_pool;
         end_light(stream, *unit);
-    } while ((unit = next_of_row(stream, row, [](const Unit& next) { return next.kind == Kind::roc && next.has(Unit::plain); })));
+    } while ((unit = next_of_row(stream, row,
+                                 [](const Unit& next) { return next.kind == Kind::roc && next.has(Unit::plain); })));
     give_stack(stream, stack);
 }
 
-// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or nothing is called here.
+// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or nothing is called
+// here.
 mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
     return context::may_call && unit.has(Unit::plain) && has_spare(stream) ? stream.take_spare() : nullptr;
 }
@@ -127,7 +136,8 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     if (unit.kind == Kind::sc) {
         if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
         stack_was_found(stream);
-        stream.home.context = nullptr;   // the unit has the scheduler's place: promote(), and nobody is called below what was there
+        // the unit has the scheduler's place: promote(), and nobody is called below what was there
+        stream.home.context = nullptr;
         run_here(stream, &unit, row);
         return true;
     }
@@ -154,7 +164,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
 }
 
-}  // namespace
+}   // namespace
 
 void run_unit(Stream& stream, Unit* unit, Row row) {
     if (unit->context != nullptr) return switch_to(stream, *unit, unit->context);
@@ -164,7 +174,8 @@ void run_unit(Stream& stream, Unit* unit, Row row) {
     }
     if (unit->is_light() && begins_called(stream, *unit, row)) return;
     void* context = detail::begin(stream, *unit);
-    if (context == nullptr) [[unlikely]] return postpone(stream, *unit);
+    if (context == nullptr) [[unlikely]]
+        return postpone(stream, *unit);
     switch_to(stream, *unit, context);
 }
 
@@ -172,7 +183,8 @@ void run_handed(Stream& stream) {
     if (Unit* unit = std::exchange(stream.handed, nullptr)) run_unit(stream, unit);
 }
 
-// Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go on.
+// Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go
+// on.
 bool expects_bound(const Stream& stream) { return stream.loop.staying != 0 && !process().running_out.load(); }
 
 namespace {
@@ -192,13 +204,15 @@ struct Returning {
     auto& search = *static_cast<Returning*>(raw);
     const State now = unit.life.now();
     // While it waits for the end of its domain its pool is that domain's, but for the moment before it is made ready.
-    const bool returns = now == State::ready || now == State::running || (now == State::waiting && unit.waits == Waits::domain);
+    const bool returns =
+        now == State::ready || now == State::running || (now == State::waiting && unit.waits == Waits::domain);
     if (!returns || &unit == search.asks || unit.has(Unit::scheduler)) return;
     const Sched& by = search.to;
-    search.found |= std::any_of(by.pools, by.pools + by.count, [&unit](const Pool* pool) { return pool == unit.pool && drawn_by_one(*pool); });
+    search.found |= std::any_of(by.pools, by.pools + by.count,
+                                [&unit](const Pool* pool) { return pool == unit.pool && drawn_by_one(*pool); });
 }
 
-}  // namespace
+}   // namespace
 
 bool expects_lent(const Sched& by) {
     const bool out = std::any_of(by.pools, by.pools + by.count, [](const Pool* pool) {
@@ -210,7 +224,8 @@ bool expects_lent(const Sched& by) {
 
 // Seldom: looked for among all units.
 bool one_returns(const Stream& stream, const Sched& by) {
-    if (std::none_of(by.pools, by.pools + by.count, [](const Pool* pool) { return pool->lent.load() != 0; })) return false;
+    if (std::none_of(by.pools, by.pools + by.count, [](const Pool* pool) { return pool->lent.load() != 0; }))
+        return false;
     Returning search{stream.running, by};
     process().descriptors.each(look_whether_it_returns, &search);
     return search.found;
@@ -228,7 +243,8 @@ bool should_stop(Stream& stream) {
     if (bits.has(attention::adopt | attention::posted)) return false;
     if (loop_hooks.has_kept(stream) || expects_bound(stream) || expects_lent(*stream.sched)) return false;
     return stream.handed == nullptr && sched::quiet(*stream.sched) &&
-           (stream.own == nullptr || pool::quiet(*stream.own)) && (!stream.role.hidden || loop_hooks.leave_carriers(stream));
+           (stream.own == nullptr || pool::quiet(*stream.own)) &&
+           (!stream.role.hidden || loop_hooks.leave_carriers(stream));
 }
 
 // The time since the last look at the clock was a unit's.
@@ -239,10 +255,12 @@ void end_of_units_time(Stream& stream) {
     stream.loop.times_unit = false;
 }
 
-// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is observed or not.
+// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is
+// observed or not.
 void run_slow(Stream& stream, Unit* unit) {
     if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);
-    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long ago.
+    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long
+    // ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
     if (!stream.loop.attended.has(attention::timing)) return run_unit(stream, unit);
@@ -267,7 +285,8 @@ bool run_units(Stream& stream) {
         Unit* unit = std::exchange(stream.handed, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
-            if (stream.loop.attended.has(attention::timing | attention::unwatched | attention::observing)) [[unlikely]] {
+            if (stream.loop.attended.has(attention::timing | attention::unwatched | attention::observing))
+                [[unlikely]] {
                 run_slow(stream, unit);
             } else {
                 run_unit(stream, unit, Row::yes);
@@ -286,7 +305,7 @@ bool run_units(Stream& stream) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 void scheduler_main(void (*call)(void*), void* argument) {
     context::arrive({call, argument});
@@ -304,4 +323,4 @@ void scheduler_main(void (*call)(void*), void* argument) {
     context::abandon({stream.carrier.context, &stream.carrier.stack}, {nullptr, nullptr});
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -23,8 +23,8 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
 
 // Everything but the plain case, and but for what the options' data need where there is no unit to have them.
 template <bool tasklet>
-weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, Plan& chosen,
-                             weft_unit** handle, const void* site) noexcept {
+weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
+                             Plan& chosen, weft_unit** handle, const void* site) noexcept {
     if (weft_status status = plan(options, tasklet, chosen); status != WEFT_OK) return status;
     if (body == nullptr) return is_null("body");
     Stream* stream = current_or_null();
@@ -39,43 +39,53 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
     chosen.data = nullptr;   // the unit's from here on
     if (!pool::enters(*unit)) return turn_away(stream, *unit);
-    if (chosen.learner != nullptr && stream != nullptr && stream->spawning.sampling.takes_next(*chosen.learner)) make_sample(*unit, *chosen.learner);
-    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    if (chosen.learner != nullptr && stream != nullptr && stream->spawning.sampling.takes_next(*chosen.learner))
+        make_sample(*unit, *chosen.learner);
+    if (unit->marked(Unit::observed)) [[unlikely]]
+        observe(trace::Event::create, *unit);
     launch(stream, *unit, chosen.child_first, handle);
     return WEFT_OK;
 }
 
 // Of kind auto, on a stream, without options, into a pool that others draw from.
-[[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle, const void* address) noexcept {
+[[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
+                                            const void* address) noexcept {
     Stream* const caller = current_or_null();
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
     LatestSites::Entry& latest = stream.spawning.latest_sites.at(address);
-    if (latest.address != address || latest.body != body) [[unlikely]] look_up_site(latest, address, body);
+    if (latest.address != address || latest.body != body) [[unlikely]]
+        look_up_site(latest, address, body);
     const Site& site = *latest.site;
     latest.birth = Unit::birth(site.kind(), false);
     Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind(), false), address);
-    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
-    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
-    if (stream.spawning.sampling.takes_next(site)) [[unlikely]] make_sample(*unit, site);
-    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    if (unit == nullptr) [[unlikely]]
+        return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (!pool::enters(*unit)) [[unlikely]]
+        return turn_away(&stream, *unit);
+    if (stream.spawning.sampling.takes_next(site)) [[unlikely]]
+        make_sample(*unit, site);
+    if (unit->marked(Unit::observed)) [[unlikely]]
+        observe(trace::Event::create, *unit);
     *handle = to_handle(unit);
     pool::push(pool, unit, pool::From::spawned);
     return WEFT_OK;
 }
 
-// A ULT of the default kind, into the stream's common pool; the stream is not observed. One of kind auto goes this way if it comes from one of the latest
-// places and is no sample: what was found out for the one before holds for it.
-[[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
-                                                            const void* site) {
+// A ULT of the default kind, into the stream's common pool; the stream is not observed. One of kind auto goes this way
+// if it comes from one of the latest places and is no sample: what was found out for the one before holds for it.
+[[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*),
+                                                            void* argument, weft_unit** handle, const void* site) {
     const Unit::Birth* birth = &stream.spawning.birth_common;
     if (stream.spawning.default_kind == Kind::automatic) {
         const LatestSites::Entry& latest = stream.spawning.latest_sites.at(site);
-        if (latest.address != site || latest.body != body || !stream.spawning.sampling.passes_over_next()) return spawn_by_site(pool, body, argument, handle, site);
+        if (latest.address != site || latest.body != body || !stream.spawning.sampling.passes_over_next())
+            return spawn_by_site(pool, body, argument, handle, site);
         birth = &latest.birth;
     }
     Unit* const unit = make_unit(&stream, pool, body, argument, *birth, site);
-    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (unit == nullptr) [[unlikely]]
+        return fail(WEFT_NO_MEMORY, "no memory for a unit");
     *handle = to_handle(unit);
     if (pool.kind == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(pool), unit);
@@ -85,9 +95,11 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is told apart from those above, so that these need not ask.
+// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is told apart from those
+// above, so that these need not ask.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) noexcept {
+[[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument,
+                                            const void* site) noexcept {
     if (pool == nullptr) pool = stream.standard;
     const weft_pool_kind where = pool->kind;   // read once, for stores to the unit might change it
     const bool own = where == WEFT_POOL_PRIVATE;
@@ -96,20 +108,25 @@ template <bool tasklet>
     if (kind == Kind::automatic && own) kind = Kind::lsa;
     if (kind == Kind::automatic) {
         LatestSites::Entry& latest = stream.spawning.latest_sites.at(site);
-        if (latest.address != site || latest.body != body) [[unlikely]] look_up_site(latest, site, body);
+        if (latest.address != site || latest.body != body) [[unlikely]]
+            look_up_site(latest, site, body);
         learner = latest.site;
         kind = learner->kind();
         latest.birth = Unit::birth(kind, false);
     }
     Unit* const unit = make_unit(&stream, *pool, body, argument, births.of(kind, own), site);
-    if (unit == nullptr) [[unlikely]] return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (unit == nullptr) [[unlikely]]
+        return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
         give_back(&stream, *unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
-    if (where == WEFT_POOL_USER && !pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
-    if (learner != nullptr && stream.spawning.sampling.takes_next(*learner)) [[unlikely]] make_sample(*unit, *learner);
-    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    if (where == WEFT_POOL_USER && !pool::enters(*unit)) [[unlikely]]
+        return turn_away(&stream, *unit);
+    if (learner != nullptr && stream.spawning.sampling.takes_next(*learner)) [[unlikely]]
+        make_sample(*unit, *learner);
+    if (unit->marked(Unit::observed)) [[unlikely]]
+        observe(trace::Event::create, *unit);
     unit->joint.announce_first(Joint::detacher());   // nobody else knows the unit yet
     if (where == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(*pool), unit);
@@ -119,9 +136,10 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Most tasklets that nobody names, into a shared pool. False: it is done with more care, and nothing has happened. Nothing is called but to wake somebody,
-// so that no register is saved.
-[[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*), void* argument, const void* site) {
+// Most tasklets that nobody names, into a shared pool. False: it is done with more care, and nothing has happened.
+// Nothing is called but to wake somebody, so that no register is saved.
+[[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*),
+                                                         void* argument, const void* site) {
     const Unit::Birth birth = births.of(Kind::tasklet, false);
     if (pool == nullptr || pool->kind != WEFT_POOL_SHARED || birth.marks.has(Unit::observed)) return false;
     auto* const unit = static_cast<Unit*>(stream.units->try_take());
@@ -135,8 +153,9 @@ template <bool tasklet>
 }
 
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_with_options(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           weft_unit** handle, const void* site) noexcept {
+[[gnu::noinline]] weft_status spawn_with_options(Pool* pool, void (*body)(void*), void* argument,
+                                                 const weft_unit_options* options, weft_unit** handle,
+                                                 const void* site) noexcept {
     if (process_or_null() == nullptr) return not_initialized();
     Plan chosen;
     const weft_status status = spawn_as_planned<tasklet>(pool, body, argument, options, chosen, handle, site);
@@ -144,7 +163,7 @@ template <bool tasklet>
     return status;
 }
 
-}  // namespace
+}   // namespace
 
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
@@ -153,7 +172,8 @@ template <bool tasklet>
     if (caller == nullptr) __builtin_unreachable();   // as above
     Stream& stream = *caller;
     if (pool == nullptr) pool = stream.standard;
-    if (!tasklet && pool == stream.spawning.common_home) return spawn_into_common(stream, *pool, body, argument, handle, site);
+    if (!tasklet && pool == stream.spawning.common_home)
+        return spawn_into_common(stream, *pool, body, argument, handle, site);
     Kind kind = tasklet ? Kind::tasklet : stream.spawning.default_kind;
     if (kind == Kind::automatic) {
         if (pool->kind != WEFT_POOL_PRIVATE) return spawn_by_site(*pool, body, argument, handle, site);
@@ -165,8 +185,10 @@ template <bool tasklet>
         give_back(&stream, *unit);
         return fail(WEFT_NO_MEMORY, "no memory for a stack");
     }
-    if (!pool::enters(*unit)) [[unlikely]] return turn_away(&stream, *unit);
-    if (unit->marked(Unit::observed)) [[unlikely]] observe(trace::Event::create, *unit);
+    if (!pool::enters(*unit)) [[unlikely]]
+        return turn_away(&stream, *unit);
+    if (unit->marked(Unit::observed)) [[unlikely]]
+        observe(trace::Event::create, *unit);
     *handle = to_handle(unit);
     pool::push(*pool, unit, pool::From::spawned);
     return WEFT_OK;
@@ -175,8 +197,9 @@ template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_
 template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
-                                           weft_unit** handle, const void* site) noexcept {
+[[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument,
+                                         const weft_unit_options* options, weft_unit** handle,
+                                         const void* site) noexcept {
     if (handle == nullptr && options == nullptr && body != nullptr) {
         if (Stream* const stream = current_or_null()) {
             if (tasklet && spawn_unnamed_at_once(*stream, pool, body, argument, site)) return WEFT_OK;
@@ -185,8 +208,10 @@ template <bool tasklet>
     }
     return spawn_with_options<tasklet>(pool, body, argument, options, handle, site);
 }
-template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
-template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**,
+                                       const void*) noexcept;
+template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**,
+                                      const void*) noexcept;
 
 template <pool::From from>
 void launch_child_first(Unit& unit) {
@@ -199,7 +224,8 @@ template void launch_child_first<pool::From::reviving_parent>(Unit&);
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags) {
     unit.id = stream.take_id();
     // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
-    stream.spawning.first_id.store(stream.spawning.first_id.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    stream.spawning.first_id.store(stream.spawning.first_id.load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
     describe(unit, pool, nullptr, nullptr, nullptr);
     Unit::Birth birth;
     birth.kind = Kind::full;
@@ -215,4 +241,4 @@ void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Fl
     if (stream.direct != nullptr) stream.callable = stream.direct;
 }
 
-}  // namespace weft
+}   // namespace weft

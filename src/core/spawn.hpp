@@ -1,5 +1,6 @@
-// A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream into its own private pool, without options, and is
-// inlined into the C interface; all other ways begin with spawn_slow() or spawn_elsewhere().
+// A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream into its own private
+// pool, without options, and is inlined into the C interface; all other ways begin with spawn_slow() or
+// spawn_elsewhere().
 #pragma once
 
 #include "core/make_unit.hpp"
@@ -11,21 +12,26 @@ namespace weft {
 
 // weft_ult_spawn and weft_tasklet_spawn, of whatever arguments.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options, weft_unit** handle,
-                                           const void* site) noexcept;
-extern template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
-extern template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**, const void*) noexcept;
+[[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument,
+                                         const weft_unit_options* options, weft_unit** handle,
+                                         const void* site) noexcept;
+extern template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**,
+                                              const void*) noexcept;
+extern template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**,
+                                             const void*) noexcept;
 
 // On a stream, without options, into any pool.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle, const void* site) noexcept;
+[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
+                                              const void* site) noexcept;
 extern template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 extern template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
 // The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
 template <bool tasklet>
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
-                                                const weft_unit_options* options, weft_unit** handle, const void* site) {
+                                                const weft_unit_options* options, weft_unit** handle,
+                                                const void* site) {
     Stream* const stream = current_or_null();
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
         return spawn_slow<tasklet>(pool, body, argument, options, handle, site);
@@ -35,7 +41,8 @@ template <bool tasklet>
         return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
-    if (unit == nullptr) [[unlikely]] return spawn_slow<tasklet>(home, body, argument, nullptr, handle, site);
+    if (unit == nullptr) [[unlikely]]
+        return spawn_slow<tasklet>(home, body, argument, nullptr, handle, site);
     unit->id = stream->take_id();
     describe(*unit, *home, body, argument, site);
     unit->begin_life(tasklet ? stream->spawning.birth_tasklet : stream->spawning.birth_ult);
@@ -45,8 +52,8 @@ template <bool tasklet>
 }
 
 // weft_unit_spawn_many: `count` units at once, by one body.
-weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void* const* arguments, const weft_unit_options* options, weft_unit** units,
-                       const void* site) noexcept;
+weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void* const* arguments,
+                       const weft_unit_options* options, weft_unit** units, const void* site) noexcept;
 
 // A described unit begins at once in the place of the running ULT.
 // `from`: how that comes into its pool.
@@ -59,4 +66,4 @@ extern template void launch_child_first<pool::From::reviving_parent>(Unit&);
 // What runs on a stream that has the calling OS thread for its carrier is a unit from now on. `flags`: Unit's.
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags);
 
-}  // namespace weft
+}   // namespace weft

@@ -36,7 +36,8 @@ struct Made {
 }
 
 // `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the place.
-Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan, const Site* learner) {
+Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan,
+              const Site* learner) {
     Unit* first = nullptr;
     Unit** link = &first;
     Unit* unit = nullptr;
@@ -53,7 +54,8 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             if (i == given.count) break;
             stop = std::min(sample, given.count);
         }
-        unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i], birth, given.site);
+        unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i], birth,
+                         given.site);
         weft_status status = WEFT_OK;
         if (unit == nullptr) [[unlikely]] {
             status = fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, given.count);
@@ -92,19 +94,21 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
     for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
 }
 
-}  // namespace
+}   // namespace
 
-weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void* const* arguments, const weft_unit_options* options, weft_unit** units,
-                       const void* site) noexcept {
+weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void* const* arguments,
+                       const weft_unit_options* options, weft_unit** units, const void* site) noexcept {
     if (body == nullptr) return is_null("body");
     if (process_or_null() == nullptr) return not_initialized();
     if (count == 0) return WEFT_OK;
     Stream* stream = current_or_null();
-    const bool tasklets = options != nullptr && options->size >= sizeof(std::size_t) + sizeof(weft_kind) && number_of(options->kind) == WEFT_KIND_TASKLET;
+    const bool tasklets = options != nullptr && options->size >= sizeof(std::size_t) + sizeof(weft_kind) &&
+                          number_of(options->kind) == WEFT_KIND_TASKLET;
     Plan chosen;
     if (weft_status status = plan(options, tasklets, chosen); status != WEFT_OK) return status;
     if (chosen.child_first || chosen.stack != nullptr || chosen.data != nullptr) {
-        return fail(WEFT_INVALID, "units spawned together cannot be child-first or share one stack or one pointer of the program's");
+        return fail(WEFT_INVALID,
+                    "units spawned together cannot be child-first or share one stack or one pointer of the program's");
     }
     Pool* named = pool;
     if (chosen.placed) {
@@ -116,14 +120,16 @@ weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void*
     decide(chosen, home, given.site, body);
     const Unit::Birth birth = birth_in(home, chosen.kind);
     const Made row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr, chosen.learner);
-    if (row.status != WEFT_OK) [[unlikely]] return row.status;
+    if (row.status != WEFT_OK) [[unlikely]]
+        return row.status;
     if (home.kind == WEFT_POOL_USER && !enter_all(row.first, count)) {
         take_back(stream, row.first, count, units);
         return not_admitted();
     }
-    if (birth.marks.has(Unit::observed)) [[unlikely]] observe_all_created(row.first, count);
+    if (birth.marks.has(Unit::observed)) [[unlikely]]
+        observe_all_created(row.first, count);
     pool::push_many(home, row.first, row.last, count, pool::From::spawned);
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

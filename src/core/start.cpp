@@ -16,13 +16,14 @@ namespace {
         Stream& stream = current();
         *stream.errno_address = 0;
         Unit& unit = *stream.running;
-        if (!unit.marked(Unit::at_start) || starts(unit)) [[likely]] run_body(unit);
+        if (!unit.marked(Unit::at_start) || starts(unit)) [[likely]]
+            run_body(unit);
         Stream& now = current();
         finish_plainly(now, *now.running);
     }
 }
 
-}  // namespace
+}   // namespace
 
 void unit_main(void (*call)(void*), void* argument) {
     context::arrive({call, argument});
@@ -57,4 +58,4 @@ void keep_exception() noexcept {
     end_with(unit, Outcome::exception);
 }
 
-}  // namespace weft
+}   // namespace weft

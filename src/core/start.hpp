@@ -8,7 +8,8 @@ namespace weft {
 // Where a fresh ULT begins; never returns.
 [[noreturn, gnu::noinline]] void unit_main(void (*call)(void*), void* argument);
 
-// The running ULT has returned from its body and cannot return to whoever called that; those that take over its stack follow.
+// The running ULT has returned from its body and cannot return to whoever called that; those that take over its stack
+// follow.
 [[noreturn, gnu::noinline]] void end_promoted();
 
 // In a handler: the exception that the body of the running unit threw is kept for its joiner.
@@ -30,18 +31,19 @@ namespace detail {
 
 // The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
 [[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
-    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]] return begin_slow(stream, unit);
+    if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]]
+        return begin_slow(stream, unit);
     unit.stack = stream.take_spare();
     return arch::prepare(unit.stack->top, unit_main);
 }
 
-// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so, unless it is of the
-// direct pool, where the next ones take over its stack (finish_plainly).
+// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so,
+// unless it is of the direct pool, where the next ones take over its stack (finish_plainly).
 [[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
     if (unit.context != nullptr) return unit.context;
     return unit.is_light() && stream.direct == nullptr ? nullptr : begin(stream, unit);
 }
 
-}  // namespace detail
+}   // namespace detail
 
-}  // namespace weft
+}   // namespace weft

@@ -12,11 +12,13 @@ using detail::requeue;
 using detail::successor;
 using detail::unless_wanted;
 
-// The stream's main pool, if that is a shared one and picking is popping from it; null also where somebody wants the stream. `own` is where the primary unit
-// and bound ones have their turns.
+// The stream's main pool, if that is a shared one and picking is popping from it; null also where somebody wants the
+// stream. `own` is where the primary unit and bound ones have their turns.
 [[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
     Pool* const common = stream.common;
-    if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() || stream.through_home) return nullptr;
+    if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() ||
+        stream.through_home)
+        return nullptr;
     return static_cast<SharedPool*>(common);
 }
 
@@ -40,14 +42,15 @@ void requeue_shared(void* raw) {
     leave_to<Leaves::looked>(stream, self, next, {requeue_shared, &self}, Unit::at_return);
 }
 
-}  // namespace
+}   // namespace
 
 Unit* detail::successor_other(Stream& stream) {
     if (SharedPool* const shared = sole_shared(stream)) return pop_shared(*shared);
     if (stream.through_home) return nullptr;
     if (stream.wanted()) {
         // The pollers' turn comes every so many rounds; until then only the round is counted.
-        const bool only_polling = stream.asked(std::memory_order_relaxed) == attention::polling;   // relaxed: as wanted()
+        // relaxed: as wanted()
+        const bool only_polling = stream.asked(std::memory_order_relaxed) == attention::polling;
         if (!only_polling || ++stream.loop.rounds >= rounds_between_polls) return nullptr;
     }
     return pick(stream);
@@ -56,20 +59,24 @@ Unit* detail::successor_other(Stream& stream) {
 template <pool::From from>
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
     stream.counters.add(trace::Count::yielded);
-    leave_to<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<from>, stream.running}, Unit::at_return);
+    leave_to<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<from>, stream.running},
+                             Unit::at_return);
 }
 template void spawn_away<pool::From::parent>(Stream&, Unit&);
 template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
 [[gnu::noinline]] void yield_slow(Stream& stream, Unit& self) {
     SharedPool* const shared = sole_shared(stream);
-    if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield)) return yield_shared(stream, self, *shared);
+    if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield))
+        return yield_shared(stream, self, *shared);
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of those that are ready
-    if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() && !stream.direct->ready.empty()) {
+    if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() &&
+        !stream.direct->ready.empty()) {
         promote(stream, self);   // and no more is to be seen to
         return yield(stream, self);
     }
-    if (self.marked(Unit::requests) && handle_requests_instead(self)) [[unlikely]] return;
+    if (self.marked(Unit::requests) && handle_requests_instead(self)) [[unlikely]]
+        return;
     Unit* next = successor(stream);
     // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
     if (next == nullptr && !stream.wanted() && !stream.through_home && draws_from(stream, *self.pool)) return;
@@ -94,7 +101,7 @@ struct UserSuspension : Suspension {
     }
 };
 
-}  // namespace
+}   // namespace
 
 void detail::suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
     UserSuspension request(self, publish, argument);
@@ -105,9 +112,10 @@ void detail::suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, 
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
-    if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
+    if (self->kind == Kind::tasklet)
+        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
     yield(*stream, *self);
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -19,8 +19,8 @@ namespace weft {
 
 namespace detail {
 
-// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody does: one that leaves in
-// the middle of it takes it along, so that the next need not look.
+// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody does: one that leaves
+// in the middle of it takes it along, so that the next need not look.
 [[gnu::always_inline]] inline bool handles_exception(const Stream& stream) {
     return (reinterpret_cast<std::uintptr_t>(stream.exceptions->caught) | stream.exceptions->uncaught) != 0;
 }
@@ -30,23 +30,27 @@ Unit* successor_other(Stream& stream);
 // The unit that the leaving one may switch to itself, or null: then the scheduler decides.
 [[gnu::always_inline]] inline Unit* successor(Stream& stream) {
     PrivatePool* const direct = stream.direct;
-    if (direct == nullptr || stream.wanted()) [[unlikely]] return successor_other(stream);
+    if (direct == nullptr || stream.wanted()) [[unlikely]]
+        return successor_other(stream);
     return direct->pop();
 }
 
-// The same for one who need not know more than that: null also where it is to be asked with care, and where what runs is no ULT.
+// The same for one who need not know more than that: null also where it is to be asked with care, and where what runs
+// is no ULT.
 [[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
     PrivatePool& pool = *stream.callable;
     Unit* const next = pool.ready.front();
-    if (next == nullptr || stream.wanted() || !pool.inbox.empty()) [[unlikely]] return nullptr;
+    if (next == nullptr || stream.wanted() || !pool.inbox.empty()) [[unlikely]]
+        return nullptr;
     pool.take_front(next);
     return next;
 }
 
-// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that first; and on a domain's hart only contexts of that run: the scheduler
-// puts another into its pool.
+// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that
+// first; and on a domain's hart only contexts of that run: the scheduler puts another into its pool.
 [[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
-    if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]] return named;
+    if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]]
+        return named;
     stream.handed = named;
     return nullptr;
 }
@@ -70,7 +74,8 @@ Unit* successor_other(Stream& stream);
 // resumed, on the stream returned.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]] return leave_slow(stream, self, next, after, how);
+    if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]]
+        return leave_slow(stream, self, next, after, how);
     const int error = *stream.errno_address;
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
@@ -82,19 +87,23 @@ template <Leaves how>
 // The same, of one that may handle an exception.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
-    return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how) : leave_plainly<how>(stream, self, next, after);
+    return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how)
+                                     : leave_plainly<how>(stream, self, next, after);
 }
 
-// The running ULT leaves and comes back. Of what it was asked for meanwhile it then does what the marks `handled` say. Returns the stream that it comes back on.
+// The running ULT leaves and comes back. Of what it was asked for meanwhile it then does what the marks `handled` say.
+// Returns the stream that it comes back on.
 template <Leaves how>
-[[gnu::always_inline]] inline Stream& leave_to(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Unit::Marks handled) {
+[[gnu::always_inline]] inline Stream& leave_to(Stream& stream, Unit& self, Unit* next, AfterSwitch after,
+                                               Unit::Marks handled) {
     Stream& now = leave<how>(stream, self, next, after);
     // Asked of the stream who runs, `self` need not be kept over the switch.
-    if (now.running->marked(handled)) [[unlikely]] return handle_requests(*now.running, handled);
+    if (now.running->marked(handled)) [[unlikely]]
+        return handle_requests(*now.running, handled);
     return now;
 }
 
-}  // namespace detail
+}   // namespace detail
 
 // What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit where a waker finds it.
 // Its last act may already have been answered by a resume, and the stack with this object be gone.
@@ -108,8 +117,9 @@ struct Suspension {
     static constexpr Unit::Marks handled = Unit::after_wait;
 };
 
-// The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to a
-// place that nobody else looks at, and nothing needs to be done after the switch. Returns the stream it comes back on.
+// The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to
+// a place that nobody else looks at, and nothing needs to be done after the switch. Returns the stream it comes back
+// on.
 [[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const Unit& target) {
     self.waits_object = to_handle(&target);
     self.life.move(State::running, State::waiting);
@@ -118,8 +128,8 @@ struct Suspension {
     return detail::leave_to<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
 }
 
-// The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved. Call it
-// from a noinline function.
+// The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved.
+// Call it from a noinline function.
 template <std::derived_from<Suspension> By>
 [[gnu::always_inline]] inline void suspend_to(Stream& stream, By& by, Unit* next, Waits what, const void* object) {
     Unit& self = by.self;
@@ -127,33 +137,39 @@ template <std::derived_from<Suspension> By>
     self.waits_object = object;
     stream.counters.add(trace::Count::suspended);
     constexpr Leaves how = By::state == State::suspended ? Leaves::suspends : Leaves::waits;
-    detail::leave_to<how>(stream, self, next, {[](void* raw) {
-        // A copy where anybody may resume: somebody who knows the unit need not wait for publish() to tell him, and the
-        // stack with the original may be in use again before publish() is called.
-        using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
-        Kept suspended = *static_cast<By*>(raw);
-        suspended.self.life.move(State::running, By::state);
-        probe(Probe::suspend_before_publish);
-        suspended.publish();
-        probe(Probe::suspend_after_publish);
-    }, &by}, By::handled);
+    detail::leave_to<how>(stream, self, next,
+                          {[](void* raw) {
+                               // A copy where anybody may resume: somebody who knows the unit need not wait for
+                               // publish() to tell him, and the stack with the original may be in use again before
+                               // publish() is called.
+                               using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
+                               Kept suspended = *static_cast<By*>(raw);
+                               suspended.self.life.move(State::running, By::state);
+                               probe(Probe::suspend_before_publish);
+                               suspended.publish();
+                               probe(Probe::suspend_after_publish);
+                           },
+                           &by},
+                          By::handled);
     if (what != Waits::as_stated) {
         self.waits = Waits::as_stated;
         self.latest_lock = nullptr;   // `object` may have been a mutex, which it need not have got
     }
 }
 
-// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run, once the context is saved; a null
-// one where there is nobody to keep off. The caller says then which mutex it has (Unit::latest_lock), since that is told by the same
-// word, and has told observers of the wait: here the object may be busy. Call it from a noinline function.
-[[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go, Waits what,
-                                                  const void* object) {
+// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run, once the context is
+// saved; a null one where there is nobody to keep off. The caller says then which mutex it has (Unit::latest_lock),
+// since that is told by the same word, and has told observers of the wait: here the object may be busy. Call it from a
+// noinline function.
+[[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go,
+                                                  Waits what, const void* object) {
     self.waits = what;
     self.waits_object = object;
     self.life.move(State::running, State::waiting);
     stream.counters.add(trace::Count::suspended);
     detail::leave<Leaves::told>(stream, self, next, let_go);
-    if (self.marked(Unit::after_wait)) [[unlikely]] handle_requests(self, Unit::after_wait);
+    if (self.marked(Unit::after_wait)) [[unlikely]]
+        handle_requests(self, Unit::after_wait);
     self.waits = Waits::as_stated;
 }
 
@@ -162,7 +178,8 @@ template <std::derived_from<Suspension> By>
     suspend_to(stream, by, detail::successor(stream), what, object);
 }
 
-// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or revives.
+// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or
+// revives.
 template <pool::From from>
 void spawn_away(Stream& stream, Unit& next);
 extern template void spawn_away<pool::From::parent>(Stream&, Unit&);
@@ -172,7 +189,8 @@ extern template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 void yield_slow(Stream& stream, Unit& self);
 [[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
     PrivatePool* const direct = stream.direct;
-    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]] return yield_slow(stream, self);
+    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]]
+        return yield_slow(stream, self);
     // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
     Unit* next = direct->rotate(&self);
     if (next == nullptr) return;
@@ -181,11 +199,12 @@ void yield_slow(Stream& stream, Unit& self);
     detail::leave_to<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
 }
 
-// weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once its context is saved; null: nothing is.
-// Inlined: a dump of the unit shows the call of the C interface, which a call as its last step would hide.
+// weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once its context is
+// saved; null: nothing is. Inlined: a dump of the unit shows the call of the C interface, which a call as its last step
+// would hide.
 namespace detail {
 [[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument);
-}  // namespace detail
+}   // namespace detail
 [[gnu::always_inline]] inline weft_status suspend_now(void (*publish)(weft_unit*, void*), void* argument) noexcept {
     Unit* self = running_or_null();
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can suspend itself");
@@ -197,4 +216,4 @@ namespace detail {
 // weft_unit_yield: the caller, a ULT, yields.
 weft_status yield_now() noexcept;
 
-}  // namespace weft
+}   // namespace weft

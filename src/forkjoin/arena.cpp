@@ -19,16 +19,16 @@ namespace {
 struct Execution : Jobs {
     Arena& arena;
     Unit& caller;
-    const std::size_t most;                // harts that it may have, the caller's included
+    const std::size_t most;   // harts that it may have, the caller's included
     Domain* domain = nullptr;
-    atomic<bool> asked{false};             // for the others
-    atomic<bool> over{false};              // fn has returned
-    atomic<std::size_t> can_go_on{0};      // contexts, for a look without the lock
+    atomic<bool> asked{false};          // for the others
+    atomic<bool> over{false};           // fn has returned
+    atomic<std::size_t> can_go_on{0};   // contexts, for a look without the lock
 
-    os::Lock ready_lock;                   // guards what follows
+    os::Lock ready_lock;   // guards what follows
     Fifo<Unit, &Unit::link> ready;
     bool caller_ready = false;
-    bool home_looks = false;               // the only stream that may run the caller looks for something to do
+    bool home_looks = false;   // the only stream that may run the caller looks for something to do
     unsigned turns = 0;
 
     Execution(Arena& in, Unit& by) : arena(in), caller(by), most(harts_of(in)) {
@@ -39,7 +39,8 @@ struct Execution : Jobs {
     // There is something to do, and nobody looks for it.
     void want_harts() {
         if (most == 1) return;
-        if (asked.load(std::memory_order_relaxed) || asked.exchange(true)) return stir(*domain);   // relaxed: it does not become false again
+        // relaxed: it does not become false again
+        if (asked.load(std::memory_order_relaxed) || asked.exchange(true)) return stir(*domain);
         request_harts(*domain, static_cast<std::ptrdiff_t>(most - 1));
     }
 
@@ -55,8 +56,8 @@ struct Execution : Jobs {
         can_go_on.fetch_add(1);
     }
 
-    // A context that can go on, or null. What has begun comes before what has not; but now and then the oldest job has the turn, since a context may yield until somebody has run
-    // that.
+    // A context that can go on, or null. What has begun comes before what has not; but now and then the oldest job has
+    // the turn, since a context may yield until somebody has run that.
     enum class Turn : bool { may_be_a_jobs, contexts };
     Unit* take_ready(const Stream& stream, Turn whose) {
         constexpr unsigned turn = 16;
@@ -110,7 +111,8 @@ struct Execution : Jobs {
         set_looking(true);
         Unit* const unit = look_around(stream);
         set_looking(false);
-        return unit != nullptr ? unit : take_ready(stream, Turn::contexts);   // those who have left it the caller are gone, perhaps
+        // those who have left it the caller are gone, perhaps
+        return unit != nullptr ? unit : take_ready(stream, Turn::contexts);
     }
 
     // What the hart does next; null: it goes, or comes again at once.
@@ -159,13 +161,14 @@ weft_status execute(Arena& arena, Unit& self, void (*fn)(void*), void* argument)
     ++self.jobs_out;   // it does not end in the middle
     fn(argument);
     --self.jobs_out;
-    here.over.store(true, std::memory_order_relaxed);   // relaxed: a hint
+    here.over.store(true, std::memory_order_relaxed);         // relaxed: a hint
     if (here.domain->registrant == nullptr) return WEFT_OK;   // this is the child of a fork: the domain is the parent's
-    if (unregister_domain(*here.domain) != WEFT_OK) fatal("an arena's domain cannot be unregistered: it has children, or another unit has come back");
+    if (unregister_domain(*here.domain) != WEFT_OK)
+        fatal("an arena's domain cannot be unregistered: it has children, or another unit has come back");
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 std::size_t harts_of(const Arena& arena) { return arena.harts != 0 ? arena.harts : hart::limit(); }
 
@@ -178,7 +181,8 @@ Arena* arena_here() {
 
 weft_status run_in_arena(Arena& arena, void (*fn)(void*), void* argument) {
     Unit* const self = running_or_null();
-    if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "an arena is entered by a ULT; this is none");
+    if (self == nullptr || self->kind == Kind::tasklet)
+        return fail(WEFT_WRONG_CONTEXT, "an arena is entered by a ULT; this is none");
     if (arena_here() == &arena) {
         fn(argument);
         return WEFT_OK;
@@ -189,4 +193,4 @@ weft_status run_in_arena(Arena& arena, void (*fn)(void*), void* argument) {
     return status;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,6 @@
-// The fork-join arena: a domain on the jobs of a fork (core/jobs.hpp). Each call of run_in_arena() registers one of its own, with a list of its own, below the domain
-// whose hart the caller has; an Arena is no more than how many harts such a call may have.
+// The fork-join arena: a domain on the jobs of a fork (core/jobs.hpp). Each call of run_in_arena() registers one of its
+// own, with a list of its own, below the domain whose hart the caller has; an Arena is no more than how many harts such
+// a call may have.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 namespace weft {
 
 struct Arena {
-    const std::size_t harts;               // 0: as many as there are
-    atomic<std::size_t> callers{0};        // calls in it that have not returned
+    const std::size_t harts;          // 0: as many as there are
+    atomic<std::size_t> callers{0};   // calls in it that have not returned
 
     explicit Arena(std::size_t most) : harts(most) {}
 };
@@ -24,4 +25,4 @@ weft_status run_in_arena(Arena& arena, void (*fn)(void*), void* argument);
 // Where the calling unit's forks are shown; null: in no arena.
 Arena* arena_here();
 
-}  // namespace weft
+}   // namespace weft

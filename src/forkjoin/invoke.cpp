@@ -13,7 +13,8 @@ namespace {
 struct UnitWait : Suspension, JobWaiter {
     weft_job& job;
 
-    UnitWait(Unit& unit, weft_job& of) : Suspension{unit}, JobWaiter{[](JobWaiter* raw) { static_cast<UnitWait*>(raw)->go_on(); }}, job(of) {}
+    UnitWait(Unit& unit, weft_job& of)
+        : Suspension{unit}, JobWaiter{[](JobWaiter* raw) { static_cast<UnitWait*>(raw)->go_on(); }}, job(of) {}
 
     void publish() {
         if (!Shown::of(job).enroll(*this)) go_on();
@@ -34,8 +35,8 @@ struct TaskletWait : JobWaiter {
     TaskletWait() : JobWaiter{[](JobWaiter* raw) { static_cast<TaskletWait*>(raw)->gate.open(); }} {}
 };
 
-// A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there are none for a while its OS thread
-// sleeps: whoever has taken the job runs it to its end, since it is a tasklet's as well.
+// A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there are none for a
+// while its OS thread sleeps: whoever has taken the job runs it to its end, since it is a tasklet's as well.
 [[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
@@ -51,10 +52,11 @@ struct TaskletWait : JobWaiter {
     if (Shown::of(job).enroll(wait)) wait.gate.wait();
 }
 
-}  // namespace
+}   // namespace
 
 bool take_back(weft_job& job) {
-    WEFT_ASSERT(Shown::of(job).state.load() - Shown::available < 4);   // it was shown or refused, or the rings are confused
+    // it was shown or refused, or the rings are confused
+    WEFT_ASSERT(Shown::of(job).state.load() - Shown::available < 4);
     // relaxed: the unit has written `refused` itself, and no other value becomes that.
     if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
     Unit& self = *current().running;
@@ -69,4 +71,4 @@ bool take_back(weft_job& job) {
     return mine;
 }
 
-}  // namespace weft
+}   // namespace weft

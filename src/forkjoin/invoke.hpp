@@ -8,4 +8,4 @@ namespace weft {
 // True: the job is the caller's to run. False: another stream has run it. May switch.
 bool take_back(weft_job& job);
 
-}  // namespace weft
+}   // namespace weft

@@ -32,17 +32,18 @@ struct Team {
     Member* members;
     Unit* caller;
     Domain* domain = nullptr;
-    atomic<std::size_t> left;              // members that have not returned, and the caller until it waits
+    atomic<std::size_t> left;   // members that have not returned, and the caller until it waits
 
-    os::Lock lock;                         // guards what follows
-    Fifo<Unit, &Unit::link> ready;         // can go on
+    os::Lock lock;                   // guards what follows
+    Fifo<Unit, &Unit::link> ready;   // can go on
     std::size_t begun = 0;
     unsigned turns = 0;
 
-    Team(std::size_t of, void (*call)(void*), void* with, Unit& by) : fn(call), argument(with), count(of), caller(&by), left(of + 1) {}
+    Team(std::size_t of, void (*call)(void*), void* with, Unit& by)
+        : fn(call), argument(with), count(of), caller(&by), left(of + 1) {}
 
-    // What goes on, or begins, on the hart that has come; null: nothing. Who went on before begins no new one but now and then, so that a member that
-    // yields until another has done something does not keep that from beginning.
+    // What goes on, or begins, on the hart that has come; null: nothing. Who went on before begins no new one but now
+    // and then, so that a member that yields until another has done something does not keep that from beginning.
     Unit* next(Member** begins) {
         constexpr unsigned turn = 16;
         std::lock_guard guard(lock);
@@ -64,13 +65,14 @@ void member_main(void* raw) {
     Team& team = *self.team;
     team.fn(team.argument);
     if (has_forked(*current().running)) return;   // the others are the parent's
-    team.done();   // the team stays until this hart has left it
+    team.done();                                  // the team stays until this hart has left it
 }
 
 void enter(void* raw) {
     auto& team = *static_cast<Team*>(raw);
     // relaxed: a hint.
-    if (team.domain->wanted_word().load(std::memory_order_relaxed) != 0) return void(decide({Transition::What::yield, nullptr, {}}));
+    if (team.domain->wanted_word().load(std::memory_order_relaxed) != 0)
+        return void(decide({Transition::What::yield, nullptr, {}}));
     Member* begins = nullptr;
     Unit* const unit = team.next(&begins);
     if (begins != nullptr) {
@@ -114,12 +116,13 @@ weft_status make_members(Team& team) {
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status run_team(std::size_t count, void (*fn)(void*), void* argument) {
     Stream* const stream = current_or_null();
     Unit* const self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr || self->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a team is called by a ULT, which waits for it; this is none");
+    if (self == nullptr || self->kind == Kind::tasklet)
+        return fail(WEFT_WRONG_CONTEXT, "a team is called by a ULT, which waits for it; this is none");
     if (count == 0) return WEFT_OK;
     Team team(count, fn, argument, *self);
     team.members = static_cast<Member*>(os::allocate(count * sizeof(Member)));
@@ -132,7 +135,8 @@ weft_status run_team(std::size_t count, void (*fn)(void*), void* argument) {
     if (status == WEFT_OK) {
         status = make_members(team);
         if (status == WEFT_OK) {
-            request_harts(*team.domain, static_cast<std::ptrdiff_t>(count - 1));   // the caller waits, and leaves its own
+            // the caller waits, and leaves its own
+            request_harts(*team.domain, static_cast<std::ptrdiff_t>(count - 1));
             wait_for_members(team);
         } else {
             team.count = 0;   // none begins
@@ -152,4 +156,4 @@ bool team_place(std::size_t& number, std::size_t& count) {
     return true;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -12,4 +12,4 @@ weft_status run_team(std::size_t count, void (*fn)(void*), void* argument);
 // Of the calling member; false: it is none.
 bool team_place(std::size_t& number, std::size_t& count);
 
-}  // namespace weft
+}   // namespace weft

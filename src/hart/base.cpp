@@ -14,28 +14,35 @@ namespace {
 constexpr std::uint64_t limit_lasts_ns = 1'000'000'000;
 
 // Whether `a` has less than `b` in proportion to what it may have.
-bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b) { return a * weight_b < b * weight_a; }
+bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b) {
+    return a * weight_b < b * weight_a;
+}
 
 bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root::Keeps::loose; }
 
-[[gnu::always_inline]] inline std::size_t asked(const Root& root) { return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0; }
-[[gnu::always_inline]] inline std::size_t wanted(const Root& root) { return root.lulled.load() ? std::min(asked(root), root.held) : asked(root); }
-
-}  // namespace
-
-std::size_t Base::room() const {
-    return limit() > counted_ ? limit() - counted_ : 0;
+[[gnu::always_inline]] inline std::size_t asked(const Root& root) {
+    return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0;
 }
+[[gnu::always_inline]] inline std::size_t wanted(const Root& root) {
+    return root.lulled.load() ? std::min(asked(root), root.held) : asked(root);
+}
+
+}   // namespace
+
+std::size_t Base::room() const { return limit() > counted_ ? limit() - counted_ : 0; }
 
 std::uint64_t Base::time_ns() {
     if (time_ns_ == 0) time_ns_ = hooks_.now_ns();
     return time_ns_;
 }
 
-bool Base::in_slice(const Root& root, std::uint64_t now_ns) const { return root.held != 0 && now_ns < root.since_ns + slice_ns_; }
+bool Base::in_slice(const Root& root, std::uint64_t now_ns) const {
+    return root.held != 0 && now_ns < root.since_ns + slice_ns_;
+}
 
-// One hart after the other to whoever has the best claim. Equal claims: whoever has the hart already, so that it does not go to and fro; but where not all can
-// have one they take turns, each for a slice, and the next is who was served longest ago.
+// One hart after the other to whoever has the best claim. Equal claims: whoever has the hart already, so that it does
+// not go to and fro; but where not all can have one they take turns, each for a slice, and the next is who was served
+// longest ago.
 void Base::fill() {
     std::size_t left = limit(), wanting = 0;
     bool some_aside = false;
@@ -78,11 +85,12 @@ void Base::fill() {
     }
 }
 
-// What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should be: of the streams there may be, unless others
-// want harts.
+// What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should
+// be: of the streams there may be, unless others want harts.
 void Base::ask_back() {
     bool shared = false;
-    for (const Root* root = first_; root != nullptr; root = root->next) shared |= !root->told && (root->held != 0 || wanted(*root) != 0);
+    for (const Root* root = first_; root != nullptr; root = root->next)
+        shared |= !root->told && (root->held != 0 || wanted(*root) != 0);
     std::size_t lacking = shared && counted_ > limit() ? counted_ - limit() : 0;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->target > root->held) lacking += root->target - root->held;
@@ -90,7 +98,8 @@ void Base::ask_back() {
     lacking -= std::min(lacking, room());
     for (Root* root = first_; root != nullptr; root = root->next) {
         const std::size_t beyond_target = root->held > root->target ? root->held - root->target : 0;
-        const std::size_t beyond_request = root->held > wanted(*root) && !is_loose(*root) ? root->held - wanted(*root) : 0;
+        const std::size_t beyond_request =
+            root->held > wanted(*root) && !is_loose(*root) ? root->held - wanted(*root) : 0;
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
         // Counted before it is said, both ways. relaxed: nobody else writes it.
@@ -104,7 +113,8 @@ Root* Base::neediest() const {
     Root* best = nullptr;
     for (Root* root = first_; root != nullptr; root = root->next) {
         if (root->target <= root->held) continue;
-        if (best == nullptr || root->held < best->held || (root->held == best->held && root->served < best->served)) best = root;
+        if (best == nullptr || root->held < best->held || (root->held == best->held && root->served < best->served))
+            best = root;
     }
     return best;
 }
@@ -126,7 +136,8 @@ void Base::uncount(Root& root) {
 }
 
 std::size_t Base::limit_in_effect() const {
-    const std::size_t there = hooks_.limit(), withheld = withheld_.load(std::memory_order_relaxed);   // relaxed: a number
+    // relaxed: a number
+    const std::size_t there = hooks_.limit(), withheld = withheld_.load(std::memory_order_relaxed);
     return there > withheld ? there - withheld : std::min<std::size_t>(there, 1);
 }
 
@@ -150,7 +161,8 @@ Root* Base::settle() {
         lacking = somebody_lacks();
         if (lacking != said_lacking_) tell_guests(lacking);   // before the look at what is loose
     } while (lacking && take_loose());
-    if (lacked_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) lacked_.store(lacking ? 1 : 0);   // relaxed: under the lock
+    // relaxed: under the lock
+    if (lacked_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) lacked_.store(lacking ? 1 : 0);
     ask_back();
     plan_look();
     bool lacks = false;
@@ -158,11 +170,14 @@ Root* Base::settle() {
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (wanted(*root) <= root->held) continue;
         lacks = true;
-        if (root->held == 0) make_way_at_ns = std::min(make_way_at_ns, root->aside ? root->aside_since_ns + root->aside_for_ns : 0);
+        if (root->held == 0)
+            make_way_at_ns = std::min(make_way_at_ns, root->aside ? root->aside_since_ns + root->aside_for_ns : 0);
     }
     lacks_.store(lacks);
     publish();
-    if (make_way_at_ns != make_way_at_ns_.load(std::memory_order_relaxed)) make_way_at_ns_.store(make_way_at_ns, std::memory_order_relaxed);   // relaxed, both: a hint
+    // relaxed, both: a hint
+    if (make_way_at_ns != make_way_at_ns_.load(std::memory_order_relaxed))
+        make_way_at_ns_.store(make_way_at_ns, std::memory_order_relaxed);
     time_ns_ = 0;
     return granted;
 }
@@ -195,8 +210,8 @@ bool Base::take_loose() {
     return false;
 }
 
-// When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have more harts or fewer; and who is told, and has not
-// answered, is told again.
+// When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have
+// more harts or fewer; and who is told, and has not answered, is told again.
 void Base::plan_look() {
     std::size_t claimed = 0;
     bool limited = false, telling = false;
@@ -205,7 +220,8 @@ void Base::plan_look() {
         limited |= !root->told && wanted(*root) != 0;
         telling |= root->told && root->wanted_back.load() != 0;
     }
-    // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one, whoever has that one may be lulled by it.
+    // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one,
+    // whoever has that one may be lulled by it.
     limited &= claimed > 1;
     const std::uint64_t now_ns = turns_ || limited || telling ? time_ns() : 0;
     std::uint64_t at_ns = os::forever;
@@ -215,7 +231,8 @@ void Base::plan_look() {
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->aside) at_ns = std::min(at_ns, root->aside_since_ns + slice_ns_);
     }
-    // What was planned stays, also when nobody wants it any more: to plan a time that comes before all others wakes a thread, and a domain that goes to sleep may be back soon.
+    // What was planned stays, also when nobody wants it any more: to plan a time that comes before all others wakes a
+    // thread, and a domain that goes to sleep may be back soon.
     const auto plan = [&](std::uint64_t& planned_ns, bool wanted, std::uint64_t after_ns) {
         if (wanted && planned_ns == os::forever) planned_ns = now_ns + after_ns;
         at_ns = std::min(at_ns, planned_ns);
@@ -245,8 +262,9 @@ void Base::send_out() {
             std::lock_guard guard(lock_);
             uncount(*to);
             left = unlinked(*to);
-            // Nobody can be had for the others, either, but for guests, who are there and may have what is left now. Whoever changes something next tries
-            // again, or whoever comes free (thread_is_free). None of them is closing: its request would be over.
+            // Nobody can be had for the others, either, but for guests, who are there and may have what is left now.
+            // Whoever changes something next tries again, or whoever comes free (thread_is_free). None of them is
+            // closing: its request would be over.
             bool some_guest = false;
             for (Root* root = first_; root != nullptr; root = root->next) {
                 for (; root->coming != 0 && !root->guest; --root->coming) uncount(*root);
@@ -342,7 +360,8 @@ bool Base::unlinked(Root& root) {
     return true;
 }
 
-// It has been woken for nothing. Its turn is over all the same once it has had its hart for a slice, however many times that took.
+// It has been woken for nothing. Its turn is over all the same once it has had its hart for a slice, however many times
+// that took.
 bool Base::stays_in_place(Root& guest) {
     if (!std::exchange(guest.in_vain, false)) return false;
     guest.vain_ns += time_ns() - guest.since_ns;
@@ -375,36 +394,46 @@ void Base::look() {
 }
 
 Root* Base::give_back(Root& root, bool& last, bool takes_next) {
-    return change([&] {
-        uncount(root);
-        last = unlinked(root);
-    }, takes_next ? Caller::goes : Caller::stays);
+    return change(
+        [&] {
+            uncount(root);
+            last = unlinked(root);
+        },
+        takes_next ? Caller::goes : Caller::stays);
 }
 
 bool Base::admit(Root& guest) {
-    return change([&] {
-        link(guest);
-        guest.asked = 1;
-    }, Caller::waits, &guest) != nullptr;
+    return change(
+               [&] {
+                   link(guest);
+                   guest.asked = 1;
+               },
+               Caller::waits, &guest) != nullptr;
 }
 
 Root* Base::release(Root& guest) {
-    return change([&] {
-        guest.asked = 0;
-        uncount(guest);
-        unlinked(guest);
-    }, Caller::goes);
+    return change(
+        [&] {
+            guest.asked = 0;
+            uncount(guest);
+            unlinked(guest);
+        },
+        Caller::goes);
 }
 
 Root* Base::step_aside(Root& guest) {
-    return change([&] {
-        uncount(guest);
-        guest.aside = true;
-        const std::uint64_t least_aside_ns = slice_ns_ / 128;
-        const bool in_vain = time_ns() - guest.since_ns < least_aside_ns;   // it has done nothing but look since it came to its hart
-        guest.aside_for_ns = in_vain && guest.aside_for_ns != 0 ? std::min(2 * guest.aside_for_ns, slice_ns_) : least_aside_ns;
-        guest.aside_since_ns = time_ns();
-    }, Caller::goes);
+    return change(
+        [&] {
+            uncount(guest);
+            guest.aside = true;
+            const std::uint64_t least_aside_ns = slice_ns_ / 128;
+            // it has done nothing but look since it came to its hart
+            const bool in_vain = time_ns() - guest.since_ns < least_aside_ns;
+            guest.aside_for_ns =
+                in_vain && guest.aside_for_ns != 0 ? std::min(2 * guest.aside_for_ns, slice_ns_) : least_aside_ns;
+            guest.aside_since_ns = time_ns();
+        },
+        Caller::goes);
 }
 
 void Base::make_way(Root& root) {
@@ -455,7 +484,8 @@ void Base::lend_beyond(std::ptrdiff_t harts) {
 bool Base::withhold(std::size_t harts) {
     bool may = true;
     change([&] {
-        for (const Root* root = first_; root != nullptr; root = root->next) may &= !root->told || (root->held == 0 && wanted(*root) == 0);
+        for (const Root* root = first_; root != nullptr; root = root->next)
+            may &= !root->told || (root->held == 0 && wanted(*root) == 0);
         withheld_.store(may ? harts : 0, std::memory_order_relaxed);   // relaxed: under the lock
     });
     return may;
@@ -493,9 +523,10 @@ void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t 
         last = unlinked(from);
         to.asked += to_delta;
         count(to);
-        // Its slice is that of the hart: a stream whose units call one team after the other would have a new one each time.
+        // Its slice is that of the hart: a stream whose units call one team after the other would have a new one each
+        // time.
         if (to.held == 1) to.since_ns = from.since_ns;
     });
 }
 
-}  // namespace weft::hart
+}   // namespace weft::hart

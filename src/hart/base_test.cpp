@@ -27,23 +27,30 @@ struct BaseTest : testing::Test {
     std::vector<Root*> sent;
     bool refuses = false;
     bool comes_free = false;   // an OS thread, after it was looked for in vain
-    Base base{{.limit = limit,
-               .now_ns = clock,
-               .send = [](Root& root, void* raw) {
-                   auto& self = *static_cast<BaseTest*>(raw);
-                   if (!self.refuses) self.sent.push_back(&root);
-                   const bool refused = self.refuses;
-                   if (std::exchange(self.comes_free, false)) {
-                       self.refuses = false;
-                       self.base.thread_is_free();
-                   }
-                   return !refused;
-               },
-               .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
-               .tell = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->told.push_back({&root, root.wanted_back.load()}); },
-               .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<BaseTest*>(raw)->watched_ns = deadline_ns; },
-               .lacking = [](void*) {},
-               .argument = this}, Policy::fair, slice};
+    Base base{
+        {.limit = limit,
+         .now_ns = clock,
+         .send =
+             [](Root& root, void* raw) {
+                 auto& self = *static_cast<BaseTest*>(raw);
+                 if (!self.refuses) self.sent.push_back(&root);
+                 const bool refused = self.refuses;
+                 if (std::exchange(self.comes_free, false)) {
+                     self.refuses = false;
+                     self.base.thread_is_free();
+                 }
+                 return !refused;
+             },
+         .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
+         .tell =
+             [](Root& root, void* raw) {
+                 static_cast<BaseTest*>(raw)->told.push_back({&root, root.wanted_back.load()});
+             },
+         .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<BaseTest*>(raw)->watched_ns = deadline_ns; },
+         .lacking = [](void*) {},
+         .argument = this},
+        Policy::fair,
+        slice};
     using Told = std::pair<Root*, std::uint32_t>;
     std::vector<Told> told;
     std::uint64_t watched_ns = 0;
@@ -74,7 +81,9 @@ struct BaseTest : testing::Test {
         EXPECT_FALSE(last);
         return next;
     }
-    std::size_t came(const Root& root) const { return static_cast<std::size_t>(std::count(sent.begin(), sent.end(), &root)); }
+    std::size_t came(const Root& root) const {
+        return static_cast<std::size_t>(std::count(sent.begin(), sent.end(), &root));
+    }
 };
 
 TEST_F(BaseTest, ARequestIsGrantedWhileThereAreHarts) {
@@ -439,7 +448,9 @@ TEST(Base, TellsWhenHartsLack) {
                .tell = [](Root&, void*) {},
                .watch = [](std::uint64_t, void*) {},
                .lacking = [](void* raw) { ++*static_cast<int*>(raw); },
-               .argument = &told}, Policy::fair, slice};
+               .argument = &told},
+              Policy::fair,
+              slice};
     Root root;
     base.join(root);
     base.request(root, 1);
@@ -565,7 +576,8 @@ TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     base.put(three, -1);
 }
 
-// One hart. A guest that waits again for what it was woken for gives the hart to the next one, and is the first of those that wait afterwards.
+// One hart. A guest that waits again for what it was woken for gives the hart to the next one, and is the first of
+// those that wait afterwards.
 struct InVain : BaseTest {
     GuestRoot one, two, three;
 
@@ -577,7 +589,8 @@ struct InVain : BaseTest {
         EXPECT_FALSE(base.admit(three));
     }
     void TearDown() override {
-        for (Root* next = one.held != 0 ? &one : two.held != 0 ? &two : &three; next != nullptr;) next = base.release(*next);
+        for (Root* next = one.held != 0 ? &one : two.held != 0 ? &two : &three; next != nullptr;)
+            next = base.release(*next);
         BaseTest::TearDown();
     }
     // It waits, and is woken at once, where others have come meanwhile.
@@ -732,5 +745,5 @@ TEST_F(BaseDeathTest, AHartThatNobodyWasGrantedStopsTheSimulator) {
     give_back(a);
 }
 
-}  // namespace
-}  // namespace weft::hart
+}   // namespace
+}   // namespace weft::hart

@@ -54,7 +54,7 @@ public:
     private:
         friend class BasicBell<Orders>;
         plain<BasicSleeper*> sleeper_{nullptr};
-        plain<Entry*> next_{nullptr};        // under the bell's lock, as is the rest
+        plain<Entry*> next_{nullptr};   // under the bell's lock, as is the rest
         plain<Entry*> previous_{nullptr};
         plain<bool> listed_{false};
     };
@@ -66,8 +66,9 @@ public:
     // `called`: at first.
     explicit BasicSleeper(Call call, bool called = true) : call_(call), called_(called) {}
 
-    // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by the caller, and on no bell's list. relaxed: whoever finds it on a list has the list's
-    // lock from the one who has put it there; wake() looks after its claim.
+    // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by the caller, and on no
+    // bell's list. relaxed: whoever finds it on a list has the list's lock from the one who has put it there; wake()
+    // looks after its claim.
     void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
     // Step 1, before the first Bell::add. seq_cst, for wake(): the stream looks at its own mail after this.
@@ -103,8 +104,8 @@ public:
         return stand_up();
     }
 
-    // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have been called already. False: it has
-    // been claimed before it slept; step 6.
+    // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have been called already.
+    // False: it has been claimed before it slept; step 6.
     bool lie_down() {
         WEFT_ASSERT(called_.load(std::memory_order_relaxed));   // relaxed: its own
         std::uint32_t seen = listening;
@@ -116,7 +117,8 @@ public:
     // After the call, when its owner goes on; and harmless when it did not sleep.
     void rise() { stand_up(); }
 
-    // While nobody runs: it is in the middle of nothing. `listed`: on some bell's list. One that is called stays there, awake, until it lies down again.
+    // While nobody runs: it is in the middle of nothing. `listed`: on some bell's list. One that is called stays there,
+    // awake, until it lies down again.
     void check(bool listed) const {
         const std::uint32_t state = state_.load();
         WEFT_ASSERT(state <= woken && state != listening);
@@ -193,7 +195,8 @@ public:
         lock_.unlock();
     }
 
-    // The same for one who is to be told only when there is nobody else: that all who draw from the pool are awake, and something waits. One a bell.
+    // The same for one who is to be told only when there is nobody else: that all who draw from the pool are awake, and
+    // something waits. One a bell.
     void add_reserve(Entry& place) {
         lock_.lock();
         check();
@@ -214,7 +217,8 @@ public:
 
     // Step 3 of the pusher: after its push, wakes at most one sleeper.
     void ring() {
-        if (count_.load(Orders::look) != 0) [[unlikely]] wake(1);
+        if (count_.load(Orders::look) != 0) [[unlikely]]
+            wake(1);
     }
 
     // Whether somebody may be asleep, by the same look.
@@ -222,14 +226,16 @@ public:
 
     // The same after a push of `pushed` units: wakes at most as many.
     void ring(std::uint32_t pushed) {
-        if (count_.load(Orders::look) != 0) [[unlikely]] wake(pushed);
+        if (count_.load(Orders::look) != 0) [[unlikely]]
+            wake(pushed);
     }
 
     // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
     // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count. It costs
     // pushers the cache line of the count.
     void ring_after_plain_push(std::uint32_t pushed = 1) {
-        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]] wake(pushed);
+        if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]]
+            wake(pushed);
     }
 
     // While nobody changes it.
@@ -266,13 +272,14 @@ private:
         lock_.lock();
         check();
         while (claimed == Claim::refused) {
-            Entry* place = first_;      // the newest: its caches are the warmest
+            Entry* place = first_;   // the newest: its caches are the warmest
             if (place == nullptr) place = reserve_;
             if (place == nullptr) break;
             unlink(*place);
             sleeper = place->sleeper_;
             word = &sleeper->state_;
-            call = sleeper->called_.load(std::memory_order_relaxed) ? sleeper->call_ : nullptr;   // relaxed: see be_called()
+            // relaxed: see be_called()
+            call = sleeper->called_.load(std::memory_order_relaxed) ? sleeper->call_ : nullptr;
             claimed = sleeper->claim();   // refused: another bell has woken it, try the next
         }
         lock_.unlock();
@@ -296,13 +303,13 @@ private:
         count_.fetch_sub(1, std::memory_order_seq_cst);
     }
 
-    atomic<std::uint32_t> count_{0};     // of places on the list
+    atomic<std::uint32_t> count_{0};   // of places on the list
     os::Lock lock_;
-    plain<Entry*> first_{nullptr};       // under the lock, as is the next
-    plain<Entry*> reserve_{nullptr};     // whom nobody else hears
+    plain<Entry*> first_{nullptr};     // under the lock, as is the next
+    plain<Entry*> reserve_{nullptr};   // whom nobody else hears
 };
 
 using Sleeper = BasicSleeper<>;
 using Bell = BasicBell<>;
 
-}  // namespace weft
+}   // namespace weft

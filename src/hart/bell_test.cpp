@@ -231,5 +231,5 @@ TEST(Bell, NoUnitWaitsWhileAStreamThatDrawsFromItsPoolSleeps) {
     }
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

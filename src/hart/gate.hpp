@@ -1,5 +1,5 @@
-// Where one carrier sleeps until it is let through: one futex word. An opening that comes before the wait is kept; several
-// count as one; wait() uses it up, and the gate is shut again at once.
+// Where one carrier sleeps until it is let through: one futex word. An opening that comes before the wait is kept;
+// several count as one; wait() uses it up, and the gate is shut again at once.
 #pragma once
 
 #include <cstdint>
@@ -66,4 +66,4 @@ private:
 
 using Gate = BasicGate<>;
 
-}  // namespace weft
+}   // namespace weft

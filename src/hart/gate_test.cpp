@@ -98,5 +98,5 @@ TEST(Gate, WakesForNoReasonDoNotLetTheCarrierThrough) {
     os::fault_hook.store(nullptr);
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

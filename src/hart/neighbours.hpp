@@ -1,5 +1,6 @@
-// Whether other processes compute on the processors that ours may use, and how many harts are better withheld then: what is decided, from look to look, apart from
-// threads and clocks. The stream layer looks (carrier/neighbours.cpp). README.md, "Neighbours", has the rules.
+// Whether other processes compute on the processors that ours may use, and how many harts are better withheld then:
+// what is decided, from look to look, apart from threads and clocks. The stream layer looks (carrier/neighbours.cpp).
+// README.md, "Neighbours", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,9 @@ public:
     static constexpr std::uint64_t overdue_every_ns = 10 * ms;   // who waits looks no sooner after another,
     static constexpr std::uint64_t look_every_ns = 20 * ms;      // and the lookout does, while harts are withheld
 
-    // Somebody who has a hart waits for another one for longer than usual. `delay_ns`: for how long the OS threads of those with something to do did not run since the last look, together.
-    // `idle_ns`: for how long processors were idle since then, where `suspects`. Returns how many harts are to be withheld.
+    // Somebody who has a hart waits for another one for longer than usual. `delay_ns`: for how long the OS threads of
+    // those with something to do did not run since the last look, together. `idle_ns`: for how long processors were
+    // idle since then, where `suspects`. Returns how many harts are to be withheld.
     std::size_t overdue(std::uint64_t now_ns, std::uint64_t delay_ns, std::size_t harts, std::uint64_t idle_ns = 0);
     // Whether the last one looked like neighbours. From then on it is to be known how long processors are idle.
     bool suspects() const { return in_a_row_ != 0; }
@@ -37,7 +39,8 @@ public:
     std::size_t withheld() const { return withheld_; }
 
 private:
-    static constexpr std::uint64_t longest_window_ns = 40 * ms;   // who waits less often has long phases, and the kernel shares processors better
+    // who waits less often has long phases, and the kernel shares processors better
+    static constexpr std::uint64_t longest_window_ns = 40 * ms;
     static constexpr std::uint64_t judged_after_ns = 40 * ms;
     static constexpr std::uint64_t right_after_ns = 160 * ms;
     static constexpr std::uint64_t late_after_ns = 40 * ms;
@@ -49,15 +52,15 @@ private:
     bool end(std::uint64_t now_ns, Because why);
 
     std::size_t withheld_ = 0;
-    unsigned in_a_row_ = 0;              // looks that have found neighbours
+    unsigned in_a_row_ = 0;   // looks that have found neighbours
     std::uint64_t looked_ns_ = 0;
     std::uint64_t not_before_ns_ = 0, pause_ns_ = least_pause_ns;
 
     // While some are withheld.
     std::uint64_t since_ns_ = 0;
-    std::uint64_t window_ns_ = 0;        // where it begins, and what it has found
+    std::uint64_t window_ns_ = 0;   // where it begins, and what it has found
     std::uint64_t delay_ns_ = 0, idle_ns_ = 0;
     std::uint64_t late_ns_ = 0, unused_ns_ = 0;
 };
 
-}  // namespace weft::hart
+}   // namespace weft::hart

@@ -16,7 +16,8 @@ struct NeighboursTest : testing::Test {
     // So often in a row, 10 ms after each other, harts have been delayed by so much; what the last look comes to.
     std::size_t delayed(std::uint64_t delay_ms, int looks, std::size_t harts = 2, std::uint64_t apart_ms = 10) {
         std::size_t last = 0;
-        for (int look = 0; look < looks && last == 0; ++look) last = judged.overdue(now_ns += apart_ms * ms, delay_ms * ms, harts);
+        for (int look = 0; look < looks && last == 0; ++look)
+            last = judged.overdue(now_ns += apart_ms * ms, delay_ms * ms, harts);
         return last;
     }
     void withhold() {
@@ -24,7 +25,8 @@ struct NeighboursTest : testing::Test {
         ASSERT_EQ(delayed(7, 2), 1u);
         judged.begin(now_ns);
     }
-    // The lookout finds the same again and again, 20 ms after each other; for how long harts are withheld then, at most 10 s.
+    // The lookout finds the same again and again, 20 ms after each other; for how long harts are withheld then, at most
+    // 10 s.
     std::uint64_t lasts_ms(const Neighbours::Found& found) {
         for (std::uint64_t passed_ms = 20; passed_ms <= 10'000; passed_ms += 20) {
             if (!judged.goes_on(now_ns += 20 * ms, found)) return passed_ms;
@@ -40,7 +42,8 @@ struct NeighboursTest : testing::Test {
         judged.begin(now_ns);
         return (now_ns - from_ns) / ms;
     }
-    static Neighbours::Found found(std::uint64_t delay_ms, std::uint64_t idle_ms, bool lacks = true, bool switched = true) {
+    static Neighbours::Found found(std::uint64_t delay_ms, std::uint64_t idle_ms, bool lacks = true,
+                                   bool switched = true) {
         return {delay_ms * ms, true, idle_ms * ms, lacks, switched};
     }
 };
@@ -81,11 +84,11 @@ TEST_F(NeighboursTest, NoneIsWithheldOfATeamThatWaitsSeldom) {
 
 TEST_F(NeighboursTest, AsManyAsOthersComputeAreWithheld) {
     judged.overdue(now_ns, 0, 8);
-    EXPECT_EQ(delayed(9, 2, 8), 1u);     // 8 / 9 of a processor
+    EXPECT_EQ(delayed(9, 2, 8), 1u);   // 8 / 9 of a processor
     judged.refused(now_ns);
     now_ns += 10'000 * ms;
     judged.overdue(now_ns, 0, 8);
-    EXPECT_EQ(delayed(22, 2, 8), 3u);    // 3 * 8 / 11
+    EXPECT_EQ(delayed(22, 2, 8), 3u);   // 3 * 8 / 11
 }
 
 TEST_F(NeighboursTest, NoneIsWithheldWhereAsManyOthersComputeAsThereAreHarts) {
@@ -143,8 +146,8 @@ TEST_F(NeighboursTest, WhatWasOfNoUseIsTriedAgainLaterAndLater) {
         lasts_ms(found(8, 0));
         EXPECT_LE(last_ms = again_after_ms(), 4'100u);
     }
-    lasts_ms(found(1, 0));              // it was right for long,
-    lasts_ms(found(0, 20));             // and the neighbour has gone
+    lasts_ms(found(1, 0));    // it was right for long,
+    lasts_ms(found(0, 20));   // and the neighbour has gone
     EXPECT_LE(again_after_ms(), 60u);
 }
 
@@ -157,4 +160,4 @@ TEST_F(NeighboursTest, WhereThoseThatWereLeftRanForLongItIsSoonTriedAgain) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -196,7 +196,8 @@ void find_cgroups(Work& work, const char* file) {
 }
 
 // The tightest quota from the process's cgroup up to the top of one mount.
-std::size_t quota_below(Work& work, std::string_view root, std::string_view mount_point, const char* prefix, Version version) {
+std::size_t quota_below(Work& work, std::string_view root, std::string_view mount_point, const char* prefix,
+                        Version version) {
     const Path& cgroup = cgroup_of(work, version);
     if (cgroup.length() == 0) return no_limit;
     if (!work.root.set({}) || !work.root.add_escaped(root)) return no_limit;
@@ -235,7 +236,7 @@ constinit atomic<std::uint32_t> speaker{0};
 constinit Limit process_limit;
 constinit atomic<std::size_t> allowed{no_limit};
 
-}  // namespace
+}   // namespace
 
 std::size_t quota_harts(const QuotaFiles& files) noexcept {
     auto* work = os::make<Work>();
@@ -243,7 +244,8 @@ std::size_t quota_harts(const QuotaFiles& files) noexcept {
     find_cgroups(*work, files.cgroup);
     std::size_t tightest = no_limit;
     Lines mounts(files.mountinfo);
-    for (std::string_view line; mounts.next(line);) tightest = std::min(tightest, quota_of_mount(*work, line, files.root));
+    for (std::string_view line; mounts.next(line);)
+        tightest = std::min(tightest, quota_of_mount(*work, line, files.root));
     os::destroy(work);
     return tightest;
 }
@@ -267,7 +269,7 @@ void follow_speaker() noexcept {
     mask = read;
 }
 
-}  // namespace
+}   // namespace
 
 void quota_forked() noexcept {
     let_speak(0);
@@ -310,4 +312,4 @@ std::size_t limit_anew() noexcept {
     return std::min(process_limit.read(), allowed.load(std::memory_order_relaxed));   // relaxed: as above
 }
 
-}  // namespace weft::hart
+}   // namespace weft::hart

@@ -25,8 +25,8 @@ struct QuotaFiles {
 // file that is missing or cannot be understood says nothing.
 std::size_t quota_harts(const QuotaFiles& files = {}) noexcept;
 
-// The CPUs that the process may use: the mask of the thread that asked first, for later ones may be pinned, and from then
-// on, whenever a Limit is read, that of the thread that speaks for it. Empty: the kernel does not tell.
+// The CPUs that the process may use: the mask of the thread that asked first, for later ones may be pinned, and from
+// then on, whenever a Limit is read, that of the thread that speaks for it. Empty: the kernel does not tell.
 os::CpuSet process_cpus() noexcept;
 
 // Whose mask that is from now on: an OS thread's that nobody has bound, by its number; 0: it stays what it is.
@@ -46,8 +46,8 @@ public:
 private:
     QuotaFiles files_;
     Clock clock_;
-    atomic<std::size_t> known_{0};    // 0: not yet
-    atomic<std::uint64_t> due_{0};    // when to read it anew
+    atomic<std::size_t> known_{0};   // 0: not yet
+    atomic<std::uint64_t> due_{0};   // when to read it anew
 };
 
 // In the child of a fork. Its one OS thread may use all CPUs of the process.
@@ -62,4 +62,4 @@ void allow(std::size_t harts) noexcept;
 // The same, read now, the mask included: to be called from a thread that Weft has not pinned.
 std::size_t limit_anew() noexcept;
 
-}  // namespace weft::hart
+}   // namespace weft::hart

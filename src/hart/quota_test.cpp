@@ -36,7 +36,8 @@ protected:
     }
     void cgroup(const std::string& text) { write("/cgroup", text); }
     void mounts(const std::string& text) {
-        write("/mountinfo", "22 29 0:20 / /proc rw - proc proc rw\n" + text + "40 29 8:1 / /data rw - ext4 /dev/sda1 rw\n");
+        write("/mountinfo",
+              "22 29 0:20 / /proc rw - proc proc rw\n" + text + "40 29 8:1 / /data rw - ext4 /dev/sda1 rw\n");
     }
     QuotaFiles files() {
         cgroup_file_ = root_ + "/cgroup";
@@ -207,8 +208,9 @@ TEST_F(Quota, OfAMachineWithoutTheFilesIsNoLimit) {
 TEST_F(Quota, ThatCannotBeUnderstoodIsNoLimit) {
     cgroup("0::/app\n");
     mounts(v2_mount);
-    for (const char* text : {"", "\n", "100000\n", "100000 \n", " 100000\n", "100000 0\n", "100000 x\n", "1e5 100000\n", "-100000 100000\n",
-                             "99999999999999999999999 100000\n", "100000 100000 100000\n", "max\n", "\xff\xfe\n"}) {
+    for (const char* text :
+         {"", "\n", "100000\n", "100000 \n", " 100000\n", "100000 0\n", "100000 x\n", "1e5 100000\n",
+          "-100000 100000\n", "99999999999999999999999 100000\n", "100000 100000 100000\n", "max\n", "\xff\xfe\n"}) {
         write("/sys/fs/cgroup/app/cpu.max", text);
         EXPECT_EQ(harts(), no_limit) << '"' << text << '"';
     }
@@ -235,7 +237,8 @@ TEST_F(Quota, OfPathsLongerThanAnyIsNoLimit) {
     write("/sys/fs/cgroup/cpu.max", "100000 100000\n");
     EXPECT_EQ(harts(), no_limit);
     cgroup("0::/app\n");
-    mounts("30 23 0:26 " + path + " /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n30 23 0:26 / " + path + " rw - cgroup2 cgroup2 rw\n");
+    mounts("30 23 0:26 " + path + " /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n30 23 0:26 / " + path +
+           " rw - cgroup2 cgroup2 rw\n");
     EXPECT_EQ(harts(), no_limit);
 }
 
@@ -356,5 +359,5 @@ TEST(HartLimit, IsTheSameForAllThreadsThatAskAtOnce) {
     for (const std::size_t mine : seen) EXPECT_EQ(mine, expected);
 }
 
-}  // namespace
-}  // namespace weft::hart
+}   // namespace
+}   // namespace weft::hart

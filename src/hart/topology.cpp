@@ -76,7 +76,8 @@ Answer load_elsewhere() {
     constexpr std::size_t stack_bytes = 512 * 1024;
     Answer answer = Answer::no_memory;
     os::Thread thread;
-    if (!os::thread_start(thread, stack_bytes, [](void* raw) { *static_cast<Answer*>(raw) = load(); }, &answer)) {
+    if (!os::thread_start(
+            thread, stack_bytes, [](void* raw) { *static_cast<Answer*>(raw) = load(); }, &answer)) {
         return Answer::no_memory;
     }
     os::thread_join(thread);
@@ -128,7 +129,7 @@ os::CpuSet at_node(hwloc_obj_t node, const os::CpuSet& cpus) {
 
 hwloc_obj_t numa_node(unsigned index) { return object(HWLOC_TYPE_DEPTH_NUMANODE, index); }
 
-}  // namespace
+}   // namespace
 
 Answer place(std::size_t hart, Position& found) noexcept {
     const std::size_t cpu = process_cpus().at(hart);
@@ -182,4 +183,4 @@ void topology_forked() noexcept {
     if (lock.break_open()) topology = Topology();
 }
 
-}  // namespace weft::hart
+}   // namespace weft::hart

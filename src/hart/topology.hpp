@@ -39,4 +39,4 @@ void topology_release() noexcept;
 // In the child of a fork: what somebody was about to load is given up.
 void topology_forked() noexcept;
 
-}  // namespace weft::hart
+}   // namespace weft::hart

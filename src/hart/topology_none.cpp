@@ -9,4 +9,4 @@ Answer numa_cpus(unsigned, os::CpuSet&) noexcept { return Answer::unsupported; }
 void topology_release() noexcept {}
 void topology_forked() noexcept {}
 
-}  // namespace weft::hart
+}   // namespace weft::hart

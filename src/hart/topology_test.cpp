@@ -74,7 +74,8 @@ TEST_F(Topology, HartsShareACoreAndAPackageAsTheKernelSaysTheyDo) {
             const long a_package = read_number(a_folder + "physical_package_id");
             if (a_package < 0) GTEST_SKIP() << "the kernel does not tell packages";
             const bool one_package = a_package == read_number(b_folder + "physical_package_id");
-            const bool one_core = one_package && read_number(a_folder + "core_id") == read_number(b_folder + "core_id") &&
+            const bool one_core = one_package &&
+                                  read_number(a_folder + "core_id") == read_number(b_folder + "core_id") &&
                                   read_number(a_folder + "die_id") == read_number(b_folder + "die_id");
             EXPECT_EQ(a.package == b.package, one_package) << a.cpu << ' ' << b.cpu;
             EXPECT_EQ(a.core == b.core, one_core) << a.cpu << ' ' << b.cpu;
@@ -89,7 +90,8 @@ TEST_F(Topology, HartsLieAtTheNumaNodeWhereTheKernelListsThem) {
         ASSERT_EQ(place(hart, found), Answer::ok);
         const std::string folder = "/sys/devices/system/node/node" + std::to_string(found.numa);
         std::string list;
-        if (!std::getline(std::ifstream(folder + "/cpulist"), list)) GTEST_SKIP() << "the kernel does not list NUMA nodes";
+        if (!std::getline(std::ifstream(folder + "/cpulist"), list))
+            GTEST_SKIP() << "the kernel does not list NUMA nodes";
         os::CpuSet of_node;
         ASSERT_TRUE(of_node.parse(list.c_str())) << list;
         EXPECT_TRUE(of_node.has(found.cpu)) << found.cpu << " in " << list;
@@ -152,5 +154,5 @@ TEST_F(Topology, OfAnotherMachineIsUnsupportedRatherThanWrong) {
     EXPECT_EQ(place(0, found), Answer::ok);
 }
 
-}  // namespace
-}  // namespace weft::hart
+}   // namespace
+}   // namespace weft::hart

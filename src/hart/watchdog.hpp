@@ -1,5 +1,5 @@
-// What rescue is decided by, apart from threads and clocks: what one look after the other has seen of the harts, and when it is time to help. The stream
-// layer looks, and helps (share/rescue.cpp). README.md, "Rescue", has the rules.
+// What rescue is decided by, apart from threads and clocks: what one look after the other has seen of the harts, and
+// when it is time to help. The stream layer looks, and helps (share/rescue.cpp). README.md, "Rescue", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ enum class Pulse : unsigned char {
 // Of one of them, from look to look.
 class Heart {
 public:
-    // `time(ns)` says how much time the OS thread has used, false if it does not know; `doing()` what the kernel has it do, asked only of one who has not switched
-    // and has used none.
+    // `time(ns)` says how much time the OS thread has used, false if it does not know; `doing()` what the kernel has it
+    // do, asked only of one who has not switched and has used none.
     template <class Time, class Ask>
     Pulse look(std::uint64_t now_ns, bool holds, std::uint64_t switches, Time time, Ask doing) {
         switched_ = switches != switches_;
@@ -44,7 +44,8 @@ public:
     }
 
     Pulse now() const { return now_; }
-    bool switched() const { return switched_; }            // since the last look, whether he has held a hart all the while or not
+    // since the last look, whether he has held a hart all the while or not
+    bool switched() const { return switched_; }
     bool stuck() const { return now_ >= Pulse::keeps; }
     std::uint64_t since_ns() const { return since_ns_; }   // he was seen to move last, or to rest
 
@@ -59,7 +60,8 @@ private:
         return Pulse::stands;
     }
 
-    static constexpr std::uint64_t least_part = 64;   // of the time between two looks, that a thread uses which does not stand still
+    // of the time between two looks, that a thread uses which does not stand still
+    static constexpr std::uint64_t least_part = 64;
 
     std::uint64_t switches_ = 0;
     std::uint64_t since_ns_ = 0;
@@ -91,11 +93,12 @@ struct Servers {
     bool stuck() const { return awake != 0 && (moving == 0 || standing != 0); }
 };
 
-// When it is time to help. Each further help comes twice as late as the one before, since what looks stuck may be honest computing; but not that for one that the
-// kernel says is blocked, which it is for certain.
+// When it is time to help. Each further help comes twice as late as the one before, since what looks stuck may be
+// honest computing; but not that for one that the kernel says is blocked, which it is for certain.
 class Watchdog {
 public:
-    constexpr Watchdog(std::uint64_t first_wait_ns, std::uint64_t longest_wait_ns) : first_wait_ns_(first_wait_ns), longest_wait_ns_(longest_wait_ns) {}
+    constexpr Watchdog(std::uint64_t first_wait_ns, std::uint64_t longest_wait_ns)
+        : first_wait_ns_(first_wait_ns), longest_wait_ns_(longest_wait_ns) {}
 
     // Nobody has looked for a while.
     void begin() { stuck_since_ns_ = looked_ns_ = 0; }
@@ -112,9 +115,9 @@ public:
 private:
     const std::uint64_t first_wait_ns_, longest_wait_ns_;
     std::uint64_t wait_ns_ = first_wait_ns_;
-    std::uint64_t waited_ns_ = 0;          // before the latest help
-    std::uint64_t stuck_since_ns_ = 0;     // or since the latest help; 0: it is not stuck
-    std::uint64_t looked_ns_ = 0;          // 0: not yet
+    std::uint64_t waited_ns_ = 0;        // before the latest help
+    std::uint64_t stuck_since_ns_ = 0;   // or since the latest help; 0: it is not stuck
+    std::uint64_t looked_ns_ = 0;        // 0: not yet
 };
 
-}  // namespace weft::hart
+}   // namespace weft::hart

@@ -25,42 +25,57 @@ void expect(const std::vector<Seen>& table) {
     Heart heart;
     for (const Seen& row : table) {
         SCOPED_TRACE(row.at_ms);
-        EXPECT_EQ(heart.look(row.at_ms * ms, row.holds, row.switches, [&](std::uint64_t& ns) {
-            ns = row.used_us * 1000;
-            return true;
-        }, [&] { return row.doing; }), row.pulse);
+        EXPECT_EQ(heart.look(
+                      row.at_ms * ms, row.holds, row.switches,
+                      [&](std::uint64_t& ns) {
+                          ns = row.used_us * 1000;
+                          return true;
+                      },
+                      [&] { return row.doing; }),
+                  row.pulse);
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Heart, MovesAsLongAsItSwitches) {
     expect({{10, true, 1, 0, Pulse::moves}, {20, true, 2, 0, Pulse::moves}, {30, true, 9, 0, Pulse::moves}});
 }
 
 TEST(Heart, OneThatComputesKeepsItsHart) {
-    expect({{10, true, 1, 0, Pulse::moves}, {20, true, 1, 10'000, Pulse::keeps}, {30, true, 1, 20'000, Pulse::keeps}, {40, true, 2, 30'000, Pulse::moves}});
+    expect({{10, true, 1, 0, Pulse::moves},
+            {20, true, 1, 10'000, Pulse::keeps},
+            {30, true, 1, 20'000, Pulse::keeps},
+            {40, true, 2, 30'000, Pulse::moves}});
 }
 
 TEST(Heart, OneWhoseThreadUsesNoTimeStandsStill) {
-    expect({{10, true, 1, 0, Pulse::moves}, {20, true, 1, 500, Pulse::keeps}, {30, true, 1, 500, Pulse::stands}, {40, true, 1, 510, Pulse::stands},
+    expect({{10, true, 1, 0, Pulse::moves},
+            {20, true, 1, 500, Pulse::keeps},
+            {30, true, 1, 500, Pulse::stands},
+            {40, true, 1, 510, Pulse::stands},
             {50, true, 1, 5'000, Pulse::keeps}});
 }
 
 TEST(Heart, OneThatTheKernelSaysWaitsThereBlocksUntilItMoves) {
     expect({{10, true, 1, 0, Pulse::moves},
             {20, true, 1, 0, Pulse::blocks, Doing::waits},
-            {30, true, 1, 0, Pulse::blocks, Doing::runs},          // not asked again
+            {30, true, 1, 0, Pulse::blocks, Doing::runs},   // not asked again
             {40, true, 1, 9'000, Pulse::keeps, Doing::waits},
             {50, true, 2, 9'000, Pulse::moves, Doing::waits}});
 }
 
 TEST(Heart, OneThatWaitsForAProcessorAsIfItComputedKeepsItsHart) {
-    expect({{10, true, 1, 0, Pulse::moves}, {20, true, 1, 0, Pulse::keeps, Doing::runs}, {30, true, 1, 0, Pulse::blocks, Doing::waits}});
+    expect({{10, true, 1, 0, Pulse::moves},
+            {20, true, 1, 0, Pulse::keeps, Doing::runs},
+            {30, true, 1, 0, Pulse::blocks, Doing::waits}});
 }
 
 TEST(Heart, OneThatHasJustTakenAHartHasMoved) {
-    expect({{10, false, 1, 0, Pulse::rests}, {20, true, 1, 0, Pulse::moves}, {30, true, 1, 0, Pulse::stands}, {40, true, 1, 0, Pulse::stands},
+    expect({{10, false, 1, 0, Pulse::rests},
+            {20, true, 1, 0, Pulse::moves},
+            {30, true, 1, 0, Pulse::stands},
+            {40, true, 1, 0, Pulse::stands},
             {50, false, 1, 0, Pulse::rests}});
 }
 
@@ -69,7 +84,8 @@ TEST(Heart, OneWhoseTimeNobodyKnowsDoesNotStand) {
     const auto unknown = [](std::uint64_t&) { return false; };
     const auto waits = [] { return Doing::waits; };
     EXPECT_EQ(heart.look(10 * ms, true, 1, unknown, waits), Pulse::moves);
-    for (std::uint64_t at = 20; at <= 100; at += 10) EXPECT_EQ(heart.look(at * ms, true, 1, unknown, waits), Pulse::keeps);
+    for (std::uint64_t at = 20; at <= 100; at += 10)
+        EXPECT_EQ(heart.look(at * ms, true, 1, unknown, waits), Pulse::keeps);
     EXPECT_EQ(heart.since_ns(), 10 * ms);
 }
 
@@ -123,7 +139,7 @@ std::vector<std::uint64_t> helps(Watchdog& dog, std::uint64_t from_ms, std::uint
 
 using At = std::vector<std::uint64_t>;
 
-}  // namespace
+}   // namespace
 
 TEST(Watchdog, SaysItTwiceAsLateEachTimeUpToTheLongestWait) {
     Watchdog dog(10 * ms, 80 * ms);

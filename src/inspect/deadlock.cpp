@@ -13,8 +13,9 @@
 namespace weft {
 namespace {
 
-// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a main scheduler's own loop is to see to counts as
-// well, unlike in has_mail(): whether that loop waits is the stream's own to know.
+// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a
+// main scheduler's own loop is to see to counts as well, unlike in has_mail(): whether that loop waits is the stream's
+// own to know.
 bool sleeps_for_good(const Stream& stream) {
     return stream.sleep.asleep.load() && stream.heap->timers.earliest() == Timers::never && !mail_of(stream).any();
 }
@@ -34,7 +35,8 @@ bool others_sleep(const Process& of, const Stream& self) {
 bool others_are_asleep(const Process& of, const Stream& self) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleep.sleeper.sleeps()) return false;
+        if (stream != nullptr && stream != &self && !is_outside(*stream) && !stream->sleep.sleeper.sleeps())
+            return false;
     }
     return others_sleep(of, self);
 }
@@ -44,7 +46,9 @@ bool somebody_computes(const Process& of) {
     std::size_t loose = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->role.guest != nullptr && stream->role.guest->root.keeps.load() == hart::Root::Keeps::loose) ++loose;
+        if (stream != nullptr && stream->role.guest != nullptr &&
+            stream->role.guest->root.keeps.load() == hart::Root::Keeps::loose)
+            ++loose;
     }
     return of.base.granted() > loose;
 }
@@ -70,7 +74,9 @@ std::size_t borrowed_threads(const Process& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream != nullptr && !stream->carrier.starts_late && stream->carrier.thread.handle == 0 && !is_outside(*stream)) ++count;
+        if (stream != nullptr && !stream->carrier.starts_late && stream->carrier.thread.handle == 0 &&
+            !is_outside(*stream))
+            ++count;
     }
     return count;
 }
@@ -87,7 +93,7 @@ bool judge(Quiet& quiet, const Waiting& waiting, bool outside) {
         quiet.settled = true;   // the end of the call is another state
     } else if (outside) {
         quiet.found = 0;
-        quiet.patience_ns *= 2;   // it may end, and nobody would tell us
+        quiet.patience_ns *= 2;        // it may end, and nobody would tell us
     } else if (++quiet.found == 2) {   // an OS thread that is on its way out of a wait is there by the second
         quiet.settled = true;
         return true;
@@ -98,17 +104,22 @@ bool judge(Quiet& quiet, const Waiting& waiting, bool outside) {
 void report(Process& of, std::size_t units) {
     of.quiet.reports.fetch_add(1);
     char line[256];
-    std::snprintf(line, sizeof line, "weft: deadlock: all streams sleep, nothing is pending, no OS thread of the program's is outside of Weft's waits, and %zu units wait "
-                                     "(WEFT_DEADLOCK=ignore: not looked for)\n", units);
+    std::snprintf(line, sizeof line,
+                  "weft: deadlock: all streams sleep, nothing is pending, no OS thread of the program's is outside of "
+                  "Weft's waits, and %zu units wait "
+                  "(WEFT_DEADLOCK=ignore: not looked for)\n",
+                  units);
     dump_waiting(of, line);
     if (of.settings.values.deadlock == WEFT_DEADLOCK_ABORT) std::abort();
 }
 
-}  // namespace
+}   // namespace
 
 std::uint64_t begin_watch(Stream& stream) {
     Process& of = *stream.of;
-    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load() || of.pollers.live() != 0) return os::forever;
+    if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load() ||
+        of.pollers.live() != 0)
+        return os::forever;
     std::lock_guard guard(of.lock);
     Quiet& quiet = of.quiet;
     if (quiet.watcher != nullptr || somebody_computes(of) || !others_sleep(of, stream)) return os::forever;
@@ -130,7 +141,8 @@ void look_anew(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        if (stream != nullptr && stream->carrier.thread_id.load() != 0 && stream->sleep.asleep.load()) return ask(*stream, attention::alarm);
+        if (stream != nullptr && stream->carrier.thread_id.load() != 0 && stream->sleep.asleep.load())
+            return ask(*stream, attention::alarm);
     }
 }
 
@@ -142,10 +154,12 @@ void end_watch(Stream& stream, bool woken) {
         std::lock_guard guard(of.lock);
         Quiet& quiet = of.quiet;
         quiet.watcher = nullptr;
-        if (woken || sum(of, trace::Count::run) != quiet.runs || !others_are_asleep(of, stream) || of.pollers.live() != 0) return;
+        if (woken || sum(of, trace::Count::run) != quiet.runs || !others_are_asleep(of, stream) ||
+            of.pollers.live() != 0)
+            return;
         if (!judge(quiet, waiting, somebody_outside(borrowed_threads(of)))) return;
     }
     report(of, waiting.units);
 }
 
-}  // namespace weft
+}   // namespace weft

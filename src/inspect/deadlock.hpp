@@ -1,5 +1,6 @@
-// Whether anybody could go on at all: when all streams sleep, the last one looks after a while whether something could wake them still. If not, it says who
-// waits for what (WEFT_DEADLOCK). doc/decisions/0028 tells how it knows, and what it cannot know.
+// Whether anybody could go on at all: when all streams sleep, the last one looks after a while whether something could
+// wake them still. If not, it says who waits for what (WEFT_DEADLOCK). doc/decisions/0028 tells how it knows, and what
+// it cannot know.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,13 @@ struct Stream;
 struct Quiet {
     static constexpr std::uint64_t shortest_ns = 100'000'000;
 
-    const Stream* watcher = nullptr;             // the one that will look
-    std::uint64_t runs = ~std::uint64_t{0};      // of units, ever: another number is another state
-    std::uint64_t patience_ns = shortest_ns;     // until the next look
-    unsigned found = 0;                          // looks in a row that have found nobody who could wake them
-    bool settled = false;                        // there is nothing more to be looked at
+    const Stream* watcher = nullptr;           // the one that will look
+    std::uint64_t runs = ~std::uint64_t{0};    // of units, ever: another number is another state
+    std::uint64_t patience_ns = shortest_ns;   // until the next look
+    unsigned found = 0;                        // looks in a row that have found nobody who could wake them
+    bool settled = false;                      // there is nothing more to be looked at
 
-    atomic<std::uint64_t> reports{0};            // without the lock
+    atomic<std::uint64_t> reports{0};   // without the lock
 };
 
 // Of a stream that is about to sleep until it is woken: after which time it looks, if it does; else os::forever.
@@ -32,4 +33,4 @@ void look_anew(Process& of);
 // When it has slept so. Where it has not been woken it looks.
 void end_watch(Stream& stream, bool woken);
 
-}  // namespace weft
+}   // namespace weft

@@ -61,8 +61,8 @@ struct Look {
     Copy<Unit> unit;
     Trace trace;
     bool has_frames = false;
-    bool fresh = false;       // it has not started
-    bool sure = false;        // two looks found the same
+    bool fresh = false;   // it has not started
+    bool sure = false;    // two looks found the same
 };
 
 class Dump {
@@ -72,7 +72,8 @@ public:
     void run() {
         note_guests();
         const std::uint64_t begin_ns = os::now_ns();
-        line("weft: dump of process %d at %.6f s of the monotonic clock\n", static_cast<int>(getpid()), static_cast<double>(begin_ns) / 1e9);
+        line("weft: dump of process %d at %.6f s of the monotonic clock\n", static_cast<int>(getpid()),
+             static_cast<double>(begin_ns) / 1e9);
         streams();
         harts();
         find_all();
@@ -222,12 +223,14 @@ private:
             line(of.sleep.asleep.load() ? "asleep" : "idle");
             if (of.role.guest != nullptr) line(", its guest %s", stands(of.role.guest->root.keeps.load()));
         }
-        line("; OS thread %u; ran units %llu times", of.carrier.thread_id.load(), static_cast<unsigned long long>(of.counted(trace::Count::run)));
+        line("; OS thread %u; ran units %llu times", of.carrier.thread_id.load(),
+             static_cast<unsigned long long>(of.counted(trace::Count::run)));
         main_pool(of.levels.main_pool.load());
         line("\n");
     }
 
-    // A pool that is listed is not freed while we have the lock. The program's own may do anything when it is asked, and is not.
+    // A pool that is listed is not freed while we have the lock. The program's own may do anything when it is asked,
+    // and is not.
     void main_pool(const Pool* pool) {
         const Pool* listed = of_.pools;
         while (listed != nullptr && listed != pool) listed = listed->next;
@@ -240,9 +243,12 @@ private:
     // ---- a unit ----------------------------------------------------------------------------------------
 
     void find_all() {
-        each_descriptor(of_, [](void* object, void* raw) {
-            static_cast<std::vector<const Unit*>*>(raw)->push_back(static_cast<const Unit*>(object));
-        }, &all_);
+        each_descriptor(
+            of_,
+            [](void* object, void* raw) {
+                static_cast<std::vector<const Unit*>*>(raw)->push_back(static_cast<const Unit*>(object));
+            },
+            &all_);
         sorted_ = all_;
         std::sort(sorted_.begin(), sorted_.end());
     }
@@ -265,7 +271,9 @@ private:
         const bool saved = look.unit->context != nullptr && state != State::running && state != State::done;
         look.has_frames = saved && trace(*look.unit, look.trace);
         // One of kind Full has a context from the beginning; it is at its entry.
-        look.fresh = state == State::ready && (!saved || (look.has_frames && look.trace.frames[0] == number(reinterpret_cast<void*>(weft_context_entry))));
+        look.fresh = state == State::ready &&
+                     (!saved ||
+                      (look.has_frames && look.trace.frames[0] == number(reinterpret_cast<void*>(weft_context_entry))));
         look.has_frames = look.has_frames && !look.fresh;
         Copy<Unit> again;
         if (!again.take(address)) return false;
@@ -301,7 +309,8 @@ private:
         char name[sizeof unit.name];
         std::memcpy(name, unit.name, sizeof name);
         name[sizeof name - 1] = '\0';
-        line("unit %llu '%s' (%s, %s)", static_cast<unsigned long long>(unit.id), name, name_of(unit.kind), name_of(state));
+        line("unit %llu '%s' (%s, %s)", static_cast<unsigned long long>(unit.id), name, name_of(unit.kind),
+             name_of(state));
         if (state == State::suspended) line(" until it is resumed");
         if (state == State::waiting) waits(unit);
         if (state == State::running) runs(address);
@@ -328,7 +337,8 @@ private:
         const void* object = unit.waits_object;
         const bool join = unit.waits == Waits::as_stated || unit.waits == Waits::join;
         Copy<Unit> other;
-        if (join && other.take(reinterpret_cast<const Unit*>(number(object) & ((std::uintptr_t{1} << generation_shift) - 1)))) {
+        if (join &&
+            other.take(reinterpret_cast<const Unit*>(number(object) & ((std::uintptr_t{1} << generation_shift) - 1)))) {
             line(" for the end of unit %llu", static_cast<unsigned long long>(other->id));
             add_name(*other);
         } else {
@@ -349,7 +359,8 @@ private:
         if (unit.name[0] != '\0') line(" '%.*s'", static_cast<int>(sizeof unit.name - 1), unit.name);
     }
 
-    // Who holds the mutex is the first word of what follows its own (sync/objects.hpp), but for a bit that says he has been given it and has not run since.
+    // Who holds the mutex is the first word of what follows its own (sync/objects.hpp), but for a bit that says he has
+    // been given it and has not run since.
     void holder(const void* mutex) {
         constexpr std::uintptr_t mask = sizeof(std::uintptr_t) - 1;
         const std::uintptr_t at = (number(mutex) + sizeof(std::uint32_t) + mask) & ~mask;
@@ -404,11 +415,11 @@ private:
     context::Unwinder unwinder_;
     trace::Symbols symbols_;
     std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // which unit had them first
-    std::unordered_map<const Unit*, std::size_t> running_;         // on which stream
-    std::unordered_map<const Unit*, std::uint32_t> guests_;        // of which OS thread
+    std::unordered_map<const Unit*, std::size_t> running_;          // on which stream
+    std::unordered_map<const Unit*, std::uint32_t> guests_;         // of which OS thread
 };
 
-}  // namespace
+}   // namespace
 
 namespace {
 
@@ -424,7 +435,7 @@ void unless_no_memory(DumpSink to, Write write) {
 
 constinit const atomic<bool> never{false};
 
-}  // namespace
+}   // namespace
 
 void dump(Process& of, DumpSink to, const atomic<bool>& stop, const Unit* unit) {
     unless_no_memory(to, [&] {
@@ -437,4 +448,4 @@ void dump_waiting(Process& of, DumpSink to, const char* line) {
     unless_no_memory(to, [&] { Dump(of, to, never).run_waiting(line); });
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,5 @@
-// Who asks for a dump: the program, or somebody from outside by a signal (WEFT_DUMP). The signal's handler rings an OS thread and nothing
-// else; all that it touches is here and never goes.
+// Who asks for a dump: the program, or somebody from outside by a signal (WEFT_DUMP). The signal's handler rings an OS
+// thread and nothing else; all that it touches is here and never goes.
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -20,13 +20,13 @@ namespace {
 constexpr int patience_ms = 1000;   // for a reader of standard error who does not read
 
 struct Requests {
-    atomic<std::uint32_t> asked{0};      // how often; the futex that the thread sleeps on
+    atomic<std::uint32_t> asked{0};   // how often; the futex that the thread sleeps on
     atomic<bool> stop{false};
     os::Thread thread;
-    Process* of = nullptr;               // what follows: of begin and end
-    std::uint32_t before = 0;            // what was asked for before begin
-    int signal = 0;                      // 0: not begun
-    int previous_of = 0;                 // which signal's
+    Process* of = nullptr;      // what follows: of begin and end
+    std::uint32_t before = 0;   // what was asked for before begin
+    int signal = 0;             // 0: not begun
+    int previous_of = 0;        // which signal's
     struct sigaction previous {};
 };
 
@@ -37,7 +37,8 @@ void on_signal(int) {
     os::futex_wake(requests.asked, 1);   // which leaves errno alone
 }
 
-// In steps that fit a pipe which poll() has found to have room, so that a reader who does not read cannot hold us for long.
+// In steps that fit a pipe which poll() has found to have room, so that a reader who does not read cannot hold us for
+// long.
 bool write_to_stderr(void*, const char* text, std::size_t bytes) {
     constexpr std::size_t step = 4096;   // PIPE_BUF
     while (bytes > 0) {
@@ -52,7 +53,8 @@ bool write_to_stderr(void*, const char* text, std::size_t bytes) {
     return true;
 }
 
-// The thread: a dump for each time that it finds it was asked meanwhile. It takes the signal too, where all others block it.
+// The thread: a dump for each time that it finds it was asked meanwhile. It takes the signal too, where all others
+// block it.
 void serve(void*) {
     os::thread_name("weft/dump");
     os::thread_without_signals();
@@ -73,7 +75,9 @@ void serve(void*) {
     }
 }
 
-bool is_ours(const struct sigaction& action) { return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_signal; }
+bool is_ours(const struct sigaction& action) {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_signal;
+}
 
 // Unless somebody has put another in the place of ours.
 void restore_handler(int signal) {
@@ -82,7 +86,7 @@ void restore_handler(int signal) {
     if (is_ours(present)) sigaction(signal, &requests.previous, nullptr);
 }
 
-}  // namespace
+}   // namespace
 
 weft_status dumps_begin(Process& of, int signal) {
     if (signal == 0) return WEFT_OK;
@@ -92,7 +96,9 @@ weft_status dumps_begin(Process& of, int signal) {
     requests.before = requests.asked.load();
     if (!os::thread_start(requests.thread, dump_stack_bytes, serve, nullptr)) {
         requests.signal = 0;
-        return fail(WEFT_SYSTEM, "the kernel refused an OS thread for the dumps that WEFT_DUMP asks for (see ulimit -u and the cgroup's pids.max)");
+        return fail(WEFT_SYSTEM,
+                    "the kernel refused an OS thread for the dumps that WEFT_DUMP asks for (see ulimit -u and the "
+                    "cgroup's pids.max)");
     }
     struct sigaction ours {};
     ours.sa_handler = on_signal;
@@ -100,7 +106,8 @@ weft_status dumps_begin(Process& of, int signal) {
     sigemptyset(&ours.sa_mask);
     struct sigaction present {};
     sigaction(signal, nullptr, &present);
-    // Ours already: the last end left it below somebody who had come later, and he has gone since. What was before it is known still.
+    // Ours already: the last end left it below somebody who had come later, and he has gone since. What was before it
+    // is known still.
     if (!is_ours(present) || requests.previous_of != signal) requests.previous = present;
     requests.previous_of = signal;
     if (sigaction(signal, &ours, nullptr) == 0) return WEFT_OK;
@@ -130,11 +137,14 @@ void dump_waiting(Process& of, const char* line) {
         const char* line;
     } request{of, line};
     os::Thread thread;
-    const bool started = os::thread_start(thread, dump_stack_bytes, [](void* raw) {
-        os::thread_without_signals();
-        const auto& asked = *static_cast<Request*>(raw);
-        dump_waiting(asked.of, {write_to_stderr, nullptr}, asked.line);
-    }, &request);
+    const bool started = os::thread_start(
+        thread, dump_stack_bytes,
+        [](void* raw) {
+            os::thread_without_signals();
+            const auto& asked = *static_cast<Request*>(raw);
+            dump_waiting(asked.of, {write_to_stderr, nullptr}, asked.line);
+        },
+        &request);
     if (!started) return void(write_to_stderr(nullptr, line, std::strlen(line)));
     os::thread_join(thread);
 }
@@ -148,19 +158,27 @@ weft_status dump_to(Process& of, std::FILE* file, const Unit* unit) {
     } request{of, file, unit};
     os::Thread thread;
     // The caller may be a unit whose stack is too small for what writes names.
-    const bool started = os::thread_start(thread, dump_stack_bytes, [](void* raw) {
-        os::thread_without_signals();
-        static constinit atomic<bool> never{false};
-        dump(static_cast<Request*>(raw)->of, {[](void* self, const char* text, std::size_t bytes) {
-            auto& to = *static_cast<Request*>(self);
-            to.written = std::fwrite(text, 1, bytes, to.file) == bytes;
-            return to.written;
-        }, raw}, never, static_cast<Request*>(raw)->unit);
-    }, &request);
-    if (!started) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for the dump (see ulimit -u and the cgroup's pids.max)");
+    const bool started = os::thread_start(
+        thread, dump_stack_bytes,
+        [](void* raw) {
+            os::thread_without_signals();
+            static constinit atomic<bool> never{false};
+            dump(static_cast<Request*>(raw)->of,
+                 {[](void* self, const char* text, std::size_t bytes) {
+                      auto& to = *static_cast<Request*>(self);
+                      to.written = std::fwrite(text, 1, bytes, to.file) == bytes;
+                      return to.written;
+                  },
+                  raw},
+                 never, static_cast<Request*>(raw)->unit);
+        },
+        &request);
+    if (!started)
+        return fail(WEFT_SYSTEM,
+                    "the kernel refused an OS thread for the dump (see ulimit -u and the cgroup's pids.max)");
     os::thread_join(thread);
     if (!request.written) return fail(WEFT_SYSTEM, "the dump could not be written");
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

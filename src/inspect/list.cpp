@@ -37,7 +37,8 @@ struct Gauge {
 constexpr Gauge gauges[] = {
     {"/stacks/count/live", [](const Process& of) -> std::uint64_t { return of.stacks.live(); }},
     {"/stacks/count/created", [](const Process& of) -> std::uint64_t { return of.stacks.created(); }},
-    {"/stacks/count/guarded-by-canary", [](const Process& of) -> std::uint64_t { return of.stacks.guarded_by_canary(); }},
+    {"/stacks/count/guarded-by-canary",
+     [](const Process& of) -> std::uint64_t { return of.stacks.guarded_by_canary(); }},
     {"/stacks/count/unguarded", [](const Process& of) -> std::uint64_t { return of.stacks.unguarded(); }},
     {"/stacks/bytes/idle", [](const Process& of) -> std::uint64_t { return of.stacks.idle_bytes(); }},
     {"/descriptors/bytes", [](const Process& of) -> std::uint64_t { return of.descriptors.resident_bytes(); }},
@@ -46,24 +47,30 @@ constexpr Gauge gauges[] = {
     {"/hosts/count/in-use", [](const Process& of) -> std::uint64_t { return of.hosts.in_use(); }},
     {"/hosts/count/started", [](const Process& of) -> std::uint64_t { return of.hosts.started(); }},
     {"/hosts/count/refused", [](const Process& of) -> std::uint64_t { return of.hosts.refused(); }},
-    {"/hosts/switch-by-instruction", [](const Process&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction.load(); }},
+    {"/hosts/switch-by-instruction",
+     [](const Process&) -> std::uint64_t { return arch::sets_thread_pointer_by_instruction.load(); }},
     {"/hosts/count/used-up", [](const Process& of) -> std::uint64_t { return of.hosts.used_up(); }},
     {"/streams/count/live", [](const Process& of) -> std::uint64_t { return of.stream_count; }},
     {"/harts/count/limit", [](const Process&) -> std::uint64_t { return hart::limit(); }},
     {"/harts/count/granted", [](const Process& of) -> std::uint64_t { return of.base.granted(); }},
-    {"/harts/count/oversubscribed", [](const Process& of) -> std::uint64_t {
+    {"/harts/count/oversubscribed",
+     [](const Process& of) -> std::uint64_t {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
-    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose is not counted.
+    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose
+    // is not counted.
     {"/harts/count/lent", [](const Process& of) -> std::uint64_t { return of.base.grants(); }},
     // Beside neighbours: now, and how often some have come to be.
     {"/harts/count/withheld", [](const Process& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},
     {"/harts/count/withholdings", [](const Process& of) -> std::uint64_t { return of.neighbours.withholdings.load(); }},
-    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends, but where hosted units need the room.
-    {"/harts/count/carriers", [](const Process& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
+    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends, but
+    // where hosted units need the room.
+    {"/harts/count/carriers",
+     [](const Process& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
     // How often the kernel refused one. Where none can be had a guest's OS thread carries what it can.
-    {"/harts/count/carriers-refused", [](const Process& of) -> std::uint64_t { return of.carriers.refused.load() + of.rescue.carriers.refused.load(); }},
+    {"/harts/count/carriers-refused",
+     [](const Process& of) -> std::uint64_t { return of.carriers.refused.load() + of.rescue.carriers.refused.load(); }},
     {"/rescue/count/looks", [](const Process& of) -> std::uint64_t { return of.rescue.looks.load(); }},
     {"/rescue/count/emergencies", [](const Process& of) -> std::uint64_t { return of.rescue.emergencies.load(); }},
     {"/rescue/count/running", [](const Process& of) -> std::uint64_t { return of.rescue.running.load(); }},
@@ -96,7 +103,8 @@ bool split(const char* name, Text<128>& path, std::size_t& rank) {
 // The names that begin as `name` does up to its last slash, or all.
 Text<os::error_text_bytes> near(const char* name) {
     const char* const slash = *name == '\0' ? nullptr : std::strchr(name + 1, '/');
-    const std::string_view start = slash == nullptr ? std::string_view(name) : std::string_view(name, static_cast<std::size_t>(slash - name));
+    const std::string_view start =
+        slash == nullptr ? std::string_view(name) : std::string_view(name, static_cast<std::size_t>(slash - name));
     Text<os::error_text_bytes> list, all;
     auto offer = [&](const char* path) {
         if (std::string_view(path).substr(0, start.size()) == start) list.put("%s%s", list.empty() ? "" : ", ", path);
@@ -114,9 +122,10 @@ struct Visit {
     void* argument;
 };
 
-// A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is hidden
-// from the thread sanitizer, and copied by hand.
-[[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, const Pool* pool, weft_unit_info& info, char (&name)[sizeof unit.name]) {
+// A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is
+// hidden from the thread sanitizer, and copied by hand.
+[[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, const Pool* pool, weft_unit_info& info,
+                                          char (&name)[sizeof unit.name]) {
     const State now = unit.life.now(), state = shown(now);
     if (state == State::free || (pool != nullptr && unit.pool != pool)) return false;
     info.size = sizeof info;
@@ -128,7 +137,9 @@ struct Visit {
     name[sizeof name - 1] = '\0';
     info.name = name;
     info.spawn_site = unit.spawned_at();
-    info.waits_for = now == State::suspended ? name_of(Waits::suspend) : now != State::waiting ? "" : name_of(unit.waits);
+    info.waits_for = now == State::suspended ? name_of(Waits::suspend)
+                     : now != State::waiting ? ""
+                                             : name_of(unit.waits);
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
     // One that is ready again has something to go on from; one of kind Full has its stack from the beginning.
@@ -144,7 +155,7 @@ void visit_one(void* object, void* raw) {
     if (snapshot(*static_cast<const Unit*>(object), to.pool, info, name)) to.visit(&info, to.argument);
 }
 
-}  // namespace
+}   // namespace
 
 void look_at_unit(const Unit& unit, weft_unit_info& info) {
     char name[sizeof unit.name];
@@ -157,12 +168,14 @@ bool is_own_counter(const char* name) {
     for (std::size_t i = 0; i < counts; ++i) {
         if (std::strcmp(name, trace::path(nth(i))) == 0) return true;
     }
-    return std::any_of(std::begin(gauges), std::end(gauges), [name](const Gauge& gauge) { return std::strcmp(name, gauge.path) == 0; });
+    return std::any_of(std::begin(gauges), std::end(gauges),
+                       [name](const Gauge& gauge) { return std::strcmp(name, gauge.path) == 0; });
 }
 
 weft_status read_counter(Process& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
-    // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal handler that interrupted malloc.
+    // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal handler that
+    // interrupted malloc.
     Text<128> of_one;
     std::size_t rank = 0;
     const bool one_stream = std::strchr(name, '{') != nullptr && split(name, of_one, rank);
@@ -217,20 +230,25 @@ void print_counters_at_end(Process& of) {
     std::fclose(file);
 }
 
-void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool) {
+void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument,
+               const Pool* pool) {
     Visit to{pool, visit, argument};
     each_descriptor(of, visit_one, &to);
 }
 
 void print_units(Process& of, std::FILE* file) {
-    each_unit(of, [](const weft_unit_info* info, void* raw) {
-        auto* to = static_cast<std::FILE*>(raw);
-        std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id), name_of(static_cast<State>(info->state)),
-                     name_of(static_cast<Kind>(info->kind)), info->name);
-        if (info->waits_for[0] != '\0') std::fprintf(to, "\twaits for %s %p", info->waits_for, info->waits_object);
-        if (info->waits_until_ns != 0) std::fprintf(to, " until %llu ns", static_cast<unsigned long long>(info->waits_until_ns));
-        std::fprintf(to, "\tspawned at %p\n", info->spawn_site);
-    }, file);
+    each_unit(
+        of,
+        [](const weft_unit_info* info, void* raw) {
+            auto* to = static_cast<std::FILE*>(raw);
+            std::fprintf(to, "%llu\t%s\t%s\t'%s'", static_cast<unsigned long long>(info->id),
+                         name_of(static_cast<State>(info->state)), name_of(static_cast<Kind>(info->kind)), info->name);
+            if (info->waits_for[0] != '\0') std::fprintf(to, "\twaits for %s %p", info->waits_for, info->waits_object);
+            if (info->waits_until_ns != 0)
+                std::fprintf(to, " until %llu ns", static_cast<unsigned long long>(info->waits_until_ns));
+            std::fprintf(to, "\tspawned at %p\n", info->spawn_site);
+        },
+        file);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -17,11 +17,12 @@ bool is_own_counter(const char* name);
 
 weft_status read_counter(Process& of, const char* name, std::uint64_t* value);
 // `pool`: only of those that belong there; null: of all.
-void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument, const Pool* pool = nullptr);
+void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument,
+               const Pool* pool = nullptr);
 void print_units(Process& of, std::FILE* file);
 
 // Prints the counters where WEFT_COUNTERS says, if anywhere.
 void print_counters_at_end(Process& of);
 void print_counters(const Process& of, std::FILE* file);
 
-}  // namespace weft
+}   // namespace weft

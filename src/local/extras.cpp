@@ -16,7 +16,8 @@ Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_orde
 
 // Nobody reads them any more.
 [[gnu::always_inline]] inline void release_first(Extras& extras) {
-    if (void* const given = extras.data.load(std::memory_order_relaxed); given != nullptr && extras.release != nullptr) extras.release(given);
+    if (void* const given = extras.data.load(std::memory_order_relaxed); given != nullptr && extras.release != nullptr)
+        extras.release(given);
     release_slots(extras);
     if (extras.locals != extras.first_locals) os::release(extras.locals);
 }
@@ -38,11 +39,12 @@ Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_orde
 [[gnu::always_inline]] inline Extras* take_from(Unit& unit) {
     auto* const had = static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));
     extras_word(unit).store(nullptr, std::memory_order_relaxed);
-    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras.word), std::memory_order_relaxed);
+    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) & ~Unit::extras.word),
+                     std::memory_order_relaxed);
     return had;
 }
 
-}  // namespace
+}   // namespace
 
 void* take_extras_outside() {
     Process& of = process();
@@ -93,7 +95,8 @@ bool give_data(Unit& unit, void* data, void (*release)(void*), Stream* stream) {
 
 bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void*), Stream* stream) {
     if (extras_of(unit) != nullptr || (key != nullptr && key->place >= Extras::slots_here)) {
-        return key == nullptr ? give_data(unit, data, release, stream) : set_lasting(unit, *key, data, stream) == Lasting::set;
+        return key == nullptr ? give_data(unit, data, release, stream)
+                              : set_lasting(unit, *key, data, stream) == Lasting::set;
     }
     Extras* const made = take_extras(stream);
     if (made == nullptr) return false;
@@ -105,7 +108,8 @@ bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void*
     }
     // By stores: nobody asks anything of it yet. release: pairs with extras_of(). relaxed: as in publish_extras().
     extras_word(unit).store(made, std::memory_order_release);
-    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras.word), std::memory_order_relaxed);
+    unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras.word),
+                     std::memory_order_relaxed);
     return true;
 }
 
@@ -113,7 +117,8 @@ void drop_extras(Unit& unit, Stream* stream) {
     Extras* const had = take_from(unit);
     if (had == nullptr) return;
     release_first(*had);
-    if (more_of(*had) != nullptr) [[unlikely]] drop_more(*had, stream);
+    if (more_of(*had) != nullptr) [[unlikely]]
+        drop_more(*had, stream);
     give_extras(stream, had);
 }
 
@@ -124,4 +129,4 @@ void release_extras(Unit& unit) {
     release_more(*had);
 }
 
-}  // namespace weft
+}   // namespace weft

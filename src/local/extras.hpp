@@ -1,4 +1,5 @@
-// Extras come and go: their memory is the calling stream's, or that of all OS threads that are no streams. See unit/extras.hpp.
+// Extras come and go: their memory is the calling stream's, or that of all OS threads that are no streams. See
+// unit/extras.hpp.
 #pragma once
 
 #include "process/stream.hpp"
@@ -20,7 +21,8 @@ void give_extras_outside(Extras* extras);
 }
 
 [[gnu::always_inline]] inline void give_extras(Stream* stream, Extras* extras) {
-    if (stream == nullptr) [[unlikely]] return give_extras_outside(extras);
+    if (stream == nullptr) [[unlikely]]
+        return give_extras_outside(extras);
     stream->heap->extras->give(extras);
 }
 
@@ -32,7 +34,8 @@ Extras* others_extras(const Unit& unit);
 inline Extras* publish_extras(Unit& unit, Extras* made) {
     // relaxed: it decides who is the first, and no more.
     const Unit::Marks before{unit.marks.fetch_or(Unit::extras.word, std::memory_order_relaxed)};
-    if (before.has(Unit::extras)) [[unlikely]] return others_extras(unit);
+    if (before.has(Unit::extras)) [[unlikely]]
+        return others_extras(unit);
     extras_word(unit).store(made, std::memory_order_release);   // release: pairs with extras_of()
     return made;
 }
@@ -51,4 +54,4 @@ void drop_extras(Unit& unit, Stream* stream);
 // Releases what it has, where the memory goes with the runtime.
 void release_extras(Unit& unit);
 
-}  // namespace weft
+}   // namespace weft

@@ -14,13 +14,15 @@ namespace {
 
 // Under the lock of the unit's extras. Null: no memory.
 Extras* next_of(Extras& extras, Stream* stream) {
-    if (Extras* const had = extras.more.load(std::memory_order_relaxed)) return had;   // relaxed: written under the lock
+    // relaxed: written under the lock
+    if (Extras* const had = extras.more.load(std::memory_order_relaxed)) return had;
     Extras* const made = take_extras(stream);
     if (made != nullptr) extras.more.store(made, std::memory_order_release);   // release: pairs with lasting_of()
     return made;
 }
 
-// Values of a key that is about to be freed, taken out while no slab comes or goes and released when that is over: what is called then may make and free units.
+// Values of a key that is about to be freed, taken out while no slab comes or goes and released when that is over: what
+// is called then may make and free units.
 struct Taking {
     static constexpr std::size_t few = 64;
 
@@ -51,7 +53,9 @@ void each_extras(Process& of, void (*visit)(void* extras, void* argument), void*
     of.extras.each(visit, argument);
     if (of.inherited == nullptr) return;
     // acquire: as lasting_of().
-    for (Extras* extras = extras_of(*of.inherited); extras != nullptr; extras = extras->more.load(std::memory_order_acquire)) visit(extras, argument);
+    for (Extras* extras = extras_of(*of.inherited); extras != nullptr;
+         extras = extras->more.load(std::memory_order_acquire))
+        visit(extras, argument);
 }
 
 std::size_t count_values(Process& of, std::uint64_t mark) {
@@ -59,14 +63,17 @@ std::size_t count_values(Process& of, std::uint64_t mark) {
         std::uint64_t mark;
         std::size_t found;
     } count{mark, 0};
-    each_extras(of, [](void* object, void* raw) {
-        auto& to = *static_cast<Count*>(raw);
-        for (const Slot& slot : static_cast<Extras*>(object)->slots) to.found += slot.has(to.mark) ? 1 : 0;
-    }, &count);
+    each_extras(
+        of,
+        [](void* object, void* raw) {
+            auto& to = *static_cast<Count*>(raw);
+            for (const Slot& slot : static_cast<Extras*>(object)->slots) to.found += slot.has(to.mark) ? 1 : 0;
+        },
+        &count);
     return count.found;
 }
 
-}  // namespace
+}   // namespace
 
 Lasting set_lasting(Unit& unit, const Key& key, void* value, Stream* stream) {
     Extras* extras = extras_of(unit);
@@ -100,7 +107,7 @@ void release_lasting(const Key& key) {
     void* few[Taking::few];
     std::size_t room = std::max(count_values(*of, key.mark), Taking::few);
     auto* const many = room == Taking::few ? nullptr : static_cast<void**>(os::allocate(room * sizeof(void*)));
-    if (many == nullptr) room = Taking::few;   // it takes several rounds
+    if (many == nullptr) room = Taking::few;                                      // it takes several rounds
     void (*const release)(void*) = key.release.load(std::memory_order_relaxed);   // relaxed: as in release_slots()
     Taking taking{key.mark, many == nullptr ? few : many, room};
     do {
@@ -110,9 +117,10 @@ void release_lasting(const Key& key) {
         for (std::size_t i = 0; i < taking.count; ++i) {
             if (release != nullptr) release(taking.values[i]);
         }
-        if (taking.more && taking.count == 0) os::thread_yield();   // until those who free units have released what they have taken
+        // until those who free units have released what they have taken
+        if (taking.more && taking.count == 0) os::thread_yield();
     } while (taking.more);
     os::release(many);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -98,7 +98,7 @@ private:
     std::uint32_t used_ = 0;   // places that were ever given out
     Key* free_ = nullptr;
 };
-constinit Table passing(Table::most_chunks * chunk_keys);
+constinit Table passing(Table::most_chunks* chunk_keys);
 constinit Table lasting(1024);   // a unit's values are found by as many steps as there are threes of them
 
 // For the simulator, which learns of it where keys are made: the tables are nobody else's.
@@ -135,7 +135,8 @@ void begin_to_follow(Unit& unit) {
     call_nobody(current(), unit);
 }
 
-// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its parent has, that goes on with `callable`.
+// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its
+// parent has, that goes on with `callable`.
 void cease_to_follow(const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
     if (is_in_own_float(unit)) return;   // which calls nobody
@@ -146,7 +147,7 @@ void cease_to_follow(const Unit& unit) {
 bool grow(Extras& extras, std::uint32_t place) {
     if (place < Extras::few) {
         for (Local& local : extras.first_locals) local = {};   // as another unit may have left them
-        extras.locals_room = Extras::few;   // the first, in the place that is there for it
+        extras.locals_room = Extras::few;                      // the first, in the place that is there for it
         return true;
     }
     std::uint32_t room = Extras::few;
@@ -160,7 +161,7 @@ bool grow(Extras& extras, std::uint32_t place) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 Key* make_key(void (*destructor)(void*)) {
     std::lock_guard guard(lock);
@@ -182,7 +183,8 @@ Key* make_lasting_key(void (*release)(void*)) {
     key->release.store(release, std::memory_order_relaxed);   // relaxed: as above
     key->near = key->place < Extras::slots_here;
     key->offset = static_cast<std::uint32_t>(offsetof(Extras, slots) + (key->near ? key->place * sizeof(Slot) : 0));
-    const std::uint32_t generation = key->generation.load(std::memory_order_relaxed) + 1;   // relaxed: written under the lock
+    // relaxed: written under the lock
+    const std::uint32_t generation = key->generation.load(std::memory_order_relaxed) + 1;
     key->mark = std::uint64_t{generation} << 32 | key->place;
     key->generation.store(generation, std::memory_order_release);   // release: pairs with Key::lives()
     return key;
@@ -228,7 +230,8 @@ void end_locals(Unit& unit) noexcept {
     if (had == nullptr || had->locals_room == 0) return;   // it has some for other reasons
     Extras& extras = *had;
     unit.mark(Unit::ending);
-    const bool followed = following.load(std::memory_order_relaxed) != 0 && is_followed(unit);   // relaxed: the unit's own values
+    // relaxed: the unit's own values
+    const bool followed = following.load(std::memory_order_relaxed) != 0 && is_followed(unit);
     bool some = true;
     for (int round = 0; round < rounds && some; ++round) {
         some = false;
@@ -266,7 +269,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
         if (place == followers + most_following) return false;
         key.leaves.store(leaves, std::memory_order_relaxed);   // relaxed, both: its place publishes them
         key.returns.store(returns, std::memory_order_relaxed);
-        place->store(&key, std::memory_order_release);         // release: pairs with each_follower()
+        place->store(&key, std::memory_order_release);   // release: pairs with each_follower()
         following.fetch_add(1);
     }
     unit_hooks.mark_guests(Unit::careful);
@@ -288,7 +291,7 @@ bool tell_followers(const Stream& stream, const Unit& unit, atomic<void (*)(void
     return followed;
 }
 
-}  // namespace
+}   // namespace
 
 void tell_followers_it_leaves(Stream& stream, const Unit& unit) {
     if (tell_followers(stream, unit, &Key::leaves)) call_again(stream);
@@ -308,4 +311,4 @@ void tell_followers_of_primary() {
     each_follower([](const Key& key) { key.returns.load(std::memory_order_relaxed)(nullptr); });   // relaxed: as above
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,5 @@
-// Unit-local values: what a unit keeps under a key that the program has made. Keys belong to the process, not to the runtime: they
-// may be made before it starts and outlive it.
+// Unit-local values: what a unit keeps under a key that the program has made. Keys belong to the process, not to the
+// runtime: they may be made before it starts and outlive it.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,27 @@ namespace weft {
 
 struct Stream;
 
-// Never freed, so that a value that was left under a key can be told from those of the key's successor in the same place.
+// Never freed, so that a value that was left under a key can be told from those of the key's successor in the same
+// place.
 struct Key {
     // What others read without a call, of a lasting key (include/weft/embed/here.h); constant while it lives.
-    std::uint64_t mark = 0;                // generation and place: of this use alone
-    std::uint32_t offset = 0;              // of its slot in the extras
-    bool near = false;                     // it is there; else in further ones
-    bool lasting = false;                  // for good: lasting.hpp
+    std::uint64_t mark = 0;     // generation and place: of this use alone
+    std::uint32_t offset = 0;   // of its slot in the extras
+    bool near = false;          // it is there; else in further ones
+    bool lasting = false;       // for good: lasting.hpp
 
     atomic<void (*)(void*)> destructor{nullptr};
     atomic<std::uint32_t> generation{0};   // odd: it lives
     std::uint32_t place = 0;               // among its like
     Key* next_free = nullptr;
     atomic<void (*)(void*)> release{nullptr};
-    atomic<void (*)(void*)> leaves{nullptr}, returns{nullptr};   // of one that follows units: read by way of following()
+    // of one that follows units: read by way of following()
+    atomic<void (*)(void*)> leaves{nullptr}, returns{nullptr};
 
     // acquire: pairs with the release of make_key(), for one who got the key by ways without order.
     bool lives() const { return generation.load(std::memory_order_acquire) % 2 == 1; }
-    bool follows() const { return leaves.load(std::memory_order_relaxed) != nullptr; }   // relaxed: the key lives, so nobody changes it
+    // relaxed: the key lives, so nobody changes it
+    bool follows() const { return leaves.load(std::memory_order_relaxed) != nullptr; }
 };
 
 // Null: no memory.
@@ -52,14 +55,14 @@ inline void* local_of(const Unit& unit, const Key& key) {
 // The same. False: no memory. `stream`: the calling one, or null.
 bool set_local(Unit& unit, const Key& key, void* value, Stream* stream);
 
-// The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the scheduler's.
-// From here on nothing that the unit is asked for counts.
+// The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the
+// scheduler's. From here on nothing that the unit is asked for counts.
 void end_locals(Unit& unit) noexcept;
 
 // ---- keys that follow units ------------------------------------------------------------------------------
 //
-// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and `callable` is empty while it runs: a unit that was
-// called in its place would find its words.
+// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and `callable` is empty
+// while it runs: a unit that was called in its place would find its words.
 
 inline constexpr std::size_t most_following = 8;
 
@@ -75,7 +78,8 @@ bool is_followed(const Unit& unit);
 // Its OS thread runs it by itself: a guest, or a primary unit that does not roam.
 bool is_own_code(const Unit& unit);
 
-// Whether a key may follow the unit, which runs; relaxed: it has set its values itself, or is a guest, which has the mark.
+// Whether a key may follow the unit, which runs; relaxed: it has set its values itself, or is a guest, which has the
+// mark.
 inline bool may_be_followed(const Unit& unit) {
     return unit.marked(Unit::careful) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
 }
@@ -87,7 +91,8 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit);
 void tell_followers_of_primary();
 // A guest has got a unit.
 inline void let_follow_guest(Unit& unit) {
-    if (following.load() != 0) unit.mark(Unit::careful);   // seq_cst: against follow(), which lists those that there are by now
+    // seq_cst: against follow(), which lists those that there are by now
+    if (following.load() != 0) unit.mark(Unit::careful);
 }
 
 // While nobody runs, in builds that check: whether the tables of keys hold together. Null: no key has been made.
@@ -96,4 +101,4 @@ inline void (*check_keys)() = nullptr;
 // In the child of a fork. Each step of what the lock guards leaves the keys whole.
 void keys_forked();
 
-}  // namespace weft
+}   // namespace weft

@@ -52,12 +52,13 @@ void own_float_body(void* argument) {
 bool shared_floating_point(arch::FloatingPoint& shared) {
     const Stream* const stream = current_or_null();
     const Unit* const unit = stream == nullptr ? nullptr : stream->running;
-    if (unit == nullptr || !(unit->kind == Kind::hosted ? stream->carrier.own.host != nullptr : is_in_own_float(*unit))) return false;
+    if (unit == nullptr || !(unit->kind == Kind::hosted ? stream->carrier.own.host != nullptr : is_in_own_float(*unit)))
+        return false;
     shared = stream->carrier.own.floating_point;
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 void give_own_float(Unit& unit) { give_own_float(unit, arch::floating_point()); }
 
@@ -81,8 +82,9 @@ arch::FloatingPoint leave_own_float(Stream& stream) {
 void enter_own_float(Stream& stream, const arch::FloatingPoint& own) {
     stream.carrier.own.floating_point = arch::floating_point();
     arch::set_floating_point(own, stream.carrier.own.floating_point);
-    stream.callable = &Stream::no_pool;                           // what it calls would run with its own
-    if (stream.sched->calls_program) stream.through_home = true;  // and so would who picks the next, before it has left
+    stream.callable = &Stream::no_pool;   // what it calls would run with its own
+    if (stream.sched->calls_program)
+        stream.through_home = true;   // and so would who picks the next, before it has left
 }
 
 void end_own_float(Stream& stream, Unit& unit) {
@@ -91,14 +93,17 @@ void end_own_float(Stream& stream, Unit& unit) {
     leave_own_float(stream);
 }
 
-// relaxed, both: whoever takes a job under its list's lock sees what was noted before it was shown there, or something later.
+// relaxed, both: whoever takes a job under its list's lock sees what was noted before it was shown there, or something
+// later.
 void note_own_float(Unit& owner) {
-    if (is_in_own_float(owner)) atomic_ref(owner.user_stack_bytes).store(arch::pack(arch::floating_point()) | marks, std::memory_order_relaxed);
+    if (is_in_own_float(owner))
+        atomic_ref(owner.user_stack_bytes).store(arch::pack(arch::floating_point()) | marks, std::memory_order_relaxed);
 }
 
 bool noted_own_float(const Unit& owner, arch::FloatingPoint& noted) {
     if (!owner.marked(Unit::careful)) return false;
-    const std::size_t word = atomic_ref(const_cast<std::size_t&>(owner.user_stack_bytes)).load(std::memory_order_relaxed);
+    const std::size_t word =
+        atomic_ref(const_cast<std::size_t&>(owner.user_stack_bytes)).load(std::memory_order_relaxed);
     if ((word & marks) != marks) return false;
     noted = arch::unpack(word & ~marks);
     return true;
@@ -136,10 +141,12 @@ void CallFor::come_back() const {
 weft_status begin_own_float(Process& of) {
     os::floating_point_of_threads.store(shared_floating_point);
     if (!of.settings.values.own_float) return WEFT_OK;
-    if constexpr (!config::observers) return fail(WEFT_UNSUPPORTED, "WEFT_OWN_FLOAT needs a library with WEFT_FEATURE_OBSERVERS; this one has none");
+    if constexpr (!config::observers)
+        return fail(WEFT_UNSUPPORTED, "WEFT_OWN_FLOAT needs a library with WEFT_FEATURE_OBSERVERS; this one has none");
     Observer* added = nullptr;
-    const Observer gives{WEFT_OBSERVED_CREATE | WEFT_OBSERVED_REVIVE, [](const weft_observation* seen, void*) { give_own_float(*to_unit(seen->unit)); }, nullptr};
+    const Observer gives{WEFT_OBSERVED_CREATE | WEFT_OBSERVED_REVIVE,
+                         [](const weft_observation* seen, void*) { give_own_float(*to_unit(seen->unit)); }, nullptr};
     return add_observer(of, gives, &added);
 }
 
-}  // namespace weft
+}   // namespace weft

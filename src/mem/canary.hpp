@@ -7,4 +7,4 @@ namespace weft::mem {
 
 void canary_write(Stack& stack);   // makes the stack's lowest page resident
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -1,4 +1,5 @@
-// What holds of the stores of memory and their caches while nobody runs: each list against what is counted of it. In builds that check.
+// What holds of the stores of memory and their caches while nobody runs: each list against what is counted of it. In
+// builds that check.
 #include <bit>
 
 #include "mem/slab.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 SlabLink next_free(void* object) { return *static_cast<SlabLink*>(object); }
 
-}  // namespace
+}   // namespace
 
 // ---- slabs ------------------------------------------------------------------------------------------
 
@@ -47,7 +48,8 @@ void SlabStore::check_whole() const {
         for (const SlabRegion* region = list; region != nullptr; before = region, region = region->next, ++regions) {
             WEFT_ASSERT(region->previous == before && (region->used == SlabRegion::all) == (list == full_));
             for (std::uint32_t used = region->used; used != 0; used &= used - 1, ++out) {
-                const auto* slab = reinterpret_cast<const Slab*>(region->base + static_cast<std::size_t>(std::countr_zero(used)) * slab_bytes);
+                const auto* slab = reinterpret_cast<const Slab*>(
+                    region->base + static_cast<std::size_t>(std::countr_zero(used)) * slab_bytes);
                 WEFT_ASSERT(slab->region == region && slab->owner != nullptr);
             }
         }
@@ -59,7 +61,8 @@ void SlabStore::check_whole() const {
         for (const Slab* slab = cache->slabs_; slab != nullptr; slab = slab->next) ++owned;
     }
     WEFT_ASSERT(owned == slabs_);
-    for (const SlabCache* cache = orphans_; cache != nullptr && orphans <= caches; cache = cache->next_orphan_) ++orphans;
+    for (const SlabCache* cache = orphans_; cache != nullptr && orphans <= caches; cache = cache->next_orphan_)
+        ++orphans;
     WEFT_ASSERT(orphans <= caches);
 }
 
@@ -74,7 +77,8 @@ void StackStore::check_whole() const {
             WEFT_ASSERT(stack->size_class == of && stack->prepared && !stack->user);
             hot_bytes += stack->bytes;
         }
-        WEFT_ASSERT(depot.carving == nullptr || (depot.carving->size_class == of && depot.carving->carved < depot.carving->count));
+        WEFT_ASSERT(depot.carving == nullptr ||
+                    (depot.carving->size_class == of && depot.carving->carved < depot.carving->count));
         const StackChunk* before = nullptr;
         for (const StackChunk* chunk = depot.cold; chunk != nullptr; before = chunk, chunk = chunk->cold_next) {
             WEFT_ASSERT(chunk->cold_previous == before && chunk->size_class == of && chunk->cold_count != 0);
@@ -109,4 +113,4 @@ void StackStore::check_whole() const {
     WEFT_ASSERT(hot + cold + cached <= prepared);
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

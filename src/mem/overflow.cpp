@@ -20,8 +20,8 @@ namespace {
 struct Handled {
     int signal;
     struct sigaction previous;
-    bool in_chain;             // our handler is installed, or somebody who came later may still call it
-    atomic<bool> spent;        // the previous handler was for one time (SA_RESETHAND) and has been called
+    bool in_chain;        // our handler is installed, or somebody who came later may still call it
+    atomic<bool> spent;   // the previous handler was for one time (SA_RESETHAND) and has been called
 };
 
 Handled handled[] = {{SIGSEGV, {}, false, {false}}, {SIGBUS, {}, false, {false}}, {SIGILL, {}, false, {false}}};
@@ -71,7 +71,8 @@ void chain(Handled& entry, siginfo_t* info, void* context, bool overflow) {
     const bool once = (previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
     const bool spent = once && entry.spent.exchange(true, std::memory_order_relaxed);
     if (!(previous.sa_flags & SA_SIGINFO) && previous.sa_handler == SIG_IGN && !of_the_kernel) return;
-    if (spent || (!(previous.sa_flags & SA_SIGINFO) && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN))) {
+    if (spent ||
+        (!(previous.sa_flags & SA_SIGINFO) && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN))) {
         if (of_the_kernel && !overflow) tell_crash(*info, context);
         set_default(entry.signal);
         if (!of_the_kernel) raise(entry.signal);   // delivered when this handler returns
@@ -99,10 +100,11 @@ void handle(int signal, siginfo_t* info, void* context) {
     // acquire: pairs with the release in overflow_install(); what describe reads was made before.
     const OverflowDescribe describe = describe_fault.load(std::memory_order_acquire);
     char text[512];
-    const bool overflow = describe != nullptr && info->si_code > 0 && describe(arch::interrupted_code(context), info->si_addr, text, sizeof text);
+    const bool overflow = describe != nullptr && info->si_code > 0 &&
+                          describe(arch::interrupted_code(context), info->si_addr, text, sizeof text);
     if (overflow) write_all(text, strnlen(text, sizeof text));
-    // Where nobody else handles it we return, the instruction faults again, and the process ends as it would have. A program that was there before
-    // us may have more to say, or know a remedy.
+    // Where nobody else handles it we return, the instruction faults again, and the process ends as it would have. A
+    // program that was there before us may have more to say, or know a remedy.
     auto mine = [=](const Handled& entry) { return entry.signal == signal; };
     chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context, overflow);
     errno = saved;
@@ -110,7 +112,7 @@ void handle(int signal, siginfo_t* info, void* context) {
 
 bool is_ours(const struct sigaction& action) { return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == handle; }
 
-}  // namespace
+}   // namespace
 
 void overflow_install(OverflowDescribe describe, CrashDescribe crash) {
     // release: pairs with the acquire in handle(), and in tell_crash().
@@ -135,8 +137,8 @@ void overflow_install(OverflowDescribe describe, CrashDescribe crash) {
 }
 
 void overflow_remove() {
-    describe_fault.store(nullptr, std::memory_order_release);  // release: pairs with the acquire in handle()
-    describe_crash.store(nullptr, std::memory_order_release);  // release: pairs with the acquire in tell_crash()
+    describe_fault.store(nullptr, std::memory_order_release);   // release: pairs with the acquire in handle()
+    describe_crash.store(nullptr, std::memory_order_release);   // release: pairs with the acquire in tell_crash()
     for (Handled& entry : handled) {
         struct sigaction present {};
         sigaction(entry.signal, nullptr, &present);
@@ -174,4 +176,4 @@ void AlternateStack::leave() {
     memory_ = nullptr;
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -9,9 +9,8 @@
 
 namespace weft::mem {
 
-// True: `fault_address`, which the instruction at `code` accessed, lies in the guard of a unit's stack, and `text` (of `bytes`) holds
-// what to say, ended by a zero.
-// Called in a signal handler.
+// True: `fault_address`, which the instruction at `code` accessed, lies in the guard of a unit's stack, and `text` (of
+// `bytes`) holds what to say, ended by a zero. Called in a signal handler.
 using OverflowDescribe = bool (*)(std::uintptr_t code, const void* fault_address, char* text, std::size_t bytes);
 
 // A fault that nobody else handles, so that it ends the process: what to say of the one at the instruction
@@ -45,4 +44,4 @@ private:
     bool inside_ = false;
 };
 
-}  // namespace weft::mem
+}   // namespace weft::mem

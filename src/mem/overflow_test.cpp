@@ -24,7 +24,6 @@ void nobody_handles() {
     std::signal(SIGBUS, SIG_DFL);
 }
 
-
 using namespace weft::mem;
 namespace os = weft::os;
 namespace sanitizer = weft::sanitizer;
@@ -145,7 +144,8 @@ TEST_P(GuardDeathTest, IsNamedAndThenTheSignalEndsTheProcess) {
 INSTANTIATE_TEST_SUITE_P(Overflow, GuardDeathTest, testing::Values(Guard::automatic, Guard::install, Guard::mprotect),
                          [](const auto& chosen) {
                              return std::string(chosen.param == Guard::automatic ? "automatic"
-                                                : chosen.param == Guard::install ? "install" : "mprotect");
+                                                : chosen.param == Guard::install ? "install"
+                                                                                 : "mprotect");
                          });
 
 TEST(Overflow, AStackThatIsDeepEnoughIsLeftAlone) {
@@ -271,7 +271,8 @@ TEST(ChainDeathTest, ASentSignalHasItsDefault) {
 
 TEST(ChainDeathTest, AHandlerForOneTimeIsCalledOnce) {
     auto scenario = [] {
-        set_handler(SIGSEGV, [](int) { std::fputs("once.", stderr); }, static_cast<int>(SA_RESETHAND));
+        set_handler(
+            SIGSEGV, [](int) { std::fputs("once.", stderr); }, static_cast<int>(SA_RESETHAND));
         overflow_install(describe);
         touch(no_access_page());   // the handler repairs nothing: the fault comes again
     };
@@ -299,7 +300,7 @@ void install_below_another() {
     action.sa_sigaction = pass_on;
     sigaction(SIGSEGV, &action, &below);   // calls ours
     overflow_remove();
-    overflow_install(describe);            // must not make ours call pass_on
+    overflow_install(describe);   // must not make ours call pass_on
 }
 
 TEST(ChainDeathTest, InstallingAnewBelowWhoeverCameLaterMakesNoRing) {
@@ -358,9 +359,9 @@ TEST(CrashDeathTest, IsExplainedBehindAHandlerThatLeavesTheEndToTheKernel) {
 TEST(CrashDeathTest, AnOverflowIsNotExplainedAsACrashToo) {
     const auto scenario = [] {
         nobody_handles();
-        overflow_install(
-            [](std::uintptr_t, const void*, char* text, std::size_t bytes) { return std::snprintf(text, bytes, "overflow.") > 0; },
-            explain);
+        overflow_install([](std::uintptr_t, const void*, char* text,
+                            std::size_t bytes) { return std::snprintf(text, bytes, "overflow.") > 0; },
+                         explain);
         touch(no_access_page());
     };
     EXPECT_EXIT(scenario(), testing::KilledBySignal(SIGSEGV), "^overflow\\.$");
@@ -457,4 +458,4 @@ TEST(AlternateStack, NoMemoryIsSaid) {
     alternate.leave();
 }
 
-}  // namespace
+}   // namespace

@@ -13,8 +13,8 @@ namespace weft::mem {
 
 namespace {
 
-constexpr std::uint32_t away_batch = 32;   // one atomic for so many objects that go home
-constexpr std::size_t carve_bytes = 4096;  // fresh objects are linked a page at a time
+constexpr std::uint32_t away_batch = 32;    // one atomic for so many objects that go home
+constexpr std::size_t carve_bytes = 4096;   // fresh objects are linked a page at a time
 
 SlabLink& link_of(void* object) { return *static_cast<SlabLink*>(object); }
 
@@ -35,7 +35,7 @@ void list_remove(SlabRegion*& list, SlabRegion* region) {
     if (region->next != nullptr) region->next->previous = region->previous;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- the cache ------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ std::size_t reserved(std::size_t object_bytes, bool annexed) {
     return (bytes + object_bytes - 1) / object_bytes;
 }
 
-}  // namespace
+}   // namespace
 
 SlabStore::SlabStore(std::size_t object_bytes, bool huge, bool annexed) noexcept
     : object_bytes_(object_bytes), reserved_(reserved(object_bytes, annexed)), huge_(huge) {
@@ -284,7 +284,8 @@ SlabRegion* SlabStore::open_region() noexcept {
         os::unmap(base, region_bytes);
         return nullptr;
     }
-    sanitizer::begin_root(base, region_bytes);   // units lie there, and what is theirs alone outlives a process that ends while they live
+    // units lie there, and what is theirs alone outlives a process that ends while they live
+    sanitizer::begin_root(base, region_bytes);
     if (regions_ == 0) {
         os::advise_huge(base, region_bytes, false);   // also where the system makes everything huge unasked
     } else if (huge_) {
@@ -308,7 +309,8 @@ Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
     }
     ++slabs_;
     char* const place = region->base + static_cast<std::size_t>(slot) * slab_bytes;
-    os::populate(place, slab_bytes);   // a fault for each page would take twice as long, and as long as it takes to fill many descriptors
+    // a fault for each page would take twice as long, and as long as it takes to fill many descriptors
+    os::populate(place, slab_bytes);
     auto* slab = new (place) Slab{};
     slab->owner = owner;
     slab->region = region;
@@ -324,8 +326,8 @@ void SlabStore::close_slabs(Slab* list) noexcept {
     }
 }
 
-// The last region with room stays mapped when it empties, without its pages: a program that comes and goes by one slab shall
-// not map and unmap each time.
+// The last region with room stays mapped when it empties, without its pages: a program that comes and goes by one slab
+// shall not map and unmap each time.
 void SlabStore::close_slab(Slab* slab) noexcept {
     SlabRegion* region = slab->region;
     const auto slot = static_cast<std::size_t>(reinterpret_cast<char*>(slab) - region->base) / slab_bytes;
@@ -349,4 +351,4 @@ void SlabStore::close_slab(Slab* slab) noexcept {
     os::destroy(region);
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -28,8 +28,8 @@ using SlabLink [[gnu::may_alias]] = void*;
 
 // What stands at the start of a slab.
 struct alignas(config::cache_line) Slab {
-    SlabCache* owner;               // fixed while the slab is out of the store
-    Slab* next;                     // the owner's slabs
+    SlabCache* owner;   // fixed while the slab is out of the store
+    Slab* next;         // the owner's slabs
     SlabRegion* region;
     atomic<std::uint32_t> carved;   // objects that were ever handed out; written by the owner
     std::uint32_t idle;             // trim() counts here
@@ -52,8 +52,8 @@ inline Slab* slab_of(void* object) noexcept {
     return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(object) & ~(slab_bytes - 1));
 }
 
-// A word for each object of an annexed store, in the object's slab but not in the object: null until somebody writes it, and
-// null again when the object is given back. For what few objects have.
+// A word for each object of an annexed store, in the object's slab but not in the object: null until somebody writes
+// it, and null again when the object is given back. For what few objects have.
 inline atomic<void*>& annex_of(void* object, std::size_t object_bytes) noexcept {
     Slab* slab = slab_of(object);
     const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<char*>(slab));
@@ -66,7 +66,8 @@ public:
     // An object, zero-filled or as it was when it was last freed, its first 8 bytes undefined; null: no memory.
     [[gnu::always_inline]] void* take() noexcept {
         void* object = free_;
-        if (object == nullptr) [[unlikely]] return take_slow();
+        if (object == nullptr) [[unlikely]]
+            return take_slow();
         free_ = *static_cast<SlabLink*>(object);
         return object;
     }
@@ -74,19 +75,22 @@ public:
     // As take(), but null also when only the slow path would find one.
     [[gnu::always_inline]] void* try_take() noexcept {
         void* object = free_;
-        if (object != nullptr) [[likely]] free_ = *static_cast<SlabLink*>(object);
+        if (object != nullptr) [[likely]]
+            free_ = *static_cast<SlabLink*>(object);
         return object;
     }
 
     // An object of any cache of this store.
     [[gnu::always_inline]] void give(void* object) noexcept {
         check(object);
-        if (slab_of(object)->owner != this) [[unlikely]] return give_away(object);
+        if (slab_of(object)->owner != this) [[unlikely]]
+            return give_away(object);
         *static_cast<SlabLink*>(object) = free_;
         free_ = object;
     }
 
-    // The next object that is taken is taken by the slow path, which calls that before; unless one has been given meanwhile.
+    // The next object that is taken is taken by the slow path, which calls that before; unless one has been given
+    // meanwhile.
     void trip_next(void (*call)()) noexcept;
 
     // Sends home what has been given here and belongs elsewhere. Call it before idling.
@@ -127,8 +131,8 @@ private:
 
     void* free_ = nullptr;
     SlabStore& store_;
-    Slab* slabs_ = nullptr;         // all that this cache owns
-    Slab* carving_ = nullptr;       // the one that still has objects nobody has had; the head of slabs_ or null
+    Slab* slabs_ = nullptr;     // all that this cache owns
+    Slab* carving_ = nullptr;   // the one that still has objects nobody has had; the head of slabs_ or null
     // Free objects that nobody sees before take_slow().
     void* hidden_ = nullptr;
     void (*tripped_)() = nullptr;
@@ -137,8 +141,8 @@ private:
     void* away_first_ = nullptr;
     void* away_last_ = nullptr;
     std::uint32_t away_count_ = 0;
-    SlabCache* next_ = nullptr;         // the store's: all caches
-    SlabCache* next_orphan_ = nullptr;  // the store's: those without a stream
+    SlabCache* next_ = nullptr;          // the store's: all caches
+    SlabCache* next_orphan_ = nullptr;   // the store's: those without a stream
 
     // What other caches sent home: its own line, since others write it.
     alignas(config::cache_line) atomic<void*> returned_{nullptr};
@@ -169,8 +173,8 @@ public:
     // While nobody runs: the regions, what is out of them, and the caches.
     void check_whole() const;
 
-    std::size_t slabs() const;                                           // out with caches
-    std::size_t resident_bytes() const { return slabs() * slab_bytes; }  // what they take when all is touched
+    std::size_t slabs() const;                                            // out with caches
+    std::size_t resident_bytes() const { return slabs() * slab_bytes; }   // what they take when all is touched
     std::size_t object_bytes() const { return object_bytes_; }
     std::size_t objects_per_slab() const { return slab_bytes / object_bytes_ - reserved_; }
 
@@ -190,10 +194,10 @@ private:
     void each_of(SlabRegion* list, void (*visit)(void*, void*), void* argument);
 
     const std::size_t object_bytes_;
-    const std::size_t reserved_;            // objects whose place the header takes, with the annex
+    const std::size_t reserved_;   // objects whose place the header takes, with the annex
     const bool huge_;
-    mutable os::Lock lock_;                 // everything below
-    SlabRegion* open_ = nullptr;            // regions with room for a slab
+    mutable os::Lock lock_;        // everything below
+    SlabRegion* open_ = nullptr;   // regions with room for a slab
     SlabRegion* full_ = nullptr;
     SlabCache* caches_ = nullptr;
     SlabCache* orphans_ = nullptr;
@@ -206,9 +210,10 @@ inline void SlabCache::check([[maybe_unused]] void* object) const noexcept {
         const Slab* const slab = slab_of(object);
         const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<const char*>(slab));
         WEFT_ASSERT(offset % store_.object_bytes_ == 0 && offset / store_.object_bytes_ >= store_.reserved_);
-        // The store is this one, or, in the child of a fork, the parent's of the same objects, which it has left where it lies.
+        // The store is this one, or, in the child of a fork, the parent's of the same objects, which it has left where
+        // it lies.
         WEFT_ASSERT(slab->owner != nullptr && slab->owner->store_.object_bytes_ == store_.object_bytes_);
     }
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -75,7 +75,7 @@ namespace {
 
 int trips = 0;
 
-}  // namespace
+}   // namespace
 
 TEST(Slab, ATripIsToldOfByTheNextOneThatIsTakenAndLosesNothing) {
     SlabStore store(object_bytes);
@@ -195,13 +195,15 @@ TEST(Slab, EachVisitsWhatWasEverHandedOutFreeOrNot) {
         std::set<void*> all;
         int used = 0, free = 0;
     } seen;
-    store.each([](void* object, void* argument) {
-        auto& s = *static_cast<Seen*>(argument);
-        EXPECT_TRUE(s.all.insert(object).second);
-        const int state = static_cast<Object*>(object)->state.load();
-        s.used += state == 1;
-        s.free += state == 2;
-    }, &seen);
+    store.each(
+        [](void* object, void* argument) {
+            auto& s = *static_cast<Seen*>(argument);
+            EXPECT_TRUE(s.all.insert(object).second);
+            const int state = static_cast<Object*>(object)->state.load();
+            s.used += state == 1;
+            s.free += state == 2;
+        },
+        &seen);
     EXPECT_EQ(seen.used, static_cast<int>(objects.size()) - 1);
     EXPECT_EQ(seen.free, 1);
     for (auto* object : objects) EXPECT_EQ(seen.all.count(object), 1u);
@@ -403,9 +405,12 @@ TEST(Slab, ManyThreadsNeverShareAnObject) {
         });
     }
     while (running.load() > 0) {
-        store.each([](void* object, void* count) {
-            if (static_cast<Object*>(object)->state.load() > 2) static_cast<weft::atomic<int>*>(count)->fetch_add(1);
-        }, &wrong);
+        store.each(
+            [](void* object, void* count) {
+                if (static_cast<Object*>(object)->state.load() > 2)
+                    static_cast<weft::atomic<int>*>(count)->fetch_add(1);
+            },
+            &wrong);
         weft::os::thread_yield();
     }
     for (auto& thread : team) thread.join();
@@ -439,10 +444,12 @@ TEST(SlabDeathTest, AnObjectThatIsGivenTwiceStopsTheSimulator) {
     Object* const object = take(cache);
     cache->give(object);
     if constexpr (weft::config::checked) store.check_whole();
-    EXPECT_DEATH({
-        cache->give(object);
-        if constexpr (weft::config::checked) store.check_whole();
-    }, "does not hold");
+    EXPECT_DEATH(
+        {
+            cache->give(object);
+            if constexpr (weft::config::checked) store.check_whole();
+        },
+        "does not hold");
 }
 
-}  // namespace
+}   // namespace

@@ -31,7 +31,7 @@ char* align_up(char* address, std::size_t alignment) {
     return address + (alignment - reinterpret_cast<std::uintptr_t>(address) % alignment) % alignment;
 }
 
-}  // namespace
+}   // namespace
 
 std::size_t stack_minimum() { return os::signal_frame_bytes() + usable_minimum; }
 
@@ -84,10 +84,10 @@ void user_stack_done(Stack* stack) {
 
 // ---- how deep a stack was used ----------------------------------------------------------------------
 //
-// Our own stacks: their pages are given back, and later the kernel is asked which have come again: no memory is touched for
-// the measuring, so a stack of 64 MiB that needs 8 KiB still costs 8 KiB. A page that was swapped out
-// meanwhile is not seen; that takes a program that waits for long, and only the deepest page matters.
-// /proc/self/pagemap would tell, for three more system calls at each look.
+// Our own stacks: their pages are given back, and later the kernel is asked which have come again: no memory is touched
+// for the measuring, so a stack of 64 MiB that needs 8 KiB still costs 8 KiB. A page that was swapped out meanwhile is
+// not seen; that takes a program that waits for long, and only the deepest page matters. /proc/self/pagemap would tell,
+// for three more system calls at each look.
 //
 // The user's: his memory may share its pages with something else, or be a file's, and must not be discarded: it is
 // filled with a pattern, and the lowest word that has changed is the answer.
@@ -98,14 +98,15 @@ namespace {
 
 std::uint64_t* words_of(const Stack& stack) { return reinterpret_cast<std::uint64_t*>(stack.lowest); }
 
-[[gnu::no_sanitize_address, gnu::no_sanitize_thread]]
-std::size_t lowest_changed(const std::uint64_t* words, std::size_t from, std::size_t count, std::uint64_t fill) {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] std::size_t lowest_changed(const std::uint64_t* words,
+                                                                                 std::size_t from, std::size_t count,
+                                                                                 std::uint64_t fill) {
     std::size_t i = from;
     while (i < count && *static_cast<const volatile std::uint64_t*>(words + i) == fill) ++i;
     return i;
 }
 
-}  // namespace
+}   // namespace
 
 void measure_begin(Stack& stack) {
     sanitizer::unpoison(stack.lowest, stack.bytes);
@@ -132,4 +133,4 @@ std::size_t measure(const Stack& stack) {
     return static_cast<std::size_t>(end - os::lowest_resident(from, static_cast<std::size_t>(end - from)));
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -1,8 +1,8 @@
 // Stacks for units: size classes, a depot for the process, a cache for each stream, guards.
 //
-// A stack's record lies beside its memory, not in it, so that an idle stack's pages can go back to the system whole. Stacks
-// are carved from larger mappings, 64 at a time where they are small; committed when touched. A stack belongs to exactly
-// one of: a unit, a cache, the depot.
+// A stack's record lies beside its memory, not in it, so that an idle stack's pages can go back to the system whole.
+// Stacks are carved from larger mappings, 64 at a time where they are small; committed when touched. A stack belongs to
+// exactly one of: a unit, a cache, the depot.
 #pragma once
 
 #include <bit>
@@ -27,21 +27,21 @@ enum class Guard : std::uint8_t {
 
 struct StackSettings {
     std::size_t default_bytes = 65536;
-    std::size_t guard_bytes = 0;        // 0: one page
+    std::size_t guard_bytes = 0;   // 0: one page
     Guard guard = Guard::automatic;
-    std::size_t idle_bytes = 64 << 20;  // idle stacks in the depot beyond this lose their pages
+    std::size_t idle_bytes = 64 << 20;   // idle stacks in the depot beyond this lose their pages
 };
 
 struct StackChunk;
 
 struct alignas(config::cache_line) Stack {
-    Stack* next = nullptr;         // the list it is in; free for its user while it is in use
-    char* lowest = nullptr;        // the lowest byte that may be used; the guard lies below
-    char* top = nullptr;           // the initial stack pointer, aligned to 16, coloured: see colour()
-    std::size_t bytes = 0;         // usable: from lowest to the real end
-    void* fiber = nullptr;         // the thread sanitizer's; made once, recycled with the stack
-    StackChunk* chunk = nullptr;   // the mapping it was carved from
-    std::uint32_t guard_bytes = 0; // kept free below `lowest`, whatever protects it
+    Stack* next = nullptr;           // the list it is in; free for its user while it is in use
+    char* lowest = nullptr;          // the lowest byte that may be used; the guard lies below
+    char* top = nullptr;             // the initial stack pointer, aligned to 16, coloured: see colour()
+    std::size_t bytes = 0;           // usable: from lowest to the real end
+    void* fiber = nullptr;           // the thread sanitizer's; made once, recycled with the stack
+    StackChunk* chunk = nullptr;     // the mapping it was carved from
+    std::uint32_t guard_bytes = 0;   // kept free below `lowest`, whatever protects it
     unsigned valgrind_id = 0;
     std::uint8_t size_class = 0;
     Guard guarded = Guard::none;   // what really protects it: install, mprotect, canary or none
@@ -55,14 +55,14 @@ static_assert(sizeof(Stack) == config::cache_line);
 // One mapping, cut into stacks of one class, each above its guard. The records follow this header.
 struct alignas(config::cache_line) StackChunk {
     char* base;
-    std::size_t bytes;          // of the mapping
-    std::size_t usable;         // of each stack
-    std::uint32_t count;        // stacks that there is room for
+    std::size_t bytes;     // of the mapping
+    std::size_t usable;    // of each stack
+    std::uint32_t count;   // stacks that there is room for
     std::uint8_t size_class;
     std::uint32_t carved = 0;   // that somebody has had
     std::uint32_t cold_count = 0;
-    Stack* cold = nullptr;      // idle, without pages; those without a guard among them
-    StackChunk* next = nullptr;        // the store's
+    Stack* cold = nullptr;        // idle, without pages; those without a guard among them
+    StackChunk* next = nullptr;   // the store's
     StackChunk* previous = nullptr;
     StackChunk* cold_next = nullptr;   // the depot's, when cold_count > 0
     StackChunk* cold_previous = nullptr;
@@ -73,23 +73,23 @@ struct alignas(config::cache_line) StackChunk {
 
 inline constexpr std::size_t smallest_class_bytes = 16 << 10;
 inline constexpr std::size_t largest_class_bytes = 64 << 20;
-inline constexpr std::uint8_t stack_classes = 13;       // 16 KiB, 32 KiB, ... 64 MiB
+inline constexpr std::uint8_t stack_classes = 13;            // 16 KiB, 32 KiB, ... 64 MiB
 inline constexpr std::uint8_t exact_class = stack_classes;   // larger: mapped as asked, unmapped when given back
 static_assert(smallest_class_bytes << (stack_classes - 1) == largest_class_bytes);
 
 // The least that a stack may have: a signal's frame and 8 KiB.
 std::size_t stack_minimum();
 
-// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on the same cache sets. By single lines,
-// so that 64 units at a barrier lie in 32 KiB of eight ways (two misses for a switch with steps of 128), and within half a page, so that
-// a small unit stays in one.
+// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on the same cache sets.
+// By single lines, so that 64 units at a barrier lie in 32 KiB of eight ways (two misses for a switch with steps of
+// 128), and within half a page, so that a small unit stays in one.
 inline constexpr std::size_t colour(std::size_t index) { return (index & 31) * 64; }
 
 // False when the pattern at the stack's end has been overwritten. True for stacks that are not guarded so.
 bool canary_intact(const Stack& stack);
 
-// Whether an access to `address` that faulted (or a canary found broken) looks like an overflow of `stack`: in the guard,
-// or within a page below it. Async-signal-safe.
+// Whether an access to `address` that faulted (or a canary found broken) looks like an overflow of `stack`: in the
+// guard, or within a page below it. Async-signal-safe.
 bool in_guard(const Stack& stack, const void* address);
 
 // Wraps memory of the user's: the record is placed at its high end. Not guarded. Null: less than stack_minimum().
@@ -97,8 +97,8 @@ bool in_guard(const Stack& stack, const void* address);
 Stack* user_stack(void* memory, std::size_t bytes);
 void user_stack_done(Stack* stack);
 
-// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the stack: nobody may stand
-// on it. measure() may be called from anywhere, also while the stack is in use.
+// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the stack: nobody may
+// stand on it. measure() may be called from anywhere, also while the stack is in use.
 void measure_begin(Stack& stack);
 std::size_t measure(const Stack& stack);
 
@@ -125,8 +125,8 @@ public:
     std::size_t existing() const;
     std::size_t guarded_by_canary() const;
     std::size_t unguarded() const;
-    std::size_t idle_bytes() const;    // in the depot, with their pages
-    std::size_t cold_bytes() const;    // in the depot, without pages
+    std::size_t idle_bytes() const;   // in the depot, with their pages
+    std::size_t cold_bytes() const;   // in the depot, without pages
 
     // While nobody runs: the depot's lists against its counts, and those of the caches (check.cpp).
     void check_whole() const;
@@ -153,9 +153,9 @@ private:
     void leave(StackCache* cache) noexcept;
 
     struct Depot {
-        Stack* hot = nullptr;             // idle, as they were left
-        StackChunk* cold = nullptr;       // chunks that hold idle stacks without pages, or without a guard yet
-        StackChunk* carving = nullptr;    // the chunk with stacks that nobody has had
+        Stack* hot = nullptr;            // idle, as they were left
+        StackChunk* cold = nullptr;      // chunks that hold idle stacks without pages, or without a guard yet
+        StackChunk* carving = nullptr;   // the chunk with stacks that nobody has had
     };
 
     bool install_works() noexcept;
@@ -178,7 +178,7 @@ private:
     Stack* pop_cold(Depot& depot) noexcept;
     bool push_cold(Stack* stack) noexcept;
 
-    StackSettings settings_;              // guard_bytes in whole pages, 0 for Guard::none
+    StackSettings settings_;   // guard_bytes in whole pages, 0 for Guard::none
     std::size_t minimum_;
     std::uint8_t default_class_;
 
@@ -194,14 +194,14 @@ private:
     atomic<Answer> install_works_{Answer::unknown};
     atomic<std::size_t> mprotect_limit_{0};   // 0: unknown
 
-    mutable os::Lock lock_;               // everything below
+    mutable os::Lock lock_;   // everything below
     Depot depots_[stack_classes];
     StackChunk* chunks_ = nullptr;
     StackCache* caches_ = nullptr;
-    std::size_t carved_ = 0;              // gives stacks their colours
+    std::size_t carved_ = 0;   // gives stacks their colours
     std::size_t hot_count_ = 0;
     std::size_t hot_bytes_ = 0;
-    std::size_t cold_count_ = 0;          // of those with a guard
+    std::size_t cold_count_ = 0;   // of those with a guard
     std::size_t cold_bytes_ = 0;
 };
 
@@ -216,7 +216,8 @@ public:
     [[gnu::always_inline]] Stack* take(std::size_t bytes = 0) noexcept {
         List& list = bytes == 0 ? *default_list_ : lists_[store_.class_of(bytes)];
         Stack* stack = list.first;
-        if (stack == nullptr) [[unlikely]] return ready(take_slow(list, bytes));
+        if (stack == nullptr) [[unlikely]]
+            return ready(take_slow(list, bytes));
         list.first = stack->next;
         list.check(list.add(-1));
         return ready(stack);
@@ -229,7 +230,8 @@ public:
         stack->measured = false;
         stack->next = list.first;
         list.first = stack;
-        if (list.add(1) > list.limit) [[unlikely]] spill(list);
+        if (list.add(1) > list.limit) [[unlikely]]
+            spill(list);
     }
 
     // Everything goes to the depot.
@@ -266,10 +268,10 @@ private:
 
     StackStore& store_;
     List* default_list_;
-    StackCache* next_ = nullptr;    // the store's
-    // By class. The last is that of exact_class: its limit is 0, so it is empty whenever somebody looks, and neither take()
-    // nor give() has to ask about it.
+    StackCache* next_ = nullptr;   // the store's
+    // By class. The last is that of exact_class: its limit is 0, so it is empty whenever somebody looks, and neither
+    // take() nor give() has to ask about it.
     List lists_[stack_classes + 1];
 };
 
-}  // namespace weft::mem
+}   // namespace weft::mem

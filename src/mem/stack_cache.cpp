@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t cache_bytes = 4 << 20;   // what a cache keeps of one class: two stacks at least, 64 at most
 constexpr std::uint8_t fiber_uses_limit = 200;
 
-}  // namespace
+}   // namespace
 
 StackCache::StackCache(StackStore& store) noexcept : store_(store), default_list_(&lists_[store.default_class_]) {
     for (std::uint8_t i = 0; i < stack_classes; ++i) {
@@ -78,4 +78,4 @@ void StackCache::renew_fiber(Stack* stack) noexcept {
     stack->fiber_uses = 0;
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

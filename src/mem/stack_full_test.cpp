@@ -55,7 +55,8 @@ TEST(StackCrowd, AHundredThousandGuardedStacksNeedFewMappings) {
     ASSERT_TRUE(crowd.fill(count));
     const std::uint64_t taken = os::now_ns();
     const std::size_t more = test::mappings().count - mappings;
-    std::printf("%zu stacks: %.0f ns each, %zu more mappings\n", count, static_cast<double>(taken - start) / count, more);
+    std::printf("%zu stacks: %.0f ns each, %zu more mappings\n", count, static_cast<double>(taken - start) / count,
+                more);
     EXPECT_LE(more, 2000u) << "at most about one a chunk";
     EXPECT_EQ(crowd.store.live(), count);
     EXPECT_EQ(crowd.guarded_by(Guard::install), count);
@@ -67,7 +68,8 @@ TEST(StackCrowd, AHundredThousandGuardedStacksNeedFewMappings) {
     EXPECT_EQ(crowd.store.live(), 0u);
     EXPECT_LE(crowd.store.idle_bytes(), std::size_t{64} << 20);
     if (test::sanitized) return;   // their shadow stays
-    EXPECT_LE(test::resident_pages(), pages + count / 10) << "what is idle beyond the threshold goes back to the system";
+    EXPECT_LE(test::resident_pages(), pages + count / 10)
+        << "what is idle beyond the threshold goes back to the system";
 }
 
 TEST(StackCrowd, MprotectStopsAtItsShareOfTheMappingsAndCanariesGoOn) {
@@ -91,4 +93,4 @@ TEST(StackCrowd, MprotectStopsAtItsShareOfTheMappingsAndCanariesGoOn) {
     crowd.empty();
 }
 
-}  // namespace
+}   // namespace

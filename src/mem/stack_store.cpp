@@ -16,9 +16,9 @@ namespace weft::mem {
 
 namespace {
 
-constexpr std::size_t chunk_bytes = 4 << 20;       // about what one mapping holds
-constexpr std::size_t chunk_stacks = 64;           // and at most so many
-constexpr std::uint32_t fresh_batch = 8;           // guards are set for so many stacks at a time
+constexpr std::size_t chunk_bytes = 4 << 20;   // about what one mapping holds
+constexpr std::size_t chunk_stacks = 64;       // and at most so many
+constexpr std::uint32_t fresh_batch = 8;       // guards are set for so many stacks at a time
 constexpr std::size_t address_limit = std::size_t{1} << 46;
 constexpr std::uint32_t trim_batch = 64;
 
@@ -42,7 +42,7 @@ void unlink(StackChunk*& list, StackChunk* chunk) {
 constexpr auto link_cold = link<&StackChunk::cold_next, &StackChunk::cold_previous>;
 constexpr auto unlink_cold = unlink<&StackChunk::cold_next, &StackChunk::cold_previous>;
 
-}  // namespace
+}   // namespace
 
 // ---- life -------------------------------------------------------------------------------------------
 
@@ -154,8 +154,11 @@ StackChunk* StackStore::open_chunk(std::uint8_t size_class, std::size_t bytes) n
         return nullptr;
     }
     os::advise_huge(base, total, false);   // one touched page would make up to 2 MiB of stacks resident
-    auto* chunk = new (block) StackChunk{.base = base, .bytes = total, .usable = bytes,
-                                         .count = static_cast<std::uint32_t>(count), .size_class = size_class};
+    auto* chunk = new (block) StackChunk{.base = base,
+                                         .bytes = total,
+                                         .usable = bytes,
+                                         .count = static_cast<std::uint32_t>(count),
+                                         .size_class = size_class};
     link<&StackChunk::next, &StackChunk::previous>(chunks_, chunk);
     return chunk;
 }
@@ -407,4 +410,4 @@ std::size_t StackStore::cold_bytes() const {
     return cold_bytes_;
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -42,7 +42,9 @@ const char* name_of(Guard guard) {
 }
 
 bool page_guarded(const Stack& stack) { return os::unreadable(stack.lowest - 4); }
-bool has_pages(const Stack& stack) { return os::lowest_resident(stack.lowest, stack.bytes) != stack.lowest + stack.bytes; }
+bool has_pages(const Stack& stack) {
+    return os::lowest_resident(stack.lowest, stack.bytes) != stack.lowest + stack.bytes;
+}
 bool install_here() { return StackStore({.guard = Guard::install}).usable(); }
 
 std::vector<Stack*> take_many(StackCache& cache, std::size_t count, std::size_t bytes = 0) {
@@ -60,8 +62,8 @@ void give_all(StackCache& cache, const std::vector<Stack*>& stacks) {
 TEST(Stack, IsAtLeastAsLargeAsAskedAndAsASignalNeeds) {
     StackStore store({});
     StackCache cache(store);
-    for (std::size_t asked : {std::size_t{1}, 16 * KiB, 16 * KiB + 1, 20 * KiB, 64 * KiB, 100 * KiB, 1024 * KiB, 65536 * KiB,
-                              65537 * KiB, 100'000 * KiB}) {
+    for (std::size_t asked : {std::size_t{1}, 16 * KiB, 16 * KiB + 1, 20 * KiB, 64 * KiB, 100 * KiB, 1024 * KiB,
+                              65536 * KiB, 65537 * KiB, 100'000 * KiB}) {
         Stack* stack = cache.take(asked);
         ASSERT_NE(stack, nullptr) << asked;
         EXPECT_GE(stack->bytes, asked);
@@ -70,7 +72,8 @@ TEST(Stack, IsAtLeastAsLargeAsAskedAndAsASignalNeeds) {
         EXPECT_LE(stack->top, stack->lowest + stack->bytes);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(stack->top) % 16, 0u);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(stack->lowest) % os::page_bytes(), 0u);
-        std::memset(stack->lowest, 0x5a, asked > 1024 * KiB ? 4096 : static_cast<std::size_t>(stack->top - stack->lowest));
+        std::memset(stack->lowest, 0x5a,
+                    asked > 1024 * KiB ? 4096 : static_cast<std::size_t>(stack->top - stack->lowest));
         stack->top[-1] = 1;
         cache.give(stack);
     }
@@ -469,7 +472,8 @@ TEST(Stack, TheStoreTakesItsMemoryWithIt) {
     EXPECT_FALSE(test::mappings(in_use).holds);
 }
 
-// Every call to the system in a scenario fails once: it comes out as null or as a lesser guard, and the store works afterwards.
+// Every call to the system in a scenario fails once: it comes out as null or as a lesser guard, and the store works
+// afterwards.
 TEST(Stack, NoMemoryIsNullAndNothingIsLost) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     Faults faults;
@@ -569,4 +573,4 @@ TEST(Stack, ManyThreadsNeverShareAStack) {
     EXPECT_LE(store.existing(), 64u * 3) << "idle chunks stay";   // the one of each class that is being carved
 }
 
-}  // namespace
+}   // namespace

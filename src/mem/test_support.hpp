@@ -84,4 +84,4 @@ inline std::uint64_t seed() {
     return seed;
 }
 
-}  // namespace weft::mem::test
+}   // namespace weft::mem::test

@@ -6,4 +6,4 @@ unsigned valgrind_stack_register(void*, void*) { return 0; }
 void valgrind_stack_deregister(unsigned) {}
 void valgrind_make_usable(void*, std::size_t) {}
 
-}  // namespace weft::mem
+}   // namespace weft::mem

@@ -5,7 +5,9 @@
 
 namespace weft::mem {
 
-unsigned valgrind_stack_register(void* low, void* high) { return static_cast<unsigned>(VALGRIND_STACK_REGISTER(low, high)); }
+unsigned valgrind_stack_register(void* low, void* high) {
+    return static_cast<unsigned>(VALGRIND_STACK_REGISTER(low, high));
+}
 void valgrind_stack_deregister(unsigned id) { VALGRIND_STACK_DEREGISTER(id); }
 
 void valgrind_make_usable(void* memory, std::size_t bytes) {
@@ -13,4 +15,4 @@ void valgrind_make_usable(void* memory, std::size_t bytes) {
     static_cast<void>(VALGRIND_MAKE_MEM_UNDEFINED(memory, bytes));
 }
 
-}  // namespace weft::mem
+}   // namespace weft::mem

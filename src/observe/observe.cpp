@@ -18,12 +18,18 @@ namespace {
 
 using trace::Event;
 
-static_assert(WEFT_OBSERVED_CREATE == 1u << static_cast<unsigned>(Event::create) && WEFT_OBSERVED_START == 1u << static_cast<unsigned>(Event::start) &&
-              WEFT_OBSERVED_SUSPEND == 1u << static_cast<unsigned>(Event::suspend) && WEFT_OBSERVED_YIELD == 1u << static_cast<unsigned>(Event::yield) &&
-              WEFT_OBSERVED_RESUME == 1u << static_cast<unsigned>(Event::resume) && WEFT_OBSERVED_FINISH == 1u << static_cast<unsigned>(Event::finish) &&
-              WEFT_OBSERVED_JOIN == 1u << static_cast<unsigned>(Event::join) && WEFT_OBSERVED_FREE == 1u << static_cast<unsigned>(Event::free) &&
-              WEFT_OBSERVED_CANCEL == 1u << static_cast<unsigned>(Event::cancel) && WEFT_OBSERVED_MIGRATE == 1u << static_cast<unsigned>(Event::migrate) &&
-              WEFT_OBSERVED_REVIVE == 1u << static_cast<unsigned>(Event::revive) && WEFT_OBSERVED_PROMOTE == 1u << static_cast<unsigned>(Event::promote));
+static_assert(WEFT_OBSERVED_CREATE == 1u << static_cast<unsigned>(Event::create) &&
+              WEFT_OBSERVED_START == 1u << static_cast<unsigned>(Event::start) &&
+              WEFT_OBSERVED_SUSPEND == 1u << static_cast<unsigned>(Event::suspend) &&
+              WEFT_OBSERVED_YIELD == 1u << static_cast<unsigned>(Event::yield) &&
+              WEFT_OBSERVED_RESUME == 1u << static_cast<unsigned>(Event::resume) &&
+              WEFT_OBSERVED_FINISH == 1u << static_cast<unsigned>(Event::finish) &&
+              WEFT_OBSERVED_JOIN == 1u << static_cast<unsigned>(Event::join) &&
+              WEFT_OBSERVED_FREE == 1u << static_cast<unsigned>(Event::free) &&
+              WEFT_OBSERVED_CANCEL == 1u << static_cast<unsigned>(Event::cancel) &&
+              WEFT_OBSERVED_MIGRATE == 1u << static_cast<unsigned>(Event::migrate) &&
+              WEFT_OBSERVED_REVIVE == 1u << static_cast<unsigned>(Event::revive) &&
+              WEFT_OBSERVED_PROMOTE == 1u << static_cast<unsigned>(Event::promote));
 
 // ---- the trace ---------------------------------------------------------------------------------------
 
@@ -90,13 +96,15 @@ void tell_from_stream(Observers& of, Stream& stream, const weft_observation& see
     if (stream.telling.whom.load(std::memory_order_relaxed) != nullptr) return;
     const ObserverList* list = of.list.load();
     if (list == nullptr) return;
-    // seq_cst, "say which, then look whether it is the one still" against "another one, then look who says the old" in replace().
+    // seq_cst, "say which, then look whether it is the one still" against "another one, then look who says the old" in
+    // replace().
     for (stream.telling.whom.store(list); of.list.load() != list; stream.telling.whom.store(list)) {
         list = of.list.load();
         if (list == nullptr) break;
     }
     if (list != nullptr) call_all(*list, seen);
-    stream.telling.whom.store(nullptr, std::memory_order_release);   // release: pairs with the load in is_told(), after which the list is freed
+    // release: pairs with the load in is_told(), after which the list is freed
+    stream.telling.whom.store(nullptr, std::memory_order_release);
 }
 
 OutsideTeller* outside_teller(Observers& of) {
@@ -128,14 +136,16 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
 [[gnu::noinline, gnu::cold]] void tell(Event what, Unit& unit, Waits waits, const void* object) {
     Observers& of = process().observers;
     const unsigned bit = 1u << static_cast<unsigned>(what);
-    const bool wanted = (of.wanted.load(std::memory_order_relaxed) & bit) != 0;   // relaxed: a hint, of a list that is looked at with care
+    // relaxed: a hint, of a list that is looked at with care
+    const bool wanted = (of.wanted.load(std::memory_order_relaxed) & bit) != 0;
     const bool begins = what == Event::start || what == Event::resume;
     if (!wanted && !begins && of.trace == nullptr) return;
     const int error = errno;   // a callback may change it; nothing here switches
     Stream* const stream = current_or_null();
-    // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what the unit spawns is to
-    // be observed too.
-    if (begins && stream != nullptr && !stream->telling.observed && stream->asked().has(attention::observing)) note_observed(*stream);
+    // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what
+    // the unit spawns is to be observed too.
+    if (begins && stream != nullptr && !stream->telling.observed && stream->asked().has(attention::observing))
+        note_observed(*stream);
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
     if (wanted) {
         weft_observation seen{};
@@ -146,7 +156,8 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
         seen.pool = handles::to_handle<weft_pool>(handles::Thing::pool, unit.pool_now());
         seen.waits_for = what == Event::suspend ? name_of(waits) : "";
         seen.object = object;
-        if (what == Event::finish || what == Event::join || what == Event::free) seen.outcome = static_cast<weft_unit_outcome>(unit.outcome);
+        if (what == Event::finish || what == Event::join || what == Event::free)
+            seen.outcome = static_cast<weft_unit_outcome>(unit.outcome);
         if (stream != nullptr) {
             tell_from_stream(of, *stream, seen);
         } else {
@@ -169,8 +180,8 @@ void observe_streams(Process& of, bool on) {
     }
 }
 
-// A stream with the bit never takes the short ways on which a unit with the mark would be missed: so the bits come before the first
-// mark, and go after the last.
+// A stream with the bit never takes the short ways on which a unit with the mark would be missed: so the bits come
+// before the first mark, and go after the last.
 void listen(Process& of, bool on) {
     if (!on) births.set(false);
     observe_streams(of, on);
@@ -226,7 +237,7 @@ weft_status from_a_callback(const char* what) {
     return fail(WEFT_WRONG_CONTEXT, "an observer's callback cannot %s observers; do it when it has returned", what);
 }
 
-}  // namespace
+}   // namespace
 
 void observe(Event what, Unit& unit) noexcept { tell(what, unit, Waits::as_stated, nullptr); }
 void observe_wait(Unit& unit, Waits what, const void* object) noexcept { tell(Event::suspend, unit, what, object); }
@@ -281,7 +292,8 @@ weft_status remove_observer(Process& of, Observer& observer) {
     const ObserverList* const before = of.observers.list.load();
     std::size_t index = 0;
     while (before != nullptr && index < before->count && before->all[index] != &observer) ++index;
-    if (before == nullptr || index == before->count) return fail(WEFT_INVALID, "%p is no observer, or has been removed", static_cast<void*>(&observer));
+    if (before == nullptr || index == before->count)
+        return fail(WEFT_INVALID, "%p is no observer, or has been removed", static_cast<void*>(&observer));
     ObserverList* list = nullptr;
     if (before->count > 1) {
         list = of.observers.spare;
@@ -300,11 +312,13 @@ weft_status remove_observer(Process& of, Observer& observer) {
 weft_status begin_trace(Process& of) {
     if (of.settings.values.trace == nullptr) return WEFT_OK;
     if constexpr (!config::observers) return built_without("traces", "WEFT_OBSERVERS");
-    const weft_status status = TraceFile::open(of.settings.values.trace, of.settings.values.trace_events, &of.observers.trace);
+    const weft_status status =
+        TraceFile::open(of.settings.values.trace, of.settings.values.trace_events, &of.observers.trace);
     if (status != WEFT_OK) return status;
     static_assert(TraceFile::most_tracks == Process::most_ranks + 1);
     of.observers.outside_ring = of.observers.trace->ring(Process::most_ranks, nullptr);
-    if (of.observers.outside_ring == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the events of a trace; set WEFT_TRACE_EVENTS to less");
+    if (of.observers.outside_ring == nullptr)
+        return fail(WEFT_NO_MEMORY, "no memory for the events of a trace; set WEFT_TRACE_EVENTS to less");
     listen(of, true);
     return WEFT_OK;
 }
@@ -329,4 +343,4 @@ void end_observing(Process& of) {
     TraceFile::close(std::exchange(of.observers.trace, nullptr));
 }
 
-}  // namespace weft
+}   // namespace weft

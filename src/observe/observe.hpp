@@ -1,6 +1,6 @@
-// What becomes of units is told: to observers of the program's (weft_observer_register), and to the trace (WEFT_TRACE). A unit that is spawned
-// while somebody listens is marked (Unit::observed), and the places where marks are looked at anyway come here; nobody else pays
-// anything. doc/decisions/0013 has the whole of it.
+// What becomes of units is told: to observers of the program's (weft_observer_register), and to the trace (WEFT_TRACE).
+// A unit that is spawned while somebody listens is marked (Unit::observed), and the places where marks are looked at
+// anyway come here; nobody else pays anything. doc/decisions/0013 has the whole of it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class TraceFile;
 
 // One who listens.
 struct Observer {
-    unsigned events;                   // bits of weft_observed
+    unsigned events;   // bits of weft_observed
     void (*call)(const weft_observation* seen, void* argument);
     void* argument;
 };
@@ -30,7 +30,7 @@ struct Observer {
 // Those who listen, at some moment: never changed once others may see it.
 struct ObserverList {
     std::size_t count;
-    Observer* all[1];                  // `count` of them
+    Observer* all[1];   // `count` of them
 };
 
 // An OS thread that is no stream and tells something.
@@ -43,18 +43,19 @@ struct OutsideTeller {
 // Of the runtime.
 struct Observers {
     atomic<const ObserverList*> list{nullptr};
-    atomic<unsigned> wanted{0};        // events that some of them want; a hint
-    os::Lock changing;                 // one at a time adds or removes; before Process::lock
-    ObserverList* spare = nullptr;     // with room for those of `list`: who leaves needs no memory; under `changing`
-    TraceFile* trace = nullptr;        // null: none is written
+    atomic<unsigned> wanted{0};      // events that some of them want; a hint
+    os::Lock changing;               // one at a time adds or removes; before Process::lock
+    ObserverList* spare = nullptr;   // with room for those of `list`: who leaves needs no memory; under `changing`
+    TraceFile* trace = nullptr;      // null: none is written
 
-    os::Lock outside_lock;             // guards what follows
+    os::Lock outside_lock;   // guards what follows
     OutsideTeller* outside = nullptr;
     trace::Ring* outside_ring = nullptr;
 
     // At the door, under `changing`: an observer can leave without memory.
     void check() const {
-        WEFT_ASSERT(list.load() == nullptr ? spare == nullptr && wanted.load() == 0 : spare != nullptr && list.load()->count != 0);
+        WEFT_ASSERT(list.load() == nullptr ? spare == nullptr && wanted.load() == 0
+                                           : spare != nullptr && list.load()->count != 0);
         WEFT_ASSERT(outside_ring == nullptr || trace != nullptr);
     }
     // While nobody runs: what is wanted is what the observers want, and an OS thread that tells something tells them.
@@ -64,18 +65,21 @@ struct Observers {
         unsigned some = 0;
         for (std::size_t i = 0; now != nullptr && i < now->count; ++i) some |= now->all[i]->events;
         WEFT_ASSERT(some == wanted.load());
-        for (const OutsideTeller* teller = outside; teller != nullptr; teller = teller->next) WEFT_ASSERT(teller->list != nullptr && teller->thread != nullptr);
+        for (const OutsideTeller* teller = outside; teller != nullptr; teller = teller->next)
+            WEFT_ASSERT(teller->list != nullptr && teller->thread != nullptr);
     }
 };
 
-// What a unit begins with, by its kind and whether its pool is private: read by every spawn, written when somebody begins or ceases to
-// listen, which is the mark that they differ by.
+// What a unit begins with, by its kind and whether its pool is private: read by every spawn, written when somebody
+// begins or ceases to listen, which is the mark that they differ by.
 class Births {
 public:
     Unit::Birth of(Kind kind, bool in_private_pool) const {
         Unit::Birth birth;
-        // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the bit `observing` of its attention.
-        const Word word = words_[static_cast<std::size_t>(kind)].in_private_pool[in_private_pool].load(std::memory_order_acquire);
+        // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the bit `observing` of
+        // its attention.
+        const Word word =
+            words_[static_cast<std::size_t>(kind)].in_private_pool[in_private_pool].load(std::memory_order_acquire);
         std::memcpy(static_cast<void*>(&birth), &word, sizeof birth);
         return birth;
     }
@@ -84,7 +88,8 @@ public:
         for (std::size_t kind = 1; kind < kinds; ++kind) {
             for (bool in_private_pool : {false, true}) {
                 // release: as above
-                words_[kind].in_private_pool[in_private_pool].store(word(static_cast<Kind>(kind), in_private_pool, observed), std::memory_order_release);
+                words_[kind].in_private_pool[in_private_pool].store(
+                    word(static_cast<Kind>(kind), in_private_pool, observed), std::memory_order_release);
             }
         }
     }
@@ -102,7 +107,9 @@ private:
         atomic<Word> in_private_pool[2];
         constexpr OfKind(Kind kind) : in_private_pool{word(kind, false, false), word(kind, true, false)} {}
     };
-    OfKind words_[kinds] = {Kind{}, Kind::full, Kind::lsa, Kind::tasklet, Kind::roc, Kind::ss, Kind::sc, Kind::automatic, Kind::hosted};   // by the number of the kind
+    // by the number of the kind
+    OfKind words_[kinds] = {Kind{},   Kind::full, Kind::lsa,       Kind::tasklet, Kind::roc,
+                            Kind::ss, Kind::sc,   Kind::automatic, Kind::hosted};
 };
 extern Births births;
 
@@ -140,4 +147,4 @@ void write_trace_at_end(Process& of);
 // A stream of that rank has a ring if there is a trace; false: no memory. Under the runtime's lock.
 bool give_ring(Process& of, Stream& stream);
 
-}  // namespace weft
+}   // namespace weft

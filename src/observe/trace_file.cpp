@@ -31,13 +31,19 @@ using trace::Record;
 std::size_t character(const std::string& text, std::size_t at) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const unsigned first = byte(at);
-    const std::size_t length = first < 0x80 ? 1 : first >= 0xc2 && first < 0xe0 ? 2 : (first & 0xf0) == 0xe0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    const std::size_t length = first < 0x80                    ? 1
+                               : first >= 0xc2 && first < 0xe0 ? 2
+                               : (first & 0xf0) == 0xe0        ? 3
+                               : first >= 0xf0 && first < 0xf5 ? 4
+                                                               : 0;
     for (std::size_t i = 1; i < length; ++i) {
         if ((byte(at + i) & 0xc0) != 0x80) return 0;
     }
     // Longer than need be, a surrogate, or beyond the last character.
     const unsigned second = byte(at + 1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90)) return 0;
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second >= 0x90))
+        return 0;
     return length;
 }
 
@@ -75,7 +81,9 @@ std::string name_of(const trace::Symbols::Symbol& symbol, std::uint64_t address)
     return symbol.file.empty() ? hex(address) : symbol.place;
 }
 
-std::string place_of(const trace::Symbols::Symbol& symbol, std::uint64_t address) { return symbol.file.empty() ? hex(address) : symbol.place; }
+std::string place_of(const trace::Symbols::Symbol& symbol, std::uint64_t address) {
+    return symbol.file.empty() ? hex(address) : symbol.place;
+}
 
 // ---- from records to a trace -----------------------------------------------------------------------------
 
@@ -84,8 +92,8 @@ struct Life {
     std::string name;
     std::uint64_t site = 0;
     std::uint64_t body = 0;
-    std::uint64_t flow = 0;            // the arrow that leads to its next slice; 0: none
-    const char* arrow = "";            // what it stands for
+    std::uint64_t flow = 0;   // the arrow that leads to its next slice; 0: none
+    const char* arrow = "";   // what it stands for
 };
 
 struct Entry {
@@ -95,7 +103,7 @@ struct Entry {
 
 // What is open on a track, outermost first.
 struct Open {
-    std::uint64_t unit = 0;            // 0: none
+    std::uint64_t unit = 0;   // 0: none
     bool asleep = false;
 };
 
@@ -108,14 +116,18 @@ public:
             if (from_.track(track).ring != nullptr) collect(static_cast<std::uint32_t>(track));
         }
         // Of one track they are in order already, and stay so.
-        std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.record.stamp < b.record.stamp; });
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [](const Entry& a, const Entry& b) { return a.record.stamp < b.record.stamp; });
         calibrate();
-        std::fprintf(to_, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"weft\",\"events\":%zu,\"events_lost\":%llu},\n\"traceEvents\":[\n",
+        std::fprintf(to_,
+                     "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"weft\",\"events\":%zu,\"events_lost\":%"
+                     "llu},\n\"traceEvents\":[\n",
                      entries_.size(), static_cast<unsigned long long>(lost_));
         describe_tracks();
         for (const Entry& entry : entries_) show(entry);
         const std::uint64_t end = entries_.empty() ? 0 : entries_.back().record.stamp;
-        for (std::size_t track = 0; track < TraceFile::most_tracks; ++track) close_all(static_cast<std::uint32_t>(track), end);
+        for (std::size_t track = 0; track < TraceFile::most_tracks; ++track)
+            close_all(static_cast<std::uint32_t>(track), end);
         std::fputs("\n]}\n", to_);
     }
 
@@ -158,14 +170,16 @@ private:
     std::string time(std::uint64_t stamp) const {
         const auto ns = static_cast<std::uint64_t>(static_cast<double>(stamp - from_.begin_stamp()) * ns_per_tick_);
         char text[32];
-        std::snprintf(text, sizeof text, "%llu.%03llu", static_cast<unsigned long long>(ns / 1000), static_cast<unsigned long long>(ns % 1000));
+        std::snprintf(text, sizeof text, "%llu.%03llu", static_cast<unsigned long long>(ns / 1000),
+                      static_cast<unsigned long long>(ns % 1000));
         return text;
     }
 
     // One event of the trace; `more` are further fields, each beginning with a comma.
-    void put(const char* phase, const std::string& name, std::uint32_t track, std::uint64_t stamp, const std::string& more) {
-        std::fprintf(to_, "%s{\"ph\":\"%s\",\"name\":%s,\"pid\":%d,\"tid\":%u,\"ts\":%s%s}", first_ ? "" : ",\n", phase, quoted(name).c_str(),
-                     process_, track + 1, time(stamp).c_str(), more.c_str());
+    void put(const char* phase, const std::string& name, std::uint32_t track, std::uint64_t stamp,
+             const std::string& more) {
+        std::fprintf(to_, "%s{\"ph\":\"%s\",\"name\":%s,\"pid\":%d,\"tid\":%u,\"ts\":%s%s}", first_ ? "" : ",\n", phase,
+                     quoted(name).c_str(), process_, track + 1, time(stamp).c_str(), more.c_str());
         first_ = false;
     }
 
@@ -177,10 +191,12 @@ private:
             const auto tid = static_cast<std::uint32_t>(number);
             const bool outside = number + 1 == TraceFile::most_tracks;
             if (track.ring == nullptr || (outside && track.ring->written() == 0)) continue;
-            put("M", "thread_name", tid, begin, ",\"args\":{\"name\":" + quoted(outside ? "other OS threads" : track.name) + "}");
+            put("M", "thread_name", tid, begin,
+                ",\"args\":{\"name\":" + quoted(outside ? "other OS threads" : track.name) + "}");
             put("M", "thread_sort_index", tid, begin, ",\"args\":{\"sort_index\":" + std::to_string(number) + "}");
             if (lost_of_[number] == 0) continue;
-            put("i", "events lost before: " + std::to_string(lost_of_[number]) + " (see WEFT_TRACE_EVENTS)", tid, begin, ",\"s\":\"t\",\"cat\":\"trace\"");
+            put("i", "events lost before: " + std::to_string(lost_of_[number]) + " (see WEFT_TRACE_EVENTS)", tid, begin,
+                ",\"s\":\"t\",\"cat\":\"trace\"");
         }
     }
 
@@ -195,12 +211,16 @@ private:
         const Record& record = entry.record;
         close_all(entry.track, record.stamp);
         Life& life = lives_[record.id];
-        std::string args = ",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(record.id) + ",\"kind\":\"" + name_of(static_cast<Kind>(record.kind)) + "\"";
-        if (life.site != 0) args += ",\"spawned_at\":" + quoted(place_of(symbols_.of(life.site - 1), life.site - 1));   // of the call, not behind it
+        std::string args = ",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(record.id) + ",\"kind\":\"" +
+                           name_of(static_cast<Kind>(record.kind)) + "\"";
+        // of the call, not behind it
+        if (life.site != 0) args += ",\"spawned_at\":" + quoted(place_of(symbols_.of(life.site - 1), life.site - 1));
         put("B", name_of_unit(record.id), entry.track, record.stamp, args + "}");
         open_[entry.track].unit = record.id;
         const std::uint64_t flow = std::exchange(life.flow, 0);
-        if (flow != 0) put("f", life.arrow, entry.track, record.stamp, ",\"cat\":\"unit\",\"bp\":\"e\",\"id\":" + std::to_string(flow));
+        if (flow != 0)
+            put("f", life.arrow, entry.track, record.stamp,
+                ",\"cat\":\"unit\",\"bp\":\"e\",\"id\":" + std::to_string(flow));
     }
 
     // An arrow begins in the slice that is open; where there is none it could not be drawn.
@@ -239,7 +259,8 @@ private:
     }
 
     void rescue(const Entry& entry, const char* what) {
-        put("i", what, entry.track, entry.record.stamp, ",\"s\":\"t\",\"cat\":\"stream\",\"args\":{\"stream\":" + std::to_string(entry.record.detail) + "}");
+        put("i", what, entry.track, entry.record.stamp,
+            ",\"s\":\"t\",\"cat\":\"stream\",\"args\":{\"stream\":" + std::to_string(entry.record.detail) + "}");
     }
 
     void begin_life(const Entry& entry, const char* how) {
@@ -267,7 +288,8 @@ private:
         case Event::suspend: return suspend(entry);
         case Event::yield: return leave(entry, "\"left\":\"yielded\"");
         case Event::finish:
-            return leave(entry, std::string("\"left\":\"finished\",\"outcome\":\"") + name_of(static_cast<Outcome>(record.outcome)) + "\"");
+            return leave(entry, std::string("\"left\":\"finished\",\"outcome\":\"") +
+                                    name_of(static_cast<Outcome>(record.outcome)) + "\"");
         case Event::cancel: return instant(entry, "cancel");
         case Event::promote: return instant(entry, "promote");
         case Event::migrate: return instant(entry, "migrate", ",\"pool\":\"" + hex(record.detail) + "\"");
@@ -301,7 +323,7 @@ private:
     bool first_ = true;
 };
 
-}  // namespace
+}   // namespace
 
 TraceFile::TraceFile(std::FILE* file, const char* name, std::size_t events_each)
     : file_(file), name_(name), events_each_(events_each), begin_ns_(os::now_ns()), begin_stamp_(arch::cycles()) {}
@@ -314,7 +336,8 @@ TraceFile::~TraceFile() {
 weft_status TraceFile::open(const char* name, std::size_t events_each, TraceFile** made) {
     std::FILE* file = std::fopen(name, "we");
     if (file == nullptr) {
-        return fail(WEFT_ENVIRONMENT, "the trace cannot be written to '%s': %s; name another file (WEFT_TRACE)", name, std::strerror(errno));
+        return fail(WEFT_ENVIRONMENT, "the trace cannot be written to '%s': %s; name another file (WEFT_TRACE)", name,
+                    std::strerror(errno));
     }
     *made = os::make<TraceFile>(file, name, events_each);
     if (*made != nullptr) return WEFT_OK;
@@ -342,15 +365,22 @@ void TraceFile::write() noexcept {
     bool memory = true;
     try {
         Writer(*this, file, begin_ns_).write();
-    } catch (...) {   // there is nothing else; a type's name would be bound to the C++ library when we are loaded (os/linux/late_cxx.cpp)
+        // there is nothing else; a type's name would be bound to the C++ library when we are loaded
+        // (os/linux/late_cxx.cpp)
+    } catch (...) {
         memory = false;
     }
     const bool written = std::ferror(file) == 0;
     if (std::fclose(file) != 0 || !written) {
-        std::fprintf(stderr, "weft: the trace in '%s' is not complete: the file could not be written to its end (WEFT_TRACE)\n", name_);
+        std::fprintf(stderr,
+                     "weft: the trace in '%s' is not complete: the file could not be written to its end (WEFT_TRACE)\n",
+                     name_);
     } else if (!memory) {
-        std::fprintf(stderr, "weft: the trace in '%s' is not complete: no memory to sort its events; set WEFT_TRACE_EVENTS to less\n", name_);
+        std::fprintf(
+            stderr,
+            "weft: the trace in '%s' is not complete: no memory to sort its events; set WEFT_TRACE_EVENTS to less\n",
+            name_);
     }
 }
 
-}  // namespace weft
+}   // namespace weft

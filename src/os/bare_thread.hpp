@@ -20,12 +20,12 @@ struct BareThread {
     const char* name = "";
     void (*body)(void*) = nullptr;
     void* argument = nullptr;
-    void* memory = nullptr;            // null: there is none
+    void* memory = nullptr;   // null: there is none
     std::size_t bytes = 0;
-    std::uint32_t number = 0;          // the kernel's
-    atomic<std::uint32_t> alive{0};    // the same, until the thread is gone
+    std::uint32_t number = 0;         // the kernel's
+    atomic<std::uint32_t> alive{0};   // the same, until the thread is gone
     bool bare = false;
-    Thread known;                      // where sanitizers, checks or valgrind must know it: an ordinary one
+    Thread known;   // where sanitizers, checks or valgrind must know it: an ordinary one
 };
 
 // At most 15 bytes for the name. One call at a time for one thread. False: the kernel refused, or no memory.
@@ -38,4 +38,4 @@ void bare_threads_forked();
 // To standard error, in one piece. From any thread.
 void say(const char* text, std::size_t bytes);
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -6,7 +6,8 @@
 
 namespace weft::os {
 
-// Says what the threads that the caller starts are to begin with. False: with what is in force, as the kernel has it. Null: so always.
+// Says what the threads that the caller starts are to begin with. False: with what is in force, as the kernel has it.
+// Null: so always.
 inline constinit atomic<bool (*)(arch::FloatingPoint& wanted)> floating_point_of_threads{nullptr};
 
 // While it lasts that is in force: the kernel gives a new thread what its starter has.
@@ -29,4 +30,4 @@ private:
     arch::FloatingPoint wanted_{}, before_{};
 };
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -7,4 +7,4 @@ namespace weft::os {
 
 std::uint64_t now_ns();
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -16,7 +16,8 @@ std::size_t CpuSet::write(char* buffer, std::size_t bytes) const {
     std::size_t length = 0;
     const auto put = [&](const char* mark, std::size_t number) {
         const std::size_t room = length < bytes ? bytes - length : 0;
-        length += static_cast<std::size_t>(std::snprintf(room != 0 ? buffer + length : nullptr, room, "%s%zu", mark, number));
+        length +=
+            static_cast<std::size_t>(std::snprintf(room != 0 ? buffer + length : nullptr, room, "%s%zu", mark, number));
     };
     if (bytes != 0) *buffer = '\0';
     for (std::size_t cpu = 0; cpu < limit; ++cpu) {
@@ -62,4 +63,4 @@ bool CpuSet::parse(const char* text) {
     return true;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

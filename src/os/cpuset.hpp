@@ -11,7 +11,8 @@ namespace weft::os {
 // A set of the operating system's CPU numbers.
 class CpuSet {
 public:
-    static constexpr std::size_t limit = 4096;   // above the kernel's own largest NR_CPUS for our targets' distributions
+    // above the kernel's own largest NR_CPUS for our targets' distributions
+    static constexpr std::size_t limit = 4096;
 
     void add(std::size_t cpu) { bits_.set(cpu); }
     bool has(std::size_t cpu) const { return cpu < limit && bits_.test(cpu); }
@@ -23,13 +24,17 @@ public:
     // CPU number `index` of the set, counting from the lowest; limit when there are not so many.
     std::size_t at(std::size_t index) const;
 
-    // "0-3,8", as the kernel writes it. parse() is false when `text` is not such a list.
-    // write(): zero-terminated, as much as there is room for, and nothing is allocated; returns the length of the whole.
+    // "0-3,8", as the kernel writes it. parse() is false when `text` is not such a list. write(): zero-terminated, as
+    // much as there is room for, and nothing is allocated; returns the length of the whole.
     std::size_t write(char* buffer, std::size_t bytes) const;
     std::string text() const;
     bool parse(const char* text);
 
-    CpuSet operator&(const CpuSet& other) const { CpuSet both; both.bits_ = bits_ & other.bits_; return both; }
+    CpuSet operator&(const CpuSet& other) const {
+        CpuSet both;
+        both.bits_ = bits_ & other.bits_;
+        return both;
+    }
 
 private:
     std::bitset<limit> bits_;
@@ -42,4 +47,4 @@ bool affinity_set(std::uint32_t thread, const CpuSet& cpus);
 // For how long those CPUs have been idle, together. False: the kernel does not say.
 bool idle_time(const CpuSet& cpus, std::uint64_t& ns);
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -50,8 +50,30 @@ TEST(CpuSet, IsReadAsTheKernelWritesIt) {
 
 TEST(CpuSet, ThatIsNoListIsRefusedAndChangesNothing) {
     CpuSet set = set_of({2});
-    for (const char* text : {"", "\n", "a", "3-1", "1,,2", "1\n2", ",1", "1,", "1-", "-1", "1-2-3", "1 2", " 1", "1 ", "1;2", "0x1", "+1", "\n1",
-                             "5000", "4096", "0-4096", "0-5000", "99999999999999999999", "1-99999999999999999999"}) {
+    for (const char* text : {"",
+                             "\n",
+                             "a",
+                             "3-1",
+                             "1,,2",
+                             "1\n2",
+                             ",1",
+                             "1,",
+                             "1-",
+                             "-1",
+                             "1-2-3",
+                             "1 2",
+                             " 1",
+                             "1 ",
+                             "1;2",
+                             "0x1",
+                             "+1",
+                             "\n1",
+                             "5000",
+                             "4096",
+                             "0-4096",
+                             "0-5000",
+                             "99999999999999999999",
+                             "1-99999999999999999999"}) {
         EXPECT_FALSE(set.parse(text)) << '"' << text << '"';
         EXPECT_EQ(set.text(), "2") << '"' << text << '"';
     }
@@ -129,7 +151,7 @@ TEST(Affinity, ToNoCpuOrOfNoThreadIsRefused) {
     EXPECT_EQ(after, all);
 }
 
-}  // namespace
+}   // namespace
 // By the C++ library, and in ticks.
 std::uint64_t idle_ticks(const CpuSet& cpus) {
     std::ifstream file("/proc/stat");
@@ -161,4 +183,4 @@ TEST(IdleTime, IsWhatTheKernelSaysOfThoseProcessors) {
     EXPECT_FALSE(idle_time(CpuSet{}, ns)) << "there is none";
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

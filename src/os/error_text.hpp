@@ -10,4 +10,4 @@ inline constexpr std::size_t error_text_bytes = 512;
 // Of the calling OS thread: error_text_bytes long, zero-terminated. Ask again after a switch.
 char* error_text();
 
-}  // namespace weft::os
+}   // namespace weft::os

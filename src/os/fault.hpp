@@ -19,12 +19,14 @@ inline atomic<FaultHook> fault_hook{nullptr};
 inline bool fault([[maybe_unused]] Door door) {
     if constexpr (config::checked) {
         // acquire: pairs with the test's store of the hook, whose data it reads.
-        if (auto hook = fault_hook.load(std::memory_order_acquire)) [[unlikely]] return hook(door);
+        if (auto hook = fault_hook.load(std::memory_order_acquire)) [[unlikely]]
+            return hook(door);
     }
     return false;
 }
 
-// What a test wants the kernel to say of delays and idle processors (thread.hpp, cpuset.hpp), in checked builds too. Called from any thread; must not call Weft.
+// What a test wants the kernel to say of delays and idle processors (thread.hpp, cpuset.hpp), in checked builds too.
+// Called from any thread; must not call Weft.
 struct Load {
     std::uint64_t (*delay_ns)(std::uint32_t thread);
     std::uint64_t (*idle_ns)();
@@ -32,8 +34,9 @@ struct Load {
 inline atomic<const Load*> load_hook{nullptr};
 
 inline const Load* load_for_test() {
-    if constexpr (config::checked) return load_hook.load(std::memory_order_acquire);   // acquire: pairs with the test's store
+    // acquire: pairs with the test's store
+    if constexpr (config::checked) return load_hook.load(std::memory_order_acquire);
     return nullptr;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -16,4 +16,4 @@ void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected, std::
 // Wakes at most `count` threads that sleep on `word`, which need not exist any more.
 void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count);
 
-}  // namespace weft::os
+}   // namespace weft::os

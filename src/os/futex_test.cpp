@@ -33,7 +33,9 @@ TEST(Clock, IsTheMonotonicOneAndCountsInNanoseconds) {
     clock_gettime(CLOCK_MONOTONIC, &before);
     const std::uint64_t now = now_ns();
     clock_gettime(CLOCK_MONOTONIC, &after);
-    auto ns = [](const timespec& at) { return static_cast<std::uint64_t>(at.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(at.tv_nsec); };
+    auto ns = [](const timespec& at) {
+        return static_cast<std::uint64_t>(at.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(at.tv_nsec);
+    };
     EXPECT_GE(now, ns(before));
     EXPECT_LE(now, ns(after));
 }
@@ -133,9 +135,9 @@ TEST(Futex, ASignalMayEndAWaitAndTheWaiterSeesForItself) {
 TEST(Futex, AWaitLeavesErrnoAlone) {
     atomic<std::uint32_t> word{1};
     errno = EDOM;
-    futex_wait(word, 0);        // the kernel answers EAGAIN
+    futex_wait(word, 0);   // the kernel answers EAGAIN
     EXPECT_EQ(errno, EDOM);
-    futex_wait(word, 1, 1000);  // and here ETIMEDOUT
+    futex_wait(word, 1, 1000);   // and here ETIMEDOUT
     EXPECT_EQ(errno, EDOM);
 }
 
@@ -148,5 +150,5 @@ TEST(Futex, AnInjectedFaultEndsAWaitAsASignalWould) {
     EXPECT_EQ(word.load(), 0u);
 }
 
-}  // namespace
-}  // namespace weft::os
+}   // namespace
+}   // namespace weft::os

@@ -55,13 +55,15 @@ class Host : public ::testing::Test {
 protected:
     void SetUp() override {
         if (!hosts_supported()) GTEST_SKIP() << "there are no hosts on this system";
-        if (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "sanitizers need more addresses than there are memory";
+        if (config::address_sanitizer || config::thread_sanitizer)
+            GTEST_SKIP() << "sanitizers need more addresses than there are memory";
         if (mapped_bytes() == 0) GTEST_SKIP() << "/proc does not say how much is mapped";
     }
 };
 
 TEST_F(Host, StartsAndEndsAUnitWhereTheLibraryFindsNoAddressesForTheThreadsAllocations) {
-    // Room for stacks, and none for the 64 MiB that the C library reserves for a thread that allocates: then it sets errno, and maps pages.
+    // Room for stacks, and none for the 64 MiB that the C library reserves for a thread that allocates: then it sets
+    // errno, and maps pages.
     const int status = in_child([] {
         const std::size_t most = mapped_bytes() + 24 * MiB;
         const rlimit limit{most, most};
@@ -104,5 +106,5 @@ TEST_F(Host, HasHalfTheStackWhereItsOwnFindsNoRoomUnlessASizeWasAskedFor) {
     EXPECT_EQ(status, 0);
 }
 
-}  // namespace
-}  // namespace weft::os
+}   // namespace
+}   // namespace weft::os

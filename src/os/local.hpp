@@ -27,4 +27,4 @@ int* errno_address();
 // Of the calling thread: an address that no other one has while it lives.
 void* thread_identity();
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -19,16 +19,18 @@ public:
     }
 
     void lock() noexcept {
-        if (!try_lock()) [[unlikely]] wait();
+        if (!try_lock()) [[unlikely]]
+            wait();
     }
 
     void unlock() noexcept {
         // release: pairs with the acquires of the next holder.
-        if (state_.exchange(free, std::memory_order_release) == contended) [[unlikely]] futex_wake(state_, 1);
+        if (state_.exchange(free, std::memory_order_release) == contended) [[unlikely]]
+            futex_wake(state_, 1);
     }
 
-    // In the child of a fork, where whoever held it is no more. Whether somebody did: then what it guards may be half done. relaxed: nobody else runs. What is
-    // not written costs no copy of its page.
+    // In the child of a fork, where whoever held it is no more. Whether somebody did: then what it guards may be half
+    // done. relaxed: nobody else runs. What is not written costs no copy of its page.
     bool break_open() noexcept {
         if (state_.load(std::memory_order_relaxed) == free) return false;
         state_.store(free, std::memory_order_relaxed);
@@ -54,4 +56,4 @@ private:
 };
 static_assert(sizeof(Lock) == 4);
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -72,4 +72,4 @@ TEST(Lock, EverySleeperIsWoken) {
     lock.unlock();
 }
 
-}  // namespace
+}   // namespace

@@ -11,7 +11,8 @@ namespace weft::os {
 // Committed as they are touched. Null: refused.
 inline void* map_aligned(std::size_t bytes, std::size_t alignment, std::size_t page) {
     const std::size_t slack = alignment > page ? alignment - page : 0;
-    void* const found = mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const found =
+        mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found == MAP_FAILED) return nullptr;
     if (slack == 0) return found;
     auto* const start = static_cast<char*>(found);
@@ -21,4 +22,4 @@ inline void* map_aligned(std::size_t bytes, std::size_t alignment, std::size_t p
     return start + before;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -83,9 +83,7 @@ TEST(Map, KeepsTheAlignmentThatIsAskedForAndNothingMore) {
     }
 }
 
-TEST(Map, OfMoreThanThereIsIsNull) {
-    EXPECT_EQ(map(std::size_t{1} << 62), nullptr);
-}
+TEST(Map, OfMoreThanThereIsIsNull) { EXPECT_EQ(map(std::size_t{1} << 62), nullptr); }
 
 TEST(Map, AlignedPagesAreGivenBackWholly) {
     auto mappings = [] {
@@ -229,5 +227,5 @@ TEST(Fault, EachDoorFailsAsTheKernelWouldWhenATestSaysSo) {
     write_byte(pages.start);   // and nothing was done
 }
 
-}  // namespace
-}  // namespace weft::os
+}   // namespace
+}   // namespace weft::os

@@ -69,5 +69,5 @@ TEST(Peek, OfWhatIsNoMemoryComesToNothingAndErrnoStays) {
     });
 }
 
-}  // namespace
-}  // namespace weft::os
+}   // namespace
+}   // namespace weft::os

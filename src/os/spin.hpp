@@ -1,5 +1,6 @@
-// The lock of a few dozen instructions on a path where each atomic shows: taken by one read-modify-write, let go by a store.
-// Its holder may be preempted, so whoever waits long lets other threads run. Never held over a call to the user's code.
+// The lock of a few dozen instructions on a path where each atomic shows: taken by one read-modify-write, let go by a
+// store. Its holder may be preempted, so whoever waits long lets other threads run. Never held over a call to the
+// user's code.
 #pragma once
 
 #include <cstdint>
@@ -43,4 +44,4 @@ private:
     atomic<std::uint32_t> state_{0};
 };
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -1,4 +1,5 @@
-// The thread pointer of the OS thread that calls: what its thread-local memory is found by. Hosted units have one of their own (context/host.hpp).
+// The thread pointer of the OS thread that calls: what its thread-local memory is found by. Hosted units have one of
+// their own (context/host.hpp).
 #pragma once
 
 #include "arch/arch.hpp"
@@ -8,4 +9,4 @@ namespace weft::os {
 [[gnu::always_inline]] inline void* thread_pointer() { return arch::thread_pointer(); }
 [[gnu::always_inline]] inline void set_thread_pointer(void* pointer) { arch::set_thread_pointer(pointer); }
 
-}  // namespace weft::os
+}   // namespace weft::os

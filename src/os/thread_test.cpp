@@ -24,7 +24,8 @@ constexpr std::size_t stack_bytes = 256 * 1024;
 template <class Body>
 void on_thread(Body body) {
     Thread thread;
-    ASSERT_TRUE(thread_start(thread, stack_bytes, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body));
+    ASSERT_TRUE(thread_start(
+        thread, stack_bytes, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body));
     EXPECT_NE(thread.handle, 0u);
     thread_join(thread);
     EXPECT_EQ(thread.handle, 0u);
@@ -42,11 +43,14 @@ TEST(Thread, ManyRunAtOnce) {
     } shared;
     Thread threads[8];
     for (Thread& thread : threads) {
-        ASSERT_TRUE(thread_start(thread, stack_bytes, [](void* raw) {
-            auto& inside = static_cast<decltype(shared)*>(raw)->inside;
-            inside.fetch_add(1);
-            while (inside.load() < 8) thread_yield();   // ends only when all are there
-        }, &shared));
+        ASSERT_TRUE(thread_start(
+            thread, stack_bytes,
+            [](void* raw) {
+                auto& inside = static_cast<decltype(shared)*>(raw)->inside;
+                inside.fetch_add(1);
+                while (inside.load() < 8) thread_yield();   // ends only when all are there
+            },
+            &shared));
     }
     for (Thread& thread : threads) thread_join(thread);
     EXPECT_EQ(shared.inside.load(), 8);
@@ -54,7 +58,8 @@ TEST(Thread, ManyRunAtOnce) {
 
 TEST(Thread, WithAStackThatCannotBeIsRefused) {
     Thread thread;
-    EXPECT_FALSE(thread_start(thread, std::size_t{1} << 60, [](void*) {}, nullptr));
+    EXPECT_FALSE(thread_start(
+        thread, std::size_t{1} << 60, [](void*) {}, nullptr));
     EXPECT_EQ(thread.handle, 0u);
 }
 
@@ -62,9 +67,11 @@ TEST(Thread, IsRefusedWhenATestSaysSo) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds only";
     Thread thread;
     fault_hook.store([](Door door) { return door == Door::thread; });
-    EXPECT_FALSE(thread_start(thread, stack_bytes, [](void*) {}, nullptr));
+    EXPECT_FALSE(thread_start(
+        thread, stack_bytes, [](void*) {}, nullptr));
     fault_hook.store([](Door door) { return door == Door::allocate; });
-    EXPECT_FALSE(thread_start(thread, stack_bytes, [](void*) {}, nullptr));
+    EXPECT_FALSE(thread_start(
+        thread, stack_bytes, [](void*) {}, nullptr));
     fault_hook.store(nullptr);
 }
 
@@ -144,5 +151,5 @@ TEST(Local, ExceptionGlobalsAreWhatTheRunTimeLibraryCountsIn) {
     EXPECT_EQ(globals->caught, nullptr);
 }
 
-}  // namespace
-}  // namespace weft::os
+}   // namespace
+}   // namespace weft::os

@@ -55,5 +55,5 @@ TEST(PostsCheck, HoldsAtEachTurn) {
     }
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

@@ -10,13 +10,14 @@ namespace {
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-// However short the deadlines follow each other, it wakes at most so often: what is due a little later is looked at together.
+// However short the deadlines follow each other, it wakes at most so often: what is due a little later is looked at
+// together.
 constexpr std::uint64_t shortest_sleep_ns = 50'000;
 
 // Between two attempts to start it.
 constexpr std::uint64_t patience_ns = 1'000'000;
 
-}  // namespace
+}   // namespace
 
 bool Lookout::start() {
     std::lock_guard guard(lock_);
@@ -25,11 +26,14 @@ bool Lookout::start() {
     if (!open_ && !os::watch_open(watch_)) return false;
     open_ = true;
     stopping_.store(false);
-    const bool made = os::thread_start(thread_, stack_bytes, [](void* raw) {
-        os::thread_name("weft/lookout");
-        os::thread_without_signals();
-        static_cast<Lookout*>(raw)->run();
-    }, this);
+    const bool made = os::thread_start(
+        thread_, stack_bytes,
+        [](void* raw) {
+            os::thread_name("weft/lookout");
+            os::thread_without_signals();
+            static_cast<Lookout*>(raw)->run();
+        },
+        this);
     if (!made) return false;
     started_.store(true);
     return true;
@@ -96,4 +100,4 @@ void Lookout::run() {
     target_.store(os::forever);   // nobody wakes then
 }
 
-}  // namespace weft
+}   // namespace weft

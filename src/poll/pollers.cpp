@@ -74,7 +74,8 @@ void Pollers::remove(Poller& poller, void* self) {
 
 bool Pollers::run_one(Poller& poller, void* self) {
     // relaxed: a hint; under busy it is asked again.
-    if (!poller.live.load(std::memory_order_relaxed) || poller.busy.load(std::memory_order_relaxed) || !take(poller)) return false;
+    if (!poller.live.load(std::memory_order_relaxed) || poller.busy.load(std::memory_order_relaxed) || !take(poller))
+        return false;
     bool done = false;
     const bool unready = poller.only_when_ready && !poller.disarmed.load();
     if (poller.call != nullptr && !unready) {
@@ -101,4 +102,4 @@ Poller* Pollers::at(std::uint32_t tag) {
     return found;
 }
 
-}  // namespace weft
+}   // namespace weft

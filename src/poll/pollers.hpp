@@ -1,7 +1,8 @@
-// The pollers of the runtime: calls that every stream makes between units and when it is idle, each by one stream at a time.
+// The pollers of the runtime: calls that every stream makes between units and when it is idle, each by one stream at a
+// time.
 //
-// A poller lives in a place that is never freed while the runtime runs, so a stream may look at it at any time; the place's busy
-// flag says who may. Whoever holds it runs the call, or fills or empties the place.
+// A poller lives in a place that is never freed while the runtime runs, so a stream may look at it at any time; the
+// place's busy flag says who may. Whoever holds it runs the call, or fills or empties the place.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +15,19 @@
 namespace weft {
 
 struct Poller {
-    bool (*call)(void* argument) = nullptr;    // under busy; null: the place is free. Returns whether it has done something
+    // under busy; null: the place is free. Returns whether it has done something
+    bool (*call)(void* argument) = nullptr;
     void* argument = nullptr;
-    int descriptor = -1;                       // whose readiness wakes an idle stream; -1: none
+    int descriptor = -1;   // whose readiness wakes an idle stream; -1: none
     std::uint32_t events = 0;
-    bool only_when_ready = false;              // not called before its descriptor is
-    atomic<bool> live{false};                  // a hint for those who pass by
-    atomic<bool> disarmed{false};              // its descriptor has been told of, and is to be armed again before an idle stream sleeps
+    bool only_when_ready = false;   // not called before its descriptor is
+    atomic<bool> live{false};       // a hint for those who pass by
+    // its descriptor has been told of, and is to be armed again before an idle stream sleeps
+    atomic<bool> disarmed{false};
     atomic<bool> busy{false};
-    atomic<void*> runner{nullptr};             // who runs the call: a removal from within must not wait for itself
-    bool doomed = false;                       // removed from within; written and read by the runner
-    std::uint32_t tag = 0;                     // its number
+    atomic<void*> runner{nullptr};   // who runs the call: a removal from within must not wait for itself
+    bool doomed = false;             // removed from within; written and read by the runner
+    std::uint32_t tag = 0;           // its number
 };
 
 class Pollers {
@@ -36,26 +39,30 @@ public:
     Pollers(const Pollers&) = delete;
     Pollers& operator=(const Pollers&) = delete;
 
-    // Both read without a lock, as hints. `blind`: those without a descriptor, for whose sake an idle stream must look now and then.
+    // Both read without a lock, as hints. `blind`: those without a descriptor, for whose sake an idle stream must look
+    // now and then.
     std::size_t live() const { return live_.load(); }
     std::size_t blind() const { return blind_.load(); }
 
     // Null: no memory.
     Poller* add(bool (*call)(void*), void* argument, int descriptor, std::uint32_t events, bool only_when_ready);
 
-    // Returns when the call does not run and will not run any more; from within the call itself, when it will not run any more.
+    // Returns when the call does not run and will not run any more; from within the call itself, when it will not run
+    // any more.
     void remove(Poller& poller, void* self);
 
     // Makes all calls that nobody else makes at this moment. `self`: the stream. Returns how many have done something.
     std::size_t run(void* self);
 
-    // Calls arm(descriptor, events, tag) for those whose descriptor has been told of since they were armed. Not for one that runs: who runs
-    // it comes here, too, before he sleeps.
+    // Calls arm(descriptor, events, tag) for those whose descriptor has been told of since they were armed. Not for one
+    // that runs: who runs it comes here, too, before he sleeps.
     template <class Arm>
     void arm_all(Arm&& arm) {
         each([&](Poller& poller) {
             // relaxed: hints; under busy they are asked again.
-            if (!poller.live.load(std::memory_order_relaxed) || !poller.disarmed.load(std::memory_order_relaxed) || !take(poller)) return;
+            if (!poller.live.load(std::memory_order_relaxed) || !poller.disarmed.load(std::memory_order_relaxed) ||
+                !take(poller))
+                return;
             if (poller.call != nullptr && poller.descriptor >= 0 && poller.disarmed.exchange(false)) {
                 arm(poller.descriptor, poller.events, poller.tag);
             }
@@ -95,17 +102,19 @@ private:
     };
 
     // At the door, of a place that is busy: it is free, or somebody's who is counted.
-    void check(const Poller& poller) const { WEFT_ASSERT(poller.call == nullptr || (poller.busy.load() && live() != 0)); }
+    void check(const Poller& poller) const {
+        WEFT_ASSERT(poller.call == nullptr || (poller.busy.load() && live() != 0));
+    }
     static bool take(Poller& poller);
     static void let_go(Poller& poller);
     void clear(Poller& poller);
     bool run_one(Poller& poller, void* self);
 
-    os::Lock lock_;                            // of those who add
+    os::Lock lock_;   // of those who add
     atomic<Block*> first_{nullptr};
     std::uint32_t numbers_ = 0;
     atomic<std::size_t> live_{0};
     atomic<std::size_t> blind_{0};
 };
 
-}  // namespace weft
+}   // namespace weft

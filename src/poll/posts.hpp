@@ -1,5 +1,5 @@
-// Calls that others ask a stream to make: a bounded ring for many senders, of whom any may be a signal handler that has interrupted
-// another, and one taker (Vyukov's bounded queue). No memory is asked for, and no sender waits.
+// Calls that others ask a stream to make: a bounded ring for many senders, of whom any may be a signal handler that has
+// interrupted another, and one taker (Vyukov's bounded queue). No memory is asked for, and no sender waits.
 #pragma once
 
 #include <cstddef>
@@ -36,19 +36,21 @@ public:
             const std::size_t turn = place.turn.load(Orders::look);
             if (turn == ticket) {
                 // relaxed: as above.
-                if (!next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed, std::memory_order_relaxed)) continue;
+                if (!next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed,
+                                                   std::memory_order_relaxed))
+                    continue;
                 place.call = call;
                 place.argument = argument;
                 place.turn.store(ticket + 1, Orders::publish);
                 return true;
             }
-            if (turn < ticket) return false;                                // it is of the round before: not taken yet
-            ticket = next_.load(std::memory_order_relaxed);                 // relaxed: as above
+            if (turn < ticket) return false;                  // it is of the round before: not taken yet
+            ticket = next_.load(std::memory_order_relaxed);   // relaxed: as above
         }
     }
 
-    // By the one taker: makes the calls that have come, in their order; returns how many. One whose sender has been interrupted in
-    // the middle waits for it, and those behind it too.
+    // By the one taker: makes the calls that have come, in their order; returns how many. One whose sender has been
+    // interrupted in the middle waits for it, and those behind it too.
     std::size_t take_all() {
         check();
         std::size_t taken = 0;
@@ -77,16 +79,16 @@ private:
     void check() const { WEFT_ASSERT(next_.load(std::memory_order_relaxed) - first_ <= size); }
 
     struct Cell {
-        atomic<std::size_t> turn{0};       // the ticket that may fill it; one more when it has been filled
+        atomic<std::size_t> turn{0};   // the ticket that may fill it; one more when it has been filled
         plain<void (*)(void*)> call{nullptr};
         plain<void*> argument{nullptr};
     };
 
     atomic<std::size_t> next_{0};
-    plain<std::size_t> first_{0};          // the taker's
+    plain<std::size_t> first_{0};   // the taker's
     Cell cells_[size];
 };
 
 using Posts = BasicPosts<64>;
 
-}  // namespace weft
+}   // namespace weft

@@ -41,7 +41,7 @@ Timer* meld_siblings(Timer* first) {
     return all;
 }
 
-}  // namespace
+}   // namespace
 
 void Timers::note_earliest() {
     std::uint64_t deadline_ns = never;
@@ -83,7 +83,8 @@ bool Timers::cancel(Timer& timer) {
         Timers* home = timer.home.load(std::memory_order_acquire);   // acquire: see Timer::home
         if (home == nullptr) return false;
         std::lock_guard guard(home->lock_);
-        if (timer.home.load(std::memory_order_relaxed) != home) continue;   // relaxed: under the lock. It was fired, or moved when its stream ended
+        // relaxed: under the lock. It was fired, or moved when its stream ended
+        if (timer.home.load(std::memory_order_relaxed) != home) continue;
         home->check();
         home->take_out(timer);
         timer.home.store(nullptr, std::memory_order_release);   // release: see Timer::home
@@ -129,4 +130,4 @@ void Timers::move_to(Timers& other) {
     other.note_earliest();
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,4 +1,5 @@
-// What holds of a pool and of what waits in it while nobody runs. The doors of pools ask no more than takes constant time (check() in pool.hpp).
+// What holds of a pool and of what waits in it while nobody runs. The doors of pools ask no more than takes constant
+// time (check() in pool.hpp).
 #pragma once
 
 #include "pool/pool.hpp"
@@ -42,4 +43,4 @@ inline void check_whole(const Pool& pool) {
     if (pool.freed) WEFT_ASSERT(pool.drawers.load() == 0 && quiet(pool));
 }
 
-}  // namespace weft::pool
+}   // namespace weft::pool

@@ -58,5 +58,5 @@ TEST(PoolCheckDeathTest, WhatHasCeasedToBeReadyInAPoolStopsTheSimulator) {
     EXPECT_DEATH(pool::check_whole(pool), "does not hold");
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

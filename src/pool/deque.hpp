@@ -40,8 +40,8 @@ class Deque {
 
 public:
     struct Stolen {
-        Node* node;    // null: nothing was to be had
-        bool lost;     // somebody else took the item: it may be worth another try
+        Node* node;   // null: nothing was to be had
+        bool lost;    // somebody else took the item: it may be worth another try
     };
 
     // Owner. False: full.
@@ -50,7 +50,8 @@ public:
         const Index bottom = bottom_.load(std::memory_order_relaxed);
         const Index top = top_.load(Orders::push_top);
         check(top, bottom);
-        if (bottom - top >= static_cast<Index>(Capacity)) [[unlikely]] return false;
+        if (bottom - top >= static_cast<Index>(Capacity)) [[unlikely]]
+            return false;
         // relaxed: published with bottom.
         slot(bottom).store(node, std::memory_order_relaxed);
         bottom_.store(bottom + 1, Orders::push_bottom);
@@ -82,9 +83,10 @@ public:
 
     // Owner. pop_bottom(), if that would be `node`.
     bool pop_bottom_if(Node* node) {
-        // relaxed: only the owner writes either. An index that has come round to an old slot finds another node there, or one that is gone from
-        // here, which pop_bottom() sees.
-        return slot(bottom_.load(std::memory_order_relaxed) - 1).load(std::memory_order_relaxed) == node && pop_bottom() != nullptr;
+        // relaxed: only the owner writes either. An index that has come round to an old slot finds another node there,
+        // or one that is gone from here, which pop_bottom() sees.
+        return slot(bottom_.load(std::memory_order_relaxed) - 1).load(std::memory_order_relaxed) == node &&
+               pop_bottom() != nullptr;
     }
 
     // Any thread. The oldest.
@@ -133,7 +135,8 @@ public:
 private:
     using Index = std::int64_t;   // signed: the owner's bottom may be one less than top for a moment
 
-    // At the owner's door. An old value of `top`, by which there seem to be more items, is no older than the one by which the owner has found room.
+    // At the owner's door. An old value of `top`, by which there seem to be more items, is no older than the one by
+    // which the owner has found room.
     static void check(Index top, Index bottom) {
         WEFT_ASSERT(top <= bottom);
         WEFT_ASSERT(bottom - top <= static_cast<Index>(Capacity));
@@ -141,9 +144,9 @@ private:
 
     atomic<Node*>& slot(Index index) { return slots_[static_cast<std::size_t>(index) & (Capacity - 1)]; }
 
-    alignas(config::cache_line) atomic<Index> top_{0};       // thieves'
-    alignas(config::cache_line) atomic<Index> bottom_{0};    // the owner's
+    alignas(config::cache_line) atomic<Index> top_{0};      // thieves'
+    alignas(config::cache_line) atomic<Index> bottom_{0};   // the owner's
     alignas(config::cache_line) atomic<Node*> slots_[Capacity];
 };
 
-}  // namespace weft
+}   // namespace weft

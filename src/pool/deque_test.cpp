@@ -169,5 +169,5 @@ TEST(Deque, EveryItemIsTakenOnceByTheOwnerOrOneThief) {
     for (const Item& item : all) ASSERT_EQ(item.taken.load(), 1) << item.value;
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

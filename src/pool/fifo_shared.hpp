@@ -6,8 +6,8 @@
 // yet set its link (or, in an empty queue, the head) leaves a gap there. What lies behind the gap cannot be popped
 // until the link is set; looks_empty() is false meanwhile, so nobody goes to sleep over it.
 //
-// The lock is one that is let go by a store: one read-modify-write less for each pop. Who walks through the queue under it (length, remove)
-// lets those who wait yield their processors.
+// The lock is one that is let go by a store: one read-modify-write less for each pop. Who walks through the queue under
+// it (length, remove) lets those who wait yield their processors.
 //
 // Rejected: a two-lock queue (the pusher's lock may be held by a preempted thread, which then stops all pushers),
 // a ring of slots (bounded), Michael and Scott's (needs tags, two compare-and-swaps a push).
@@ -110,8 +110,11 @@ public:
     }
 
 private:
-    // At the door of poppers, under the lock: the tail comes before the head, and goes after it. relaxed: only poppers take it away, and a pusher sets it before the head.
-    void check() const { WEFT_ASSERT(head_.load(Orders::follow) == nullptr || tail_.load(std::memory_order_relaxed) != nullptr); }
+    // At the door of poppers, under the lock: the tail comes before the head, and goes after it. relaxed: only poppers
+    // take it away, and a pusher sets it before the head.
+    void check() const {
+        WEFT_ASSERT(head_.load(Orders::follow) == nullptr || tail_.load(std::memory_order_relaxed) != nullptr);
+    }
 
     void attach(Node* first, Node* last) {
         Node* previous = tail_.exchange(last, Orders::push);
@@ -163,4 +166,4 @@ private:
     mutable os::SpinLock lock_;                                 // poppers take turns
 };
 
-}  // namespace weft
+}   // namespace weft

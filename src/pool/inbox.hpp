@@ -57,4 +57,4 @@ private:
     atomic<Node*> newest_{nullptr};
 };
 
-}  // namespace weft
+}   // namespace weft

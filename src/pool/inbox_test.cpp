@@ -63,5 +63,5 @@ TEST(Inbox, LosesNothingAndKeepsEachSendersOrderUnderManySenders) {
     EXPECT_TRUE(inbox.looks_empty());
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

@@ -79,7 +79,8 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
         Unit* const unit = ready.pop_front();
         if (unit == nullptr) break;
         waiting.add(-1);
-        unit->change_pool(*this);   // whoever joins it may still write a letter: that finds a unit that is not local, as after a migration
+        // whoever joins it may still write a letter: that finds a unit that is not local, as after a migration
+        unit->change_pool(*this);
         units[count] = unit;
     }
     owner.store(nullptr, std::memory_order_seq_cst);
@@ -133,7 +134,8 @@ void LockedPool::push(Unit* unit, bool behind_all) {
     count.fetch_add(1, std::memory_order_seq_cst);
 }
 
-// The most urgent, but now and then the next one from a level on that goes round: what is not urgent waits, but not for ever.
+// The most urgent, but now and then the next one from a level on that goes round: what is not urgent waits, but not for
+// ever.
 unsigned LockedPool::next_level() {
     const auto first = static_cast<unsigned>(std::countr_zero(filled));
     if (++pops % turn != 0) return first;
@@ -169,7 +171,8 @@ bool LockedPool::remove(Unit* unit) {
 namespace pool {
 
 void push_other(Pool& to, Unit* unit, From from) {
-    if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) return push_shared(static_cast<SharedPool&>(to), unit);
+    if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING)
+        return push_shared(static_cast<SharedPool&>(to), unit);
     if (to.kind == WEFT_POOL_PRIVATE) return static_cast<PrivatePool&>(to).send(unit);
     to.promise.pushed(to.access);
     switch (to.kind) {
@@ -180,9 +183,7 @@ void push_other(Pool& to, Unit* unit, From from) {
         if (behind_all(from) || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
         break;
     }
-    case WEFT_POOL_USER:
-        push_user(static_cast<UserPool&>(to), unit, operation_of(from));
-        return;
+    case WEFT_POOL_USER: push_user(static_cast<UserPool&>(to), unit, operation_of(from)); return;
     case WEFT_POOL_PRIVATE:
     case WEFT_POOL_SHARED:
     case WEFT_POOL_BLOCKING:
@@ -231,7 +232,9 @@ void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t 
     to.pushing.fetch_sub(1);
 }
 
-bool ask_user(UserPool& to, Unit& unit) { return to.ops.admit == nullptr || to.ops.admit(to.self, to_handle(&unit)) != 0; }
+bool ask_user(UserPool& to, Unit& unit) {
+    return to.ops.admit == nullptr || to.ops.admit(to.self, to_handle(&unit)) != 0;
+}
 
 void expel(Pool& from, Unit& unit) {
     const auto& user = static_cast<UserPool&>(from);
@@ -478,5 +481,5 @@ void destroy(Pool* pool) {
     }
 }
 
-}  // namespace pool
-}  // namespace weft
+}   // namespace pool
+}   // namespace weft

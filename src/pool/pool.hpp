@@ -26,12 +26,12 @@ namespace weft {
 // Who serves a pool, as the watchdog has found it in a round of its own.
 struct Served {
     std::uint64_t round = 0;
-    std::size_t streams = 0;           // of the program's
+    std::size_t streams = 0;   // of the program's
     std::size_t stand_ins = 0;
     hart::Servers servers;
-    std::size_t stuck_rank = 0;        // of a stream that does not come, and for which nobody stands in, if `stuck`
+    std::size_t stuck_rank = 0;   // of a stream that does not come, and for which nobody stands in, if `stuck`
     bool stuck = false;
-    bool due = false;                  // units sleep on one that does not come, and their time has come
+    bool due = false;   // units sleep on one that does not come, and their time has come
 };
 
 struct Pool {
@@ -39,21 +39,23 @@ struct Pool {
     weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
     // Whether the program has promised that one alone pushes, who need not be the one who pops.
     bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
-    bool owned = false;                // made with its stream, freed with the runtime
-    bool freed = false;                // kept for the next pool of its kind; under the runtime's lock
-    bool letters = false;              // of carriers (share/carriers.cpp): no unit of the program's comes in
-    bool confined = false;             // a domain's or a guest's: no unit comes in but its contexts, or it
-    bool orphan = false;               // owned, and its stream has ended; under the runtime's lock
-    atomic<unsigned> drawers{0};       // schedulers that may draw from it, and streams that do
-    static constexpr unsigned of_one_stream = 2;   // that and its scheduler: at most so many, and nobody else draws from it
-    atomic<unsigned> stateful{0};      // of those schedulers that have it now: those whose place no unit can take (core/promote.hpp)
-    Pool* next = nullptr;              // the runtime's list of all pools
-    void* data = nullptr;              // the program's
-    pool::Promise promise;             // that access is; looked at in checked builds
-    Bell bell;                         // rung after a push, heard by streams that sleep for want of work
-    Bell::Entry watch;                 // the watchdog's on it (share/rescue.hpp)
-    Served served;                     // what that finds, from look to look
-    atomic<std::uint32_t> lent{0};     // units that live elsewhere for a while and come back (core/migrate.hpp)
+    bool owned = false;            // made with its stream, freed with the runtime
+    bool freed = false;            // kept for the next pool of its kind; under the runtime's lock
+    bool letters = false;          // of carriers (share/carriers.cpp): no unit of the program's comes in
+    bool confined = false;         // a domain's or a guest's: no unit comes in but its contexts, or it
+    bool orphan = false;           // owned, and its stream has ended; under the runtime's lock
+    atomic<unsigned> drawers{0};   // schedulers that may draw from it, and streams that do
+    // that and its scheduler: at most so many, and nobody else draws from it
+    static constexpr unsigned of_one_stream = 2;
+    // of those schedulers that have it now: those whose place no unit can take (core/promote.hpp)
+    atomic<unsigned> stateful{0};
+    Pool* next = nullptr;            // the runtime's list of all pools
+    void* data = nullptr;            // the program's
+    pool::Promise promise;           // that access is; looked at in checked builds
+    Bell bell;                       // rung after a push, heard by streams that sleep for want of work
+    Bell::Entry watch;               // the watchdog's on it (share/rescue.hpp)
+    Served served;                   // what that finds, from look to look
+    atomic<std::uint32_t> lent{0};   // units that live elsewhere for a while and come back (core/migrate.hpp)
     atomic<std::uint32_t> came_back{0};
 
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
@@ -63,10 +65,10 @@ struct Pool {
 struct PrivatePool : Pool {
     using Ready = Fifo<Unit, &Unit::link>;
 
-    Ready ready;                       // the owner's
-    Tally waiting;                     // length of ready; written by the owner, read by anybody
+    Ready ready;     // the owner's
+    Tally waiting;   // length of ready; written by the owner, read by anybody
     atomic<void*> owner{nullptr};
-    Inbox<Unit> inbox;                 // anybody's
+    Inbox<Unit> inbox;   // anybody's
 
     constexpr PrivatePool() : Pool(WEFT_POOL_PRIVATE) {}
 
@@ -85,7 +87,8 @@ struct PrivatePool : Pool {
     Unit* pop() {
         promise.popped(access);
         check();
-        if (!inbox.empty()) [[unlikely]] collect();
+        if (!inbox.empty()) [[unlikely]]
+            collect();
         Unit* unit = ready.pop_front();
         if (unit != nullptr) waiting.add(-1);
         return unit;
@@ -104,13 +107,15 @@ struct PrivatePool : Pool {
     Unit* rotate(Unit* unit) {
         promise.pushed(access);
         check();
-        if (!inbox.empty()) [[unlikely]] collect();
+        if (!inbox.empty()) [[unlikely]]
+            collect();
         return ready.rotate(unit, [](const Unit& next_but_one) { expect(next_but_one); });
     }
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
 
-    // The unit runs next but one: of thousands neither its stack nor the descriptor of the one behind it is in a near cache.
+    // The unit runs next but one: of thousands neither its stack nor the descriptor of the one behind it is in a near
+    // cache.
     [[gnu::always_inline]] static void expect(const Unit& unit) {
         __builtin_prefetch(unit.context, 1);
         __builtin_prefetch(unit.link, 1);
@@ -121,13 +126,13 @@ struct PrivatePool : Pool {
         waiting.add(1);
     }
 
-    void collect();                    // the owner takes what others sent
-    void send(Unit* unit);             // from anybody but the owner
-    void answer_letters();             // the owner runs the runtime's letters among what is ready, before it leaves
-    void serve_orphan();               // runs those that are sent while no stream owns the pool
+    void collect();          // the owner takes what others sent
+    void send(Unit* unit);   // from anybody but the owner
+    void answer_letters();   // the owner runs the runtime's letters among what is ready, before it leaves
+    void serve_orphan();     // runs those that are sent while no stream owns the pool
 
-    // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it for that moment. They may be run on any stream, and are local no
-    // more. False: a stream owns it.
+    // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it for that moment. They
+    // may be run on any stream, and are local no more. False: a stream owns it.
     bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
 
     // At the owner's door. While letters are answered more are counted than lie here.
@@ -144,19 +149,20 @@ struct SharedPool : Pool {
     explicit SharedPool(weft_pool_kind of) : Pool(of) {}
 };
 
-// Kinds LIFO and priority: lists under a lock, which is held for a few loads and stores. A push and a pop take the
-// same time however many wait. Rejected: a stack without a lock (Treiber's), since its pop needs a tag beside the pointer, and a
-// queue without a lock for each level, since looking for the first that is not empty would read them all.
+// Kinds LIFO and priority: lists under a lock, which is held for a few loads and stores. A push and a pop take the same
+// time however many wait. Rejected: a stack without a lock (Treiber's), since its pop needs a tag beside the pointer,
+// and a queue without a lock for each level, since looking for the first that is not empty would read them all.
 struct LockedPool : Pool {
     static constexpr unsigned turn = 61;   // as DequePool::turn
 
-    // Of a level and the more urgent ones lie in lower bits, so that the first bit that is set is the next to be served.
+    // Of a level and the more urgent ones lie in lower bits, so that the first bit that is set is the next to be
+    // served.
     static constexpr unsigned levels = priorities;
     static unsigned level_of(int priority) { return static_cast<unsigned>(most_priority - priority); }
 
     atomic<std::size_t> count{0};
-    mutable os::Lock lock;                 // guards what follows
-    std::uint32_t filled = 0;              // which lists are not empty
+    mutable os::Lock lock;      // guards what follows
+    std::uint32_t filled = 0;   // which lists are not empty
     unsigned pops = 0;
     Fifo<Unit, &Unit::link> lists[levels];   // LIFO: the first alone
 
@@ -171,7 +177,8 @@ struct LockedPool : Pool {
 
     // At the door, under the lock. relaxed: it is changed under the lock.
     void check() const {
-        for (unsigned level = 0; level < levels; ++level) WEFT_ASSERT(((filled >> level & 1u) != 0) == !lists[level].empty());
+        for (unsigned level = 0; level < levels; ++level)
+            WEFT_ASSERT(((filled >> level & 1u) != 0) == !lists[level].empty());
         WEFT_ASSERT((filled == 0) == (count.load(std::memory_order_relaxed) == 0));
     }
 
@@ -183,15 +190,15 @@ private:
 // first. Every `turn`-th pop takes the oldest, so that nobody waits forever behind units that spawn.
 struct DequePool : Pool {
     static constexpr unsigned turn = 61;   // as Go's scheduler has it: prime, so that it does not fall in step
-    // How long those whose turn it is wait while nobody suspends: to let them in, all who have called each other suspend, and what a joiner waits
-    // for is no longer on top (decision 0006).
+    // How long those whose turn it is wait while nobody suspends: to let them in, all who have called each other
+    // suspend, and what a joiner waits for is no longer on top (decision 0006).
     static constexpr std::uint64_t longest_calling_ns = 1'000'000;
 
     Deque<Unit> ring;
     SharedFifo<Unit> spill;
     atomic<void*> owner{nullptr};
-    unsigned pops = 0;                 // the owner's, as are these
-    std::uint64_t turn_by_ns = 0;      // since the first turn that a call was let go before; 0: none was
+    unsigned pops = 0;              // the owner's, as are these
+    std::uint64_t turn_by_ns = 0;   // since the first turn that a call was let go before; 0: none was
 
     DequePool() : Pool(WEFT_POOL_DEQUE) {}
 
@@ -201,13 +208,15 @@ struct DequePool : Pool {
     }
 
     Unit* pop_own();
-    // To call it: pop_own(), if that would be this one, or would be but for the turn of another that has not waited for long.
+    // To call it: pop_own(), if that would be this one, or would be but for the turn of another that has not waited for
+    // long.
     bool pop_own_if(Unit* unit) {
         if (((pops + 1) % turn == 0 && !turn_may_wait()) || !ring.pop_bottom_if(unit)) return false;
         ++pops;
         return true;
     }
-    // Takes it out if the caller's stream owns the pool and it is the next to be popped, but for those whose turn it may be: whoever names a unit goes before them.
+    // Takes it out if the caller's stream owns the pool and it is the next to be popped, but for those whose turn it
+    // may be: whoever names a unit goes before them.
     bool take_next(Unit* unit);
     Unit* steal();
 
@@ -218,18 +227,27 @@ private:
 struct UserPool : Pool {
     weft_pool_ops ops;
     void* self;
-    atomic<unsigned> pushing{0};       // pushes that have not returned: the unit of one may be gone, and free the pool
+    atomic<unsigned> pushing{0};   // pushes that have not returned: the unit of one may be gone, and free the pool
 
     UserPool(const weft_pool_ops& table, void* given) : Pool(WEFT_POOL_USER), ops(table), self(given) {}
 };
 
 namespace pool {
 
-// Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not care. A
-// pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
+// Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not
+// care. A pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
 enum class From : unsigned char {
-    next, spawned, parent, resumed, revived, reviving_parent, migrated,
-    last, yielded, yielded_to, yielded_to_resumed,
+    next,
+    spawned,
+    parent,
+    resumed,
+    revived,
+    reviving_parent,
+    migrated,
+    last,
+    yielded,
+    yielded_to,
+    yielded_to_resumed,
 };
 
 // What goes behind all others.
@@ -237,14 +255,17 @@ constexpr bool behind_all(From from) { return from >= From::last; }
 
 constexpr weft_pool_operation operation_of(From from) {
     constexpr weft_pool_operation words[] = {
-        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST, WEFT_POOL_OP_RESUME,
-        WEFT_POOL_OP_REVIVE, WEFT_POOL_OP_REVIVE_CHILD_FIRST, WEFT_POOL_OP_MIGRATE,
-        WEFT_POOL_OP_OTHER, WEFT_POOL_OP_YIELD, WEFT_POOL_OP_YIELD_TO, WEFT_POOL_OP_RESUME_YIELD_TO};
+        WEFT_POOL_OP_OTHER,    WEFT_POOL_OP_SPAWN,          WEFT_POOL_OP_SPAWN_CHILD_FIRST,
+        WEFT_POOL_OP_RESUME,   WEFT_POOL_OP_REVIVE,         WEFT_POOL_OP_REVIVE_CHILD_FIRST,
+        WEFT_POOL_OP_MIGRATE,  WEFT_POOL_OP_OTHER,          WEFT_POOL_OP_YIELD,
+        WEFT_POOL_OP_YIELD_TO, WEFT_POOL_OP_RESUME_YIELD_TO};
     return words[static_cast<unsigned>(from)];
 }
-static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO && operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
+static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO &&
+              operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
 
-// At the door of every pool: what comes in is a letter, or a ready unit of the pool's. relaxed: the caller owns the unit.
+// At the door of every pool: what comes in is a letter, or a ready unit of the pool's. relaxed: the caller owns the
+// unit.
 [[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
     WEFT_ASSERT(unit.has(Unit::internal) || (unit.life.is(State::ready) && unit.pool == &to));
     WEFT_ASSERT(!unit.has(Unit::local) || to.kind == WEFT_POOL_PRIVATE);
@@ -263,7 +284,8 @@ void push_other(Pool& to, Unit* unit, From from);
 // A spawned unit goes into a deque of the calling stream's.
 [[gnu::always_inline]] inline void push_own(DequePool& to, Unit* unit) {
     to.promise.pushed(to.access);
-    if (!to.ring.push_bottom(unit)) [[unlikely]] to.spill.push(unit);
+    if (!to.ring.push_bottom(unit)) [[unlikely]]
+        to.spill.push(unit);
     probe(Probe::push_before_ring);
     to.bell.ring();
 }
@@ -273,7 +295,7 @@ void push_other(Pool& to, Unit* unit, From from);
     if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
         auto& mine = static_cast<PrivatePool&>(to);
         if (mine.mine()) [[likely]] {
-            mine.put(unit);          // the owner is awake: nobody to ring for
+            mine.put(unit);   // the owner is awake: nobody to ring for
             return;
         }
     }
@@ -288,27 +310,34 @@ void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
 void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation);
 
 // A user's pool may have no memory for what it keeps of a unit, and wants to be asked before that belongs to it.
-inline bool asks(const Pool& pool) { return pool.kind == WEFT_POOL_USER && static_cast<const UserPool&>(pool).ops.admit != nullptr; }
+inline bool asks(const Pool& pool) {
+    return pool.kind == WEFT_POOL_USER && static_cast<const UserPool&>(pool).ops.admit != nullptr;
+}
 [[gnu::noinline]] bool ask_user(UserPool& to, Unit& unit);
-inline bool admits(Pool& to, Unit& unit) { return to.kind != WEFT_POOL_USER || ask_user(static_cast<UserPool&>(to), unit); }
-void expel(Pool& from, Unit& unit);    // it was admitted, and does not come after all
+inline bool admits(Pool& to, Unit& unit) {
+    return to.kind != WEFT_POOL_USER || ask_user(static_cast<UserPool&>(to), unit);
+}
+void expel(Pool& from, Unit& unit);   // it was admitted, and does not come after all
 
-// A unit that was admitted begins, or one ceases, to belong to its pool: a user's may want to know. The owner of the unit says so, before its first push
-// and before its end is published.
+// A unit that was admitted begins, or one ceases, to belong to its pool: a user's may want to know. The owner of the
+// unit says so, before its first push and before its end is published.
 [[gnu::noinline]] void tell_attached(Unit& unit);
 [[gnu::noinline]] void tell_detached(Unit& unit);
 inline void belongs(Unit& unit) {
-    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_attached(unit);
+    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]]
+        tell_attached(unit);
 }
 
 // Both, of one that is new. False: the pool has not admitted it.
 [[gnu::noinline]] bool enters_users(Unit& unit);
 inline bool enters(Unit& unit) { return unit.pool->kind != WEFT_POOL_USER || enters_users(unit); }
 inline void belongs_no_more(Unit& unit) {
-    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]] tell_detached(unit);
+    if (unit.pool->kind == WEFT_POOL_USER) [[unlikely]]
+        tell_detached(unit);
 }
 
-// A ready unit that is in no pool, or a suspended one, goes over to another pool, which has admitted it and which it is not pushed to yet.
+// A ready unit that is in no pool, or a suspended one, goes over to another pool, which has admitted it and which it is
+// not pushed to yet.
 void move(Unit& unit, Pool& to);
 
 // False: the pool has not admitted it, and nothing has happened.
@@ -324,15 +353,18 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 // A ready unit comes out, or null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
 
-// pop(), if that would be this unit; false also where another is in the way. Of a shared pool, or a deque of the calling stream's.
+// pop(), if that would be this unit; false also where another is in the way. Of a shared pool, or a deque of the
+// calling stream's.
 [[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
-    const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit) : static_cast<DequePool&>(from).pop_own_if(unit);
+    const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
+                                                      : static_cast<DequePool&>(from).pop_own_if(unit);
     if (popped) from.promise.popped(from.access);
     return popped;
 }
 
 [[gnu::always_inline]] inline Unit* pop(Pool& from) {
-    if (from.kind == WEFT_POOL_PRIVATE) [[likely]] return static_cast<PrivatePool&>(from).pop();
+    if (from.kind == WEFT_POOL_PRIVATE) [[likely]]
+        return static_cast<PrivatePool&>(from).pop();
     return pop_other(from);
 }
 
@@ -353,7 +385,7 @@ Removal remove(Pool& from, Unit* unit);
 // A stream begins or ceases to draw from a pool. attach is false when the pool has another owner already.
 bool attach(Pool& pool, void* stream, bool main);
 void detach(Pool& pool, void* stream);
-void detach_sharing(Pool& pool);       // the stream draws from it for another reason too
+void detach_sharing(Pool& pool);                   // the stream draws from it for another reason too
 void hand_over(Pool& pool, void* to, bool main);   // whom the owner gives it to
 
 // Null: no memory.
@@ -361,5 +393,5 @@ Pool* create(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEF
 Pool* create_user(const weft_pool_ops& ops, void* self);
 void destroy(Pool* pool);
 
-}  // namespace pool
-}  // namespace weft
+}   // namespace pool
+}   // namespace weft

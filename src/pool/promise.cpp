@@ -29,7 +29,7 @@ const char* text(weft_pool_access access) {
     return "nothing";
 }
 
-}  // namespace
+}   // namespace
 
 void Promise::note(weft_pool_access access, bool push) {
     if (access == (push ? WEFT_POOL_ACCESS_MPSC : WEFT_POOL_ACCESS_SPMC)) return;
@@ -42,8 +42,8 @@ void Promise::note(weft_pool_access access, bool push) {
         one.who = self;
         std::memcpy(one.name, name, sizeof name);
     } else if (one.who != self) {
-        fatal("a pool's promise is broken: its access is %s; %s was the one, and now %s %s (weft_pool_access)", text(access), one.name,
-              name, push ? "pushes" : "pops");
+        fatal("a pool's promise is broken: its access is %s; %s was the one, and now %s %s (weft_pool_access)",
+              text(access), one.name, name, push ? "pushes" : "pops");
     }
 }
 
@@ -59,4 +59,4 @@ void Promise::reset() {
     popper_ = One{};
 }
 
-}  // namespace weft::pool
+}   // namespace weft::pool

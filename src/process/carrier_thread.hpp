@@ -13,14 +13,15 @@
 namespace weft {
 
 struct CarrierThread {
-    mem::Stack stack{};                // its own: of the primary unit, or where the carrier waits for the scheduler to end
-    void* context = nullptr;           // where it goes on then; stream 0 has none
-    context::Carrier own;              // what the OS thread has of its own, while hosted units run
+    // its own: of the primary unit, or where the carrier waits for the scheduler to end
+    mem::Stack stack{};
+    void* context = nullptr;   // where it goes on then; stream 0 has none
+    context::Carrier own;      // what the OS thread has of its own, while hosted units run
     mem::AlternateStack signal_stack;
     atomic<std::uint32_t> thread_id{0};   // 0: not started. Others read it
-    bool starts_late = false;          // with the first that it is needed for (start_when_needed)
+    bool starts_late = false;             // with the first that it is needed for (start_when_needed)
     os::Thread thread;
-    os::CpuSet binding;                // guarded by the runtime's lock; empty: not bound
+    os::CpuSet binding;   // guarded by the runtime's lock; empty: not bound
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -9,8 +9,12 @@ namespace weft {
 // At its door, settle_way(), and while nobody runs: where its units come from.
 inline void check(const Stream& stream) {
     WEFT_ASSERT(stream.sched != nullptr);
-    WEFT_ASSERT(stream.direct == nullptr || (stream.common == nullptr && stream.direct->owner.load(std::memory_order_relaxed) == &stream));   // relaxed: its own
-    WEFT_ASSERT(stream.callable == &Stream::no_pool || stream.callable->owner.load(std::memory_order_relaxed) == &stream);   // relaxed: as above
+    // relaxed: its own
+    WEFT_ASSERT(stream.direct == nullptr ||
+                (stream.common == nullptr && stream.direct->owner.load(std::memory_order_relaxed) == &stream));
+    // relaxed: as above
+    WEFT_ASSERT(stream.callable == &Stream::no_pool ||
+                stream.callable->owner.load(std::memory_order_relaxed) == &stream);
     WEFT_ASSERT((stream.serving.domain == stream.serving.lender) || stream.levels.depth != 0);
 }
 
@@ -23,8 +27,10 @@ inline void check_whole(const Stream& stream) {
     stream.posts.check_whole();
     stream.ending.joint.check_whole(nullptr);
     stream.heap->timers.check_whole();
-    if (stream.running != nullptr) WEFT_ASSERT(stream.running->life.is(State::running) || stream.running->kind == Kind::tasklet);
-    for (const mem::Stack* stack = stream.spare; stack != nullptr; stack = stack->next) WEFT_ASSERT(stack->prepared && !stack->user);
+    if (stream.running != nullptr)
+        WEFT_ASSERT(stream.running->life.is(State::running) || stream.running->kind == Kind::tasklet);
+    for (const mem::Stack* stack = stream.spare; stack != nullptr; stack = stack->next)
+        WEFT_ASSERT(stack->prepared && !stack->user);
     WEFT_ASSERT(stream.ending.wakers.load() == 0);
     WEFT_ASSERT(!stream.role.rescues || stream.role.hidden);
     WEFT_ASSERT(!stream.holds_hart || stream.role.guest == nullptr);   // a guest's root has it, and not the streams'
@@ -66,4 +72,4 @@ inline void check_whole(Process& of) {
     of.base.check_whole();
 }
 
-}  // namespace weft
+}   // namespace weft

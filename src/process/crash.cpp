@@ -46,7 +46,7 @@ bool describe(int signal, std::uintptr_t code, const void* fault_address, char* 
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 mem::CrashDescribe crash_describe() {
     own_code.find();
@@ -56,4 +56,4 @@ mem::CrashDescribe crash_describe() {
     return describe;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -11,4 +11,4 @@ namespace weft {
 // run without Weft. By the thread that starts the runtime.
 mem::CrashDescribe crash_describe();
 
-}  // namespace weft
+}   // namespace weft

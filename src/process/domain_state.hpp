@@ -1,4 +1,5 @@
-// What a domain is, and what a unit that leaves asks of the one whose hart it has. domain.hpp has what is done with domains.
+// What a domain is, and what a unit that leaves asks of the one whose hart it has. domain.hpp has what is done with
+// domains.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,14 @@
 namespace weft {
 
 struct Domain {
-    hart::RootOf<Domain> root{*this};      // of a child of the base
+    hart::RootOf<Domain> root{*this};   // of a child of the base
     Process& of;
-    Domain* parent;                        // null: the base
+    Domain* parent;   // null: the base
     weft_domain_ops ops;
     void* self;
-    Pool* pool = nullptr;                  // its contexts': a push tells `unblock`
-    Sched* sched = nullptr;                // in whose name they run; it picks nothing
-    Jobs* jobs = nullptr;                  // where others see what its contexts fork; null: nowhere
+    Pool* pool = nullptr;     // its contexts': a push tells `unblock`
+    Sched* sched = nullptr;   // in whose name they run; it picks nothing
+    Jobs* jobs = nullptr;     // where others see what its contexts fork; null: nowhere
 
     // Of one with a parent: the harts in it and further down, and `closing`.
     static constexpr std::uint32_t closing = 1u << 31;
@@ -27,20 +28,22 @@ struct Domain {
     atomic<std::uint32_t> wanted_back{0};
     atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
     atomic<bool> lulled{false};
-    atomic<std::uint64_t> stirred{0};      // how often it may have got something to do
+    atomic<std::uint64_t> stirred{0};   // how often it may have got something to do
 
-    Unit* registrant = nullptr;            // null: it was created without one
-    Pool* former = nullptr;                // where the registrant belongs otherwise
-    bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
-    Stream* home = nullptr;                // which alone may run the registrant; null: any
-    Domain* next_returned = nullptr;       // in Serving::returned: its registrant is to be run there
+    Unit* registrant = nullptr;        // null: it was created without one
+    Pool* former = nullptr;            // where the registrant belongs otherwise
+    bool entered = false;              // the registrant has become a guest for it, and leaves afterwards
+    Stream* home = nullptr;            // which alone may run the registrant; null: any
+    Domain* next_returned = nullptr;   // in Serving::returned: its registrant is to be run there
 
-    os::Lock lock;                         // guards what follows
+    os::Lock lock;   // guards what follows
     Domain* children = nullptr;
-    Domain* sibling = nullptr;             // under the parent's lock, as is this; of those that were created so, under the runtime's
-    std::ptrdiff_t asked = 0;              // of a parent that lends by itself
+    // under the parent's lock, as is this; of those that were created so, under the runtime's
+    Domain* sibling = nullptr;
+    std::ptrdiff_t asked = 0;   // of a parent that lends by itself
 
-    Domain(Process& process, Domain* above, const weft_domain_ops& table, void* given) : of(process), parent(above), ops(table), self(given) {}
+    Domain(Process& process, Domain* above, const weft_domain_ops& table, void* given)
+        : of(process), parent(above), ops(table), self(given) {}
     // At the door, under the lock.
     void check() const { WEFT_ASSERT(children == nullptr || children->parent == this); }
     // While nobody runs: `inside` streams have its harts, or those of domains below.
@@ -62,4 +65,4 @@ struct Domain {
 // The running unit, which may be a context of a domain that wants to know, is about to wait.
 void tell_domain_of_wait(Unit& unit);
 
-}  // namespace weft
+}   // namespace weft

@@ -1,4 +1,5 @@
-// How a stream's end meets those who wait for it, and those who are about to wake the stream. carrier/streams.cpp owns it; others write it.
+// How a stream's end meets those who wait for it, and those who are about to wake the stream. carrier/streams.cpp owns
+// it; others write it.
 #pragma once
 
 #include <cstdint>
@@ -14,4 +15,4 @@ struct Ending {
     atomic<std::uint32_t> wakers{0};   // OS threads that are about to wake it (Waking)
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -15,4 +15,4 @@ weft_status fail(weft_status status, const char* format, ...) {
     return status;
 }
 
-}  // namespace weft
+}   // namespace weft

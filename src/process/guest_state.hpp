@@ -14,20 +14,20 @@ struct Unit;
 
 struct Guest {
     hart::RootOf<Guest> root{*this};
-    Stream* stream = nullptr;              // null: it has none in this runtime
-    Unit* unit = nullptr;                  // the thread's code
-    Pool* pool = nullptr;                  // the unit's: a push asks for a hart
+    Stream* stream = nullptr;   // null: it has none in this runtime
+    Unit* unit = nullptr;       // the thread's code
+    Pool* pool = nullptr;       // the unit's: a push asks for a hart
     unsigned entries = 0;
-    unsigned inits = 0;                    // of them, those of weft_init
-    bool admitted = false;                 // and has not gone on since: it is its turn
-    bool has_signal_stack = false;         // ours, perhaps: since it ran units of others
-    bool steps_aside = false;              // it has looked in vain, and yields. So it does
-    unsigned stays = 0;                    // when it has kept its hart so often,
-    unsigned stayed = 0;                   // and did so often before the last time;
-    std::uint64_t aside_ns = 1'000'000;    // for how long it has been aside, on average
-    bool lends = false;                    // its OS thread is counted among the carriers that are free
+    unsigned inits = 0;                   // of them, those of weft_init
+    bool admitted = false;                // and has not gone on since: it is its turn
+    bool has_signal_stack = false;        // ours, perhaps: since it ran units of others
+    bool steps_aside = false;             // it has looked in vain, and yields. So it does
+    unsigned stays = 0;                   // when it has kept its hart so often,
+    unsigned stayed = 0;                  // and did so often before the last time;
+    std::uint64_t aside_ns = 1'000'000;   // for how long it has been aside, on average
+    bool lends = false;                   // its OS thread is counted among the carriers that are free
 
-    Guest* next = nullptr;                 // of all, under their lock
+    Guest* next = nullptr;   // of all, under their lock
     Guest* previous = nullptr;
 
     Guest() { root.guest = true; }
@@ -65,4 +65,4 @@ inline bool is_outside(const Guest& guest) {
     return now == hart::Root::Keeps::outside || now == hart::Root::Keeps::loose;
 }
 
-}  // namespace weft
+}   // namespace weft

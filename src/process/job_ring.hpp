@@ -1,5 +1,6 @@
-// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which others ask for what lies in it. core/README.md, "Jobs", has
-// the rules. The model (test/model/jobs_model.cpp) has a Face of its own, whose words are seen by the search.
+// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which others ask for what
+// lies in it. core/README.md, "Jobs", has the rules. The model (test/model/jobs_model.cpp) has a Face of its own, whose
+// words are seen by the search.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,9 @@ namespace weft {
 
 // The orders of JobRing; a model test passes weaker ones, which must fail.
 struct JobRingOrders {
-    // seq_cst: an asker is on the bell before it looks whether others have asked. If it reads that they have, the owner's next exchange of `asked` comes
-    // after that look, and so does his look at the bell; an older `true` would leave the asker asleep with nobody asked.
+    // seq_cst: an asker is on the bell before it looks whether others have asked. If it reads that they have, the
+    // owner's next exchange of `asked` comes after that look, and so does his look at the bell; an older `true` would
+    // leave the asker asleep with nobody asked.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
@@ -23,9 +25,10 @@ struct BasicJobRing {
     static constexpr std::size_t capacity = 512;
 
     Face face{nothing + 1, nullptr};
-    Job** slots = nullptr;                 // null until the first fork. slots[0] is null always: at the join, no job is there
-    Job** first = nothing + 1;             // the oldest that nobody else sees; face.bottom: there is none
-    atomic<bool> asked{false};             // somebody wants what lies here
+    // null until the first fork. slots[0] is null always: at the join, no job is there
+    Job** slots = nullptr;
+    Job** first = nothing + 1;   // the oldest that nobody else sees; face.bottom: there is none
+    atomic<bool> asked{false};   // somebody wants what lies here
 
     BasicJobRing() = default;
     BasicJobRing(const BasicJobRing&) = delete;
@@ -38,7 +41,8 @@ struct BasicJobRing {
     // A fork, as include/weft/parallel.hpp has it. False: there is no room below the limit.
     bool push(Job& job) {
         Job** const bottom = face.bottom;
-        if (bottom >= atomic_ref(face.limit).load(std::memory_order_relaxed)) return false;   // relaxed: room is taken away at any time
+        // relaxed: room is taken away at any time
+        if (bottom >= atomic_ref(face.limit).load(std::memory_order_relaxed)) return false;
         put(bottom, job);
         return true;
     }
@@ -57,7 +61,8 @@ struct BasicJobRing {
         open();
         return take_request();
     }
-    // seq_cst, as the limit's stores: open() comes before it, and ask() stores in the other order, so not both miss the other (core/README.md).
+    // seq_cst, as the limit's stores: open() comes before it, and ask() stores in the other order, so not both miss the
+    // other (core/README.md).
     bool take_request() { return asked.exchange(false, std::memory_order_seq_cst); }
 
     // The oldest `count` jobs are others' to see: the ring has them no more.
@@ -85,10 +90,12 @@ struct BasicJobRing {
         std::swap(first, from.first);
     }
 
-    // At the owner's slow doors, and while nobody runs: the jobs lie in the ring, and before the oldest lies none that a join could take for its own.
+    // At the owner's slow doors, and while nobody runs: the jobs lie in the ring, and before the oldest lies none that
+    // a join could take for its own.
     void check() const {
         WEFT_ASSERT(first <= face.bottom);
-        WEFT_ASSERT(slots != nullptr ? begin() <= first && face.bottom <= end() && slots[0] == nullptr : empty() && first == nothing + 1);
+        WEFT_ASSERT(slots != nullptr ? begin() <= first && face.bottom <= end() && slots[0] == nullptr
+                                     : empty() && first == nothing + 1);
         WEFT_ASSERT(first[-1] == nullptr);
         WEFT_ASSERT(is_open_or_closed());
     }
@@ -108,4 +115,4 @@ private:
     }
 };
 
-}  // namespace weft
+}   // namespace weft

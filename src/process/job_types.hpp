@@ -1,4 +1,5 @@
-// What streams have of jobs: the ring of the unit that runs, and the lists where others see them. jobs.hpp has what is done with them.
+// What streams have of jobs: the ring of the unit that runs, and the lists where others see them. jobs.hpp has what is
+// done with them.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -19,10 +20,13 @@ struct JobRing : BasicJobRing<weft_job, weft_jobs> {
     ~JobRing() { os::release(slots); }
 };
 
-// Where a stream's jobs are seen by others, and whose it takes. The stream writes it, and others read it; null: no place.
+// Where a stream's jobs are seen by others, and whose it takes. The stream writes it, and others read it; null: no
+// place.
 struct JobPlace {
     atomic<Jobs*> takes_from{nullptr};   // the list of the place where the stream's hart is
-    atomic<Jobs*> shows_to{nullptr};     // where what its units fork is shown: who is hungry there asks it. As takes_from, but a guest's stream shows what it does not take
+    // where what its units fork is shown: who is hungry there asks it. As takes_from, but a guest's stream shows what
+    // it does not take
+    atomic<Jobs*> shows_to{nullptr};
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -33,4 +33,4 @@ private:
     char* end_;
 };
 
-}  // namespace weft
+}   // namespace weft

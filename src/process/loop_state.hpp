@@ -1,4 +1,5 @@
-// What a stream's loop keeps from round to round, of its turns, its housekeeping and its times. core/run.cpp and core/housekeeping.cpp own it; the stream alone writes it.
+// What a stream's loop keeps from round to round, of its turns, its housekeeping and its times. core/run.cpp and
+// core/housekeeping.cpp own it; the stream alone writes it.
 #pragma once
 
 #include <cstdint>
@@ -21,4 +22,4 @@ struct Loop {
     std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -19,13 +19,13 @@ struct Left {
 
 // The latest ones: a sentence that tells no number is worth its few bytes all the same.
 struct AllLeft {
-    os::Lock lock;      // guards what follows
+    os::Lock lock;   // guards what follows
     Left last[64] = {};
     std::size_t next = 0;
 };
 constinit AllLeft left;
 
-}  // namespace
+}   // namespace
 
 void note_left(const Unit& unit) {
     const std::lock_guard guard(left.lock);
@@ -45,10 +45,14 @@ void tell_outlived(const void* unit, const char* owner) {
     }
     char which[64] = "a unit";
     if (found.id != 0) {
-        std::snprintf(which, sizeof which, *found.name != '\0' ? "unit %llu '%s'" : "unit %llu", static_cast<unsigned long long>(found.id), found.name);
+        std::snprintf(which, sizeof which, *found.name != '\0' ? "unit %llu '%s'" : "unit %llu",
+                      static_cast<unsigned long long>(found.id), found.name);
     }
-    std::fprintf(stderr, "weft: a %s is used whose runtime has ended, with its %s: join or destroy it before the last weft_finalize "
-                         "(or declare it after the weft::runtime, so that it is destroyed first)\n", owner, which);
+    std::fprintf(
+        stderr,
+        "weft: a %s is used whose runtime has ended, with its %s: join or destroy it before the last weft_finalize "
+        "(or declare it after the weft::runtime, so that it is destroyed first)\n",
+        owner, which);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,4 +1,5 @@
-// How many OS threads that are no streams wait for the runtime: what they would wake is not to be expected of them (deadlock.hpp).
+// How many OS threads that are no streams wait for the runtime: what they would wake is not to be expected of them
+// (deadlock.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,4 +18,4 @@ public:
     static inline atomic<std::uint32_t> count{0};
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -23,11 +23,17 @@ static_assert(static_cast<int>(mem::Guard::automatic) == WEFT_GUARD_AUTO &&
               static_cast<int>(mem::Guard::canary) == WEFT_GUARD_CANARY &&
               static_cast<int>(mem::Guard::none) == WEFT_GUARD_NONE);
 
-}  // namespace
+}   // namespace
 
 Process::Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, const ProcessHooks& above)
-    : RoomsOwn(rooms), hooks(above), settings(chosen), stacks(stack_settings(chosen.values)), base(above.harts, static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns),
-      lookout(above.round, above.ready, this), by_itself(itself), nesting(itself ? 0 : 1) {
+    : RoomsOwn(rooms),
+      hooks(above),
+      settings(chosen),
+      stacks(stack_settings(chosen.values)),
+      base(above.harts, static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns),
+      lookout(above.round, above.ready, this),
+      by_itself(itself),
+      nesting(itself ? 0 : 1) {
     default_kind = static_cast<Kind>(chosen.values.kind);
 }
 
@@ -56,11 +62,13 @@ void each_descriptor(Process& of, void (*visit)(void* unit, void* argument), voi
 
 weft_status is_the_programs(const Stream& stream) {
     if (!stream.role.hidden) return WEFT_OK;
-    return fail(WEFT_WRONG_CONTEXT, "stream %zu is no stream of the program's: %s", stream.rank, stream.role.guest != nullptr ? "it is a guest's, until that leaves"
-                                                                                                                         : "it takes harts to domains");
+    return fail(WEFT_WRONG_CONTEXT, "stream %zu is no stream of the program's: %s", stream.rank,
+                stream.role.guest != nullptr ? "it is a guest's, until that leaves" : "it takes harts to domains");
 }
 
-Pool& main_pool_of(const Stream& stream) { return *(stream.role.hidden ? stream.of->streams[0] : &stream)->levels.main_pool.load(); }
+Pool& main_pool_of(const Stream& stream) {
+    return *(stream.role.hidden ? stream.of->streams[0] : &stream)->levels.main_pool.load();
+}
 
 const os::CpuSet* cpus_of_process(Process& of) {
     std::lock_guard guard(of.lock);
@@ -115,4 +123,4 @@ void Process::give_outside(Unit& unit) {
     outside->units->give(&unit);
 }
 
-}  // namespace weft
+}   // namespace weft

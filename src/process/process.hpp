@@ -1,5 +1,5 @@
-// What the whole process has one of while the runtime runs, for whoever runs units: settings, memory, harts, the table of streams. What only one room
-// needs is that room's own (runtime.hpp has it); a reference leads there.
+// What the whole process has one of while the runtime runs, for whoever runs units: settings, memory, harts, the table
+// of streams. What only one room needs is that room's own (runtime.hpp has it); a reference leads there.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,14 @@ struct Shortage;
 struct RoomsOwn {
     Lending& lending;
     Carriers& carriers;
-    Carriers& guest_threads;                     // which take harts to domains, too, while their guests wait
+    Carriers& guest_threads;   // which take harts to domains, too, while their guests wait
     Rescue& rescue;
     Sentry& sentry;
     Neighbourhood& neighbours;
     Crew& crew;
-    Shortage& shortage;                          // detached units that got no stack, and that nobody would give one back to
-    Quiet& quiet;                                // under Process::lock
+    // detached units that got no stack, and that nobody would give one back to
+    Shortage& shortage;
+    Quiet& quiet;   // under Process::lock
     Observers& observers;
 };
 
@@ -47,7 +48,8 @@ struct ProcessHooks {
     Lookout::Ready ready;
     void (*pool_comes)(Process& of, Pool& pool);   // into the list, or out of it; under Process::lock
     void (*pool_goes)(Process& of, Pool& pool);
-    void (*stream_comes)(Process& of, std::size_t streams);   // that many of the program's are there now; under Process::lock
+    // that many of the program's are there now; under Process::lock
+    void (*stream_comes)(Process& of, std::size_t streams);
 };
 
 struct Process : RoomsOwn {
@@ -60,52 +62,59 @@ struct Process : RoomsOwn {
     mem::SlabStore extras{extras_bytes, false};
     mem::StackStore stacks;
     hart::Base base;
-    hart::Root streams_root;                     // the application's streams
+    hart::Root streams_root;   // the application's streams
     Pollers pollers;
-    atomic<Stream*> watch{nullptr};              // the idle stream that looks at the pollers without a descriptor now and then
+    // the idle stream that looks at the pollers without a descriptor now and then
+    atomic<Stream*> watch{nullptr};
     Lookout lookout;
-    Jobs jobs;                                   // of the streams that are in no domain
+    Jobs jobs;   // of the streams that are in no domain
     context::Hosts hosts;
     atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
-    const os::SignalMask signals = os::thread_signals();   // of the OS thread that has started it: for those that run its units
-    const bool by_itself;                        // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it stays
-    atomic<bool> zero_waits{false};              // stream 0 is needed, and the kernel has refused its OS thread
-    atomic<std::size_t> wait_for_room{0};        // hosted units, for OS threads that are refused
-    atomic<std::size_t> starving{0};             // streams that hold a hart and have only units that got no stack
-    atomic<bool> running_out{false};             // weft_finalize lets run what can, and waits for nothing else
+    // of the OS thread that has started it: for those that run its units
+    const os::SignalMask signals = os::thread_signals();
+    // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it
+    // stays
+    const bool by_itself;
+    atomic<bool> zero_waits{false};         // stream 0 is needed, and the kernel has refused its OS thread
+    atomic<std::size_t> wait_for_room{0};   // hosted units, for OS threads that are refused
+    atomic<std::size_t> starving{0};        // streams that hold a hart and have only units that got no stack
+    atomic<bool> running_out{false};        // weft_finalize lets run what can, and waits for nothing else
     Kind default_kind = Kind::lsa;
     Unit* primary = nullptr;
-    Unit* inherited = nullptr;                   // in the child of a fork: the primary unit, whose descriptor is none of ours
+    // in the child of a fork: the primary unit, whose descriptor is none of ours
+    Unit* inherited = nullptr;
 
-    mutable os::Lock lock;                       // guards what follows
-    unsigned nesting;                            // calls of weft_init whose weft_finalize is to come, but for guests' own
-    Stream* streams[most_ranks] = {};            // by rank
+    mutable os::Lock lock;   // guards what follows
+    // calls of weft_init whose weft_finalize is to come, but for guests' own
+    unsigned nesting;
+    Stream* streams[most_ranks] = {};   // by rank
     std::size_t stream_count = 0;
-    std::size_t ranks_used = 0;                  // no stream at or above
+    std::size_t ranks_used = 0;   // no stream at or above
     Heap* idle_heaps = nullptr;
     std::uint64_t heaps_made = 0;
-    Pool* initial_pools[most_streams] = {};      // main pools of the streams that weft_init starts
-    os::CpuSet cpus;                             // the process's own, when it started; constant
-    bool polling = false;                        // there are pollers, and each stream knows it
-    bool observing = false;                      // somebody listens, and each stream knows it
-    bool bound_once = false;                     // some stream has been bound, so a new carrier may inherit that
-    Domain* created = nullptr;                   // all, linked by Domain::sibling
-    Pool* pools = nullptr;                       // all, linked by Pool::next
-    Pool* freed_pools = nullptr;                 // empty; their memory stays what it is (dismiss)
-    Sched* scheds = nullptr;                     // all, linked by Sched::next
-    trace::Counters ended;                       // of streams that have ended
-    atomic<std::size_t> guests{0};               // OS threads of the program's that have streams (guest.hpp)
+    Pool* initial_pools[most_streams] = {};   // main pools of the streams that weft_init starts
+    os::CpuSet cpus;                          // the process's own, when it started; constant
+    bool polling = false;                     // there are pollers, and each stream knows it
+    bool observing = false;                   // somebody listens, and each stream knows it
+    bool bound_once = false;                  // some stream has been bound, so a new carrier may inherit that
+    Domain* created = nullptr;                // all, linked by Domain::sibling
+    Pool* pools = nullptr;                    // all, linked by Pool::next
+    Pool* freed_pools = nullptr;              // empty; their memory stays what it is (dismiss)
+    Sched* scheds = nullptr;                  // all, linked by Sched::next
+    trace::Counters ended;                    // of streams that have ended
+    atomic<std::size_t> guests{0};            // OS threads of the program's that have streams (guest.hpp)
 
-    os::Lock replacing;                          // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
+    // one at a time gives a stream another scheduler, or a pool for bound units; before `lock`
+    os::Lock replacing;
 
-    os::Lock given_up_lock;                      // guards the list of waits that have been given up (announce.hpp)
+    os::Lock given_up_lock;   // guards the list of waits that have been given up (announce.hpp)
     GivenUp* given_up = nullptr;
 
-    os::Lock outside_lock;                       // guards what OS threads that are no streams share
+    os::Lock outside_lock;   // guards what OS threads that are no streams share
     Heap* outside = nullptr;
     trace::Counters outside_counters;
 
-    Process* left_behind = nullptr;              // by forks (fork.cpp): the parent's of this one's
+    Process* left_behind = nullptr;   // by forks (fork.cpp): the parent's of this one's
 
     Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, const ProcessHooks& above);
     Process(const Process&) = delete;
@@ -115,11 +124,12 @@ struct Process : RoomsOwn {
     mem::Stack* take_stack_outside(std::size_t bytes);
     void give_stack_outside(mem::Stack* stack);
     void give_outside(Unit& unit);
-    void untake_outside(Unit& unit);             // it was never spawned
+    void untake_outside(Unit& unit);   // it was never spawned
     void count_outside(trace::Count which);
 };
 
-// The unit that has forked, in the child, where it stands on a stack of its own: its end is the child's (runtime/fork.hpp). Null elsewhere.
+// The unit that has forked, in the child, where it stands on a stack of its own: its end is the child's
+// (runtime/fork.hpp). Null elsewhere.
 extern const Unit* forked_unit;
 inline bool has_forked(const Unit& unit) { return &unit == forked_unit; }
 
@@ -134,7 +144,7 @@ void set_process(Process* now);
 
 // Not of those that carry harts: a program knows them by weft_stream_self only.
 weft_status is_the_programs(const Stream& stream);
-Pool& main_pool_of(const Stream& stream);        // where units go that are spawned there
+Pool& main_pool_of(const Stream& stream);   // where units go that are spawned there
 
 // The calling OS thread, which has been started by one that may be bound, may use all CPUs of the process.
 void leave_bindings(Process& of);
@@ -147,4 +157,4 @@ std::uint64_t sum(const Process& of, trace::Count which);
 // Each descriptor that was ever used, as SlabStore::each() has it.
 void each_descriptor(Process& of, void (*visit)(void* unit, void* argument), void* argument);
 
-}  // namespace weft
+}   // namespace weft

@@ -14,4 +14,4 @@ struct ProcessSleeper : Sleeper {
     static Process& process_of(Sleeper& self) { return static_cast<ProcessSleeper&>(self).of; }
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -9,7 +9,8 @@ namespace weft {
 
 weft_pool_kind default_pool_kind(const Process& of) {
     const weft_settings& values = of.settings.values;
-    if (values.pool == WEFT_POOL_DEFAULT) return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(of, WEFT_POOL_PRIVATE);
+    if (values.pool == WEFT_POOL_DEFAULT)
+        return values.streams > 1 ? WEFT_POOL_DEQUE : given_for(of, WEFT_POOL_PRIVATE);
     return given_for(of, values.pool);
 }
 
@@ -79,7 +80,7 @@ void unlist(T*& first, T& element) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 void dismiss(Process& of, Pool& pool) {
     {
@@ -132,4 +133,4 @@ void dismiss(Process& of, Sched& sched) {
     sched::destroy(&sched);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,4 +1,5 @@
-// What a stream knows of the units for which it got no stack. core/postpone.cpp owns it, and the stream alone writes it.
+// What a stream knows of the units for which it got no stack. core/postpone.cpp owns it, and the stream alone writes
+// it.
 #pragma once
 
 #include <cstddef>
@@ -14,4 +15,4 @@ struct Scarcity {
     bool starving = false;             // counted in Process::starving
 };
 
-}  // namespace weft
+}   // namespace weft

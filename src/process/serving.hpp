@@ -1,4 +1,5 @@
-// The domain that has a stream's hart, and what the hart does for it. share/domain.cpp and share/carriers.cpp own it; the stream alone writes it, but for `returned`.
+// The domain that has a stream's hart, and what the hart does for it. share/domain.cpp and share/carriers.cpp own it;
+// the stream alone writes it, but for `returned`.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct Transition {
     Unit* unit = nullptr;
     union {
         Domain* child = nullptr;
-        Sent* carrier;                     // for the hart that is passed on
+        Sent* carrier;   // for the hart that is passed on
     };
 };
 
@@ -34,15 +35,17 @@ struct Way {
 };
 
 struct Serving {
-    Domain* domain = nullptr;          // which has the stream's hart; null: none
-    Domain* lender = nullptr;          // which had it when the scheduler began that stands on this stack: a level, or the stream's own
-    Way own_way{};                     // of that scheduler, while another domain has the hart
-    atomic<Domain*> returned{nullptr}; // domains that come with a hart, to go on with a unit that is bound to this stream
-    bool under_way = false;            // that scheduler sees to the hart of the other domain
-    bool deciding = false;             // in a callback that may say what that is to do next
-    bool owes_stir = false;            // a context has yielded on its hart: if that goes, others are to come for it
-    Transition transition;             // what it is to do next
-    std::uint32_t turns = 0;           // how often it has asked a domain that
+    Domain* domain = nullptr;   // which has the stream's hart; null: none
+    // which had it when the scheduler began that stands on this stack: a level, or the stream's own
+    Domain* lender = nullptr;
+    Way own_way{};   // of that scheduler, while another domain has the hart
+    // domains that come with a hart, to go on with a unit that is bound to this stream
+    atomic<Domain*> returned{nullptr};
+    bool under_way = false;    // that scheduler sees to the hart of the other domain
+    bool deciding = false;     // in a callback that may say what that is to do next
+    bool owes_stir = false;    // a context has yielded on its hart: if that goes, others are to come for it
+    Transition transition;     // what it is to do next
+    std::uint32_t turns = 0;   // how often it has asked a domain that
 };
 
-}  // namespace weft
+}   // namespace weft

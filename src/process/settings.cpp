@@ -23,27 +23,31 @@ struct Word {
     std::size_t value;
 };
 
-// One setting: where it is kept, what its variable may hold. A number is legal between `least` and `most`; a word stands
-// for a number.
+// One setting: where it is kept, what its variable may hold. A number is legal between `least` and `most`; a word
+// stands for a number.
 struct Setting {
     const char* variable;
     const char* meaning;
-    std::size_t standard;                      // the default
+    std::size_t standard;   // the default
     std::size_t least;
     std::size_t most;
     std::size_t (*get)(const weft_settings&);
     void (*set)(weft_settings&, std::size_t);
-    const Word* words;                         // ended by a null name; null: none
-    bool numbers;                              // whether numbers are legal
-    bool (*refuses)(std::size_t) = nullptr;    // of the numbers between; null: none
-    const char* refused = "";                  // which these are
+    const Word* words;                        // ended by a null name; null: none
+    bool numbers;                             // whether numbers are legal
+    bool (*refuses)(std::size_t) = nullptr;   // of the numbers between; null: none
+    const char* refused = "";                 // which these are
 };
 
 template <auto Member>
 constexpr Setting setting(const char* variable, const char* meaning, std::size_t standard, std::size_t least,
                           std::size_t most, const Word* words, bool numbers) {
     using Value = std::remove_reference_t<decltype(weft_settings{}.*Member)>;
-    return {variable, meaning, standard, least, most,
+    return {variable,
+            meaning,
+            standard,
+            least,
+            most,
             [](const weft_settings& from) {
                 if constexpr (std::is_enum_v<Value>) {   // which a caller may have given a value that is none
                     std::underlying_type_t<Value> number;
@@ -53,26 +57,40 @@ constexpr Setting setting(const char* variable, const char* meaning, std::size_t
                     return static_cast<std::size_t>(from.*Member);
                 }
             },
-            [](weft_settings& to, std::size_t value) { to.*Member = static_cast<Value>(value); }, words, numbers};
+            [](weft_settings& to, std::size_t value) { to.*Member = static_cast<Value>(value); },
+            words,
+            numbers};
 }
 
 constexpr Word stream_words[] = {{"all", WEFT_ALL_HARTS}, {nullptr, 0}};
-constexpr Word guard_words[] = {{"auto", WEFT_GUARD_AUTO}, {"install", WEFT_GUARD_INSTALL}, {"mprotect", WEFT_GUARD_MPROTECT},
-                                {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}, {nullptr, 0}};
-constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC}, {"ss", WEFT_KIND_SS},
-                               {"sc", WEFT_KIND_SC}, {"rtc", WEFT_KIND_RTC}, {"auto", WEFT_KIND_AUTO}, {"hosted", WEFT_KIND_HOSTED}, {nullptr, 0}};
-constexpr Word pool_words[] = {{"auto", WEFT_POOL_DEFAULT}, {"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE},
-                               {"lifo", WEFT_POOL_LIFO}, {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
-constexpr Word sched_words[] = {{"auto", WEFT_SCHED_DEFAULT}, {"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
-                                {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
-constexpr Word hart_policy_words[] = {{"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}, {nullptr, 0}};
-constexpr Word deadlock_words[] = {{"report", WEFT_DEADLOCK_REPORT}, {"abort", WEFT_DEADLOCK_ABORT}, {"ignore", WEFT_DEADLOCK_IGNORE}, {nullptr, 0}};
-constexpr Word signal_words[] = {{"off", 0}, {"HUP", SIGHUP}, {"INT", SIGINT}, {"QUIT", SIGQUIT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
-                                 {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"IO", SIGIO}, {"PWR", SIGPWR},
+constexpr Word guard_words[] = {{"auto", WEFT_GUARD_AUTO},         {"install", WEFT_GUARD_INSTALL},
+                                {"mprotect", WEFT_GUARD_MPROTECT}, {"canary", WEFT_GUARD_CANARY},
+                                {"none", WEFT_GUARD_NONE},         {nullptr, 0}};
+constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA},       {"roc", WEFT_KIND_ROC},
+                               {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},         {"rtc", WEFT_KIND_RTC},
+                               {"auto", WEFT_KIND_AUTO}, {"hosted", WEFT_KIND_HOSTED}, {nullptr, 0}};
+constexpr Word pool_words[] = {{"auto", WEFT_POOL_DEFAULT},      {"private", WEFT_POOL_PRIVATE},
+                               {"shared", WEFT_POOL_SHARED},     {"deque", WEFT_POOL_DEQUE},
+                               {"lifo", WEFT_POOL_LIFO},         {"priority", WEFT_POOL_PRIORITY},
+                               {"blocking", WEFT_POOL_BLOCKING}, {nullptr, 0}};
+constexpr Word sched_words[] = {
+    {"auto", WEFT_SCHED_DEFAULT},          {"basic", WEFT_SCHED_BASIC},       {"random-steal", WEFT_SCHED_RANDOM_STEAL},
+    {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}, {nullptr, 0}};
+constexpr Word hart_policy_words[] = {
+    {"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}, {nullptr, 0}};
+constexpr Word deadlock_words[] = {
+    {"report", WEFT_DEADLOCK_REPORT}, {"abort", WEFT_DEADLOCK_ABORT}, {"ignore", WEFT_DEADLOCK_IGNORE}, {nullptr, 0}};
+constexpr Word signal_words[] = {{"off", 0},        {"HUP", SIGHUP},     {"INT", SIGINT},   {"QUIT", SIGQUIT},
+                                 {"USR1", SIGUSR1}, {"USR2", SIGUSR2},   {"ALRM", SIGALRM}, {"TERM", SIGTERM},
+                                 {"URG", SIGURG},   {"WINCH", SIGWINCH}, {"IO", SIGIO},     {"PWR", SIGPWR},
                                  {nullptr, 0}};
-constexpr Word rescue_words[] = {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE},
-                                 {"all", WEFT_RESCUE_ALL}, {nullptr, 0}};
-constexpr Word neighbour_words[] = {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}, {nullptr, 0}};
+constexpr Word rescue_words[] = {{"on", WEFT_RESCUE_ON},
+                                 {"off", WEFT_RESCUE_OFF},
+                                 {"ignore", WEFT_RESCUE_IGNORE},
+                                 {"all", WEFT_RESCUE_ALL},
+                                 {nullptr, 0}};
+constexpr Word neighbour_words[] = {
+    {"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}, {nullptr, 0}};
 constexpr Word hart_words[] = {{"all", 0}, {nullptr, 0}};
 constexpr Word bound_words[] = {{"units", 0}, {nullptr, 0}};
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
@@ -95,30 +113,65 @@ constexpr std::size_t most_bytes = std::size_t{1} << 40;
 constexpr std::size_t most_streams = 1024;
 
 constexpr Setting settings_table[] = {
-    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", WEFT_ALL_HARTS, 1, most_streams, stream_words, true),
-    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, WEFT_STACK_LEAST, most_bytes, nullptr, true),
-    setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30, nullptr, true),
+    setting<&weft_settings::streams>("WEFT_STREAMS", "streams that weft_init starts", WEFT_ALL_HARTS, 1, most_streams,
+                                     stream_words, true),
+    setting<&weft_settings::stack_bytes>("WEFT_STACK_BYTES", "stack of a ULT", 65536, WEFT_STACK_LEAST, most_bytes,
+                                         nullptr, true),
+    setting<&weft_settings::guard_bytes>("WEFT_GUARD_BYTES", "guard below each stack; 0 is one page", 0, 0, 1 << 30,
+                                         nullptr, true),
     setting<&weft_settings::guard>("WEFT_GUARD", "how stacks are guarded", WEFT_GUARD_AUTO, 0, 4, guard_words, false),
-    setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1, WEFT_KIND_HOSTED, kind_words, false),
-    setting<&weft_settings::pool>("WEFT_POOL", "main pools of the streams; auto: private for one stream, deque for several", 0, 0, 3, pool_words, false),
-    setting<&weft_settings::scheduler>("WEFT_SCHEDULER", "scheduler of the streams; auto: random-steal for deques and for several streams whose pools are not private, else basic", 0, 0, 2, sched_words, false),
-    setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets", 262144, 32768, 1 << 30, nullptr, true),
-    setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES", "idle memory kept; what is above goes back to the system", 64 << 20, 1, most_bytes, nullptr, true),
-    setting<&weft_settings::spin_ns>("WEFT_SPIN_NS", "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1, 1000000000, nullptr, true),
-    setting<&weft_settings::timing>("WEFT_TIMING", "whether time in units and in schedulers is measured", 0, 0, 1, switch_words, false),
-    refusing(setting<&weft_settings::dump>("WEFT_DUMP", "signal that makes the process write a dump to standard error", 0, 1, 64, signal_words, true),
+    setting<&weft_settings::kind>("WEFT_KIND", "kind of a ULT whose options do not say", WEFT_KIND_AUTO, 1,
+                                  WEFT_KIND_HOSTED, kind_words, false),
+    setting<&weft_settings::pool>("WEFT_POOL",
+                                  "main pools of the streams; auto: private for one stream, deque for several", 0, 0, 3,
+                                  pool_words, false),
+    setting<&weft_settings::scheduler>("WEFT_SCHEDULER",
+                                       "scheduler of the streams; auto: random-steal for deques and for several "
+                                       "streams whose pools are not private, else basic",
+                                       0, 0, 2, sched_words, false),
+    setting<&weft_settings::scheduler_stack_bytes>("WEFT_SCHEDULER_STACK_BYTES", "stack of schedulers and tasklets",
+                                                   262144, 32768, 1 << 30, nullptr, true),
+    setting<&weft_settings::idle_memory_bytes>("WEFT_IDLE_MEMORY_BYTES",
+                                               "idle memory kept; what is above goes back to the system", 64 << 20, 1,
+                                               most_bytes, nullptr, true),
+    setting<&weft_settings::spin_ns>("WEFT_SPIN_NS",
+                                     "how long an idle stream looks for work before it sleeps; 1: not at all", 20000, 1,
+                                     1000000000, nullptr, true),
+    setting<&weft_settings::timing>("WEFT_TIMING", "whether time in units and in schedulers is measured", 0, 0, 1,
+                                    switch_words, false),
+    refusing(setting<&weft_settings::dump>("WEFT_DUMP", "signal that makes the process write a dump to standard error",
+                                           0, 1, 64, signal_words, true),
              no_request, ", but none of a fault (ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS), KILL, STOP, 32 or 33"),
-    setting<&weft_settings::deadlock>("WEFT_DEADLOCK", "what is done when no unit can ever go on", 0, 0, 2, deadlock_words, false),
-    setting<&weft_settings::own_stacks>("WEFT_OWN_STACKS", "whether no ULT of kind auto runs on its scheduler's stack", 0, 0, 1, switch_words, false),
-    setting<&weft_settings::roaming_primary>("WEFT_ROAMING_PRIMARY", "whether the primary unit waits in stream 0's main pool as others do", 0, 0, 1, switch_words, false),
-    setting<&weft_settings::hart_policy>("WEFT_HART_POLICY", "how harts are shared among those who want more than there are", 0, 0, 2, hart_policy_words, false),
-    setting<&weft_settings::slice_ns>("WEFT_SLICE_NS", "how long one keeps a hart where not all who want one have one", 5000000, 1, 10000000000, nullptr, true),
-    setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS", "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16, 1 << 30, nullptr, true),
-    setting<&weft_settings::rescue>("WEFT_RESCUE", "what becomes of units that could run while streams block, spin or never switch", WEFT_RESCUE_ON, 1, 4, rescue_words, false),
-    setting<&weft_settings::rescue_bound>("WEFT_RESCUE_BOUND", "OS threads that rescue at once, at most; units: as many as live", 0, 1, most_streams, bound_words, true),
-    setting<&weft_settings::harts>("WEFT_HARTS", "harts that the process uses, at most; all: as many as CPU set and quota allow", 0, 0, most_streams, hart_words, true),
-    setting<&weft_settings::neighbours>("WEFT_NEIGHBOURS", "whether harts are withheld beside processes that compute on the same processors", WEFT_NEIGHBOURS_WITHHOLD, 1, 2, neighbour_words, false),
-    setting<&weft_settings::own_float>("WEFT_OWN_FLOAT", "whether each unit has a floating-point environment of its own (rounding, traps)", 0, 0, 1, switch_words, true),
+    setting<&weft_settings::deadlock>("WEFT_DEADLOCK", "what is done when no unit can ever go on", 0, 0, 2,
+                                      deadlock_words, false),
+    setting<&weft_settings::own_stacks>("WEFT_OWN_STACKS", "whether no ULT of kind auto runs on its scheduler's stack",
+                                        0, 0, 1, switch_words, false),
+    setting<&weft_settings::roaming_primary>("WEFT_ROAMING_PRIMARY",
+                                             "whether the primary unit waits in stream 0's main pool as others do", 0,
+                                             0, 1, switch_words, false),
+    setting<&weft_settings::hart_policy>("WEFT_HART_POLICY",
+                                         "how harts are shared among those who want more than there are", 0, 0, 2,
+                                         hart_policy_words, false),
+    setting<&weft_settings::slice_ns>("WEFT_SLICE_NS", "how long one keeps a hart where not all who want one have one",
+                                      5000000, 1, 10000000000, nullptr, true),
+    setting<&weft_settings::trace_events>("WEFT_TRACE_EVENTS",
+                                          "events of each stream that a trace holds; the oldest are lost", 1 << 20, 16,
+                                          1 << 30, nullptr, true),
+    setting<&weft_settings::rescue>("WEFT_RESCUE",
+                                    "what becomes of units that could run while streams block, spin or never switch",
+                                    WEFT_RESCUE_ON, 1, 4, rescue_words, false),
+    setting<&weft_settings::rescue_bound>("WEFT_RESCUE_BOUND",
+                                          "OS threads that rescue at once, at most; units: as many as live", 0, 1,
+                                          most_streams, bound_words, true),
+    setting<&weft_settings::harts>("WEFT_HARTS",
+                                   "harts that the process uses, at most; all: as many as CPU set and quota allow", 0,
+                                   0, most_streams, hart_words, true),
+    setting<&weft_settings::neighbours>(
+        "WEFT_NEIGHBOURS", "whether harts are withheld beside processes that compute on the same processors",
+        WEFT_NEIGHBOURS_WITHHOLD, 1, 2, neighbour_words, false),
+    setting<&weft_settings::own_float>(
+        "WEFT_OWN_FLOAT", "whether each unit has a floating-point environment of its own (rounding, traps)", 0, 0, 1,
+        switch_words, true),
 };
 
 // Those that name something else than a number, or nothing: `off`.
@@ -135,15 +188,20 @@ struct TextSetting {
 };
 
 constexpr TextSetting counters_setting{"WEFT_COUNTERS", "off, stderr, or a file's name that begins with / or .",
-                                       "where the counters are printed at exit or at the last weft_finalize", names_counters};
-constexpr TextSetting trace_setting{"WEFT_TRACE", "off, or a file's name", "where a trace for Chrome and Perfetto is written at exit or at the last weft_finalize",
-                                    names_file};
+                                       "where the counters are printed at exit or at the last weft_finalize",
+                                       names_counters};
+constexpr TextSetting trace_setting{
+    "WEFT_TRACE", "off, or a file's name",
+    "where a trace for Chrome and Perfetto is written at exit or at the last weft_finalize", names_file};
 constexpr const TextSetting* text_settings[] = {&counters_setting, &trace_setting};
 
 Text<512> legal(const Setting& setting) {
     Text<512> text;
-    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word) text.put("%s%s", text.empty() ? "" : ", ", word->name);
-    if (setting.numbers) text.put("%sa number from %zu to %zu%s", text.empty() ? "" : ", or ", setting.least, setting.most, setting.refused);
+    for (const Word* word = setting.words; word != nullptr && word->name != nullptr; ++word)
+        text.put("%s%s", text.empty() ? "" : ", ", word->name);
+    if (setting.numbers)
+        text.put("%sa number from %zu to %zu%s", text.empty() ? "" : ", or ", setting.least, setting.most,
+                 setting.refused);
     return text;
 }
 
@@ -184,10 +242,11 @@ weft_status refuse_variable(const char* variable, const char* text, const char* 
 // Takes what the variable holds, if it is there.
 weft_status read_text(const TextSetting& setting, const char*& value) {
     if (const char* text = std::getenv(setting.variable)) value = is_off(text) ? nullptr : text;
-    return value == nullptr || setting.accepts(value) ? WEFT_OK : refuse_variable(setting.variable, value, setting.legal);
+    return value == nullptr || setting.accepts(value) ? WEFT_OK
+                                                      : refuse_variable(setting.variable, value, setting.legal);
 }
 
-}  // namespace
+}   // namespace
 
 weft_status Settings::read(const weft_settings* asked) {
     weft_settings given{};
@@ -201,7 +260,8 @@ weft_status Settings::read(const weft_settings* asked) {
         std::size_t value = setting.get(given);
         if (value == 0) value = setting.standard;
         if (!in_range(setting, value)) {
-            return fail(WEFT_INVALID, "the setting of %s is %zu; legal are: %s", setting.variable, value, legal(setting).c_str());
+            return fail(WEFT_INVALID, "the setting of %s is %zu; legal are: %s", setting.variable, value,
+                        legal(setting).c_str());
         }
         if (const char* text = std::getenv(setting.variable)) {
             if (!parse(setting, text, value)) return refuse_variable(setting.variable, text, legal(setting).c_str());
@@ -232,7 +292,8 @@ void settings_print(std::FILE* file) {
         Text<32> standard;
         if (standard_word == nullptr) standard.put("%zu", setting.standard);
         else standard.put("%s", standard_word);
-        std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting.variable, legal(setting).c_str(), standard.c_str(), setting.meaning);
+        std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting.variable, legal(setting).c_str(), standard.c_str(),
+                     setting.meaning);
     }
     for (const TextSetting* setting : text_settings) {
         std::fprintf(file, "%s\t%s\tdefault %s\t%s\n", setting->variable, setting->legal, off, setting->meaning);
@@ -257,4 +318,4 @@ weft_status settings_check(std::FILE* file) {
     return status;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -10,7 +10,8 @@ namespace weft {
 struct Settings {
     weft_settings values{};
     const char* counters = nullptr;   // WEFT_COUNTERS: where they go at exit; null: nowhere
-    bool streams_unasked = false;     // neither the program nor the environment says how many streams start: fewer will do
+    // neither the program nor the environment says how many streams start: fewer will do
+    bool streams_unasked = false;
 
     // Overlays `asked` (null: nothing) and the environment. Not WEFT_OK: the text says which value is wrong and which
     // are legal.
@@ -26,4 +27,4 @@ const char* setting_variable(std::size_t index);
 // none), and the last one is the error's text.
 weft_status settings_check(std::FILE* file);
 
-}  // namespace weft
+}   // namespace weft

@@ -17,29 +17,32 @@ struct Shortage {
     static constexpr std::uint64_t told_after_ns = 1'000'000'000;   // in which none has found a stack
     using Units = Fifo<Unit, &Unit::link>;
 
-    atomic<std::size_t> count{0};      // how many wait. relaxed: a hint for those who do not hold the lock
+    atomic<std::size_t> count{0};   // how many wait. relaxed: a hint for those who do not hold the lock
 
-    os::Lock lock;                     // guards what follows
+    os::Lock lock;   // guards what follows
     Units units;
-    Timer timer;                       // goes off when some are to be tried again
+    Timer timer;   // goes off when some are to be tried again
     bool armed = false;
-    bool refused = false;              // one has come here since it went off last
+    bool refused = false;   // one has come here since it went off last
     bool told = false;
-    std::size_t batch = 1;             // how many are tried at once: twice as many each time, as long as all of them find a stack
+    // how many are tried at once: twice as many each time, as long as all of them find a stack
+    std::size_t batch = 1;
     std::uint64_t pause_ns = shortest_pause_ns;
-    std::uint64_t tried_ns = 0;        // when the timer went off last
-    std::uint64_t since_ns = 0;        // since when none has found a stack
+    std::uint64_t tried_ns = 0;           // when the timer went off last
+    std::uint64_t since_ns = 0;           // since when none has found a stack
     std::size_t left_before = SIZE_MAX;   // when weft_finalize last tried them all
 
     // At the door, under the lock.
-    void check() const { WEFT_ASSERT(units.empty() == (count.load(std::memory_order_relaxed) == 0)); }   // relaxed: written under the lock
+    // relaxed: written under the lock
+    void check() const { WEFT_ASSERT(units.empty() == (count.load(std::memory_order_relaxed) == 0)); }
     // While nobody runs: each unit that waits is ready, and all are tried again when the timer goes off.
     void check_whole() const {
         check();
-        WEFT_ASSERT(units.check_whole([](const Unit& unit) { WEFT_ASSERT(unit.life.is(State::ready)); }) == count.load());
+        WEFT_ASSERT(units.check_whole([](const Unit& unit) { WEFT_ASSERT(unit.life.is(State::ready)); }) ==
+                    count.load());
         WEFT_ASSERT(armed == (timer.home.load() != nullptr));
     }
     bool any() const { return count.load(std::memory_order_relaxed) != 0; }   // relaxed: as above
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,5 @@
-// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that is taken. core/README.md, "Jobs", has the rules; the
-// model (test/model/jobs_model.cpp) has jobs of its own.
+// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that is taken.
+// core/README.md, "Jobs", has the rules; the model (test/model/jobs_model.cpp) has jobs of its own.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ struct Unit;
 
 // The orders of Shown and Jobs; a model test passes weaker ones, which must fail.
 struct ShownOrders {
-    // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen by who
-    // wakes it.
+    // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who reads the state or is
+    // woken; and the waiter is seen by who wakes it.
     static constexpr std::memory_order finish = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll_failed = std::memory_order_acquire;
     static constexpr std::memory_order done = std::memory_order_acquire;
-    // seq_cst: "show, then look for searchers and at the bell" against "be on the bell, or search no more, then look at the length": one
-    // of the two sees the other.
+    // seq_cst: "show, then look for searchers and at the bell" against "be on the bell, or search no more, then look at
+    // the length": one of the two sees the other.
     static constexpr std::memory_order length = std::memory_order_seq_cst;
     static constexpr std::memory_order searching = std::memory_order_seq_cst;
 };
@@ -51,19 +51,22 @@ struct BasicShown {
     static constexpr std::uintptr_t finished = 3;
 
     atomic<std::uintptr_t> state;
-    plain<Job*> newer{nullptr};            // of the list; under its lock
+    plain<Job*> newer{nullptr};   // of the list; under its lock
     plain<Job*> older{nullptr};
-    List* const list = nullptr;            // where it was shown: its owner may belong elsewhere when it joins
-    const std::uintptr_t by = 0;           // owner() and stack_class(): there is no room for both
+    List* const list = nullptr;    // where it was shown: its owner may belong elsewhere when it joins
+    const std::uintptr_t by = 0;   // owner() and stack_class(): there is no room for both
 
     explicit BasicShown(std::uintptr_t begins) : state(begins) {}
-    BasicShown(List& in, Unit& owner, std::uint8_t wanted) : state(available), list(&in), by(reinterpret_cast<std::uintptr_t>(&owner) | wanted) {}
+    BasicShown(List& in, Unit& owner, std::uint8_t wanted)
+        : state(available), list(&in), by(reinterpret_cast<std::uintptr_t>(&owner) | wanted) {}
     static BasicShown& of(Job& job) { return *reinterpret_cast<BasicShown*>(job.kept); }
 
     // A unit lies at a multiple of 64.
     static constexpr std::uintptr_t class_bits = 31;
-    Unit& owner() const { return *reinterpret_cast<Unit*>(by & ~class_bits); }                             // who joins it
-    std::uint8_t stack_class() const { return static_cast<std::uint8_t>(by & class_bits); }   // of Unit: the stack that the owner has asked for
+    // who joins it
+    Unit& owner() const { return *reinterpret_cast<Unit*>(by & ~class_bits); }
+    // of Unit: the stack that the owner has asked for
+    std::uint8_t stack_class() const { return static_cast<std::uint8_t>(by & class_bits); }
 
     // By who has run the job that was taken.
     void finish() {
@@ -75,7 +78,8 @@ struct BasicShown {
     // By its owner, when it was taken. True: the waiter will be woken. False: the job has been run.
     bool enroll(JobWaiter& waiter) {
         std::uintptr_t seen = taken;
-        return state.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&waiter), Orders::enroll, Orders::enroll_failed);
+        return state.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&waiter), Orders::enroll,
+                                             Orders::enroll_failed);
     }
     bool done() const { return state.load(Orders::done) == finished; }
 };
@@ -85,12 +89,13 @@ template <class Job, class Orders = ShownOrders>
 struct BasicJobs {
     using Shown = BasicShown<Job, Orders>;
 
-    atomic<std::size_t> shown{0};          // length of the list, for a look without the lock
-    atomic<std::uint32_t> searching{0};    // streams that are awake and look for something to run
-    atomic<std::size_t> streams{0};        // that may take what is shown: those in the runtime's table, or as many harts as the arena may have
-    Bell bell;                             // of the streams that sleep
+    atomic<std::size_t> shown{0};         // length of the list, for a look without the lock
+    atomic<std::uint32_t> searching{0};   // streams that are awake and look for something to run
+    // that may take what is shown: those in the runtime's table, or as many harts as the arena may have
+    atomic<std::size_t> streams{0};
+    Bell bell;                                      // of the streams that sleep
     void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the bell
-    os::Lock lock;                         // guards the list
+    os::Lock lock;                                  // guards the list
     plain<Job*> oldest{nullptr};
     plain<Job*> newest{nullptr};
 
@@ -115,7 +120,8 @@ struct BasicJobs {
         tell();
     }
 
-    // There is something to be taken: who has gone to sleep without it is woken, unless somebody is on the way to find it.
+    // There is something to be taken: who has gone to sleep without it is woken, unless somebody is on the way to find
+    // it.
     void tell() {
         if (searching.load(Orders::searching) != 0) return;
         if (work_came == nullptr) bell.ring();
@@ -129,7 +135,8 @@ struct BasicJobs {
         if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
         std::lock_guard guard(lock);
         check();
-        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;   // relaxed: it is changed under the lock
+        // relaxed: it is changed under the lock
+        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
         unlink(job);
         return true;
     }
@@ -199,4 +206,4 @@ private:
     Jobs& jobs_;
 };
 
-}  // namespace weft
+}   // namespace weft

@@ -8,21 +8,24 @@ constinit Sites sites;
 
 namespace {
 
-constexpr std::size_t probes = 8;              // places that share a slot's neighbourhood
-constexpr std::uint32_t memory = 64;           // samples that a place remembers, so that it follows when the program changes
+constexpr std::size_t probes = 8;   // places that share a slot's neighbourhood
+// samples that a place remembers, so that it follows when the program changes
+constexpr std::uint32_t memory = 64;
 
 constexpr std::uint32_t percent(std::uint32_t number) { return number * Sites::whole / 100; }
 
-// The cheapest kind for that share (doc/decisions/0018 has the measurements). `now` stays what it is for some way beyond, so that a share
-// that lies between two kinds does not change with each sample.
+// The cheapest kind for that share (doc/decisions/0018 has the measurements). `now` stays what it is for some way
+// beyond, so that a share that lies between two kinds does not change with each sample.
 Kind cheapest(std::uint32_t share, Kind now) {
-    const auto below = [&](std::uint32_t limit, bool is) { return share < (is ? percent(limit) * 5 / 4 : percent(limit)); };
+    const auto below = [&](std::uint32_t limit, bool is) {
+        return share < (is ? percent(limit) * 5 / 4 : percent(limit));
+    };
     if (below(20, now == Kind::sc)) return Kind::sc;
     if (below(45, now == Kind::sc || now == Kind::roc)) return Kind::roc;
     return Kind::lsa;
 }
 
-}  // namespace
+}   // namespace
 
 Site& Sites::find(const void* address, const void* what) {
     const std::uintptr_t key = key_of(address, what);
@@ -31,7 +34,8 @@ Site& Sites::find(const void* address, const void* what) {
     for (std::size_t i = 0; i < probes; ++i) {
         Site& site = sites_[(first + i) % count];
         std::uintptr_t seen = site.key.load(std::memory_order_relaxed);
-        if (seen == 0 && site.key.compare_exchange_strong(seen, key, std::memory_order_relaxed, std::memory_order_relaxed)) {
+        if (seen == 0 &&
+            site.key.compare_exchange_strong(seen, key, std::memory_order_relaxed, std::memory_order_relaxed)) {
             site.address.store(address, std::memory_order_relaxed);
             site.what.store(what, std::memory_order_relaxed);
             return site;
@@ -43,12 +47,14 @@ Site& Sites::find(const void* address, const void* what) {
 
 void Sites::learn(unsigned tag, bool has_suspended) {
     Site& site = sites_[tag - 1];
-    const std::uint32_t samples = site.samples.load(std::memory_order_relaxed) + 1;   // relaxed, here and below: see Site
+    // relaxed, here and below: see Site
+    const std::uint32_t samples = site.samples.load(std::memory_order_relaxed) + 1;
     site.samples.store(samples, std::memory_order_relaxed);
     // A mean of all samples at first, and of the latest ones later.
     const auto weight = static_cast<std::int64_t>(std::min(samples, memory));
     const std::int64_t before = site.share.load(std::memory_order_relaxed);
-    const auto share = static_cast<std::uint32_t>(before + ((has_suspended ? std::int64_t{whole} : 0) - before) / weight);
+    const auto share =
+        static_cast<std::uint32_t>(before + ((has_suspended ? std::int64_t{whole} : 0) - before) / weight);
     site.share.store(share, std::memory_order_relaxed);
     if (samples < Site::enough) return;
     const Kind now = site.kind();
@@ -78,4 +84,4 @@ void Sites::each(void (*visit)(const weft_site_info* info, void* argument), void
     }
 }
 
-}  // namespace weft
+}   // namespace weft

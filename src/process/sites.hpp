@@ -1,9 +1,11 @@
-// Places in the program that spawn units of kind auto into pools that others draw from: how often such units suspend, and which kind costs least
-// so (decision 0018). In private pools they are LSA, which no other kind is better than there, and nothing is learnt.
+// Places in the program that spawn units of kind auto into pools that others draw from: how often such units suspend,
+// and which kind costs least so (decision 0018). In private pools they are LSA, which no other kind is better than
+// there, and nothing is learnt.
 //
-// A unit now and then is a sample. That it is one stands in its descriptor (Unit::spawn_tag) and brings its release to the careful way, by
-// the mark that all have who have ended otherwise than by returning; there its context tells whether it has ever left. So a unit that is no
-// sample pays nothing for it, and what has been learnt is of units that have ended, whatever kind they were of.
+// A unit now and then is a sample. That it is one stands in its descriptor (Unit::spawn_tag) and brings its release to
+// the careful way, by the mark that all have who have ended otherwise than by returning; there its context tells
+// whether it has ever left. So a unit that is no sample pays nothing for it, and what has been learnt is of units that
+// have ended, whatever kind they were of.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +19,28 @@
 
 namespace weft {
 
-// One place. All relaxed: whoever reads decides by it what a unit costs, and nothing else; an update that another overwrites is one sample lost.
+// One place. All relaxed: whoever reads decides by it what a unit costs, and nothing else; an update that another
+// overwrites is one sample lost.
 struct alignas(config::cache_line) Site {
     // Read at each spawn there.
-    atomic<std::uintptr_t> key{0};                    // 0: nobody's
+    atomic<std::uintptr_t> key{0};   // 0: nobody's
     // What is not known yet is of a kind that tells for certain whether it suspends.
     atomic<Kind> cheapest{Kind::roc};
 
     // Written with each sample.
     alignas(config::cache_line) atomic<std::uint32_t> samples{0};
-    atomic<std::uint32_t> share{0};                   // that have suspended, of Sites::whole
+    atomic<std::uint32_t> share{0};   // that have suspended, of Sites::whole
     atomic<const void*> address{nullptr};
     atomic<const void*> what{nullptr};
 
     // Whether so much is known that `cheapest` follows from it.
     static constexpr std::uint32_t enough = 16;
-    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }   // relaxed, here and below: see above
+    // relaxed, here and below: see above
+    bool is_believed() const { return samples.load(std::memory_order_relaxed) >= enough; }
 
     Kind kind() const { return cheapest.load(std::memory_order_relaxed); }
 
+    // relaxed: an estimate is lost at worst
     void forget() {
         address.store(nullptr, std::memory_order_relaxed);
         what.store(nullptr, std::memory_order_relaxed);
@@ -51,8 +56,8 @@ public:
     static constexpr std::size_t count = 256;
     static constexpr std::uint32_t whole = 1 << 16;
 
-    // The place for an address in the program and what is called there, or an object of the program's that stands for both. When there are
-    // too many, one that stands for all others.
+    // The place for an address in the program and what is called there, or an object of the program's that stands for
+    // both. When there are too many, one that stands for all others.
     Site& find(const void* address, const void* what);
 
     // A unit that was a sample of that place is released.
@@ -60,17 +65,20 @@ public:
 
     unsigned tag_of(const Site& site) const { return static_cast<unsigned>(&site - sites_) + 1; }
 
-    // A runtime begins: what those before it have learnt is forgotten, since no run depends on another. `sc`: whether a unit finds as much stack
-    // where its scheduler runs as it would have of its own. Before there are streams; others may look (each()).
+    // A runtime begins: what those before it have learnt is forgotten, since no run depends on another. `sc`: whether a
+    // unit finds as much stack where its scheduler runs as it would have of its own. Before there are streams; others
+    // may look (each()).
     void begin(bool sc);
 
     void each(void (*visit)(const weft_site_info* info, void* argument), void* argument) const;
 
 private:
     static std::uintptr_t key_of(const void* address, const void* what) {
-        return reinterpret_cast<std::uintptr_t>(address) ^ std::rotl(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(what)), 24);
+        return reinterpret_cast<std::uintptr_t>(address) ^
+               std::rotl(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(what)), 24);
     }
-    static std::size_t slot_of(std::uintptr_t key) { return key * 0x9e3779b97f4a7c15u >> 56; }   // the golden ratio's bits: neighbours lie apart
+    // the golden ratio's bits: neighbours lie apart
+    static std::size_t slot_of(std::uintptr_t key) { return key * 0x9e3779b97f4a7c15u >> 56; }
     static_assert(count == std::size_t{1} << (64 - 56));
 
     Site sites_[count + 1];   // the last: all others
@@ -79,18 +87,21 @@ private:
 };
 extern Sites sites;
 
-// The places at which a stream has spawned lately, each with what the bytes of its next unit begin as: whoever spawns at one of them again need not look
-// for it. Several, since a function that calls itself may have several places, and a compiler makes more of them.
+// The places at which a stream has spawned lately, each with what the bytes of its next unit begin as: whoever spawns
+// at one of them again need not look for it. Several, since a function that calls itself may have several places, and a
+// compiler makes more of them.
 class LatestSites {
 public:
     struct Entry {
         const void* address = nullptr;
         void (*body)(void*) = nullptr;
         const Site* site = nullptr;
-        Unit::Birth birth;                 // where others draw from the pool, too; looked at anew with each sample
+        Unit::Birth birth;   // where others draw from the pool, too; looked at anew with each sample
     };
 
-    [[gnu::always_inline]] Entry& at(const void* address) { return entries_[reinterpret_cast<std::uintptr_t>(address) / 16 % count]; }
+    [[gnu::always_inline]] Entry& at(const void* address) {
+        return entries_[reinterpret_cast<std::uintptr_t>(address) / 16 % count];
+    }
 
 private:
     static constexpr std::size_t count = 8;
@@ -98,8 +109,8 @@ private:
     Entry entries_[count];
 };
 
-// Which units of a stream's are samples: one in so many, and not each so many, since programs have periods of their own. More of them where
-// little is known yet.
+// Which units of a stream's are samples: one in so many, and not each so many, since programs have periods of their
+// own. More of them where little is known yet.
 class Sampling {
 public:
     static constexpr std::uint32_t one_in = 128, one_in_at_first = 16;
@@ -130,4 +141,4 @@ inline void make_sample(Unit& unit, const Site& site) {
     unit.mark(Unit::untidy);
 }
 
-}  // namespace weft
+}   // namespace weft

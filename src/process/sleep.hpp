@@ -1,4 +1,5 @@
-// How a stream sleeps, and who may wake it when. core/idle.cpp and core/housekeeping.cpp own it; it lies beside Stream::attention, for whoever writes that goes on to wake the stream.
+// How a stream sleeps, and who may wake it when. core/idle.cpp and core/housekeeping.cpp own it; it lies beside
+// Stream::attention, for whoever writes that goes on to wake the stream.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,11 @@ namespace weft {
 void start_zero(Sleeper&);
 
 struct Sleep {
-    atomic<bool> asleep{false};        // a hint for the lookout
+    atomic<bool> asleep{false};                      // a hint for the lookout
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
     Sleeper sleeper{start_zero, false};
-    Bell::Entry own_place;             // on the bell of the pool of its bound units,
-    Bell::Entry jobs_place;            // and on that of the process's jobs
+    Bell::Entry own_place;    // on the bell of the pool of its bound units,
+    Bell::Entry jobs_place;   // and on that of the process's jobs
 };
 
-}  // namespace weft
+}   // namespace weft

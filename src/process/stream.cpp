@@ -9,8 +9,10 @@ namespace weft {
 Attention mail_of(const Stream& stream) { return stream.asked().without(attention::leisurely | attention::aside); }
 
 bool has_mail(const Stream& stream) {
-    // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it could do.
-    const Attention not_ours = (attention::stop | attention::replace).only_if(stream.levels.main_runs && stream.levels.depth == 0);
+    // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it
+    // could do.
+    const Attention not_ours =
+        (attention::stop | attention::replace).only_if(stream.levels.main_runs && stream.levels.depth == 0);
     return mail_of(stream).without(not_ours).any();
 }
 
@@ -28,4 +30,4 @@ void unask(Stream& stream, Attention bits) {
     if (Attention{stream.attention.fetch_and(~bits.word)}.has(attention::pause)) os::futex_wake(stream.attention, 1);
 }
 
-}  // namespace weft
+}   // namespace weft

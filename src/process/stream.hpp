@@ -37,7 +37,6 @@
 
 namespace weft {
 
-
 struct Process;
 
 // What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
@@ -45,9 +44,10 @@ struct Heap {
     mem::SlabCache* units;
     mem::SlabCache* extras;
     mem::StackCache stacks;
-    std::uint64_t next_id;             // the heap's number in the upper 16 bits, so that no two give the same
+    std::uint64_t next_id;   // the heap's number in the upper 16 bits, so that no two give the same
     Heap* next_idle = nullptr;
-    Timers timers;                     // of the stream that has the heap; here because they may be cancelled when it has ended
+    // of the stream that has the heap; here because they may be cancelled when it has ended
+    Timers timers;
 
     Heap(mem::SlabCache* of_units, mem::SlabCache* of_extras, mem::StackStore& store, std::uint64_t rank)
         : units(of_units), extras(of_extras), stacks(store), next_id((rank << 48) + 1) {}
@@ -55,39 +55,46 @@ struct Heap {
 
 struct Nothing {};
 struct Nobody {
-    const Unit* unit = nullptr;        // where others look for the unit that runs: they must ask
+    const Unit* unit = nullptr;   // where others look for the unit that runs: they must ask
 };
 
 struct Stream {
     // First, and open: programs reach both by the word that leads to the stream (include/weft/embed/here.h).
     JobRing jobs;
-    [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;   // handles are no addresses there
+    // handles are no addresses there
+    [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;
 
     // Hot: every switch reads it, or each spawn and join. The assertions below say what lies in one line.
-    Unit* running = nullptr;           // null while the scheduler runs
-    PrivatePool* direct = nullptr;     // the main pool, where picking is popping from it: a private pool alone under a basic
-                                       // scheduler, on a stream with no other place to look at
-    Pool* common = nullptr;            // the main pool, where picking begins with it and others draw from it too: a shared one alone under a basic
-                                       // scheduler, or a deque under one that steals; never beside direct
-    mem::SlabCache* units = nullptr;   // of the heap
-    atomic<std::uint64_t> next_id{0};  // of the heap, while the stream has it; see take_id
-    mem::Stack* reserve = nullptr;     // for the scheduler to begin anew on, when a unit has taken its place
-    mem::Stack* spare = nullptr;       // default stacks, without a canary, for the next plain units that start: one, and more only while
-                                       // units call each other. A unit that ends puts its own here while it still stands on it: nobody
-                                       // but this stream takes it
-    Unit* handed = nullptr;            // picked by a unit that left, to be run by the scheduler
-    Sched* sched = nullptr;            // whose units run: the main one, or one that is itself a unit (level.hpp)
-    Pool* standard = nullptr;          // where units go for which no pool is named
-    PrivatePool* callable = &no_pool;  // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first
-                                       // unit, and need not ask whether it is a ULT that does so
-    PrivatePool* callable_without_jobs = nullptr;   // callable, where the unit that runs has forked: then callable is empty
-    PrivatePool* own = nullptr;        // where units bound to the stream wait, when no pool of its main scheduler is theirs
-    bool through_home = false;         // a unit that leaves goes home always; see settle_way()
-    bool restartable = false;          // its scheduler keeps nothing on its stack: units may take its place; see settle_way()
+    Unit* running = nullptr;   // null while the scheduler runs
+    // the main pool, where picking is popping from it: a private pool alone under a basic scheduler, on a stream with
+    // no other place to look at
+    PrivatePool* direct = nullptr;
+    // the main pool, where picking begins with it and others draw from it too: a shared one alone under a basic
+    // scheduler, or a deque under one that steals; never beside direct
+    Pool* common = nullptr;
+    mem::SlabCache* units = nullptr;    // of the heap
+    atomic<std::uint64_t> next_id{0};   // of the heap, while the stream has it; see take_id
+    mem::Stack* reserve = nullptr;      // for the scheduler to begin anew on, when a unit has taken its place
+    // default stacks, without a canary, for the next plain units that start: one, and more only while units call each
+    // other. A unit that ends puts its own here while it still stands on it: nobody but this stream takes it
+    mem::Stack* spare = nullptr;
+    Unit* handed = nullptr;     // picked by a unit that left, to be run by the scheduler
+    Sched* sched = nullptr;     // whose units run: the main one, or one that is itself a unit (level.hpp)
+    Pool* standard = nullptr;   // where units go for which no pool is named
+    // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first unit, and need not ask
+    // whether it is a ULT that does so
+    PrivatePool* callable = &no_pool;
+    // callable, where the unit that runs has forked: then callable is empty
+    PrivatePool* callable_without_jobs = nullptr;
+    // where units bound to the stream wait, when no pool of its main scheduler is theirs
+    PrivatePool* own = nullptr;
+    bool through_home = false;   // a unit that leaves goes home always; see settle_way()
+    // its scheduler keeps nothing on its stack: units may take its place; see settle_way()
+    bool restartable = false;
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     Heap* heap = nullptr;
-    context::Target home{};            // the scheduler's context while a unit runs, and the stack that it stands on
+    context::Target home{};   // the scheduler's context while a unit runs, and the stack that it stands on
     trace::Counters counters;
     Spawning spawning;
 
@@ -98,12 +105,13 @@ struct Stream {
 
     // Rare.
     std::size_t rank = 0;
-    Process* const of;                 // whose it is. In the child of a fork the parent's streams are the parent's still
+    // whose it is. In the child of a fork the parent's streams are the parent's still
+    Process* const of;
     Levels levels;
     Serving serving;
     Role role;
     Turn turn{this};
-    void* data = nullptr;              // the program's
+    void* data = nullptr;   // the program's
     char name[16] = {};
     CarrierThread carrier;
 
@@ -113,7 +121,7 @@ struct Stream {
     Sampled sampled;
     JobPlace job_place;
     Telling telling;
-    atomic<PrivatePool*> bound{nullptr};     // where units bound to the stream wait; null: there have been none
+    atomic<PrivatePool*> bound{nullptr};   // where units bound to the stream wait; null: there have been none
     Posts posts;
     Ending ending;
 
@@ -137,33 +145,43 @@ struct Stream {
     [[gnu::always_inline]] mem::Stack* take_spare() {
         mem::Stack* const stack = spare;
         spare = stack->next;
-        sanitizer::unpoison(stack->lowest, stack->bytes);   // a unit that was promoted ends without returning from the frames that called it
+        // a unit that was promoted ends without returning from the frames that called it
+        sanitizer::unpoison(stack->lowest, stack->bytes);
         return stack;
     }
 
     // The last one that was taken has not been used.
-    void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }   // relaxed: as above
+    // relaxed: as above
+    void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 
     // Created units are counted by the ids that were given out; runs by how they ended.
     std::uint64_t counted(trace::Count which) const;
 
-    [[gnu::always_inline]] Attention asked(std::memory_order order = std::memory_order_seq_cst) const { return {attention.load(order)}; }
+    [[gnu::always_inline]] Attention asked(std::memory_order order = std::memory_order_seq_cst) const {
+        return {attention.load(order)};
+    }
 
     // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
 
 static_assert(offsetof(Stream, jobs) == offsetof(weft_here, jobs) && offsetof(JobRing, face) == 0);
-static_assert(config::checked ? offsetof(Stream, instead) == offsetof(weft_here, running) : offsetof(Stream, running) == offsetof(weft_here, running));
+static_assert(config::checked ? offsetof(Stream, instead) == offsetof(weft_here, running)
+                              : offsetof(Stream, running) == offsetof(weft_here, running));
 
 // What lies in which cache line. A checked build has a word more at the head.
 constexpr std::size_t line_of(std::size_t offset) { return config::checked ? 0 : offset / config::cache_line; }
 static_assert(line_of(offsetof(Stream, common)) == line_of(offsetof(Stream, jobs)), "what picks the next unit");
-static_assert(line_of(offsetof(Stream, callable)) == line_of(offsetof(Stream, units)), "what a unit is made of, started and joined with");
-static_assert(line_of(offsetof(Stream, home)) == line_of(offsetof(Stream, callable_without_jobs)), "what a switch changes, or goes home by");
+static_assert(line_of(offsetof(Stream, callable)) == line_of(offsetof(Stream, units)),
+              "what a unit is made of, started and joined with");
+static_assert(line_of(offsetof(Stream, home)) == line_of(offsetof(Stream, callable_without_jobs)),
+              "what a switch changes, or goes home by");
 static_assert(line_of(offsetof(Stream, counters)) <= 3, "and all that no later than in the fourth");
-static_assert(line_of(offsetof(Stream, spawning.birth_tasklet)) == line_of(offsetof(Stream, spawning.ult_home)), "what a spawn without options takes over");
-static_assert(offsetof(Stream, attention) % config::cache_line == 0 && offsetof(Stream, loop) < offsetof(Stream, attention), "what others write lies apart from what the carrier alone writes");
+static_assert(line_of(offsetof(Stream, spawning.birth_tasklet)) == line_of(offsetof(Stream, spawning.ult_home)),
+              "what a spawn without options takes over");
+static_assert(offsetof(Stream, attention) % config::cache_line == 0 &&
+                  offsetof(Stream, loop) < offsetof(Stream, attention),
+              "what others write lies apart from what the carrier alone writes");
 
 // The stream of the calling OS thread, or null.
 [[gnu::always_inline]] inline Stream* current_or_null() { return static_cast<Stream*>(os::local()); }
@@ -191,15 +209,20 @@ inline Unit* running_or_null() {
 
 inline std::uint64_t Stream::counted(trace::Count which) const {
     using trace::Count;
-    if (which == Count::created) return next_id.load(std::memory_order_relaxed) - spawning.first_id.load(std::memory_order_relaxed);   // relaxed: a number
+    // relaxed: a number
+    if (which == Count::created)
+        return next_id.load(std::memory_order_relaxed) - spawning.first_id.load(std::memory_order_relaxed);
     if (which != Count::run) return counters.read(which);
     return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }
 
 // Where units without options go by the short way. A stream that is observed has none: each of its spawns is told of.
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
-    const auto home_in = [&](Pool* pool) { return pool == nullptr || stream.telling.observed ? Spawning::nowhere() : pool; };
-    const bool full = stream.spawning.default_kind == Kind::full || stream.spawning.default_kind == Kind::hosted;   // which gets its stack at once, or is never called
+    const auto home_in = [&](Pool* pool) {
+        return pool == nullptr || stream.telling.observed ? Spawning::nowhere() : pool;
+    };
+    // which gets its stack at once, or is never called
+    const bool full = stream.spawning.default_kind == Kind::full || stream.spawning.default_kind == Kind::hosted;
     stream.spawning.tasklet_home = home_in(stream.direct);
     stream.spawning.ult_home = full ? Spawning::nowhere() : stream.spawning.tasklet_home;
     stream.spawning.common_home = full ? Spawning::nowhere() : home_in(stream.common);
@@ -210,7 +233,9 @@ inline void set_default_kind(Stream& stream, Kind kind) {
     stream.spawning.default_kind = kind;
     stream.spawning.birth_ult = Unit::birth(kind == Kind::automatic ? Kind::lsa : kind, true);
     stream.spawning.birth_common = Unit::birth(kind, false);
-    if (kind == Kind::full || kind == Kind::hosted) stream.spawning.birth_ult.state = static_cast<std::uint8_t>(State::free);   // like no ready unit
+    // like no ready unit
+    if (kind == Kind::full || kind == Kind::hosted)
+        stream.spawning.birth_ult.state = static_cast<std::uint8_t>(State::free);
     settle_homes(stream);
 }
 
@@ -231,9 +256,12 @@ inline void give_stacks(Stream& stream) {
     if (mem::Stack* reserve = std::exchange(stream.reserve, nullptr)) stream.heap->stacks.give(reserve);
 }
 
-// The stream has the hart of a domain that the unit is no context of. Such a one does not run there: nothing would keep the domain meanwhile, and what it spawned would be the domain's.
+// The stream has the hart of a domain that the unit is no context of. Such a one does not run there: nothing would keep
+// the domain meanwhile, and what it spawned would be the domain's.
 bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit);
-inline bool is_out_of_place(const Stream& stream, const Unit& unit) { return stream.through_home && is_out_of_place_in_domain(stream, unit); }
+inline bool is_out_of_place(const Stream& stream, const Unit& unit) {
+    return stream.through_home && is_out_of_place_in_domain(stream, unit);
+}
 
 // Somebody wants something that the stream must not sleep over.
 bool has_mail(const Stream& stream);
@@ -243,7 +271,8 @@ Attention mail_of(const Stream& stream);   // the same bits of attention, for an
 void ask(Stream& stream, Attention bits);
 void unask(Stream& stream, Attention bits);
 
-// An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays until then, though what runs there may have ended.
+// An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays until then, though
+// what runs there may have ended.
 class Waking {
 public:
     explicit Waking(Stream& stream) : stream_(stream) { stream_.ending.wakers.fetch_add(1); }
@@ -257,4 +286,4 @@ private:
 // Before the stream is freed: nobody begins to wake it any more.
 void wait_for_wakers(const Stream& stream);
 
-}  // namespace weft
+}   // namespace weft

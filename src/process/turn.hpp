@@ -8,12 +8,13 @@ namespace weft {
 struct Stream;
 
 struct Turn {
-    Stream* const stream;              // whose it is
-    Turn* next = nullptr;              // in Lending::waiting
+    Stream* const stream;   // whose it is
+    Turn* next = nullptr;   // in Lending::waiting
     Gate gate;
-    bool called_off = false;           // the stream goes on with a hart that a domain has brought; under Lending::lock until the gate opens
+    // the stream goes on with a hart that a domain has brought; under Lending::lock until the gate opens
+    bool called_off = false;
 
     explicit Turn(Stream* whose) : stream(whose) {}
 };
 
-}  // namespace weft
+}   // namespace weft

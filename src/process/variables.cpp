@@ -22,13 +22,14 @@ constexpr const char* told_already = "WEFT_TOLD_OF";
 // Besides the settings (settings.cpp). For users: of libweft_pthread, of libgomp and of `weft run`.
 constexpr const char* for_users[] = {
     "WEFT_GUESTS", "WEFT_OMP_MAX_THREADS", "WEFT_OMP_TASK_KIND",   // bridge/common/variables.hpp
-    "WEFT_REPORT", "WEFT_CHECKED", "WEFT_CHILDREN_PRELOAD",
+    "WEFT_REPORT", "WEFT_CHECKED",         "WEFT_CHILDREN_PRELOAD",
 };
 // Set by `weft run` and by us, for the processes that it starts.
 constexpr const char* inner[] = {"WEFT_REPORT_FORMAT", "WEFT_REPORT_OF", "WEFT_REPORT_SPOOL", told_already};
 // Read by tests.
 constexpr const char* of_tests[] = {
-    "WEFT_SEED", "WEFT_TEST_SEED", "WEFT_BLAS_OPENMP", "WEFT_BLAS_OPENMP_FIXED", "WEFT_BLAS_PLAIN", "WEFT_BLAS_PLAIN_FIXED", "WEFT_TOGETHER_PRELOAD",
+    "WEFT_SEED",       "WEFT_TEST_SEED",        "WEFT_BLAS_OPENMP",      "WEFT_BLAS_OPENMP_FIXED",
+    "WEFT_BLAS_PLAIN", "WEFT_BLAS_PLAIN_FIXED", "WEFT_TOGETHER_PRELOAD",
 };
 
 // visit(name) of each, until it returns true; whether it has.
@@ -42,14 +43,16 @@ bool any_for_users(Visit visit) {
 
 bool is_ours(std::string_view name) {
     const auto is_it = [name](const char* one) { return name == one; };
-    return any_for_users(is_it) || std::any_of(std::begin(inner), std::end(inner), is_it) || std::any_of(std::begin(of_tests), std::end(of_tests), is_it);
+    return any_for_users(is_it) || std::any_of(std::begin(inner), std::end(inner), is_it) ||
+           std::any_of(std::begin(of_tests), std::end(of_tests), is_it);
 }
 
 constexpr std::size_t near = 2, longest = 64;
 
 // How many letters must be put in, left out or changed (Levenshtein); more than `near` where the lengths alone say so.
 std::size_t distance(std::string_view one, std::string_view other) {
-    if (std::max(one.size(), other.size()) - std::min(one.size(), other.size()) > near || other.size() >= longest) return near + 1;
+    if (std::max(one.size(), other.size()) - std::min(one.size(), other.size()) > near || other.size() >= longest)
+        return near + 1;
     std::size_t row[longest];
     for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= one.size(); ++i) {
@@ -88,7 +91,8 @@ void each_doubt(Doubt doubt) {
 }
 
 void print(std::FILE* file, const char* before, std::string_view name, const char* meant) {
-    std::fprintf(file, "%s%.*s is no variable of Weft's, and does nothing; is %s meant?\n", before, static_cast<int>(name.size()), name.data(), meant);
+    std::fprintf(file, "%s%.*s is no variable of Weft's, and does nothing; is %s meant?\n", before,
+                 static_cast<int>(name.size()), name.data(), meant);
 }
 
 // Names with colons between them.
@@ -101,13 +105,14 @@ bool lists(std::string_view names, std::string_view name) {
     return false;
 }
 
-// The last array that was made, behind two words: the one before that, and what was added. Neither is a leak once the program's setenv() has replaced the
-// array, or its unsetenv() has taken out what was added.
+// The last array that was made, behind two words: the one before that, and what was added. Neither is a leak once the
+// program's setenv() has replaced the array, or its unsetenv() has taken out what was added.
 constexpr std::size_t words_before = 2;
 char** made_before = nullptr;
 
-// Adds it to the environment, without what it has of the same name. setenv() could free the array that another thread is looking through in getenv(); an
-// array that is left where it is cannot be. Where there is no memory others tell again.
+// Adds it to the environment, without what it has of the same name. setenv() could free the array that another thread
+// is looking through in getenv(); an array that is left where it is cannot be. Where there is no memory others tell
+// again.
 void put_into_environment(const std::string& variable) {
     char** const before = environ;
     if (before == nullptr) return;
@@ -124,15 +129,17 @@ void put_into_environment(const std::string& variable) {
     block[1] = text;
     char** const made = block + words_before;
     const std::size_t name = variable.find('=') + 1;
-    char** const end = std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
+    char** const end =
+        std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
     end[0] = text;
     end[1] = nullptr;
-    // Whoever has put something else there meanwhile keeps it. relaxed: nothing is read; release: pairs with the reads of getenv(), which go on from the pointer.
+    // Whoever has put something else there meanwhile keeps it. relaxed: nothing is read; release: pairs with the reads
+    // of getenv(), which go on from the pointer.
     const atomic_ref<char**> current(environ);
     if (current.load(std::memory_order_relaxed) == before) current.store(made, std::memory_order_release);
 }
 
-}  // namespace
+}   // namespace
 
 std::size_t doubts_print(std::FILE* file) {
     std::size_t count = 0;
@@ -156,4 +163,4 @@ void tell_doubts() {
     if (told.size() != before) put_into_environment(std::string(told_already) + "=" + told);
 }
 
-}  // namespace weft
+}   // namespace weft

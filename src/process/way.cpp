@@ -32,7 +32,8 @@ void settle_way(Stream& stream) {
 bool draws_from(const Stream& stream, const Pool& pool) { return has_pool(*stream.sched, pool) || &pool == stream.own; }
 
 Unit* pick(Stream& stream) {
-    if (stream.own == nullptr) [[likely]] return sched::pick(*stream.sched);
+    if (stream.own == nullptr) [[likely]]
+        return sched::pick(*stream.sched);
     // The primary unit waits in a pool of its own; it and the others take turns.
     stream.loop.own_had_a_turn = !stream.loop.own_had_a_turn;
     if (stream.loop.own_had_a_turn) {
@@ -68,4 +69,4 @@ void adopt_bound_pool(Stream& stream) {
     settle_way(stream);
 }
 
-}  // namespace weft
+}   // namespace weft

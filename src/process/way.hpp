@@ -5,8 +5,8 @@
 
 namespace weft {
 
-// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there are
-// several places to look at, or a turn to be counted.
+// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there
+// are several places to look at, or a turn to be counted.
 void settle_way(Stream& stream);
 
 // The stream's units come from there from now on, and go there.
@@ -29,6 +29,8 @@ void adopt_bound_pool(Stream& stream);
 
 // Whether a scheduler runs as this unit.
 inline bool is_scheduler(const Unit& unit) { return unit.has_now(Unit::scheduler); }
-inline bool is_main_scheduler(const Unit& unit) { return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main; }
+inline bool is_main_scheduler(const Unit& unit) {
+    return is_scheduler(unit) && static_cast<const Sched*>(unit.argument)->as_main;
+}
 
-}  // namespace weft
+}   // namespace weft

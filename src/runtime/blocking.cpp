@@ -28,18 +28,21 @@ void resume_called(Unit& unit) {
     resume_claimed(nullptr, unit);
 }
 
-}  // namespace
+}   // namespace
 
 bool Crew::start_one() {
     auto* worker = os::make<Worker>(*this);
     if (worker == nullptr) return false;
-    const bool started = os::thread_start(worker->thread, stack_bytes, [](void* raw) {
-        auto& self = *static_cast<Worker*>(raw);
-        os::thread_name("weft/blocking");
-        os::thread_without_signals();
-        leave_bindings(self.crew.of_);
-        self.crew.run(self);
-    }, worker);
+    const bool started = os::thread_start(
+        worker->thread, stack_bytes,
+        [](void* raw) {
+            auto& self = *static_cast<Worker*>(raw);
+            os::thread_name("weft/blocking");
+            os::thread_without_signals();
+            leave_bindings(self.crew.of_);
+            self.crew.run(self);
+        },
+        worker);
     if (!started) {
         os::destroy(worker);
         return false;
@@ -144,13 +147,13 @@ struct HandOver : Suspension {
         const std::uint64_t again_ns = runs.crew.submit(call);
         if (again_ns == os::forever) return;
         runs.crew_alarm_ns.store(again_ns);
-        // Without a lookout nobody comes to see whether the call waits for long: then the crew grows now. By `again_ns` it would not where another
-        // call, which came later, is the first by now, and nobody would look after that one.
+        // Without a lookout nobody comes to see whether the call waits for long: then the crew grows now. By `again_ns`
+        // it would not where another call, which came later, is the first by now, and nobody would look after that one.
         if (!runs.lookout.watch(again_ns)) runs.crew.grow(os::forever);
     }
 };
 
-}  // namespace
+}   // namespace
 
 [[gnu::noinline]] weft_status blocking(void (*fn)(void*), void* argument) {
     Stream* stream = current_or_null();
@@ -159,10 +162,13 @@ struct HandOver : Suspension {
         return WEFT_OK;
     }
     Unit* self = stream->running;
-    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot give its hart away; make the blocking call from a ULT");
+    if (self == nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot give its hart away; make the blocking call from a ULT");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot give its hart away; make it a ULT");
     Process& of = *stream->of;
-    if (!of.crew.ready()) return fail(WEFT_SYSTEM, "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
+    if (!of.crew.ready())
+        return fail(WEFT_SYSTEM,
+                    "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
     CallFor call_for(*self, fn, argument);
     Crew::Call call{call_for.fn(), call_for.argument(), self};
     HandOver request(*self, call, of);
@@ -190,19 +196,21 @@ struct StreamCall {
     }
 };
 
-}  // namespace
+}   // namespace
 
 [[gnu::noinline]] void on_stream_stack(void (*fn)(void*), void* argument) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is promoted.
+    // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is
+    // promoted.
     if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);
     CallFor call_for(*self, fn, argument);
     StreamCall call{call_for.fn(), call_for.argument(), *self};
     stream->counters.add(trace::Count::yielded);
-    detail::leave_to<Leaves::yields>(*stream, *self, nullptr, {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
+    detail::leave_to<Leaves::yields>(*stream, *self, nullptr,
+                                     {[](void* raw) { static_cast<StreamCall*>(raw)->make(); }, &call}, Unit::observed);
     set_errno(call.error);
     call_for.come_back();
 }
 
-}  // namespace weft
+}   // namespace weft

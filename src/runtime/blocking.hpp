@@ -1,7 +1,9 @@
-// OS threads for calls that block: a unit hands its call over and is suspended; the thread that has made it resumes the unit.
+// OS threads for calls that block: a unit hands its call over and is suspended; the thread that has made it resumes the
+// unit.
 //
-// Rejected: to let the carrier block and another take over its stream. A call that does not block would cost nothing then, but every
-// stream would need a home that is no thread's stack, and the primary unit, which must stay on its thread, a stream that can go on without it.
+// Rejected: to let the carrier block and another take over its stream. A call that does not block would cost nothing
+// then, but every stream would need a home that is no thread's stack, and the primary unit, which must stay on its
+// thread, a stream that can go on without it.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +23,16 @@ struct Process;
 class Crew {
 public:
     static constexpr std::size_t most = 1024;
-    static constexpr std::uint64_t patience_ns = 1'000'000;   // how long a call waits for a thread before there is one more
+    // how long a call waits for a thread before there is one more
+    static constexpr std::uint64_t patience_ns = 1'000'000;
     static constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
     // On the stack of the unit that waits.
     struct Call {
         void (*fn)(void*);
         void* argument;
-        Unit* unit;                    // resumed when it is done
-        int error = 0;                 // errno as fn left it
+        Unit* unit;      // resumed when it is done
+        int error = 0;   // errno as fn left it
         std::uint64_t since_ns = 0;
         Call* next = nullptr;
     };
@@ -42,10 +45,12 @@ public:
     // At least one thread is there. False: none could be started.
     bool ready();
 
-    // A thread will make the call. Returns when it should be asked again whether there are enough of them (grow), or os::forever.
+    // A thread will make the call. Returns when it should be asked again whether there are enough of them (grow), or
+    // os::forever.
     std::uint64_t submit(Call& call);
 
-    // One more thread, if a call has waited too long by then; os::forever: however long it has waited. Returns as submit().
+    // One more thread, if a call has waited too long by then; os::forever: however long it has waited. Returns as
+    // submit().
     std::uint64_t grow(std::uint64_t now_ns);
 
     void stop();
@@ -55,7 +60,8 @@ public:
         check();
         std::size_t all = 0, idle = 0;
         for (const Worker* worker = workers_; worker != nullptr; worker = worker->next, ++all) worker->gate.check();
-        for (const Worker* worker = idle_; worker != nullptr && idle <= all; worker = worker->next_idle, ++idle) WEFT_ASSERT(&worker->crew == this);
+        for (const Worker* worker = idle_; worker != nullptr && idle <= all; worker = worker->next_idle, ++idle)
+            WEFT_ASSERT(&worker->crew == this);
         WEFT_ASSERT(stopping_ || (all == count_ && idle <= all));
         WEFT_ASSERT(calls_.empty() || idle_ == nullptr);
         calls_.check_whole([](const Call& call) { WEFT_ASSERT(call.unit->life.is(State::waiting)); });
@@ -71,23 +77,23 @@ private:
     struct Worker {
         Crew& crew;
         os::Thread thread{};
-        Gate gate{};                   // where it sleeps
-        Worker* next = nullptr;        // of all
+        Gate gate{};              // where it sleeps
+        Worker* next = nullptr;   // of all
         Worker* next_idle = nullptr;
 
         explicit Worker(Crew& of) : crew(of) {}
     };
 
-    bool start_one();                  // under the lock
+    bool start_one();   // under the lock
     void run(Worker& self);
-    std::uint64_t look_again() const;  // under the lock
+    std::uint64_t look_again() const;   // under the lock
 
     Process& of_;
-    os::Lock lock_;                    // guards what follows
+    os::Lock lock_;   // guards what follows
     Fifo<Call, &Call::next> calls_;
     Worker* workers_ = nullptr;
     std::size_t count_ = 0;
-    Worker* idle_ = nullptr;           // the newest first: its caches are the warmest
+    Worker* idle_ = nullptr;   // the newest first: its caches are the warmest
     bool stopping_ = false;
 };
 
@@ -95,4 +101,4 @@ private:
 weft_status blocking(void (*fn)(void*), void* argument);
 void on_stream_stack(void (*fn)(void*), void* argument);
 
-}  // namespace weft
+}   // namespace weft

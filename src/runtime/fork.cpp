@@ -55,7 +55,8 @@ Settings settings_of_child(const Process& old) {
 // Not WEFT_OK: no memory, and what there is stays.
 weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     made.cpus = old.cpus;
-    made.nesting = std::max(1u, old.nesting);   // one that has started by itself may have none, and the child's has a primary unit
+    // one that has started by itself may have none, and the child's has a primary unit
+    made.nesting = std::max(1u, old.nesting);
     made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
     made.outside = make_heap(made);
     begin_rescue(made);
@@ -65,8 +66,8 @@ weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     return status;
 }
 
-// Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each step of one leaves the way from the
-// oldest to the newest whole.
+// Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each
+// step of one leaves the way from the oldest to the newest whole.
 void take_jobs_back(const Jobs& jobs, Unit& unit) {
     for (weft_job* job = jobs.oldest; job != nullptr;) {
         Shown& shown = Shown::of(*job);
@@ -118,7 +119,8 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     Stream* zero = nullptr;
     const bool roams = on_thread && made->settings.values.roaming_primary;
     Pool* pool = nullptr;
-    if (begin_child(old, *made, &zero) != WEFT_OK || begin_own_float(*made) != WEFT_OK || (pool = primary_pool(*zero, roams)) == nullptr) {
+    if (begin_child(old, *made, &zero) != WEFT_OK || begin_own_float(*made) != WEFT_OK ||
+        (pool = primary_pool(*zero, roams)) == nullptr) {
         set_process(nullptr);
         os::set_local(&from);
         return false;
@@ -137,7 +139,8 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
 }
 
 void unit_forked(Process& old, Stream& from, Unit& unit) {
-    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its thread, not its stack.
+    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its
+    // thread, not its stack.
     const bool on_thread = unit.stack == &from.carrier.stack || (unit.has(Unit::primary) && !has_forked(unit));
     cut_loose(from, unit);
     forget_others(unit);
@@ -163,7 +166,7 @@ void forked() {
     dumps_forked(nullptr);
 }
 
-}  // namespace
+}   // namespace
 
 bool prepare_forks() {
     static const bool prepared = os::at_fork(forked);
@@ -175,4 +178,4 @@ void end_child() {
     std::exit(0);
 }
 
-}  // namespace weft
+}   // namespace weft

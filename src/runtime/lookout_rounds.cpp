@@ -16,7 +16,9 @@ namespace weft {
 std::uint64_t lookout_round(void* context) {
     auto& of = *static_cast<Process*>(context);
     const std::uint64_t now_ns = os::now_ns();
-    std::uint64_t next_ns = std::min({look_at_harts(of, now_ns), watch_over(of, now_ns), look_at_neighbours(of, now_ns), look_after_zero(of, now_ns)});   // before the lock: they may start OS threads
+    // before the lock: they may start OS threads
+    std::uint64_t next_ns = std::min({look_at_harts(of, now_ns), watch_over(of, now_ns), look_at_neighbours(of, now_ns),
+                                      look_after_zero(of, now_ns)});
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* stream = of.streams[rank];
@@ -51,4 +53,4 @@ void lookout_ready(void* context, std::uint32_t tag) {
     if (chosen != nullptr) ask(*chosen, attention::poll);
 }
 
-}  // namespace weft
+}   // namespace weft

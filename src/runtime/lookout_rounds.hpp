@@ -1,4 +1,5 @@
-// What the lookout looks at in its rounds: harts, stuck streams, neighbours, deadlines of busy streams, and calls that block.
+// What the lookout looks at in its rounds: harts, stuck streams, neighbours, deadlines of busy streams, and calls that
+// block.
 #pragma once
 
 #include <cstdint>
@@ -9,4 +10,4 @@ namespace weft {
 std::uint64_t lookout_round(void* context);
 void lookout_ready(void* context, std::uint32_t tag);
 
-}  // namespace weft
+}   // namespace weft

@@ -32,7 +32,8 @@
 namespace weft {
 namespace {
 
-static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR && static_cast<int>(hart::Policy::weighted) == WEFT_HART_WEIGHTED &&
+static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR &&
+              static_cast<int>(hart::Policy::weighted) == WEFT_HART_WEIGHTED &&
               static_cast<int>(hart::Policy::first_come) == WEFT_HART_FIRST_COME);
 
 // exit() from anywhere: the other carriers stop at their next switch, so that what the exit handlers destroy is
@@ -44,7 +45,9 @@ void at_exit() {
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     if (ending->by_itself) return;
-    ending->sentry.told.store(Sentry::most_told);   // units wait from now on, and what is left of the process may take its time. It stays: sanitizers tell of threads that nobody has joined
+    // units wait from now on, and what is left of the process may take its time. It stays: sanitizers tell of threads
+    // that nobody has joined
+    ending->sentry.told.store(Sentry::most_told);
     const Stream* mine = current_or_null();
     std::lock_guard guard(ending->lock);
     for (std::size_t rank = 0; rank < ending->ranks_used; ++rank) {
@@ -55,7 +58,8 @@ void at_exit() {
 
 void register_handlers() {
     static const bool registered = std::atexit(at_exit) == 0 && prepare_forks();
-    if (!registered) fatal("no memory to register the handlers that stop the streams at exit and see to the children of forks");
+    if (!registered)
+        fatal("no memory to register the handlers that stop the streams at exit and see to the children of forks");
 }
 
 // The calling OS thread becomes the primary unit of stream 0.
@@ -72,20 +76,26 @@ weft_status make_primary(Process& of, Stream& zero) {
     return WEFT_OK;
 }
 
-bool never_goes_on(const Unit& unit) { return !is_scheduler(unit) && (unit.life.is(State::ready) || shown(unit.life.now()) == State::suspended); }
+bool never_goes_on(const Unit& unit) {
+    return !is_scheduler(unit) && (unit.life.is(State::ready) || shown(unit.life.now()) == State::suspended);
+}
 
-// Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the others goes with those.
+// Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the others goes with
+// those.
 std::size_t count_idle(Process& of) {
     struct Idle {
         Process& of;
         std::size_t count;
     } idle{of, 0};
     if (of.created == nullptr) return 0;
-    each_descriptor(of, [](void* object, void* raw) {
-        auto& unit = *static_cast<Unit*>(object);
-        auto& found = *static_cast<Idle*>(raw);
-        if (never_goes_on(unit) && is_idle_context(found.of, unit)) ++found.count;
-    }, &idle);
+    each_descriptor(
+        of,
+        [](void* object, void* raw) {
+            auto& unit = *static_cast<Unit*>(object);
+            auto& found = *static_cast<Idle*>(raw);
+            if (never_goes_on(unit) && is_idle_context(found.of, unit)) ++found.count;
+        },
+        &idle);
     return idle.count;
 }
 
@@ -162,10 +172,11 @@ void describe_caller(char* text, std::size_t bytes) {
 }
 
 weft_status bring_up(Process& made) {
-    mem::overflow_install(overflow_describe, crash_describe());  // first, since what follows may crash
+    mem::overflow_install(overflow_describe, crash_describe());   // first, since what follows may crash
     if (!made.stacks.usable()) {
-        return fail(WEFT_UNSUPPORTED, "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
-                                      "Linux 6.13); use auto");
+        return fail(WEFT_UNSUPPORTED,
+                    "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
+                    "Linux 6.13); use auto");
     }
     if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
     os::host_begin();
@@ -188,11 +199,13 @@ weft_status bring_up(Process& made) {
     return dumps_begin(made, made.settings.values.dump);
 }
 
-}  // namespace
+}   // namespace
 
 Runtime::Runtime(const Settings& chosen, bool itself)
-    : Process(chosen, itself, {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_, observers_},
-              {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
+    : Process(
+          chosen, itself,
+          {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_, observers_},
+          {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.levels.main->pools[0];
@@ -244,7 +257,9 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
 }
 
 // The call is one of a guest's entries; true: in a runtime that has started by itself, and does not end.
-bool nests_as_guest(const Process& of) { return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr); }
+bool nests_as_guest(const Process& of) {
+    return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr);
+}
 
 weft_status nest(Process& of) {
     if (nests_as_guest(of)) {
@@ -252,13 +267,16 @@ weft_status nest(Process& of) {
         if (status == WEFT_OK) ++calling_guest()->inits;
         return status;
     }
-    if (current_or_null() == nullptr) return fail(WEFT_WRONG_CONTEXT, "another OS thread has started the runtime; enter as a guest (weft_guest_enter), or call from one of its units");
+    if (current_or_null() == nullptr)
+        return fail(WEFT_WRONG_CONTEXT,
+                    "another OS thread has started the runtime; enter as a guest (weft_guest_enter), or call from one "
+                    "of its units");
     std::lock_guard guard(of.lock);
     ++of.nesting;
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status start(const weft_settings* asked) {
     if (process_or_null() == nullptr) {
@@ -268,8 +286,8 @@ weft_status start(const weft_settings* asked) {
     return nest(*process_or_null());
 }
 
-// One stream: such a program has threads of its own, and its guests spawn nothing as a rule. Streams on all harts would be OS threads that count towards
-// the user's limit.
+// One stream: such a program has threads of its own, and its guests spawn nothing as a rule. Streams on all harts would
+// be OS threads that count towards the user's limit.
 weft_status start_by_itself() {
     weft_settings asked{};
     asked.size = sizeof asked;
@@ -317,11 +335,15 @@ Pool* not_empty(Process& of) {
     return pool;
 }
 
-// A primary unit that has roamed, and runs on stream 0, stays there. What it was asked for meanwhile counts no more (migrate.cpp).
+// A primary unit that has roamed, and runs on stream 0, stays there. What it was asked for meanwhile counts no more
+// (migrate.cpp).
 weft_status bind_primary(Unit& primary) {
     if (primary.has(Unit::bound)) return WEFT_OK;
     PrivatePool* pool = bound_pool(current());
-    if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for the pool where the primary unit waits; the runtime runs on, call weft_finalize again");
+    if (pool == nullptr)
+        return fail(
+            WEFT_NO_MEMORY,
+            "no memory for the pool where the primary unit waits; the runtime runs on, call weft_finalize again");
     pool::move(primary, *pool);
     primary.be(Unit::bound, true);
     return WEFT_OK;
@@ -333,14 +355,17 @@ weft_status stop_main_loop() {
     if (zero.levels.main->stateless()) return WEFT_OK;
     const Sched& old = *zero.levels.main;
     Sched* basic = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, old.pools, old.count);
-    if (basic == nullptr) return fail(WEFT_NO_MEMORY, "no memory to end the scheduler of stream 0; the runtime runs on, call weft_finalize again");
+    if (basic == nullptr)
+        return fail(WEFT_NO_MEMORY,
+                    "no memory to end the scheduler of stream 0; the runtime runs on, call weft_finalize again");
     enlist(*zero.of, *basic);
     if (set_main(zero, *basic) != WEFT_OK) fatal("the scheduler of stream 0 cannot be ended: %s", os::error_text());
     while (zero.levels.main != basic) weft::yield_now();
     return WEFT_OK;
 }
 
-// The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On failure the runtime goes on as before.
+// The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On failure the runtime
+// goes on as before.
 weft_status stay_on_zero(const Process& of, Unit& primary) {
     Pool& roamed = *primary.pool;
     if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
@@ -352,7 +377,7 @@ weft_status stay_on_zero(const Process& of, Unit& primary) {
     return status;
 }
 
-}  // namespace
+}   // namespace
 
 void run_out(Process& of) {
     bool goes_on;
@@ -378,20 +403,32 @@ weft_status stop() {
             return WEFT_OK;
         }
     }
-    if (ending->by_itself) return fail(WEFT_NOT_INITIALIZED, "the runtime has started by itself and ends with the process; there was no weft_init for this weft_finalize");
+    if (ending->by_itself)
+        return fail(WEFT_NOT_INITIALIZED,
+                    "the runtime has started by itself and ends with the process; there was no weft_init for this "
+                    "weft_finalize");
     Unit& primary = *ending->primary;
     if (running_or_null() != &primary) {
         return fail(WEFT_WRONG_CONTEXT, "the last weft_finalize belongs to the primary unit, which called weft_init");
     }
     if (has_forked(primary)) {
-        return fail(WEFT_WRONG_CONTEXT, "this runtime has gone on in the child of a fork with the unit that forked, and ends with it: return from its body, or call weft_unit_exit or exit");
+        return fail(WEFT_WRONG_CONTEXT,
+                    "this runtime has gone on in the child of a fork with the unit that forked, and ends with it: "
+                    "return from its body, or call weft_unit_exit or exit");
     }
     if (current().rank != 0) {
-        return fail(WEFT_WRONG_CONTEXT, "the primary unit runs on stream %zu, and the last weft_finalize belongs to stream 0: say by weft_unit_pool_set that it belongs to a "
-                                        "pool that only stream 0 draws from, or stop those that draw from its pool besides (weft_stream_stop), and yield", current().rank);
+        return fail(WEFT_WRONG_CONTEXT,
+                    "the primary unit runs on stream %zu, and the last weft_finalize belongs to stream 0: say by "
+                    "weft_unit_pool_set that it belongs to a "
+                    "pool that only stream 0 draws from, or stop those that draw from its pool besides "
+                    "(weft_stream_stop), and yield",
+                    current().rank);
     }
     if (std::size_t inside = 0; !close_to_guests(*ending, inside)) {
-        return fail(WEFT_BUSY, "%zu guests are inside (by weft_guest_enter, or as OS threads with a region of OpenMP); the runtime runs on, call weft_finalize again when they have left", inside);
+        return fail(WEFT_BUSY,
+                    "%zu guests are inside (by weft_guest_enter, or as OS threads with a region of OpenMP); the "
+                    "runtime runs on, call weft_finalize again when they have left",
+                    inside);
     }
     if (const weft_status status = stay_on_zero(*ending, primary); status != WEFT_OK) {
         open_to_guests();
@@ -416,4 +453,4 @@ weft_status stop() {
     return fail(WEFT_BUSY, "%zu units were still suspended, or had found no stack; they never go on", dropped);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -10,9 +10,10 @@
 namespace weft::sched {
 namespace {
 
-// Every so many picks begin at another pool than the first. Primes, so that they do not fall in step with what the units do.
-// The small one is of those whose order is a convenience: what waits behind busy pools waits microseconds. The large one is of
-// those whose order is what the program wants: it costs less than the thousandth part of the stream.
+// Every so many picks begin at another pool than the first. Primes, so that they do not fall in step with what the
+// units do. The small one is of those whose order is a convenience: what waits behind busy pools waits microseconds.
+// The large one is of those whose order is what the program wants: it costs less than the thousandth part of the
+// stream.
 constexpr unsigned often = DequePool::turn;
 constexpr unsigned rarely = 1021;
 
@@ -22,9 +23,10 @@ std::size_t beginning(Sched& by, unsigned turn) {
     return by.picks / turn % by.count;
 }
 
-// The bound that sched.h promises: no pool is passed over by more picks than it takes to give each its turn. `first` and those before
-// `end` were asked.
-void check_turns([[maybe_unused]] Sched& by, [[maybe_unused]] unsigned turn, [[maybe_unused]] std::size_t first, [[maybe_unused]] std::size_t end) {
+// The bound that sched.h promises: no pool is passed over by more picks than it takes to give each its turn. `first`
+// and those before `end` were asked.
+void check_turns([[maybe_unused]] Sched& by, [[maybe_unused]] unsigned turn, [[maybe_unused]] std::size_t first,
+                 [[maybe_unused]] std::size_t end) {
     if constexpr (config::checked) {
         for (std::size_t i = 0; i < by.count; ++i) {
             by.passed_over[i] = i == first || i < end ? 0 : by.passed_over[i] + 1;
@@ -48,7 +50,8 @@ void adopt(Sched& by, Unit* unit, Pool& from) {
     ++by.stolen;
     by.stolen_from = &from;
     Pool& main = *by.pools[0];
-    if (by.adopts && from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal)) unit->set_pool(main);
+    if (by.adopts && from.kind == WEFT_POOL_DEQUE && main.kind == WEFT_POOL_DEQUE && !unit->has(Unit::internal))
+        unit->set_pool(main);
 }
 
 Unit* steal(Sched& by) {
@@ -73,7 +76,7 @@ Unit* pick_random_steal(Sched& by) {
     return steal(by);
 }
 
-}  // namespace
+}   // namespace
 
 Unit* pick_other(Sched& by) {
     switch (by.kind) {
@@ -83,7 +86,8 @@ Unit* pick_other(Sched& by) {
     case WEFT_SCHED_RANDOM_STEAL: return pick_random_steal(by);
     case WEFT_SCHED_USER:
         if (by.ops.pick == nullptr) return nullptr;   // stateful: it alone knows what is next
-        return to_unit(by.ops.pick(by.self, handles::to_handle<weft_sched>(handles::Thing::scheduler, &by)), "the pick of a scheduler");
+        return to_unit(by.ops.pick(by.self, handles::to_handle<weft_sched>(handles::Thing::scheduler, &by)),
+                       "the pick of a scheduler");
     case WEFT_SCHED_DEFAULT: break;
     }
     return nullptr;
@@ -93,7 +97,8 @@ bool quiet(const Sched& of) {
     return std::all_of(of.pools, of.pools + of.count, [](const Pool* pool) { return pool::quiet(*pool); });
 }
 
-Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count) {
+Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools,
+                        std::size_t count) {
     auto* made = os::make<Sched>(kind);
     if (made == nullptr) return nullptr;
     made->pools = static_cast<Pool**>(os::allocate(count * sizeof(Pool*)));
@@ -110,7 +115,9 @@ Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* s
     if constexpr (config::checked) std::fill_n(made->passed_over, count, 0u);
     for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) Bell::Entry();
     made->count = count;
-    made->calls_program = kind == WEFT_SCHED_USER || std::any_of(pools, pools + count, [](const Pool* pool) { return pool->kind == WEFT_POOL_USER; });
+    made->calls_program = kind == WEFT_SCHED_USER || std::any_of(pools, pools + count, [](const Pool* pool) {
+                              return pool->kind == WEFT_POOL_USER;
+                          });
     made->self = self;
     if (ops != nullptr) made->ops = *ops;
     made->random = Random(reinterpret_cast<std::uintptr_t>(made));
@@ -166,4 +173,4 @@ void detach(Sched& sched, void* stream) {
     sched.stream.store(nullptr);
 }
 
-}  // namespace weft::sched
+}   // namespace weft::sched

@@ -1,5 +1,5 @@
-// Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart by a tag and
-// keep nothing but a random state and a count between two picks (stateless); one of the user's is a table (weft_sched_ops).
+// Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart by a tag and keep
+// nothing but a random state and a count between two picks (stateless); one of the user's is a table (weft_sched_ops).
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,25 @@ namespace weft {
 
 struct Sched {
     weft_sched_kind kind;
-    weft_sched_ops ops = {};           // of a user's
+    weft_sched_ops ops = {};   // of a user's
     void* self = nullptr;
-    Pool** pools = nullptr;            // the first is the main pool
+    Pool** pools = nullptr;   // the first is the main pool
     std::size_t count = 0;
-    Bell::Entry* places = nullptr;     // one for each pool's bell, for the stream's sleep
+    Bell::Entry* places = nullptr;   // one for each pool's bell, for the stream's sleep
     Random random{0};
-    unsigned picks = 0;                // so that every pool gets a turn
-    unsigned* passed_over = nullptr;   // checked builds: how often in a row each pool was not asked
-    std::size_t stolen = 0;            // units that came out of another stream's deque; the stream takes the number
-    const Pool* stolen_from = nullptr; // the last one's pool; an observed stream takes it with the unit
-    atomic<void*> stream{nullptr};     // that runs it; in a pool it is its own
-    Unit* unit = nullptr;              // that it runs as: in a pool, or because it owns its loop
-    unsigned turn = 0;                 // in a pool: how many units it runs before others of that pool
-    unsigned ran = 0;                  // of them, when it owns its loop
-    bool as_main = false;              // its unit is that of a main scheduler that owns its loop
-    bool calls_program = false;        // to pick comes to a callback of the program's: its own, or a pool's
-    bool adopts = true;                // what it steals from a deque belongs to its own from then on, if it has one
-    bool owned = true;                 // freed when its stream ends, or its turns, or another takes its place
-    Sched* next = nullptr;             // the runtime's list of all schedulers
+    unsigned picks = 0;                  // so that every pool gets a turn
+    unsigned* passed_over = nullptr;     // checked builds: how often in a row each pool was not asked
+    std::size_t stolen = 0;              // units that came out of another stream's deque; the stream takes the number
+    const Pool* stolen_from = nullptr;   // the last one's pool; an observed stream takes it with the unit
+    atomic<void*> stream{nullptr};       // that runs it; in a pool it is its own
+    Unit* unit = nullptr;                // that it runs as: in a pool, or because it owns its loop
+    unsigned turn = 0;                   // in a pool: how many units it runs before others of that pool
+    unsigned ran = 0;                    // of them, when it owns its loop
+    bool as_main = false;                // its unit is that of a main scheduler that owns its loop
+    bool calls_program = false;          // to pick comes to a callback of the program's: its own, or a pool's
+    bool adopts = true;                  // what it steals from a deque belongs to its own from then on, if it has one
+    bool owned = true;                   // freed when its stream ends, or its turns, or another takes its place
+    Sched* next = nullptr;               // the runtime's list of all schedulers
 
     explicit Sched(weft_sched_kind of) : kind(of) {}
     bool stateless() const { return kind != WEFT_SCHED_USER || ops.pick != nullptr; }
@@ -44,7 +44,8 @@ Unit* pick_other(Sched& by);
 
 // The next unit, or null when there is none now. On any stack of the stream.
 [[gnu::always_inline]] inline Unit* pick(Sched& by) {
-    if (by.kind == WEFT_SCHED_BASIC && by.count == 1) [[likely]] return pool::pop(*by.pools[0]);
+    if (by.kind == WEFT_SCHED_BASIC && by.count == 1) [[likely]]
+        return pool::pop(*by.pools[0]);
     return pick_other(by);
 }
 
@@ -55,17 +56,19 @@ bool quiet(const Sched& of);
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
 void destroy(Sched* sched);
 // The same of one that does not count among those who draw from its pools: they may be freed meanwhile.
-Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
+Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools,
+                        std::size_t count);
 void destroy_uncounted(Sched* sched);
 
 // The stream claims the scheduler and its pools. False: another stream has it, or one of the pools has an owner
 // already; nothing is changed.
 bool attach(Sched& sched, void* stream);
-void count_stateful(Sched& sched, const void* owner, int change);   // Pool::stateful, of those that are no stream's or keep their loop
+// Pool::stateful, of those that are no stream's or keep their loop
+void count_stateful(Sched& sched, const void* owner, int change);
 void detach(Sched& sched, void* stream);
 
 // The pools with an owner go from the one to the other, both of whom run the scheduler.
 void hand_over(Sched& sched, void* to);
 
-}  // namespace sched
-}  // namespace weft
+}   // namespace sched
+}   // namespace weft

@@ -24,12 +24,13 @@ struct Sent {
     Unit letter;
     Carriers* by;
     Domain* to;
-    Transition transition;                 // what it does there first
+    Transition transition;   // what it does there first
 };
 
 namespace {
 
-// One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part of that.
+// One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part
+// of that.
 Sent* make_sent(Process& of) {
     Sent* const kept = of.carriers.spare.exchange(nullptr);
     if (kept == nullptr) return os::make<Sent>();
@@ -89,7 +90,8 @@ bool start_carrier(Carriers& by) {
     Process& of = by.of;
     if (by.patient_until_ns != 0 && os::now_ns() < by.patient_until_ns) return false;
     Pool* const sent = obtain_pool(by);
-    Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
+    Sched* const sched =
+        sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     if (sched == nullptr) return false;
     enlist(of, *sched);
     Stream* stream;
@@ -105,9 +107,11 @@ bool start_carrier(Carriers& by) {
     return false;
 }
 
-// Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter holds one of the harts that are granted, and each of the
-// others that carriers have is another one.
-bool one_comes_soon(const Carriers& by) { return by.what == Carriers::What::harts && by.count != 0 && by.count >= by.of.base.granted(); }
+// Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter
+// holds one of the harts that are granted, and each of the others that carriers have is another one.
+bool one_comes_soon(const Carriers& by) {
+    return by.what == Carriers::What::harts && by.count != 0 && by.count >= by.of.base.granted();
+}
 
 // One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
 bool engage_carrier(Carriers& by, bool starts) {
@@ -135,7 +139,8 @@ void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& tr
     send_to(by, sent.letter, arrive, &sent);
 }
 
-// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread counted on, and the letter with it (keep_thread).
+// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread
+// counted on, and the letter with it (keep_thread).
 bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const Transition& transition) {
     std::lock_guard guard(by.lock);
     if (!engage_carrier(by, starts)) return false;
@@ -152,7 +157,7 @@ bool send_hart(hart::Root& root, void* raw) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 Carriers::~Carriers() {
     if (spare.load() != nullptr) os::destroy(spare.load());
@@ -175,7 +180,8 @@ void lend_thread(Guest& guest) {
     carrier_is_free(guest.stream->of->guest_threads);
 }
 
-// It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one has looked for the letter while the caller had it.
+// It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one
+// has looked for the letter while the caller had it.
 void leave_letter(Stream& stream, Unit& letter) {
     Carriers& threads = stream.of->guest_threads;
     {
@@ -206,14 +212,16 @@ Domain* onwards(Process& of, hart::Root* root) {
 }
 
 hart::Base::Hooks base_hooks(Process& of) {
-    return {.limit = hart::limit,
-            .now_ns = os::now_ns,
-            .send = send_hart,
-            .closed = [](hart::Root& root, void*) { complete(hart::RootOf<Domain>::of(root)); },
-            .tell = [](hart::Root& root, void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
-            .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->lookout.watch(deadline_ns); },
-            .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
-            .argument = &of};
+    return {
+        .limit = hart::limit,
+        .now_ns = os::now_ns,
+        .send = send_hart,
+        .closed = [](hart::Root& root, void*) { complete(hart::RootOf<Domain>::of(root)); },
+        .tell = [](hart::Root& root,
+                   void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
+        .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->lookout.watch(deadline_ns); },
+        .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
+        .argument = &of};
 }
 
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
@@ -245,12 +253,14 @@ bool leave_carriers(const Stream& carrier) {
     return true;
 }
 
-// An OS thread that Weft has started, which runs whatever there is, comes before the one of a guest, which may not; and that before one is started.
+// An OS thread that Weft has started, which runs whatever there is, comes before the one of a guest, which may not; and
+// that before one is started.
 bool pass_on(Domain& domain, const Transition& transition) {
     Process& of = domain.of;
     Sent* const sent = make_sent(of);
     if (sent == nullptr) return false;
-    if (send_hart_by(of.carriers, false, *sent, domain, transition) || send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
+    if (send_hart_by(of.carriers, false, *sent, domain, transition) ||
+        send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
         send_hart_by(of.carriers, true, *sent, domain, transition)) {
         return true;
     }
@@ -271,7 +281,8 @@ struct Retiring {
 void retire(void* raw) {
     auto& one = *static_cast<Retiring*>(raw);
     Stream& stream = current();
-    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no OS thread and get none.
+    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no OS thread and get
+    // none.
     const bool stays = stream.heap->timers.earliest() != Timers::never;
     {
         std::lock_guard guard(one.by->lock);
@@ -282,7 +293,8 @@ void retire(void* raw) {
         }
     }
     if (!stays) {
-        ask(stream, attention::abandon);   // letters that come now are for the others, and one of them may be the last of another
+        // letters that come now are for the others, and one of them may be the last of another
+        ask(stream, attention::abandon);
         stream.ending.freeing.store(true);
         one.carrier = &stream;
     }
@@ -309,7 +321,7 @@ bool retire_carrier(Carriers& by) {
     return one.carrier != nullptr;
 }
 
-}  // namespace
+}   // namespace
 
 bool give_up_thread(Process& of, bool& lookout_stood_down) {
     if (end_sentry(of) || retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
@@ -355,7 +367,8 @@ void hart_to_domain(Stream& stream, Domain& domain) {
     if (stream.role.guest != nullptr) return guests_hart_to_domain(*stream.role.guest, domain);
     stream.holds_hart = false;
     bool last;
-    domain.of.base.move(domain.of.streams_root, -1, domain.root, 1, last);   // what it is registered with counts as requested
+    // what it is registered with counts as requested
+    domain.of.base.move(domain.of.streams_root, -1, domain.root, 1, last);
 }
 
 bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {
@@ -373,4 +386,4 @@ bool hart_to_base(Stream& stream, Domain& domain, bool takes_next) {
     return last;
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,5 @@
-// Carriers: OS threads that take harts to domains, or stand in for streams. A carrier is a stream that waits for letters: each takes one after the other out of a
-// pool, and does what it says.
+// Carriers: OS threads that take harts to domains, or stand in for streams. A carrier is a stream that waits for
+// letters: each takes one after the other out of a pool, and does what it says.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,26 @@ struct Process;
 
 struct Carriers {
     Process& of;
-    const char* const name;                // of their OS threads
-    enum class What : unsigned char { harts, guests, rescue } const what;   // guests' OS threads take harts as well, and none is started
-    atomic<Sent*> spare{nullptr};          // of `harts`
-    atomic<std::size_t> started{0};        // for the counters, which are read under the runtime's lock: that is taken under this one
-    atomic<std::size_t> refused{0};        // by the kernel
-    os::Lock lock{};                       // guards what follows
-    std::size_t count = 0;                 // streams
-    std::size_t busy = 0;                  // of them, those that have a letter, and those of guests who need them themselves; letters on their way are counted, too
-    Pool* sent = nullptr;                  // letters on their way
-    std::uint64_t patient_until_ns = 0;    // none is asked for before
-    bool closed = false;                   // none is taken any more
+    const char* const name;   // of their OS threads
+    // guests' OS threads take harts as well, and none is started
+    enum class What : unsigned char { harts, guests, rescue } const what;
+    atomic<Sent*> spare{nullptr};   // of `harts`
+    // for the counters, which are read under the runtime's lock: that is taken under this one
+    atomic<std::size_t> started{0};
+    atomic<std::size_t> refused{0};   // by the kernel
+    os::Lock lock{};                  // guards what follows
+    std::size_t count = 0;            // streams
+    // of them, those that have a letter, and those of guests who need them themselves; letters on their way are
+    // counted, too
+    std::size_t busy = 0;
+    Pool* sent = nullptr;                 // letters on their way
+    std::uint64_t patient_until_ns = 0;   // none is asked for before
+    bool closed = false;                  // none is taken any more
 
     // At the door, under the lock: more are busy than there are only where letters can wait for them.
     void check() const { WEFT_ASSERT(sent != nullptr || (count == 0 && busy == 0) || what == What::guests); }
-    // While nobody runs: `staying` streams draw from the pool of letters, and `leaving` others that have been told to end; those count until they have found no letter.
+    // While nobody runs: `staying` streams draw from the pool of letters, and `leaving` others that have been told to
+    // end; those count until they have found no letter.
     void check_whole(std::size_t staying, std::size_t leaving) const {
         check();
         WEFT_ASSERT(staying <= count && count <= staying + leaving);
@@ -42,11 +47,13 @@ struct Carriers {
 // What the base asks of this layer: an OS thread takes a hart to a domain, or a stream that has lent its own goes on.
 hart::Base::Hooks base_hooks(Process& of);
 
-// Some carrier will call body(argument), which ends with carrier_is_free(): an idle one, or a new one. False: none can be had. The letter is the caller's until then.
+// Some carrier will call body(argument), which ends with carrier_is_free(): an idle one, or a new one. False: none can
+// be had. The letter is the caller's until then.
 bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument);
 void carrier_is_free(Carriers& by);
 
-// A carrier that is to end, and has found no letter, is none any more. False: one is on its way that it is counted on for.
+// A carrier that is to end, and has found no letter, is none any more. False: one is on its way that it is counted on
+// for.
 bool leave_carriers(const Stream& carrier);
 
 // Where those of harts on their way to guests' OS threads wait; null: no memory.
@@ -64,14 +71,16 @@ Domain* onwards(Process& of, hart::Root* root);
 
 // A carrier, an idle one or a new one, goes on with the hart, which does next what was decided. False: none can be had.
 bool pass_on(Domain& domain, const Transition& transition);
-// An OS thread that is no guest's, for a hart that is about to be passed on; null: none can be had. Then it goes with the hart, or is not needed.
+// An OS thread that is no guest's, for a hart that is about to be passed on; null: none can be had. Then it goes with
+// the hart, or is not needed.
 Sent* reserve_carrier(Process& of);
 void pass_on_to(Sent& reserved, Domain& domain);
 void forgo_carrier(Process& of, Sent& reserved);
 
 // A stream's hart becomes the domain's.
 void hart_to_domain(Stream& stream, Domain& domain);
-// A hart of the domain's goes back, and perhaps on to another domain at once, if the caller can take it there. True: the domain has been closed, and that was the last.
+// A hart of the domain's goes back, and perhaps on to another domain at once, if the caller can take it there. True:
+// the domain has been closed, and that was the last.
 bool hart_to_base(Stream& stream, Domain& domain, bool takes_next = true);
 
 // The hart of another domain that the stream has goes on with a carrier, or, where none can be had, up to the base.
@@ -79,10 +88,11 @@ void send_away(Stream& stream);
 // It becomes that of the guest whose OS thread the stream has.
 void hand_over_hart(Stream& stream);
 
-// An OS thread that Weft can do without ends, for whoever needs the room more: the sentry, an idle carrier, or the lookout. False: there is none. From a unit; may switch.
+// An OS thread that Weft can do without ends, for whoever needs the room more: the sentry, an idle carrier, or the
+// lookout. False: there is none. From a unit; may switch.
 bool give_up_thread(Process& of, bool& lookout_stood_down);
 std::size_t busy_carriers(Process& of);
 // The lookout has stood down: it, or whoever waits to be told, looks at what it was to watch.
 void watch_again(Process& of);
 
-}  // namespace weft
+}   // namespace weft

@@ -72,5 +72,5 @@ TEST(ShareCheckDeathTest, AUnitThatIsCountedAndNotKeptStopsTheProcess) {
     EXPECT_DEATH(shortage.check(), "does not hold");
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

@@ -36,7 +36,7 @@ using What = Transition::What;
 Domain& of_pool(void* self) { return *static_cast<Domain*>(self); }
 weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(handles::Thing::domain, &domain); }
 
-}  // namespace
+}   // namespace
 
 // Told first, then the look at `lulled`: see lull().
 void stir(Domain& domain) {
@@ -58,15 +58,20 @@ struct Before {
     bool wanted;
 
     explicit Before(Domain& domain)
-        : stirred(domain.stirred.load()), asked_back(domain.asked_word().load()), wanted(domain.wanted_word().load() != 0) {}
+        : stirred(domain.stirred.load()),
+          asked_back(domain.asked_word().load()),
+          wanted(domain.wanted_word().load() != 0) {}
 };
 
-// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and is lulled. What it may have seen is wanted before, or still, or has been counted
-// since: who asks counts first and says so then, so here it is looked in the other order. Both this and stir() write first
-// and look then, seq_cst, so that one sees the other: either the domain is not lulled, or it is stirred. If it has seen that, it may not have looked for something to do;
-// and it may have been lulled before, when the one context that could go on had this hart, or another in whose place this one has come (send_away).
+// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and is lulled.
+// What it may have seen is wanted before, or still, or has been counted since: who asks counts first and says so then,
+// so here it is looked in the other order. Both this and stir() write first and look then, seq_cst, so that one sees
+// the other: either the domain is not lulled, or it is stirred. If it has seen that, it may not have looked for
+// something to do; and it may have been lulled before, when the one context that could go on had this hart, or another
+// in whose place this one has come (send_away).
 void lull(Domain& domain, const Before& before) {
-    if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back) return stir(domain);
+    if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back)
+        return stir(domain);
     domain.lulled_word().store(true);
     if (domain.stirred.load() != before.stirred) domain.lulled_word().store(false);
 }
@@ -78,9 +83,11 @@ weft_pool_ops pool_table() {
     table.push_with = [](void* self, weft_unit* context, std::uint64_t operation) {
         Domain& domain = of_pool(self);
         domain.ops.unblock(domain.self, context);
-        // The hart that a context leaves by a yield is in `enter` next, and no other one need come, unless that one goes.
+        // The hart that a context leaves by a yield is in `enter` next, and no other one need come, unless that one
+        // goes.
         Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
-        if (stream == nullptr || stream->serving.domain != &domain || stream->serving.domain == stream->serving.lender) return stir(domain);
+        if (stream == nullptr || stream->serving.domain != &domain || stream->serving.domain == stream->serving.lender)
+            return stir(domain);
         stream->serving.owes_stir = true;
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
@@ -95,7 +102,8 @@ Domain* make_domain(Process& of, Domain* parent, const weft_domain_ops& ops, voi
     if (domain == nullptr) return nullptr;
     domain->pool = pool::create_user(pool_table(), domain);
     if (domain->pool != nullptr) domain->pool->confined = true;
-    domain->sched = domain->pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &domain->pool, 1);
+    domain->sched =
+        domain->pool == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, &domain->pool, 1);
     if (domain->sched != nullptr) return domain;
     if (domain->pool != nullptr) pool::destroy(domain->pool);
     os::destroy(domain);
@@ -132,12 +140,14 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow, has it anyway.
+// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow,
+// has it anyway.
 bool wants_a_look(const Unit& unit) {
-    return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary || following.load() != 0;
+    return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary ||
+           following.load() != 0;
 }
 
-}  // namespace
+}   // namespace
 
 void complete(Domain& domain) {
     WEFT_ASSERT(domain.children == nullptr);   // relied on by stir(): a parent outlives its children
@@ -216,7 +226,8 @@ Domain* neediest_child(const Domain& domain) {
     Domain* best = nullptr;
     for (Domain* child = domain.children; child != nullptr; child = child->sibling) {
         const auto has = static_cast<std::ptrdiff_t>(child->present());
-        if (child->asked <= has || child->lulled.load() || (best != nullptr && child->present() >= best->present())) continue;
+        if (child->asked <= has || child->lulled.load() || (best != nullptr && child->present() >= best->present()))
+            continue;
         best = child;
     }
     return best;
@@ -243,7 +254,8 @@ Domain* child_in_need(Domain& domain) {
     return child;
 }
 
-// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this is, if that had one.
+// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this
+// is, if that had one.
 void lose_hart(Stream& stream) {
     Domain* const lender = stream.serving.lender;
     set_domain(stream, lender);
@@ -257,12 +269,13 @@ void lose_hart(Stream& stream) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 namespace {
 
-// The hart goes to the parent, and the domain is not asked. One above may be lulled, since a child had as many harts as it wanted, and would have been
-// lent another one when this one had come up from it. So each is told when it counts this hart itself.
+// The hart goes to the parent, and the domain is not asked. One above may be lulled, since a child had as many harts as
+// it wanted, and would have been lent another one when this one had come up from it. So each is told when it counts
+// this hart itself.
 void go_up_unasked(Stream& stream, bool takes_next = true) {
     stream.serving.owes_stir = false;
     stir(*stream.serving.domain);
@@ -274,7 +287,7 @@ void leave_unasked(Stream& stream, bool takes_next = true) {
     while (stream.serving.domain != nullptr) go_up_unasked(stream, takes_next);
 }
 
-}  // namespace
+}   // namespace
 
 void hand_over_hart(Stream& stream) {
     const Transition made = std::exchange(stream.serving.transition, {});
@@ -332,36 +345,49 @@ void pay_stir(Stream& stream, Domain& domain) {
     if (std::exchange(stream.serving.owes_stir, false)) stir(domain);
 }
 
-// Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another has been pushed, and the domain's registrant was a unit of that.
+// Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another
+// has been pushed, and the domain's registrant was a unit of that.
 bool own_units_wait(const Stream& stream) {
     if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
-    const auto waits = [](const Pool* pool) { return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool); };
-    const auto some_wait = [&](const Sched& sched) { return std::any_of(sched.pools, sched.pools + sched.count, waits); };
-    return some_wait(*stream.serving.own_way.sched) || (stream.serving.own_way.sched != stream.levels.main && some_wait(*stream.levels.main));
+    const auto waits = [](const Pool* pool) {
+        return pool->drawers.load() <= Pool::of_one_stream && !pool::quiet(*pool);
+    };
+    const auto some_wait = [&](const Sched& sched) {
+        return std::any_of(sched.pools, sched.pools + sched.count, waits);
+    };
+    return some_wait(*stream.serving.own_way.sched) ||
+           (stream.serving.own_way.sched != stream.levels.main && some_wait(*stream.levels.main));
 }
 
-// The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains below is asked. Step by step it would come down again each time to the first child that wants one.
+// The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains
+// below is asked. Step by step it would come down again each time to the first child that wants one.
 bool go_to_the_top(Stream& stream, Domain& domain) {
     const auto goes_on = [&stream] {
         const Domain* const parent = stream.serving.domain->parent;
-        return stream.serving.domain != stream.serving.lender && parent != nullptr && parent->ops.child_requested == nullptr;
+        return stream.serving.domain != stream.serving.lender && parent != nullptr &&
+               parent->ops.child_requested == nullptr;
     };
     while (goes_on()) go_up_unasked(stream);
     return stream.serving.domain != &domain;
 }
 
-// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield until one of a child's or of a parent's has done something, or a unit of the
-// stream's own. And it is not asked for the harts that are wanted back of its parents. True: the hart has gone to one of those, or is on its way to another OS thread.
+// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield
+// until one of a child's or of a parent's has done something, or a unit of the stream's own. And it is not asked for
+// the harts that are wanted back of its parents. True: the hart has gone to one of those, or is on its way to another
+// OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
-    if (++stream.serving.turns % turn != 0) return false;   // counted by each stream: harts of one domain would write one line at each turn
+    // counted by each stream: harts of one domain would write one line at each turn
+    if (++stream.serving.turns % turn != 0) return false;
     if (Domain* const child = domain.ops.child_requested == nullptr ? child_in_need(domain) : nullptr) {
         pay_stir(stream, domain);
         set_domain(stream, child);
         return true;
     }
-    if (stream.role.hidden || stream.serving.lender != nullptr || !own_units_wait(stream)) return go_to_the_top(stream, domain);
-    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took another one, that might be wanted back before a unit has run.
+    if (stream.role.hidden || stream.serving.lender != nullptr || !own_units_wait(stream))
+        return go_to_the_top(stream, domain);
+    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took
+    // another one, that might be wanted back before a unit has run.
     leave_unasked(stream);
     return true;
 }
@@ -377,7 +403,8 @@ Unit* next_of(Stream& stream, Domain& domain) {
     }
     const Transition made = std::exchange(stream.serving.transition, {});
     if (claims_hart(stream)) [[unlikely]] {
-        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be in its way.
+        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be
+        // in its way.
         if (made.what == What::run) make_ready(&stream, *made.unit);
         if (made.what == What::pass) forgo_carrier(domain.of, *made.carrier);
         return nullptr;
@@ -414,26 +441,29 @@ Unit* next_of(Stream& stream, Domain& domain) {
     return nullptr;
 }
 
-}  // namespace
+}   // namespace
 
 bool children_want(Domain& domain) {
     std::lock_guard guard(domain.lock);
     return neediest_child(domain) != nullptr;
 }
 
-// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the domain's own.
+// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the
+// domain's own.
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.serving.domain == stream.serving.lender) {
         stream.serving.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
         ++stream.levels.depth;
     }
-    if (stream.role.guest != nullptr && stream.serving.lender == nullptr && (stream.serving.domain == nullptr) != (domain == nullptr)) {
+    if (stream.role.guest != nullptr && stream.serving.lender == nullptr &&
+        (stream.serving.domain == nullptr) != (domain == nullptr)) {
         if (domain != nullptr) carries_hart(*stream.role.guest);
         else carries_none(*stream.role.guest);
     }
     stream.serving.domain = domain;
     Jobs* const own = stream.only_carries() ? nullptr : &stream.of->jobs;
-    stream.job_place.takes_from.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    // relaxed, both: see ask_for_jobs()
+    stream.job_place.takes_from.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);
     stream.job_place.shows_to.store(domain == nullptr ? &stream.of->jobs : domain->jobs, std::memory_order_relaxed);
     Way way = stream.serving.own_way;
     if (domain != stream.serving.lender) {
@@ -450,20 +480,24 @@ namespace {
 // the hart is another domain's by now, or is to do something already.
 Unit* take_handed(Stream& stream) {
     Unit* const unit = std::exchange(stream.handed, nullptr);
-    if (unit == nullptr || (stream.serving.transition.what == What::open && !is_out_of_place(stream, *unit))) return unit;
+    if (unit == nullptr || (stream.serving.transition.what == What::open && !is_out_of_place(stream, *unit)))
+        return unit;
     pool::push(*unit->pool, unit);
     return nullptr;
 }
 
-}  // namespace
+}   // namespace
 
 void serve(Stream& stream) {
     if (stream.serving.domain == stream.serving.lender) return;
     stream.serving.under_way = true;
-    if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);   // it was idle, and may be busy here for any time
-    if (stream.role.guest != nullptr && !std::exchange(stream.role.guest->has_signal_stack, true)) stream.carrier.signal_stack.enter();
+    // it was idle, and may be busy here for any time
+    if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);
+    if (stream.role.guest != nullptr && !std::exchange(stream.role.guest->has_signal_stack, true))
+        stream.carrier.signal_stack.enter();
     while (stream.serving.domain != stream.serving.lender) {
-        if (stream.wanted()) [[unlikely]] attend(stream);
+        if (stream.wanted()) [[unlikely]]
+            attend(stream);
         if (stream.serving.domain == stream.serving.lender) break;
         // What is handed comes first: the domain's choice may hand another over in its turn, and there is room for one.
         Unit* unit = take_handed(stream);
@@ -475,7 +509,8 @@ void serve(Stream& stream) {
 
 void attend_to_domains(Stream& stream) {
     // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
-    if (stream.serving.lender != nullptr && (stream.serving.returned.load() != nullptr || stream.role.guest != nullptr)) {
+    if (stream.serving.lender != nullptr &&
+        (stream.serving.returned.load() != nullptr || stream.role.guest != nullptr)) {
         if (!stream.serving.under_way) serve(stream);
         return;
     }
@@ -495,11 +530,12 @@ namespace {
 weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
     Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
-    if (unit == nullptr || unit->kind == Kind::tasklet) return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
+    if (unit == nullptr || unit->kind == Kind::tasklet)
+        return fail(WEFT_WRONG_CONTEXT, "a domain is registered by a ULT; this is none");
     WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
     Domain* const domain = make_domain(*stream->of, stream->serving.domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
-    if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
+    if (unit->is_light()) promote(*stream, *unit);      // whoever has called it has no hart here any more
     if (unit->has_jobs()) leave_jobs(*stream, *unit);   // what it has forked is shown where it has belonged until now
     domain->jobs = jobs;
     domain->registrant = unit;
@@ -538,7 +574,7 @@ std::ptrdiff_t open_requests(const Domain& child) {
     return child.asked - 1;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
     if (current_or_null() != nullptr) return register_inside(ops, self, made, jobs);
@@ -578,14 +614,16 @@ void tell_created_of_end(const Process& of) {
 
 bool is_idle_context(Process& of, Unit& unit) {
     for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
-        if (domain->pool == unit.pool) return domain->ops.idle != nullptr && domain->ops.idle(domain->self, to_handle(&unit));
+        if (domain->pool == unit.pool)
+            return domain->ops.idle != nullptr && domain->ops.idle(domain->self, to_handle(&unit));
     }
     return false;
 }
 
 weft_status unregister_domain(Domain& domain) {
     const Unit* const self = running_or_null();
-    if (self == nullptr || self != domain.registrant) return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
+    if (self == nullptr || self != domain.registrant)
+        return fail(WEFT_WRONG_CONTEXT, "a domain is unregistered by the ULT that has registered it");
     {
         std::lock_guard guard(domain.lock);
         if (domain.children != nullptr) return fail(WEFT_BUSY, "the domain has children; they are unregistered first");
@@ -601,7 +639,7 @@ weft_status unregister_domain(Domain& domain) {
 
 void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
-        if (delta == 0) return stir(domain);   // without the base's lock, where the domain is not lulled
+        if (delta == 0) return stir(domain);          // without the base's lock, where the domain is not lulled
         if (delta > 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
         return domain.of.base.request(domain.root, delta);
     }
@@ -612,17 +650,22 @@ void request_harts(Domain& domain, std::ptrdiff_t delta) {
 namespace {
 
 weft_status may_decide(const Stream* stream) {
-    if (stream == nullptr || !stream->serving.deciding) return fail(WEFT_WRONG_CONTEXT, "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
-    if (stream->serving.transition.what != What::open) return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
+    if (stream == nullptr || !stream->serving.deciding)
+        return fail(WEFT_WRONG_CONTEXT,
+                    "nothing is to be decided here: only in `enter` and in what weft_context_pause calls");
+    if (stream->serving.transition.what != What::open)
+        return fail(WEFT_WRONG_STATE, "what this hart does next has been decided already");
     return WEFT_OK;
 }
 
 weft_status is_context_here(const Stream* stream, const Unit& context) {
-    if (stream != nullptr && stream->serving.domain != nullptr && context.pool_now() == stream->serving.domain->pool) return WEFT_OK;
-    return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart", static_cast<unsigned long long>(context.id));
+    if (stream != nullptr && stream->serving.domain != nullptr && context.pool_now() == stream->serving.domain->pool)
+        return WEFT_OK;
+    return fail(WEFT_WRONG_STATE, "unit %llu is no context of the domain that has this hart",
+                static_cast<unsigned long long>(context.id));
 }
 
-}  // namespace
+}   // namespace
 
 weft_status decide(const Transition& transition) {
     Stream* const stream = current_or_null();
@@ -634,9 +677,13 @@ weft_status decide(const Transition& transition) {
 weft_status decide_to_pass() {
     Stream* const stream = current_or_null();
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
-    if (stream->role.guest == nullptr) return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_guest_here tells");
+    if (stream->role.guest == nullptr)
+        return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_guest_here tells");
     Sent* const carrier = reserve_carrier(*stream->of);
-    if (carrier == nullptr) return fail(WEFT_SYSTEM, "there is no other OS thread for this hart, and the kernel starts none (see ulimit -u and the cgroup's pids.max)");
+    if (carrier == nullptr)
+        return fail(WEFT_SYSTEM,
+                    "there is no other OS thread for this hart, and the kernel starts none (see ulimit -u and the "
+                    "cgroup's pids.max)");
     stream->serving.transition.what = What::pass;
     stream->serving.transition.carrier = carrier;
     return WEFT_OK;
@@ -644,7 +691,8 @@ weft_status decide_to_pass() {
 
 weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made) {
     Stream* const stream = current_or_null();
-    if (stream == nullptr || stream->serving.domain == nullptr) return fail(WEFT_WRONG_CONTEXT, "a context belongs to the domain whose hart makes it; this is none's");
+    if (stream == nullptr || stream->serving.domain == nullptr)
+        return fail(WEFT_WRONG_CONTEXT, "a context belongs to the domain whose hart makes it; this is none's");
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = stack == nullptr ? WEFT_KIND_LSA : WEFT_KIND_FULL;
@@ -652,7 +700,8 @@ weft_status make_context(void* stack, std::size_t stack_bytes, const void* site,
     options.stack_bytes = stack_bytes;
     Plan wanted;
     if (const weft_status status = plan(&options, false, wanted); status != WEFT_OK) return status;
-    Unit* const unit = make_unit(stream, *stream->serving.domain->pool, nullptr, nullptr, birth_in(*stream->serving.domain->pool, wanted.kind), site);
+    Unit* const unit = make_unit(stream, *stream->serving.domain->pool, nullptr, nullptr,
+                                 birth_in(*stream->serving.domain->pool, wanted.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a context");
     if (const weft_status status = furnish(stream, *unit, wanted); status != WEFT_OK) return status;
     if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);
@@ -670,15 +719,20 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
     const bool again = context.joint.done();
     if (!again && (!context.life.is(State::ready) || context.context != nullptr)) {
-        return fail(WEFT_WRONG_STATE, "context %llu has started and not ended", static_cast<unsigned long long>(context.id));
+        return fail(WEFT_WRONG_STATE, "context %llu has started and not ended",
+                    static_cast<unsigned long long>(context.id));
     }
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
     if (again) {
-        if (const weft_status status = revive(context, *stream->serving.domain->pool, body, argument, nullptr, Revived::held); status != WEFT_OK) return status;
+        if (const weft_status status =
+                revive(context, *stream->serving.domain->pool, body, argument, nullptr, Revived::held);
+            status != WEFT_OK)
+            return status;
     } else {
         context.body = body;
         context.argument = argument;
-        if (context.marked(Unit::untidy) && has_own_float(context)) give_own_float(context);   // which it was without a body
+        // which it was without a body
+        if (context.marked(Unit::untidy) && has_own_float(context)) give_own_float(context);
     }
     return decide({What::run, &context, {}});
 }
@@ -686,7 +740,8 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
 namespace {
 
 weft_status claim_context(Stream& stream, Unit& context) {
-    if (context.life.is(State::ready)) return WEFT_OK;   // looked at first: to claim in vain is an atomic operation for nothing
+    // looked at first: to claim in vain is an atomic operation for nothing
+    if (context.life.is(State::ready)) return WEFT_OK;
     if (!context.life.claim()) {
         return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended",
                     static_cast<unsigned long long>(context.id));
@@ -695,7 +750,7 @@ weft_status claim_context(Stream& stream, Unit& context) {
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status resume_context(Unit& context) {
     Stream* const stream = current_or_null();
@@ -711,8 +766,10 @@ weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
     const Domain& domain = *stream.serving.domain;
     next = nullptr;
     // relaxed: as wanted()
-    if (stream.asked(std::memory_order_relaxed).without(attention::leisurely).any() || claims_hart(stream) || &context == domain.registrant) [[unlikely]] {
-        make_ready(&stream, context);   // the hart may be taken away, or is not one that runs the registrant: the domain decides
+    if (stream.asked(std::memory_order_relaxed).without(attention::leisurely).any() || claims_hart(stream) ||
+        &context == domain.registrant) [[unlikely]] {
+        // the hart may be taken away, or is not one that runs the registrant: the domain decides
+        make_ready(&stream, context);
     } else if (stream.wanted()) [[unlikely]] {
         stream.serving.transition = {What::run, &context, {}};
     } else {
@@ -722,4 +779,4 @@ weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
     return WEFT_OK;
 }
 
-}  // namespace weft
+}   // namespace weft

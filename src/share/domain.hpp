@@ -1,5 +1,6 @@
-// Domains: harts are lent down the tree, on the stacks of the streams' schedulers, which are the transition stacks. A context of a domain is a
-// unit whose pool is the domain's: what becomes ready is told to the domain instead of being queued. README.md, "Domains", has the rules.
+// Domains: harts are lent down the tree, on the stacks of the streams' schedulers, which are the transition stacks. A
+// context of a domain is a unit whose pool is the domain's: what becomes ready is told to the domain instead of being
+// queued. README.md, "Domains", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ void stir(Domain& domain);
 
 // Whether a child of one that lends by itself has less than it has asked for.
 bool children_want(Domain& domain);
-// The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs otherwise.
+// The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs
+// otherwise.
 void complete(Domain& domain);
 
 // A decision of the callback that runs on the calling hart.
@@ -37,19 +39,22 @@ weft_status decide_to_pass();
 
 // A context of the domain whose hart calls.
 weft_status make_context(void* stack, std::size_t stack_bytes, const void* site, Unit** made);
-void drop_context(Unit& context);          // one that has never run
+void drop_context(Unit& context);   // one that has never run
 weft_status run_context(Unit& context, void (*body)(void*), void* argument);
 weft_status resume_context(Unit& context);
-// A context that could be resumed is to run next, in place of the one that runs, which leaves for `next`. Null: for the scheduler, which finds it.
+// A context that could be resumed is to run next, in place of the one that runs, which leaves for `next`. Null: for the
+// scheduler, which finds it.
 weft_status take_successor(Stream& stream, Unit& context, Unit*& next);
 
 // The stream's hart is in that domain from now on; null: in none.
 void set_domain(Stream& stream, Domain* domain);
 
-// What the hart does while it is in another domain than the scheduler on whose stack this is (Serving::lender); returns when it is back.
+// What the hart does while it is in another domain than the scheduler on whose stack this is (Serving::lender); returns
+// when it is back.
 void serve(Stream& stream);
 
-// The stream was asked to look whose its hart is, and at the domains that have come to it (attention::lent). From the scheduler's stack.
+// The stream was asked to look whose its hart is, and at the domains that have come to it (attention::lent). From the
+// scheduler's stack.
 void attend_to_domains(Stream& stream);
 
-}  // namespace weft
+}   // namespace weft

@@ -7,8 +7,8 @@
 
 #include "base/probe.hpp"
 #include "carrier/streams.hpp"
-#include "core/housekeeping.hpp"
 #include "core/finish.hpp"
+#include "core/housekeeping.hpp"
 #include "core/jobs.hpp"
 #include "core/may_end.hpp"
 #include "core/spawn.hpp"
@@ -30,11 +30,12 @@ namespace {
 
 using Keeps = hart::Root::Keeps;
 
-// All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for threads end after it, too.
+// All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for threads end after
+// it, too.
 struct Guests {
-    os::Lock lock;                         // guards what follows, and the beginning of runtimes
+    os::Lock lock;   // guards what follows, and the beginning of runtimes
     Guest* first = nullptr;
-    atomic<std::uint32_t> closed{0};       // a runtime ends
+    atomic<std::uint32_t> closed{0};   // a runtime ends
 };
 constinit Guests guests;
 
@@ -58,7 +59,9 @@ void push_elsewhere(Process& of, Unit& unit) {
 void push_guest(Guest& guest) {
     const Waking waking(*guest.stream);
     Keeps seen = guest.root.keeps.load();
-    while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held ? Keeps::ready : seen == Keeps::carries ? Keeps::claims : Keeps::wants)) {}
+    while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held      ? Keeps::ready
+                                                           : seen == Keeps::carries ? Keeps::claims
+                                                                                    : Keeps::wants)) {}
     probe(Probe::guest_wanted);
     if (seen == Keeps::held || seen == Keeps::carries) {
         ask(*guest.stream, attention::lent);
@@ -88,7 +91,8 @@ weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a guest"); 
 // The calling OS thread gets a stream, with its code as the unit that runs. Under the guests' lock.
 weft_status make_stream(Process& of, Guest& guest) {
     Pool* const sent = guest_threads_pool(of);
-    Sched* const sched = sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
+    Sched* const sched =
+        sent == nullptr ? nullptr : sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, const_cast<Pool**>(&sent), 1);
     Pool* const pool = sched == nullptr ? nullptr : pool::create_user(pool_table(), &guest);
     if (sched != nullptr) enlist(of, *sched);
     Stream* stream = nullptr;
@@ -187,9 +191,9 @@ weft_status obtain_stream(Guest& guest) {
 
 // The unit waits for its turn.
 [[gnu::noinline]] void wait_for_turn(Stream& stream, Unit& self) {
-    detail::leave_to<Leaves::yields>(stream, self, nullptr, {[](void* raw) {
-        static_cast<Unit*>(raw)->life.move(State::running, State::ready);
-    }, &self}, Unit::at_return);
+    detail::leave_to<Leaves::yields>(
+        stream, self, nullptr,
+        {[](void* raw) { static_cast<Unit*>(raw)->life.move(State::running, State::ready); }, &self}, Unit::at_return);
 }
 
 void go_in(Guest& guest) {
@@ -243,12 +247,16 @@ void go_in(Guest& guest) {
     stream.heap->stacks.flush();
 }
 
-bool is_tidy(const Guest& guest) { return !guest.has_signal_stack && !guest.unit->jobs_or_marked(Unit::extras) && guest.stream->heap->timers.earliest() == Timers::never; }
+bool is_tidy(const Guest& guest) {
+    return !guest.has_signal_stack && !guest.unit->jobs_or_marked(Unit::extras) &&
+           guest.stream->heap->timers.earliest() == Timers::never;
+}
 
 void leave(Guest& guest) {
     guest.check();
     WEFT_ASSERT(guest.entries != 0);
-    if (!is_tidy(guest)) [[unlikely]] tidy_up(guest);
+    if (!is_tidy(guest)) [[unlikely]]
+        tidy_up(guest);
     hart::Root& root = guest.root;
     guest.entries = 0;
     os::set_local(nullptr);
@@ -268,7 +276,8 @@ void leave(Guest& guest) {
 void thread_ends(void* raw) noexcept {
     auto& guest = *static_cast<Guest*>(raw);
     if (guest.entries != 0) {
-        if (guest.stream->serving.domain != nullptr) fatal("an OS thread ends that has registered a domain, and not unregistered it");
+        if (guest.stream->serving.domain != nullptr)
+            fatal("an OS thread ends that has registered a domain, and not unregistered it");
         leave(guest);
     }
     {
@@ -285,11 +294,12 @@ void thread_ends(void* raw) noexcept {
     os::destroy(&guest);
 }
 
-}  // namespace
+}   // namespace
 
 namespace {
 
-// A unit that is no guest's is inside already: its calls are counted, so that one call too many is told. In a callback nobody is there to count for.
+// A unit that is no guest's is inside already: its calls are counted, so that one call too many is told. In a callback
+// nobody is there to count for.
 void enter_again() {
     if (Guest* const guest = calling_guest()) {
         ++guest->entries;
@@ -302,7 +312,11 @@ void enter_again() {
     }
 }
 
-weft_status has_not_entered() { return fail(WEFT_WRONG_STATE, "the caller has not entered: each weft_guest_leave belongs to a weft_guest_enter of the same thread or unit"); }
+weft_status has_not_entered() {
+    return fail(
+        WEFT_WRONG_STATE,
+        "the caller has not entered: each weft_guest_leave belongs to a weft_guest_enter of the same thread or unit");
+}
 
 weft_status leave_again() {
     Unit* const unit = running_or_null();
@@ -315,7 +329,8 @@ weft_status leave_again() {
 // With WEFT_OK it has left, if that was its last entry.
 weft_status leave_once(Stream& stream, Guest& guest) {
     if (guest.entries == 1) {
-        if (stream.serving.domain != nullptr) return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
+        if (stream.serving.domain != nullptr)
+            return fail(WEFT_BUSY, "the guest has registered a domain; unregister it first");
         if (!may_end(stream, *guest.unit)) return fail(WEFT_BUSY, "a guest cannot leave between a fork and its join");
         leave(guest);
         return WEFT_OK;
@@ -324,7 +339,7 @@ weft_status leave_once(Stream& stream, Guest& guest) {
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status enter_as_guest() noexcept {
     if (current_or_null() != nullptr) {
@@ -333,7 +348,8 @@ weft_status enter_as_guest() noexcept {
     }
     auto* const guest = static_cast<Guest*>(key().get());
     Keeps seen = Keeps::loose;
-    if (guest == nullptr || !guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) [[unlikely]] return enter_slow(guest);
+    if (guest == nullptr || !guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) [[unlikely]]
+        return enter_slow(guest);
     go_in(*guest);
     return WEFT_OK;
 }
@@ -343,7 +359,8 @@ weft_status leave_as_guest() noexcept {
     if (stream == nullptr) return has_not_entered();
     Guest* const guest = calling_guest();
     if (guest == nullptr) return leave_again();
-    if (guest->entries == guest->inits) return fail(WEFT_WRONG_STATE, "the guest is inside by weft_init alone, which weft_finalize undoes");
+    if (guest->entries == guest->inits)
+        return fail(WEFT_WRONG_STATE, "the guest is inside by weft_init alone, which weft_finalize undoes");
     return leave_once(*stream, *guest);
 }
 
@@ -369,7 +386,8 @@ void admitted(Guest& guest) {
 
 namespace {
 
-// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on before: then the guest is asked for another, after that.
+// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on before: then the guest
+// is asked for another, after that.
 template <class Go>
 void take_hart_away(Guest& guest, Go go) {
     hart::Root& root = guest.root;
@@ -378,8 +396,9 @@ void take_hart_away(Guest& guest, Go go) {
     if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && guest.stream->of->base.admit(root)) admitted(guest);
 }
 
-// The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is null: the base sees to that. The unit may become ready
-// meanwhile: then it is asked for another, after that. False: it is ready, and has its hart.
+// The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is
+// null: the base sees to that. The unit may become ready meanwhile: then it is asked for another, after that. False: it
+// is ready, and has its hart.
 bool let_go(Guest& guest, hart::Root** next) {
     hart::Root& root = guest.root;
     hart::Base& base = guest.stream->of->base;
@@ -403,12 +422,13 @@ bool slice_is_over(hart::Base& base, const hart::Root& root) {
     return root.wanted_back.load() != 0;
 }
 
-}  // namespace
+}   // namespace
 
 void guests_hart_to_domain(Guest& guest, Domain& domain) {
     hart::Root& root = guest.root;
     Keeps seen = Keeps::held;
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);   // it is `ready`: it left for the unit that runs
+    // it is `ready`: it left for the unit that runs
+    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);
     take_hart_away(guest, [&] {
         bool last;
         domain.of.base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
@@ -449,7 +469,8 @@ bool lends_itself(Stream& stream) {
 
 namespace {
 
-// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where the guest has had its hart again sooner than this, on average, it keeps it more often than not.
+// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where the guest has had its
+// hart again sooner than this, on average, it keeps it more often than not.
 constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
 constexpr unsigned most_stays = 1024;
 
@@ -469,7 +490,7 @@ bool step_aside(Guest& guest) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 bool make_way() {
     Stream* const stream = current_or_null();
@@ -480,7 +501,8 @@ bool make_way() {
     }
     hart::Base& base = stream->of->base;
     const bool lacks = base.lacked().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
-    if (!lacks && !stream->wanted()) return false;   // wanted: the guest has a hart again whose OS thread this is, for one
+    // wanted: the guest has a hart again whose OS thread this is, for one
+    if (!lacks && !stream->wanted()) return false;
     Domain* of = stream->serving.domain;
     while (of->parent != nullptr) of = of->parent;
     if (lacks && of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
@@ -583,4 +605,4 @@ void open_to_guests() {
     os::futex_wake(guests.closed, ~0u >> 1);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,6 @@
-// Guests: OS threads of the application that call in. From the outermost entry to the exit a guest's OS thread is the carrier of a stream of its own, and the code that called
-// is a unit that this stream alone runs, on the thread's own stack. It goes on only while its root of the base has a hart: README.md, "Guests", has the rules.
+// Guests: OS threads of the application that call in. From the outermost entry to the exit a guest's OS thread is the
+// carrier of a stream of its own, and the code that called is a unit that this stream alone runs, on the thread's own
+// stack. It goes on only while its root of the base has a hart: README.md, "Guests", has the rules.
 //
 // Where a guest stands is one word, hart::Root::keeps:
 //
@@ -10,13 +11,16 @@
 //        |                  v     |
 //        '--- (lacked) --- held <-+-- ready <-- the base grants -- wants <--.
 //                           |           ^                            ^      |
-//                           |           '-- its unit becomes ready --|------| before its hart is given back, or while that is being done (gives),
+//                           |           '-- its unit becomes ready --|------| before its hart is given back, or while
+//                                       that is being done (gives),
 //                           '--> gives --> waits --------------------'        or afterwards
 //                                          ^   |
 //                                          |   v
-//                              held <--   carries --> claims --> held           (its thread has the hart of a domain, which it goes on with at the next switch)
+//                              held <--   carries --> claims --> held           (its thread has the hart of a domain,
+//                              which it goes on with at the next switch)
 //
-// The thread alone changes it, but for: the base takes what is loose and makes `ready` of what wants; whoever makes the unit ready; the end of the runtime (`nothing`).
+// The thread alone changes it, but for: the base takes what is loose and makes `ready` of what wants; whoever makes the
+// unit ready; the end of the runtime (`nothing`).
 #pragma once
 
 #include <cstddef>
@@ -31,7 +35,7 @@ struct Process;
 weft_status enter_as_guest() noexcept;
 weft_status leave_as_guest() noexcept;
 weft_status finalize_as_guest(Guest& guest) noexcept;   // which has entered by weft_init
-void wait_in_vain() noexcept;   // weft_guest_in_vain
+void wait_in_vain() noexcept;                           // weft_guest_in_vain
 
 // What only a ULT may do, for whoever calls: an OS thread outside is a guest meanwhile.
 template <class Call>
@@ -53,13 +57,17 @@ inline Guest* calling_guest() {
 // The thread of a guest, which waits, has got the hart of a domain; or has it no more.
 void carries_hart(Guest& guest);
 void carries_none(Guest& guest);
-// A unit that runs on its thread with its own hart has registered a domain, and the hart is the domain's. The guest itself may be able to go on, or become so meanwhile: it is asked
-// for another then.
+// A unit that runs on its thread with its own hart has registered a domain, and the hart is the domain's. The guest
+// itself may be able to go on, or become so meanwhile: it is asked for another then.
 void guests_hart_to_domain(Guest& guest, Domain& domain);
 // The thread has the hart of a domain, and the guest can go on: with that hart, before anything else is done with it.
-inline bool claims_hart(const Stream& stream) { return stream.role.guest != nullptr && stream.serving.lender == nullptr && stream.role.guest->root.keeps.load() == hart::Root::Keeps::claims; }
+inline bool claims_hart(const Stream& stream) {
+    return stream.role.guest != nullptr && stream.serving.lender == nullptr &&
+           stream.role.guest->root.keeps.load() == hart::Root::Keeps::claims;
+}
 
-// By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields, to those that have no hart, too. False: nobody could use its hart.
+// By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields,
+// to those that have no hart, too. False: nobody could use its hart.
 bool make_way();
 
 // The base has granted a hart to the guest, whose unit wants one.
@@ -78,7 +86,8 @@ void stop_lending(Stream& stream);
 
 // ---- the runtime's end --------------------------------------------------------------------------------------
 
-// From now on whoever enters waits until the runtime has ended, and begins another. False: so many guests are inside, and nothing has happened.
+// From now on whoever enters waits until the runtime has ended, and begins another. False: so many guests are inside,
+// and nothing has happened.
 bool close_to_guests(Process& of, std::size_t& inside);
 void open_to_guests();
 
@@ -91,4 +100,4 @@ void mark_guests(Unit::Marks mark);
 // Held while a runtime begins: the first who comes starts it, and the others find it.
 os::Lock& door_to_runtimes();
 
-}  // namespace weft
+}   // namespace weft

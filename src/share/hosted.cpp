@@ -48,7 +48,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 [[gnu::always_inline]] inline void arrive_from_native(Stream& stream) {
     Carrier& carrier = stream.carrier.own;
     carrier.floating_point = arch::floating_point();
-    if (!carrier.prepared) [[unlikely]] prepare_carrier(carrier);
+    if (!carrier.prepared) [[unlikely]]
+        prepare_carrier(carrier);
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(nullptr, nullptr, nullptr);
     // Whoever has left may be continued by another OS thread as soon as he is published: this one is not he any more.
     if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(carrier.fiber);
@@ -61,8 +62,9 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
 }
 
-// First of all on a host's stack, before the message of whoever left is heard: it may make him known to others, and no two OS threads may run by
-// one thread pointer. The word is written before the pointer is set, so that a signal's handler finds the stream by either.
+// First of all on a host's stack, before the message of whoever left is heard: it may make him known to others, and no
+// two OS threads may run by one thread pointer. The word is written before the pointer is set, so that a signal's
+// handler finds the stream by either.
 [[gnu::always_inline]] inline Stream& enter_host(Host& host) {
     Stream& stream = current();
     Carrier& carrier = stream.carrier.own;
@@ -75,7 +77,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     host.thread.carrier = carrier.thread_pointer;
     change_thread_pointer(stream, host.thread.thread_pointer);
     carrier.host = &host;
-    host.runs_on.store(stream.carrier.thread_id.load(std::memory_order_relaxed), std::memory_order_relaxed);   // relaxed: see signal_hosted()
+    // relaxed: see signal_hosted()
+    host.runs_on.store(stream.carrier.thread_id.load(std::memory_order_relaxed), std::memory_order_relaxed);
     stream.errno_address = host.thread.errno_address;
     stream.exceptions = host.thread.exceptions;
     stream.callable = &Stream::no_pool;   // what is called in the place of a unit that waits runs by its thread pointer
@@ -97,10 +100,11 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 [[gnu::always_inline]] inline void prepare_to_leave(Stream& stream, Host& host, const context::Target& target) {
     host.floating_point = stream.carrier.own.left_floating_point = arch::floating_point();
     host.runs_on.store(0, std::memory_order_relaxed);   // relaxed: see signal_hosted()
-    if (goes_to_hosted(stream)) return;   // which sets its own
+    if (goes_to_hosted(stream)) return;                 // which sets its own
     if (stream.running != nullptr && stream.direct != nullptr) stream.callable = stream.direct;
     leave_thread_pointer(stream, host);
-    if constexpr (config::address_sanitizer) sanitizer::asan_start_switch(nullptr, target.stack->lowest, target.stack->bytes);
+    if constexpr (config::address_sanitizer)
+        sanitizer::asan_start_switch(nullptr, target.stack->lowest, target.stack->bytes);
     if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
 }
 
@@ -136,7 +140,7 @@ bool used_up(Host& host) {
     return config::thread_sanitizer && ++host.uses == most;
 }
 
-}  // namespace
+}   // namespace
 
 void* begin_hosted(Stream& stream, Unit& unit) {
     Process& of = *stream.of;
@@ -144,14 +148,16 @@ void* begin_hosted(Stream& stream, Unit& unit) {
     Host* host = of.hosts.take_idle(wanted);
     if (host == nullptr && stream.running == nullptr) {
         host = of.hosts.start(wanted, cpus_of_process(of));
-        if (host == nullptr && end_sentry(of)) [[unlikely]] host = of.hosts.start(wanted, cpus_of_process(of));
+        if (host == nullptr && end_sentry(of)) [[unlikely]]
+            host = of.hosts.start(wanted, cpus_of_process(of));
     }
     if (host == nullptr) return nullptr;
     unit.wants_fresh = false;   // from here on the byte says how it ends
     unit.stack = host;
     unit.mark(Unit::careful);
     host->signals.store(0);
-    host->floating_point = stream.carrier.own.host == nullptr ? arch::floating_point() : stream.carrier.own.floating_point;
+    host->floating_point =
+        stream.carrier.own.host == nullptr ? arch::floating_point() : stream.carrier.own.floating_point;
     return arch::prepare(host->top, hosted_main);
 }
 
@@ -174,9 +180,10 @@ private:
     const bool counts_;
 };
 
-// The kernel has refused an OS thread that is worth more than those that this library can do without: these end, one after the other, until attempt() succeeds. Some may be about to have
-// nothing to do, and the kernel counts a thread for a moment after others have seen its end. False: it has not succeeded in that time, which is longer while more than `busy` carriers have
-// something to do.
+// The kernel has refused an OS thread that is worth more than those that this library can do without: these end, one
+// after the other, until attempt() succeeds. Some may be about to have nothing to do, and the kernel counts a thread
+// for a moment after others have seen its end. False: it has not succeeded in that time, which is longer while more
+// than `busy` carriers have something to do.
 template <class Attempt>
 bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t busy, Attempt attempt) {
     constexpr int most_moments = 400;
@@ -185,7 +192,8 @@ bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t bu
     const std::uint64_t until_ns = os::now_ns() + longest_ns;
     bool stood_down = false, done = false, one_has_ended = false;
     for (int moments = 0; !done && moments < most_moments; done = attempt()) {
-        one_has_ended = !one_has_ended && ((hosts != nullptr && hosts->end_one_to_spare()) || give_up_thread(of, stood_down));
+        one_has_ended =
+            !one_has_ended && ((hosts != nullptr && hosts->end_one_to_spare()) || give_up_thread(of, stood_down));
         if (one_has_ended) continue;
         if (busy_carriers(of) <= busy + of.wait_for_room.load() || os::now_ns() > until_ns) ++moments;
         moment();
@@ -194,14 +202,16 @@ bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t bu
     return done;
 }
 
-}  // namespace
+}   // namespace
 
 // A host that is missing ends the program, a carrier that is missing makes it slower.
 bool prepare_hosts(Process& of, std::size_t count, std::size_t stack_bytes, Moment moment) {
     const os::CpuSet* const cpus = cpus_of_process(of);
     std::size_t missing = of.hosts.prepare(count, stack_bytes, cpus);
-    if (missing == 0) [[likely]] return true;
-    return make_room(of, nullptr, moment, 0, [&] { return (missing = of.hosts.prepare(missing, stack_bytes, cpus)) == 0; });
+    if (missing == 0) [[likely]]
+        return true;
+    return make_room(of, nullptr, moment, 0,
+                     [&] { return (missing = of.hosts.prepare(missing, stack_bytes, cpus)) == 0; });
 }
 
 bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, Moment moment) {
@@ -217,7 +227,8 @@ bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, 
     Stream& now = enter_host(host);
     context::run(arrived);
     // relaxed: a hint; what waits is taken by an exchange.
-    if (host.signals.load(std::memory_order_relaxed) != 0) [[unlikely]] take_signals(host);
+    if (host.signals.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        take_signals(host);
     *host.thread.errno_address = error;
     return now;
 }
@@ -290,11 +301,12 @@ bool signal_hosted(Process& of, std::uintptr_t pthread, int signal) {
     if (signal == 0) return true;
     const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
     host->signals.fetch_or(bit);
-    // Who comes back says first where it runs and looks then, without a fence in between: a system call later it has been seen, as far as processors are known.
+    // Who comes back says first where it runs and looks then, without a fence in between: a system call later it has
+    // been seen, as far as processors are known.
     os::thread_yield();
     const std::uint32_t carrier = host->runs_on.load();
     if (carrier != 0 && (host->signals.fetch_and(~bit) & bit) != 0) os::signal_thread(carrier, signal);
     return true;
 }
 
-}  // namespace weft
+}   // namespace weft

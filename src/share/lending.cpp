@@ -14,9 +14,11 @@ namespace {
 
 std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; }
 
-// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to lend, and says no.
+// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to
+// lend, and says no.
 bool may_be_asked(const Stream* stream) {
-    return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() && !stream->asked().has(attention::aside);
+    return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() &&
+           !stream->asked().has(attention::aside);
 }
 
 // Asks so many streams, each in its turn.
@@ -58,7 +60,8 @@ enum class Answer : unsigned char { no, lent, swapped };
 Answer answer(Process& of, Stream& stream, Turn*& to) {
     Lending& lending = of.lending;
     std::lock_guard guard(lending.lock);
-    if (!stream.holds_hart || stream.serving.returned.load() != nullptr) return Answer::no;   // or is about to give it back: see end_waiting_of()
+    // or is about to give it back: see end_waiting_of()
+    if (!stream.holds_hart || stream.serving.returned.load() != nullptr) return Answer::no;
     if (of.streams_root.wanted_back.load() != 0) {
         wait_aside(lending, stream, slice_ns(of));
         return Answer::lent;
@@ -90,7 +93,7 @@ void wait_for_turn(Process& of, Stream& stream) {
     while (!wait()) take_turns(of, os::now_ns());
 }
 
-}  // namespace
+}   // namespace
 
 void ask_to_step_aside(Process& of, std::size_t streams) { ask_some(of, streams); }
 
@@ -105,8 +108,9 @@ bool end_waiting(Process& of) {
     return true;
 }
 
-// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream waits here. A stream that waits takes nothing out of it: where it is
-// empty the stream has had that hart, and waits for another since.
+// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream
+// waits here. A stream that waits takes nothing out of it: where it is empty the stream has had that hart, and waits
+// for another since.
 void end_waiting_of(Stream& stream) {
     Process& of = *stream.of;
     {
@@ -146,7 +150,8 @@ bool step_aside(Stream& stream) {
 std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns) {
     if (of.base.look_at_ns() <= now_ns) {
         if (now_ns - of.lending.limit_read_ns >= hart::Limit::lasts_ns) {
-            static_cast<void>(hart::limit_anew());   // which only a thread may ask for that is bound to no CPU, as the lookout is
+            // which only a thread may ask for that is bound to no CPU, as the lookout is
+            static_cast<void>(hart::limit_anew());
             of.lending.limit_read_ns = now_ns;
         }
         of.base.look();
@@ -154,4 +159,4 @@ std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns) {
     return std::min(of.base.look_at_ns(), take_turns(of, now_ns));
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,6 @@
-// Streams lend their harts: when others have a better claim to them than the application's streams, some streams step aside between two units, and go on
-// in turn. Nothing is lent while the streams are the base's only root. src/hart/README.md, "Streams that lend", has the rules.
+// Streams lend their harts: when others have a better claim to them than the application's streams, some streams step
+// aside between two units, and go on in turn. Nothing is lent while the streams are the base's only root.
+// src/hart/README.md, "Streams that lend", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,13 @@ namespace weft {
 struct Process;
 
 struct Lending {
-    os::Lock lock;                               // guards what follows
-    Fifo<Turn, &Turn::next> waiting;             // who has stepped aside first is the first
-    std::size_t count = 0;                       // of them
-    std::size_t next_rank = 0;                   // whom to ask next
-    std::uint64_t turn_over_ns = os::forever;    // while some wait: when others are to let them go on
+    os::Lock lock;                              // guards what follows
+    Fifo<Turn, &Turn::next> waiting;            // who has stepped aside first is the first
+    std::size_t count = 0;                      // of them
+    std::size_t next_rank = 0;                  // whom to ask next
+    std::uint64_t turn_over_ns = os::forever;   // while some wait: when others are to let them go on
 
-    std::uint64_t limit_read_ns = 0;             // the lookout's alone
+    std::uint64_t limit_read_ns = 0;   // the lookout's alone
 
     // At the door, under the lock.
     void check() const {
@@ -31,7 +32,8 @@ struct Lending {
     // While nobody runs: a stream that waits has no hart, and has not been called off.
     void check_whole() const {
         check();
-        const std::size_t found = waiting.check_whole([](const Turn& turn) { WEFT_ASSERT(!turn.stream->holds_hart && !turn.called_off); });
+        const std::size_t found =
+            waiting.check_whole([](const Turn& turn) { WEFT_ASSERT(!turn.stream->holds_hart && !turn.called_off); });
         WEFT_ASSERT(found == count);
     }
 };
@@ -42,14 +44,16 @@ void ask_to_step_aside(Process& of, std::size_t streams);
 // A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.
 bool end_waiting(Process& of);
 
-// A domain has come to the stream (Serving::returned), with a hart: if the stream waits for one of the streams' it waits no more.
+// A domain has come to the stream (Serving::returned), with a hart: if the stream waits for one of the streams' it
+// waits no more.
 void end_waiting_of(Stream& stream);
 
-// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one again. From the scheduler's stack. False: it has none of the streams',
-// but a domain has brought one.
+// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one
+// again. From the scheduler's stack. False: it has none of the streams', but a domain has brought one.
 bool step_aside(Stream& stream);
 
-// The lookout's part: slices that are over, limits that have changed. Returns when it is to be asked again; os::forever: when the lookout is told.
+// The lookout's part: slices that are over, limits that have changed. Returns when it is to be asked again;
+// os::forever: when the lookout is told.
 std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns);
 
-}  // namespace weft
+}   // namespace weft

@@ -28,18 +28,20 @@ namespace weft {
 struct StandIn {
     Process& of;
     Unit letter;
-    Sched* sched = nullptr;            // of the thief-safe ones among those pools
-    std::size_t rank;                  // of that stream
+    Sched* sched = nullptr;   // of the thief-safe ones among those pools
+    std::size_t rank;         // of that stream
     Stream* const stands_for;
 
     // Under Rescue::lock.
-    Stream* carrier = nullptr;         // null: on its way
+    Stream* carrier = nullptr;   // null: on its way
     bool over = false;
     std::size_t turn = 0;
     StandIn* next = nullptr;
 
     StandIn(Process& process, std::size_t place, Stream* stream) : of(process), rank(place), stands_for(stream) {}
-    bool draws_from(const Pool& pool) const { return std::find(sched->pools, sched->pools + sched->count, &pool) != sched->pools + sched->count; }
+    bool draws_from(const Pool& pool) const {
+        return std::find(sched->pools, sched->pools + sched->count, &pool) != sched->pools + sched->count;
+    }
 };
 
 namespace {
@@ -76,8 +78,10 @@ bool goes_on(const Stream& stream) { return !stream.asked().has(attention::relie
 void run_what_waits(Stream& stream) {
     Process& of = *stream.of;
     for (;;) {
-        if (stream.wanted()) [[unlikely]] attend(stream);
-        if (stream.handed == nullptr) {   // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
+        if (stream.wanted()) [[unlikely]]
+            attend(stream);
+        // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
+        if (stream.handed == nullptr) {
             if (!goes_on(stream)) break;
             stream.handed = pick(stream);
         }
@@ -166,7 +170,8 @@ const hart::Root* holder_of(const Process& of, const Stream& stream) {
     const Domain* domain = nullptr;
     os::peek(&stream.serving.domain, &domain, sizeof domain);
     if (domain != nullptr) return root_of(domain);
-    if (stream.role.guest != nullptr) return stream.role.guest->root.keeps.load() == hart::Root::Keeps::held ? &stream.role.guest->root : nullptr;
+    if (stream.role.guest != nullptr)
+        return stream.role.guest->root.keeps.load() == hart::Root::Keeps::held ? &stream.role.guest->root : nullptr;
     bool held = false;
     os::peek(&stream.holds_hart, &held, sizeof held);
     return held ? &of.streams_root : nullptr;
@@ -191,8 +196,10 @@ public:
             see_to_stand_ins();
             if (stuck_ != 0) see_to_pools();
             see_to_domains();
-            if (rescue_.of_pools.look(now_ns_, worst_ != nullptr, blocked_since()) && !first_) made = decide_for_pool(again);
-            if (rescue_.of_domains.look(now_ns_, roots_stuck_, roots_blocked_since_ns_) && !first_) lend = decide_for_domains();
+            if (rescue_.of_pools.look(now_ns_, worst_ != nullptr, blocked_since()) && !first_)
+                made = decide_for_pool(again);
+            if (rescue_.of_domains.look(now_ns_, roots_stuck_, roots_blocked_since_ns_) && !first_)
+                lend = decide_for_domains();
             note_calm();
         }
         if (rescue_.calm >= Rescue::calm_looks && settle_down()) return os::forever;
@@ -211,7 +218,8 @@ private:
     }
 
     bool make_room() {
-        if (rescue_.watched == nullptr) rescue_.watched = static_cast<Watched*>(os::allocate(Process::most_streams * sizeof(Watched)));
+        if (rescue_.watched == nullptr)
+            rescue_.watched = static_cast<Watched*>(os::allocate(Process::most_streams * sizeof(Watched)));
         if (rescue_.watched == nullptr) return false;
         while (rescue_.watched_count < of_.ranks_used) new (&rescue_.watched[rescue_.watched_count++]) Watched();
         return true;
@@ -237,15 +245,19 @@ private:
             if (stream == nullptr || stream->carrier.thread_id.load() == 0) continue;
             if (stream->role.guest != nullptr) ++guests_;
             const bool paused = stream->asked().has(attention::pause | attention::exit);
-            one.heart.look(now_ns_, !paused && holder_of(of_, *stream) != nullptr, stream->counted(trace::Count::run),
-                           [&](std::uint64_t& ns) { return os::thread_time(stream->carrier.thread_id.load(), ns); },
-                           [&] { return os::thread_doing(stream->carrier.thread_id.load(), one.call); });
+            one.heart.look(
+                now_ns_, !paused && holder_of(of_, *stream) != nullptr, stream->counted(trace::Count::run),
+                [&](std::uint64_t& ns) { return os::thread_time(stream->carrier.thread_id.load(), ns); },
+                [&] { return os::thread_doing(stream->carrier.thread_id.load(), one.call); });
             if (one.heart.stuck()) {
                 ++stuck_;
-                // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread may use.
-                if (stream->role.guest != nullptr && stream->role.guest->root.keeps.load() == hart::Root::Keeps::ready) ++stuck_;
+                // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread
+                // may use.
+                if (stream->role.guest != nullptr && stream->role.guest->root.keeps.load() == hart::Root::Keeps::ready)
+                    ++stuck_;
                 if (waits_for_it(*stream)) ++stuck_;
-            } else if (!paused && stream->role.guest == nullptr) {   // whose thread may be outside, or go there at any time, where nobody looks at its timers
+            } else if (!paused && stream->role.guest == nullptr) {
+                // whose thread may be outside, or go there at any time, where nobody looks at its timers
                 free_ = stream;
             }
         }
@@ -264,7 +276,8 @@ private:
             } else {
                 awake_ = on_its_way_ = true;
             }
-            if (one->over) continue;   // it may be stuck itself, in a unit of the program's, while the stream is stuck anew
+            // it may be stuck itself, in a unit of the program's, while the stream is stuck anew
+            if (one->over) continue;
             Watched& other = at(one->rank);
             if (other.stream == one->stands_for && other.heart.stuck()) {
                 other.stand_in = one;
@@ -336,10 +349,12 @@ private:
     }
 
     // Who is on his way may run all that waits.
-    std::uint64_t blocked_since() const { return worst_ == nullptr || on_its_way_ ? 0 : worst_->servers.blocked_since_ns; }
+    std::uint64_t blocked_since() const {
+        return worst_ == nullptr || on_its_way_ ? 0 : worst_->servers.blocked_since_ns;
+    }
 
-    // Any stream that comes to its timers may have them. Where none does a new stand-in will, for the pools of the stream that has them; one that has been called back has no pools, and
-    // its go to a stream that has.
+    // Any stream that comes to its timers may have them. Where none does a new stand-in will, for the pools of the
+    // stream that has them; one that has been called back has no pools, and its go to a stream that has.
     void wake_sleepers(const Watched& one) {
         late_ = true;
         const bool called_back = one.stands_in != nullptr && one.stands_in->over;
@@ -358,10 +373,12 @@ private:
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             const Watched& one = at(rank);
             if (one.stream == nullptr) continue;
-            if (one.stands_in != nullptr && one.heart.now() < hart::Pulse::stands) continue;   // it may move for ever, and lends nobody its hart
+            // it may move for ever, and lends nobody its hart
+            if (one.stands_in != nullptr && one.heart.now() < hart::Pulse::stands) continue;
             all.add(one.heart.now(), one.heart.since_ns(), one.stand_in != nullptr);
             if (one.heart.stuck() && waits_for_it(*one.stream)) all.add(one.heart.now(), one.heart.since_ns(), false);
-            const std::size_t which = static_cast<std::size_t>(std::find(lacking, lacking + lacking_, holder_of(of_, *one.stream)) - lacking);
+            const std::size_t which =
+                static_cast<std::size_t>(std::find(lacking, lacking + lacking_, holder_of(of_, *one.stream)) - lacking);
             if (which == lacking_) continue;
             own[which].add(one.heart.now(), one.heart.since_ns(), false);
             if (rescue_.lent != 0 && one.heart.switched() && !first_) rescue_.of_domains.relieved();
@@ -369,7 +386,8 @@ private:
         for (std::size_t i = 0; i < lacking_; ++i) {
             const hart::Servers& served = own[i].awake != 0 ? own[i] : all;
             // Those who compute where harts are withheld do so on purpose, and the lookout sees how long.
-            roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) || all.standing > rescue_.lent;
+            roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) ||
+                            all.standing > rescue_.lent;
         }
         if (all.blocked > rescue_.lent) roots_blocked_since_ns_ = all.blocked_since_ns;
     }
@@ -387,13 +405,17 @@ private:
         if (bound == 0) return helping < live_contexts();
         if (rescue_.running.load() < bound) return true;
         rescue_.refused.fetch_add(1);
-        tell("as many OS threads rescue as may (WEFT_RESCUE_BOUND, weft_settings.rescue_bound), and they are stuck, too: allow more");
+        tell(
+            "as many OS threads rescue as may (WEFT_RESCUE_BOUND, weft_settings.rescue_bound), and they are stuck, "
+            "too: allow more");
         return false;
     }
 
     // With the primary unit.
     std::size_t live_contexts() const {
-        return 1 + guests_ + static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) - sum(of_, trace::Count::finished));
+        return 1 + guests_ +
+               static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) -
+                                        sum(of_, trace::Count::finished));
     }
 
     // Null: nothing is to be done, or there is no memory.
@@ -463,23 +485,25 @@ private:
     }
 
     void note_calm() {
-        const bool busy = awake_ || late_ || worst_ != nullptr || lacking_ != 0 || rescue_.lent != 0 || anything_waits();
+        const bool busy =
+            awake_ || late_ || worst_ != nullptr || lacking_ != 0 || rescue_.lent != 0 || anything_waits();
         rescue_.calm = busy ? 0 : rescue_.calm + 1;
     }
 
-    // Back on the bells, if nothing has come meanwhile. hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+    // Back on the bells, if nothing has come meanwhile. hart/README.md, "Going to sleep and being woken": the numbers
+    // are its steps.
     bool settle_down() {
         probe(Probe::watch_before_listening);
         rescue_.sleeper.rise();
         rescue_.look_ns.store(os::forever);
-        rescue_.sleeper.prepare();                                        // 1
+        rescue_.sleeper.prepare();   // 1
         std::lock_guard guard(of_.lock);
         for (Pool* pool = of_.pools; pool != nullptr; pool = pool->next) watch_pool(of_, *pool);   // 2
-        if (anything_waits()) {                                           // 3
-            rescue_.sleeper.cancel();                                     // 4a
+        if (anything_waits()) {                                                                    // 3
+            rescue_.sleeper.cancel();                                                              // 4a
             return false;
         }
-        return rescue_.sleeper.lie_down();                                // 4b
+        return rescue_.sleeper.lie_down();   // 4b
     }
 
     void tell(const char* remedy);
@@ -487,15 +511,15 @@ private:
     Process& of_;
     Rescue& rescue_;
     const std::uint64_t now_ns_;
-    const bool first_;                 // nobody has looked before: what it finds is what the next one compares with
-    std::size_t stuck_ = 0;            // harts
-    std::size_t guests_ = 0;           // OS threads of the program's that have been inside
-    Stream* free_ = nullptr;           // which is not stuck
-    bool late_ = false;                // units sleep on a stream that is stuck, and their time has come
-    bool on_its_way_ = false;          // who is to stand in for one of them
-    bool awake_ = false;               // somebody stands in, and runs something
-    const Served* worst_ = nullptr;    // of the pools that are stuck, the one that fewest have come to
-    std::size_t lacking_ = 0;          // roots that want more harts
+    const bool first_;                // nobody has looked before: what it finds is what the next one compares with
+    std::size_t stuck_ = 0;           // harts
+    std::size_t guests_ = 0;          // OS threads of the program's that have been inside
+    Stream* free_ = nullptr;          // which is not stuck
+    bool late_ = false;               // units sleep on a stream that is stuck, and their time has come
+    bool on_its_way_ = false;         // who is to stand in for one of them
+    bool awake_ = false;              // somebody stands in, and runs something
+    const Served* worst_ = nullptr;   // of the pools that are stuck, the one that fewest have come to
+    std::size_t lacking_ = 0;         // roots that want more harts
     bool roots_stuck_ = false;
     std::uint64_t roots_blocked_since_ns_ = 0;   // more harts are blocked than are lent, the first of them since then
 };
@@ -521,12 +545,15 @@ void Look::tell(const char* remedy) {
         line("  stream %zu '%s', OS thread %u", rank, name, one.stream->carrier.thread_id.load());
         if (running != nullptr && os::peek(running, unit, sizeof unit) == sizeof unit) {
             const Unit& of = *reinterpret_cast<const Unit*>(unit);
-            line(", runs unit %llu '%.*s'", static_cast<unsigned long long>(of.id), static_cast<int>(sizeof of.name - 1), of.name);
+            line(", runs unit %llu '%.*s'", static_cast<unsigned long long>(of.id),
+                 static_cast<int>(sizeof of.name - 1), of.name);
         }
-        line(": %s for %.2f s\n", one.heart.now() >= hart::Pulse::stands ? "it uses no time, and has not switched" : "it has not switched",
+        line(": %s for %.2f s\n",
+             one.heart.now() >= hart::Pulse::stands ? "it uses no time, and has not switched" : "it has not switched",
              static_cast<double>(now_ns_ - one.heart.since_ns()) / 1e9);
     }
-    line("weft: %s; calls that block go by weft_blocking, and what is waited for by weft's own means lets others run\n", remedy);
+    line("weft: %s; calls that block go by weft_blocking, and what is waited for by weft's own means lets others run\n",
+         remedy);
     std::fwrite(text, 1, length, stderr);
 }
 
@@ -537,10 +564,13 @@ void called(Sleeper& self) {
     if (!of.lookout.watch(0) && of.lookout.thread_there()) of.lookout.watch(0);
 }
 
-}  // namespace
+}   // namespace
 
 Rescue::Rescue(Process& of)
-    : mode(of.settings.values.rescue), sleeper(of, called), carriers{of, "weft/rescue", Carriers::What::rescue}, of_pools(look_every_ns(), helps() ? longest_wait_ns : report_after_ns),
+    : mode(of.settings.values.rescue),
+      sleeper(of, called),
+      carriers{of, "weft/rescue", Carriers::What::rescue},
+      of_pools(look_every_ns(), helps() ? longest_wait_ns : report_after_ns),
       of_domains(look_every_ns(), helps() ? longest_wait_ns : report_after_ns) {}
 
 Rescue::~Rescue() { os::release(watched); }
@@ -601,4 +631,4 @@ std::uint64_t watch_over(Process& of, std::uint64_t now_ns) {
     return due_ns > now_ns ? due_ns : Look(of, now_ns, due_ns == 0).look();
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -21,22 +21,30 @@ void tell(const Process& of, const Shortage& shortage, const char* what_next) {
     const Unit& first = *shortage.units.front();
     const auto id = static_cast<unsigned long long>(first.id);
     char others[64] = "";
-    if (const std::size_t more = shortage.count.load() - 1; more != 0) std::snprintf(others, sizeof others, ", with %zu others that are detached,", more);
+    if (const std::size_t more = shortage.count.load() - 1; more != 0)
+        std::snprintf(others, sizeof others, ", with %zu others that are detached,", more);
     if (first.kind == Kind::hosted) {
-        std::fprintf(stderr, "weft: unit %llu, which is detached and hosted%s has not run: pthread_create is refused for it (see ulimit -u and the cgroup's "
-                             "pids.max); %s\n", id, others, what_next);
+        std::fprintf(stderr,
+                     "weft: unit %llu, which is detached and hosted%s has not run: pthread_create is refused for it "
+                     "(see ulimit -u and the cgroup's "
+                     "pids.max); %s\n",
+                     id, others, what_next);
         return;
     }
-    std::fprintf(stderr, "weft: unit %llu, which is detached%s has not run: no stack of %zu bytes can be had for it; %s. Have fewer units at once, or smaller "
-                         "stacks (WEFT_STACK_BYTES, stack_bytes), or see ulimit -v, the cgroup's memory.max and vm.max_map_count\n",
-                 id, others, stack_bytes_of(of, first), what_next);
+    std::fprintf(
+        stderr,
+        "weft: unit %llu, which is detached%s has not run: no stack of %zu bytes can be had for it; %s. Have fewer "
+        "units at once, or smaller "
+        "stacks (WEFT_STACK_BYTES, stack_bytes), or see ulimit -v, the cgroup's memory.max and vm.max_map_count\n",
+        id, others, stack_bytes_of(of, first), what_next);
 }
 
 // Under the lock.
 void put(Shortage& shortage, Unit& unit) {
     shortage.check();
     shortage.units.push_back(&unit);
-    shortage.count.store(shortage.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed: a hint
+    // relaxed: a hint
+    shortage.count.store(shortage.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 // Under the lock, of `most` at most.
@@ -51,7 +59,8 @@ Shortage::Units take(Shortage& shortage, std::size_t most) {
 
 void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns);
 
-// They are tried in the order in which they came. Where the program has promised that one alone pushes, the stream that is here runs one; another waits on.
+// They are tried in the order in which they came. Where the program has promised that one alone pushes, the stream that
+// is here runs one; another waits on.
 void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
     while (Unit* const unit = units.pop_front()) {
         if (!unit->pool->one_pushes()) {
@@ -105,13 +114,14 @@ void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns) {
     arm(stream, shortage.timer);
 }
 
-}  // namespace
+}   // namespace
 
 void keep_for_stack(Stream& stream, Unit& unit) {
     Shortage& shortage = stream.of->shortage;
     const std::uint64_t now_ns = os::now_ns();
     std::lock_guard guard(shortage.lock);
-    if (!shortage.any() && now_ns - shortage.tried_ns > 2 * Shortage::longest_pause_ns) {   // a shortage of its own, and not the one before
+    // a shortage of its own, and not the one before
+    if (!shortage.any() && now_ns - shortage.tried_ns > 2 * Shortage::longest_pause_ns) {
         shortage.pause_ns = Shortage::shortest_pause_ns;
         shortage.since_ns = now_ns;
     }
@@ -160,4 +170,4 @@ void tell_of_kept(Process& of) {
     if (of.shortage.any()) tell(of, of.shortage, "the runtime ends, and it never will");
 }
 
-}  // namespace weft
+}   // namespace weft

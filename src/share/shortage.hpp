@@ -1,5 +1,6 @@
-// Detached units for which no stack, or no pthread, can be had. Nobody could be told that such a unit has not run, so it does not end: it waits here, still ready,
-// and goes back into its pool now and then, as long as the runtime runs. doc/decisions/0044 tells why.
+// Detached units for which no stack, or no pthread, can be had. Nobody could be told that such a unit has not run, so
+// it does not end: it waits here, still ready, and goes back into its pool now and then, as long as the runtime runs.
+// doc/decisions/0044 tells why.
 #pragma once
 
 #include <cstddef>
@@ -24,4 +25,4 @@ bool try_kept_again(Process& of);
 // Afterwards: those that have not run are told of.
 void tell_of_kept(Process& of);
 
-}  // namespace weft
+}   // namespace weft

@@ -45,7 +45,8 @@ public:
     // False: not even all of them make it fail again.
     bool shrink() {
         if (!fails(best_)) return false;
-        // With a few of them it would often fail as well, and most runs have many behind the one that matters: the tail first.
+        // With a few of them it would often fail as well, and most runs have many behind the one that matters: the tail
+        // first.
         for (std::size_t part = (best_.size() + 1) / 2; part > 0 && tries_ < most_tries;) {
             if (leave_out_parts(part)) {
                 part = std::min(part, (best_.size() + 1) / 2);
@@ -71,7 +72,8 @@ private:
         for (std::size_t end = best_.size(); end > 0 && tries_ < most_tries;) {
             const std::size_t begin = end > part ? end - part : 0;
             std::vector<Deviation> fewer = best_;
-            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(begin), fewer.begin() + static_cast<std::ptrdiff_t>(end));
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(begin),
+                        fewer.begin() + static_cast<std::ptrdiff_t>(end));
             if (fails(fewer)) {
                 best_ = std::move(fewer);
                 any = true;
@@ -112,15 +114,16 @@ std::string quoted(const std::string& output) {
     return text;
 }
 
-void report(const options& with, Recorder& recorder, const Plan& plan, const std::function<void()>& body, const Outcome& came,
-            result& made) {
+void report(const options& with, Recorder& recorder, const Plan& plan, const std::function<void()>& body,
+            const Outcome& came, result& made) {
     made.failed = true;
     made.report = came.text + quoted(came.output);
     std::vector<Deviation> deviations = came.deviations;
     if (with.shrink && came.all_deviations) {
         Shrinking shrinking(recorder, plan, body, came);
         if (!shrinking.shrink()) {
-            made.report += "it did not fail again when it was replayed: the body depends on something else than the schedule\n";
+            made.report +=
+                "it did not fail again when it was replayed: the body depends on something else than the schedule\n";
             made.replay = replay_text(deviations);
             return;
         }
@@ -132,13 +135,15 @@ void report(const options& with, Recorder& recorder, const Plan& plan, const std
     traced.limits.trace = true;
     traced.strategy = replayed(deviations);
     const Outcome again = recorder.run(traced, body);
-    if (!again.failed) made.report += "it did not fail again when its steps were noted: the body depends on something else than the schedule\n";
+    if (!again.failed)
+        made.report +=
+            "it did not fail again when its steps were noted: the body depends on something else than the schedule\n";
     made.report += table_of(*recorder.record(), with.lines);
     made.replay = replay_text(deviations);
     made.report += "replay: " + made.replay + "\n";
 }
 
-}  // namespace
+}   // namespace
 
 result explore(const options& with, const std::function<void()>& body) {
     result made;
@@ -165,7 +170,8 @@ result explore(const options& with, const std::function<void()>& body) {
         made.refusable = came.faults_asked;
         made.failed = came.failed;
         made.replay = with.replay;
-        if (came.failed || with.trace) made.report = came.text + quoted(came.output) + table_of(*recorder.record(), with.lines);
+        if (came.failed || with.trace)
+            made.report = came.text + quoted(came.output) + table_of(*recorder.record(), with.lines);
         return made;
     }
     for (std::uint64_t i = 0; i < with.seeds; ++i) {
@@ -185,4 +191,4 @@ result explore(const options& with, const std::function<void()>& body) {
     return made;
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

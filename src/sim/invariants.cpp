@@ -24,8 +24,11 @@ bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() ==
 
 // It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {
-    if (stream.role.guest != nullptr && !stands(*stream.role.guest, Keeps::waits) && !stands(*stream.role.guest, Keeps::wants)) return false;
-    return !stream.holds_hart && stream.serving.domain == nullptr && stream.carrier.thread_id.load() != 0 && !stream.asked().has(attention::pause | attention::exit);
+    if (stream.role.guest != nullptr && !stands(*stream.role.guest, Keeps::waits) &&
+        !stands(*stream.role.guest, Keeps::wants))
+        return false;
+    return !stream.holds_hart && stream.serving.domain == nullptr && stream.carrier.thread_id.load() != 0 &&
+           !stream.asked().has(attention::pause | attention::exit);
 }
 
 // A pool of the user's answers by his own code, which may do anything.
@@ -36,15 +39,21 @@ std::string lost_wake_up(const Stream& stream) {
     if (!rests(stream)) return {};
     for (std::size_t i = 0; i < stream.sched->count; ++i) {
         if (!holds_work(*stream.sched->pools[i])) continue;
-        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while a unit is ready in pool %zu of its scheduler\n",
-                        stream.rank, i);
+        return sentence(
+            "a wake-up was lost: every hart waits, and stream %zu sleeps while a unit is ready in pool %zu of its "
+            "scheduler\n",
+            stream.rank, i);
     }
     if (stream.own != nullptr && holds_work(*stream.own)) {
-        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while a unit that is bound to it is ready\n", stream.rank);
+        return sentence(
+            "a wake-up was lost: every hart waits, and stream %zu sleeps while a unit that is bound to it is ready\n",
+            stream.rank);
     }
     if (has_mail(stream)) {
-        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while it is asked for something (attention %#x)\n",
-                        stream.rank, stream.attention.load());
+        return sentence(
+            "a wake-up was lost: every hart waits, and stream %zu sleeps while it is asked for something (attention "
+            "%#x)\n",
+            stream.rank, stream.attention.load());
     }
     return {};
 }
@@ -61,9 +70,12 @@ void count_alive(void* object, void* raw) {
 
 // A guest that can go on has a hart, or is asked for one.
 std::string guest_that_is_lost(const Stream& stream) {
-    if (stream.role.guest == nullptr || stream.role.guest->unit == nullptr || !stands(*stream.role.guest, Keeps::waits)) return {};
-    if (!stream.role.guest->unit->life.is(State::ready) || stream.role.guest->unit->pool != stream.role.guest->pool) return {};
-    return sentence("a guest is lost: the unit of stream %zu is ready, and nobody is asked for a hart for it\n", stream.rank);
+    if (stream.role.guest == nullptr || stream.role.guest->unit == nullptr || !stands(*stream.role.guest, Keeps::waits))
+        return {};
+    if (!stream.role.guest->unit->life.is(State::ready) || stream.role.guest->unit->pool != stream.role.guest->pool)
+        return {};
+    return sentence("a guest is lost: the unit of stream %zu is ready, and nobody is asked for a hart for it\n",
+                    stream.rank);
 }
 
 // Who holds a hart is counted once: those of the streams, by whoever has one.
@@ -87,19 +99,22 @@ std::string grant_that_is_lost(const Process& of) {
         loose += stands(*guest, Keeps::loose);
     }
     if (wanting == 0 || (loose == 0 && of.base.granted() >= of.base.limit_in_effect())) return {};
-    return sentence("a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting, of.base.limit_in_effect(), of.base.granted(), loose);
+    return sentence(
+        "a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting,
+        of.base.limit_in_effect(), of.base.granted(), loose);
 }
 
 std::string units_that_are_lost(Process& of) {
     Counted counted;
     of.descriptors.each(count_alive, &counted);
-    const std::uint64_t created = sum(of, trace::Count::created) + sum(of, trace::Count::revived), finished = sum(of, trace::Count::finished);
+    const std::uint64_t created = sum(of, trace::Count::created) + sum(of, trace::Count::revived),
+                        finished = sum(of, trace::Count::finished);
     if (created == finished + counted.alive) return {};
-    return sentence("units are lost: %llu were created or revived, %llu have ended and %zu live\n", static_cast<unsigned long long>(created),
-                    static_cast<unsigned long long>(finished), counted.alive);
+    return sentence("units are lost: %llu were created or revived, %llu have ended and %zu live\n",
+                    static_cast<unsigned long long>(created), static_cast<unsigned long long>(finished), counted.alive);
 }
 
-}  // namespace
+}   // namespace
 
 std::string broken_invariant() {
     Process* const of = process_or_null();
@@ -123,19 +138,29 @@ void describe_units(std::string& text) {
         const Stream* const stream = of->streams[rank];
         if (stream == nullptr) continue;
         text += sentence("  stream %zu: %s; attention %#x\n", rank,
-                         stream->running != nullptr ? "runs a unit" : rests(*stream) ? "rests" : "is at work", stream->attention.load());
+                         stream->running != nullptr ? "runs a unit"
+                         : rests(*stream)           ? "rests"
+                                                    : "is at work",
+                         stream->attention.load());
     }
     of->base.each([&](const hart::Root& root) {   // nobody runs, so nobody has the base's lock
         text += sentence("  %s: has %zu harts, %zu of them on their way, asks for %td, is to give back %u%s%s\n",
-                         &root == &of->streams_root ? "the streams' root" : root.guest ? "a guest's root" : "a domain's root", root.held, root.coming, root.asked, root.wanted_back.load(),
+                         &root == &of->streams_root ? "the streams' root"
+                         : root.guest               ? "a guest's root"
+                                                    : "a domain's root",
+                         root.held, root.coming, root.asked, root.wanted_back.load(),
                          root.lulled.load() ? ", has nothing to do" : "", root.closing ? ", is closing" : "");
     });
-    each_unit(*of, [](const weft_unit_info* info, void* raw) {
-        auto& to = *static_cast<std::string*>(raw);
-        to += sentence("  unit %llu '%s': state %d", static_cast<unsigned long long>(info->id), info->name, static_cast<int>(info->state));
-        if (info->waits_for[0] != '\0') to += sentence(", waits for %s %p", info->waits_for, info->waits_object);
-        to += '\n';
-    }, &text);
+    each_unit(
+        *of,
+        [](const weft_unit_info* info, void* raw) {
+            auto& to = *static_cast<std::string*>(raw);
+            to += sentence("  unit %llu '%s': state %d", static_cast<unsigned long long>(info->id), info->name,
+                           static_cast<int>(info->state));
+            if (info->waits_for[0] != '\0') to += sentence(", waits for %s %p", info->waits_for, info->waits_object);
+            to += '\n';
+        },
+        &text);
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

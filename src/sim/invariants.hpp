@@ -11,4 +11,4 @@ std::string broken_invariant();
 // Streams and units, a line each.
 void describe_units(std::string& text);
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -42,7 +42,7 @@ bool parse_one(const char*& at, Deviation& made) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 std::string replay_text(const std::vector<Deviation>& deviations) {
     std::string text;
@@ -66,7 +66,8 @@ bool parse_replay(const char* text, std::vector<Deviation>& deviations, std::str
         const char* const begin = at;
         Deviation made;
         if (!parse_one(at, made) || (*at != ',' && *at != '\0')) {
-            wrong = "'" + std::string(begin) + "' is no deviation: one reads 0@57>2 (hart, '@', step, what), as reports print them";
+            wrong = "'" + std::string(begin) +
+                    "' is no deviation: one reads 0@57>2 (hart, '@', step, what), as reports print them";
             return false;
         }
         deviations.push_back(made);
@@ -74,4 +75,4 @@ bool parse_replay(const char* text, std::vector<Deviation>& deviations, std::str
     return true;
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

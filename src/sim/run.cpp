@@ -19,14 +19,16 @@ namespace {
 
 constexpr std::size_t most_output = 16 * 1024;
 
-[[noreturn]] void run_child(const Plan& plan, const std::function<void()>& body, Record& record, int output, pid_t parent) {
+[[noreturn]] void run_child(const Plan& plan, const std::function<void()>& body, Record& record, int output,
+                            pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);   // what a run has printed is there when it crashes
     alarm(plan.most_seconds);
-    setenv("WEFT_DEADLOCK", "ignore", 0);   // the machine itself tells of a run that is stuck; a scenario of the report asks for it
+    // the machine itself tells of a run that is stuck; a scenario of the report asks for it
+    setenv("WEFT_DEADLOCK", "ignore", 0);
     __libc_single_threaded = 0;   // the C++ library leaves out some of what virtual harts need, too, where it is set
     const auto strategy = plan.strategy();
     machine_quiet = broken_invariant;
@@ -70,22 +72,25 @@ void judge(int status, const Record& record, const Plan& plan, Outcome& made) {
         made.text = record.text;
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
         made.kind = "too slow";
-        made.text = "it took more than " + std::to_string(plan.most_seconds) + " s: probably a loop without a point of pre-emption\n";
+        made.text = "it took more than " + std::to_string(plan.most_seconds) +
+                    " s: probably a loop without a point of pre-emption\n";
     } else if (WIFSIGNALED(status)) {
         made.kind = std::string("signal ") + strsignal(WTERMSIG(status));
         made.text = "it ended by a signal: " + std::string(strsignal(WTERMSIG(status))) + "\n";
     } else if (record.end == End::none) {
         made.kind = "exit";
-        made.text = "the process exited with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of the run\n";
+        made.text =
+            "the process exited with status " + std::to_string(WEXITSTATUS(status)) + " in the middle of the run\n";
     } else {
         made.failed = false;
     }
 }
 
-}  // namespace
+}   // namespace
 
 Recorder::Recorder() : output_(static_cast<int>(memfd_create("weft-sim-output", MFD_CLOEXEC))) {
-    void* const memory = mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const memory =
+        mmap(nullptr, sizeof(Record), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     record_ = memory == MAP_FAILED ? nullptr : static_cast<Record*>(memory);
 }
 
@@ -122,4 +127,4 @@ Outcome Recorder::run(const Plan& plan, const std::function<void()>& body) {
     return made;
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -18,9 +18,9 @@ struct Plan {
 
 struct Outcome {
     bool failed = false;
-    std::string kind;       // a word or two: runs that fail in the same way have the same
-    std::string text;       // what is wrong, in lines
-    std::string output;     // what the run has printed
+    std::string kind;     // a word or two: runs that fail in the same way have the same
+    std::string text;     // what is wrong, in lines
+    std::string output;   // what the run has printed
     std::uint64_t steps = 0;
     std::uint64_t faults_asked = 0;
     std::vector<Deviation> deviations;
@@ -46,4 +46,4 @@ private:
 // The table of steps of the run that was noted last, with Limits::trace: its last `most` lines.
 std::string table_of(const Record& record, std::size_t most);
 
-}  // namespace weft::sim
+}   // namespace weft::sim

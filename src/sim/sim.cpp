@@ -13,7 +13,8 @@ bool simulated() noexcept { return machine_runs(); }
 
 void check(bool holds, const char* what, const weft::location& where) {
     if (holds) return;
-    const std::string text = std::string("this does not hold: ") + what + " (" + where.file_name() + ":" + std::to_string(where.line()) + ")\n";
+    const std::string text = std::string("this does not hold: ") + what + " (" + where.file_name() + ":" +
+                             std::to_string(where.line()) + ")\n";
     if (machine_runs()) machine_fail(End::check, text);
     std::fputs(("weft::sim: " + text).c_str(), stderr);
     std::abort();
@@ -45,4 +46,4 @@ void thread::join() {
     body_ = nullptr;
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

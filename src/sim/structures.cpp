@@ -23,7 +23,8 @@ void check_object(const Unit& unit) {
     case Waits::mutex: {
         const auto mutex = sync::at<sync::Mutex>(object);
         mutex.check_whole();
-        if (auto* const owes = mutex.body().signalled; owes != nullptr && mutex.is_held()) sync::Condition(*owes->word, *owes).check_whole();
+        if (auto* const owes = mutex.body().signalled; owes != nullptr && mutex.is_held())
+            sync::Condition(*owes->word, *owes).check_whole();
         return;
     }
     case Waits::event: return sync::at<sync::Event>(object).check_whole();
@@ -31,7 +32,9 @@ void check_object(const Unit& unit) {
     case Waits::latch: return sync::at<sync::Latch>(object).check_whole();
     case Waits::barrier: return sync::at<sync::Barrier>(object).check_whole();
     case Waits::rwlock: return sync::at<sync::RwLock>(object).check_whole();
-    case Waits::channel: return handles::to_object<sync::Channel>(handles::Thing::channel, object, "a rest of the simulator")->check_whole();
+    case Waits::channel:
+        return handles::to_object<sync::Channel>(handles::Thing::channel, object, "a rest of the simulator")
+            ->check_whole();
     default: return;
     }
 }
@@ -63,13 +66,15 @@ void check_carriers(const Process& of, const Carriers& by) {
     std::size_t staying = 0, leaving = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream == nullptr || by.sent == nullptr || stream->levels.main->pools[0] != by.sent || stream->ending.joint.done()) continue;
+        if (stream == nullptr || by.sent == nullptr || stream->levels.main->pools[0] != by.sent ||
+            stream->ending.joint.done())
+            continue;
         ++(stream->ending.freeing.load() ? leaving : staying);
     }
     by.check_whole(staying, leaving);
 }
 
-}  // namespace
+}   // namespace
 
 void check_structures(Process& of) {
     check_whole(of);
@@ -97,4 +102,4 @@ void check_structures(Process& of) {
     if (check_keys != nullptr) check_keys();
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -1,4 +1,5 @@
-// The structures that harts share, each of which is asked whether it holds together (check(), check_whole()) while no hart runs.
+// The structures that harts share, each of which is asked whether it holds together (check(), check_whole()) while no
+// hart runs.
 #pragma once
 
 namespace weft {
@@ -10,4 +11,4 @@ namespace weft::sim {
 // Ends the run by an assertion where something does not hold.
 void check_structures(Process& of);
 
-}  // namespace weft::sim
+}   // namespace weft::sim

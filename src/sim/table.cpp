@@ -11,7 +11,7 @@
 namespace weft::sim {
 namespace {
 
-constexpr int width = 30;                 // of a column
+constexpr int width = 30;   // of a column
 
 // The line of the source, where the source is there.
 std::string source_line(const char* file, std::uint32_t line) {
@@ -52,7 +52,7 @@ std::vector<Line> lines_of(const Record& record) {
     return lines;
 }
 
-}  // namespace
+}   // namespace
 
 std::string table_of(const Record& record, std::size_t most) {
     const std::vector<Line> lines = lines_of(record);
@@ -76,7 +76,9 @@ std::string table_of(const Record& record, std::size_t most) {
         text += cell;
         text.append(static_cast<std::size_t>(columns[step.hart] * (width + 2)), ' ');
         const char* const slash = std::strrchr(step.file, '/');
-        std::string where = step.line == 0 ? "" : std::string(" ") + (slash != nullptr ? slash + 1 : step.file) + ":" + std::to_string(step.line);
+        std::string where = step.line == 0 ? ""
+                                           : std::string(" ") + (slash != nullptr ? slash + 1 : step.file) + ":" +
+                                                 std::to_string(step.line);
         if (lines[i].times > 1) where += " x" + std::to_string(lines[i].times);
         std::snprintf(cell, sizeof cell, "  %-*s", width, (step.what + where).c_str());
         text += cell;
@@ -88,4 +90,4 @@ std::string table_of(const Record& record, std::size_t most) {
     return text;
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -15,9 +15,11 @@ namespace weft::sync {
             if (missing == 0) return fail(WEFT_INVALID, "nobody is expected any more in this phase of the barrier");
         }
         Waiter waiter;
-        const weft_status status = wait_at(Barrier::Arrival(barrier), waiter, forever, Waits::barrier, barrier.address());
-        if (waiter.mark == 0) [[likely]] return status;   // else it has turned out to be the last
+        const weft_status status =
+            wait_at(Barrier::Arrival(barrier), waiter, forever, Waits::barrier, barrier.address());
+        if (waiter.mark == 0) [[likely]]
+            return status;   // else it has turned out to be the last
     }
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

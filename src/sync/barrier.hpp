@@ -14,8 +14,8 @@ struct BarrierBody {
     WaiterRing<Who> ring;
     void (*completion)(void*) = nullptr;
     void* argument = nullptr;
-    std::uint32_t expected = 0;            // in the next phase
-    atomic<std::uint32_t> phase{0};        // read without the lock by those who wait for its end
+    std::uint32_t expected = 0;       // in the next phase
+    atomic<std::uint32_t> phase{0};   // read without the lock by those who wait for its end
 };
 
 template <class Who, class Orders = WordOrders>
@@ -53,7 +53,8 @@ public:
         return true;
     }
 
-    // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1 the barrier may be gone.
+    // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1 the barrier may be
+    // gone.
     std::uint32_t arrive_last() {
         const std::uint32_t seen = word_.lock();
         check(seen);
@@ -105,8 +106,8 @@ public:
         std::uint32_t phase_;
     };
 
-    // Arriving and waiting in one, for one who is not the last: if it is after all, nothing is done (Waiter::mark is 1), and it has
-    // to arrive by itself, since the completion is to be called by it, on its own stack.
+    // Arriving and waiting in one, for one who is not the last: if it is after all, nothing is done (Waiter::mark is
+    // 1), and it has to arrive by itself, since the completion is to be called by it, on its own stack.
     class Arrival {
     public:
         using Word = BasicWord<Orders>;
@@ -160,4 +161,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -1,5 +1,5 @@
-// A bounded channel. Everything is under the word's busy bit; the other bits tell those who look from outside whether it is worth
-// to come in. Elements go straight from who sends to who waits, past the buffer, when somebody waits.
+// A bounded channel. Everything is under the word's busy bit; the other bits tell those who look from outside whether
+// it is worth to come in. Elements go straight from who sends to who waits, past the buffer, when somebody waits.
 //
 // Invariants: receivers wait only while there is nothing to receive, senders only while there is no room.
 #pragma once
@@ -30,14 +30,16 @@ public:
     struct Elements {
         std::size_t bytes;
         std::size_t capacity;
-        void (*move)(void* to, void* from);        // null: the bytes are copied
-        void (*drop)(void* element);               // null: nothing
+        void (*move)(void* to, void* from);   // null: the bytes are copied
+        void (*drop)(void* element);          // null: nothing
     };
 
-    BasicChannel(const Elements& elements, char* buffer) : elements_(elements), buffer_(buffer), word_(writable.only_if(elements.capacity != 0)) {}
+    BasicChannel(const Elements& elements, char* buffer)
+        : elements_(elements), buffer_(buffer), word_(writable.only_if(elements.capacity != 0)) {}
 
     std::size_t length() const { return count_.load(std::memory_order_relaxed); }   // relaxed: a hint
-    bool somebody_waits() const { return !senders_.empty() || !receivers_.empty(); }   // asked when nobody else knows it
+    // asked when nobody else knows it
+    bool somebody_waits() const { return !senders_.empty() || !receivers_.empty(); }
 
     // What is left goes.
     void drop_all() {
@@ -68,7 +70,8 @@ public:
     }
     void unlock(ChannelBits seen) { word_.unlock(outside(seen)); }
 
-    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was waiting for it is in `claimed`.
+    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was waiting for it is in
+    // `claimed`.
     bool try_send(ChannelBits seen, Waiter& waiter, Claimed<Who>& claimed) {
         if (seen.has(closed)) return answer(waiter, Answer::closed);
         if (Waiter* receiver = claim_first(receivers_)) {
@@ -135,7 +138,8 @@ public:
             return true;
         }
         void withdraw(Waiter& waiter) { of_.leave(ring(), waiter); }
-        // Without a buffer a receiver finds nothing but a sender that is listed; so one side may look, and the other must not.
+        // Without a buffer a receiver finds nothing but a sender that is listed; so one side may look, and the other
+        // must not.
         bool expected() const { return sends && of_.elements_.capacity == 0; }
 
     private:
@@ -207,10 +211,10 @@ private:
     const Elements elements_;
     char* const buffer_;
     Word word_;
-    plain<std::size_t> first_{0};          // of the oldest element
+    plain<std::size_t> first_{0};   // of the oldest element
     atomic<std::size_t> count_{0};
     WaiterRing<Who> senders_;
     WaiterRing<Who> receivers_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

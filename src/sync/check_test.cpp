@@ -39,5 +39,5 @@ TEST(SyncCheckDeathTest, AReadWriteLockThatIsReadAndWrittenStopsTheProcess) {
     EXPECT_DEATH(at<RwLock>(&memory).unlock(nullptr), "does not hold");
 }
 
-}  // namespace
-}  // namespace weft::sync
+}   // namespace
+}   // namespace weft::sync

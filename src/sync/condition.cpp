@@ -7,8 +7,8 @@
 namespace weft::sync {
 namespace {
 
-// How many times in a row a stream is passed on from a waiting unit to the one that it has signalled, before the others on
-// it have their turn.
+// How many times in a row a stream is passed on from a waiting unit to the one that it has signalled, before the others
+// on it have their turn.
 constexpr std::uint32_t passes_in_a_row = 64;
 
 // The unit waits, and lets the mutex go, once its context is saved.
@@ -17,10 +17,12 @@ struct Release : Suspension {
     Mutex& mutex;
     Waiter& waiter;
 
-    Release(Unit& unit, Condition& at, Mutex& of, Waiter& as) : Suspension{unit}, condition(at), mutex(of), waiter(as) {}
+    Release(Unit& unit, Condition& at, Mutex& of, Waiter& as)
+        : Suspension{unit}, condition(at), mutex(of), waiter(as) {}
 
     void publish() {
-        Mutex let_go = mutex;   // a copy: the unit, and its stack, may go on as soon as it is in the ring and can be signalled
+        // a copy: the unit, and its stack, may go on as soon as it is in the ring and can be signalled
+        Mutex let_go = mutex;
         condition.enlist(waiter, let_go);
         unlock(let_go);
     }
@@ -41,7 +43,10 @@ struct Release : Suspension {
     Party party(caller, deadline_ns != forever);
     Waiter waiter(party);
     // To one that looks, on another stream, the mutex goes as it is: it need not fetch it once more.
-    const Waiter* const next = unless != nullptr ? nullptr : condition.pass(mutex, waiter, [](const Waiter& first) { return first.who.looks(); }, Entrance());
+    const Waiter* const next =
+        unless != nullptr ? nullptr
+                          : condition.pass(
+                                mutex, waiter, [](const Waiter& first) { return first.who.looks(); }, Entrance());
     if (next != nullptr) {
         const Whom heir = next->who;
         if (caller.unit != nullptr) caller.unit->latest_lock = nullptr;
@@ -80,7 +85,8 @@ template <class By>
 [[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
     Mutex::Word& word = mutex.word();   // the rest of the mutex is found by it, and need not be kept over the switch
     Waiter waiter(self);
-    const Waiter* const next = condition.pass(mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
+    const Waiter* const next = condition.pass(
+        mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
     if (next == nullptr) return wait_condition(condition, mutex, forever, nullptr, nullptr);
     Unit& heir = next->who.unit();
     if (heir.context == nullptr) __builtin_unreachable();   // it has left
@@ -103,11 +109,12 @@ template <class By>
     return wait_condition(condition, mutex, forever, nullptr, nullptr);
 }
 
-[[gnu::noinline]] weft_status pass_on_among_others(Stream& stream, Unit& self, Condition condition, Mutex mutex) noexcept {
+[[gnu::noinline]] weft_status pass_on_among_others(Stream& stream, Unit& self, Condition condition,
+                                                   Mutex mutex) noexcept {
     return pass_on(stream, self, condition, mutex, Leaving<Condition::Word>());
 }
 
-}  // namespace
+}   // namespace
 
 // The cheapest way, for a ULT that has locked a plain mutex and signalled.
 [[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex) noexcept {
@@ -117,12 +124,13 @@ template <class By>
         stream->wanted() || --stream->loop.passes_left == 0) [[unlikely]] {
         return wait_in_turn(stream, condition, mutex);
     }
-    if (!os::alone()) [[unlikely]] return pass_on_among_others(*stream, *self, condition, mutex);
+    if (!os::alone()) [[unlikely]]
+        return pass_on_among_others(*stream, *self, condition, mutex);
     return pass_on(*stream, *self, condition, mutex, Alone());
 }
 
-[[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*),
-                                             void* argument) noexcept {
+[[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns,
+                                             bool (*unless)(void*), void* argument) noexcept {
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, Waits::condition);
     if (!mutex.is_held() || mutex.owner() != caller.identity()) {
@@ -148,20 +156,22 @@ namespace {
     return WEFT_OK;
 }
 
-}  // namespace
+}   // namespace
 
 weft_status signal(Condition condition) noexcept {
     const std::uint32_t waiting = condition.length();
     if (waiting == 0) return WEFT_OK;
     const Unit* const unit = running_or_null();
-    if (unit == nullptr || !condition.protected_by(unit->latest_lock) || !condition.signal_held(waiting)) [[unlikely]] return signal_now(condition);
+    if (unit == nullptr || !condition.protected_by(unit->latest_lock) || !condition.signal_held(waiting)) [[unlikely]]
+        return signal_now(condition);
     return WEFT_OK;
 }
 
 weft_status settle(Condition condition, Mutex mutex) {
     if (mutex.body().signalled == &condition.body()) Condition::pay(mutex);
-    if (condition.length() != 0) return fail(WEFT_BUSY, "%u still wait for the condition; wake them first", condition.length());
+    if (condition.length() != 0)
+        return fail(WEFT_BUSY, "%u still wait for the condition; wake them first", condition.length());
     return WEFT_OK;
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -1,8 +1,9 @@
-// A condition variable. Its ring belongs to whoever has the word's busy bit; new waiters come only while they hold the mutex.
+// A condition variable. Its ring belongs to whoever has the word's busy bit; new waiters come only while they hold the
+// mutex.
 //
-// The holder of the mutex that signals does not touch the ring: it notes the signal in the mutex, and when it lets the mutex go
-// the waiter follows into the mutex's ring, or, if it lets go by waiting at this very condition, takes its place. So a hand-off
-// between two units of a stream costs one atomic operation and one switch (README.md).
+// The holder of the mutex that signals does not touch the ring: it notes the signal in the mutex, and when it lets the
+// mutex go the waiter follows into the mutex's ring, or, if it lets go by waiting at this very condition, takes its
+// place. So a hand-off between two units of a stream costs one atomic operation and one switch (README.md).
 //
 // `Who` is a parameter for the model tests; the library uses Condition (objects.hpp).
 #pragma once
@@ -33,13 +34,14 @@ public:
     bool goes_with(const Mutex& mutex) {
         if (protected_by(mutex.address()) || length() == 0) return true;
         const std::uint32_t seen = word_.lock();
-        const bool same = seen == 0 || body_.mutex_word.load(std::memory_order_relaxed) == mutex.address();   // relaxed: under the lock
+        // relaxed: under the lock
+        const bool same = seen == 0 || body_.mutex_word.load(std::memory_order_relaxed) == mutex.address();
         word_.unlock(seen);
         return same;
     }
 
-    // By the holder of the mutex: a waiter comes in, unless `unless` says that it need not wait, which is asked under the lock.
-    // It may be woken from now on.
+    // By the holder of the mutex: a waiter comes in, unless `unless` says that it need not wait, which is asked under
+    // the lock. It may be woken from now on.
     template <class Unless>
     bool enlist(Waiter& waiter, Mutex& mutex, Unless&& unless) {
         const std::uint32_t seen = word_.lock();
@@ -63,12 +65,13 @@ public:
         word_.unlock(sync::withdraw(body_.ring, waiter) ? seen - 1 : seen);
     }
 
-    // Whether those who wait have let go the mutex at `address`, which the caller holds. Somebody waits, or has just waited.
-    // relaxed: a holder of that mutex reads what the waiter wrote while it held it; to anybody else the answer is no.
+    // Whether those who wait have let go the mutex at `address`, which the caller holds. Somebody waits, or has just
+    // waited. relaxed: a holder of that mutex reads what the waiter wrote while it held it; to anybody else the answer
+    // is no.
     bool protected_by(const void* address) const { return body_.mutex_word.load(std::memory_order_relaxed) == address; }
 
-    // By the holder of that mutex, where `waiting` wait: one more is to follow when the mutex is let go. False: it owes something to
-    // another condition, and a second debt is not noted.
+    // By the holder of that mutex, where `waiting` wait: one more is to follow when the mutex is let go. False: it owes
+    // something to another condition, and a second debt is not noted.
     bool signal_held(std::uint32_t waiting) {
         auto& owed = *body_.mutex_body;
         if (owed.signalled == nullptr) {
@@ -106,8 +109,8 @@ public:
 
     // ---- the place of the next: by the holder that waits itself -----------------------------------------
 
-    // The first waiter, if it is owed a signal and `fits`, goes, and `waiter` comes in: who holds the mutex and runs is changed by
-    // the caller. The lock is taken and let go by `by`. Null: nothing has changed.
+    // The first waiter, if it is owed a signal and `fits`, goes, and `waiter` comes in: who holds the mutex and runs is
+    // changed by the caller. The lock is taken and let go by `by`. Null: nothing has changed.
     template <class Fits, class By>
     [[gnu::always_inline]] Waiter* pass(Mutex& mutex, Waiter& waiter, Fits&& fits, By&& by) {
         auto& owed = mutex.body();
@@ -133,7 +136,8 @@ public:
         if (Word::is_busy(seen)) return;
         check(seen);
         WEFT_ASSERT(sync::check_whole(body_.ring) == seen);
-        if (seen != 0) WEFT_ASSERT(body_.word == &word_ && body_.mutex_body != nullptr && body_.mutex_word.load() != nullptr);
+        if (seen != 0)
+            WEFT_ASSERT(body_.word == &word_ && body_.mutex_body != nullptr && body_.mutex_word.load() != nullptr);
     }
 
 private:
@@ -162,8 +166,8 @@ private:
         owed.signals = 0;
     }
 
-    // Under the busy bit: takes out at most `most`, and those before them who have been woken by something else. Returns how many
-    // were taken out.
+    // Under the busy bit: takes out at most `most`, and those before them who have been woken by something else.
+    // Returns how many were taken out.
     std::uint32_t claim(std::uint32_t most, Claimed<Who>& claimed) {
         std::uint32_t out = 0;
         while (most != 0 && !body_.ring.empty()) {
@@ -179,7 +183,8 @@ private:
 
     // While one of them is in the ring, or has been claimed and not woken: it keeps the mutex alive.
     Mutex mutex_of_waiters() const {
-        return Mutex(*body_.mutex_word.load(std::memory_order_relaxed), *body_.mutex_body);   // relaxed: as protected_by()
+        // relaxed: as protected_by()
+        return Mutex(*body_.mutex_word.load(std::memory_order_relaxed), *body_.mutex_body);
     }
 
     void wake(std::uint32_t most) {
@@ -196,4 +201,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

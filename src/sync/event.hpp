@@ -1,6 +1,7 @@
 // An event (Argobots' eventual): set once, it carries a pointer, until it is reset. Whoever waits is woken by the set.
 //
-// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store, and programs may make it, and look, themselves (WEFT_EVENT_IS_SET).
+// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store, and programs may make it,
+// and look, themselves (WEFT_EVENT_IS_SET).
 #pragma once
 
 #include <cstdint>
@@ -34,13 +35,15 @@ public:
     // Of one that is set.
     void* value() const { return body_.value; }
 
-    // set() in a process with one OS thread, where nobody waits, or one for whom it is the only thing. False: nothing has changed.
-    // Otherwise `waiter` is to be woken, or is nobody.
+    // set() in a process with one OS thread, where nobody waits, or one for whom it is the only thing. False: nothing
+    // has changed. Otherwise `waiter` is to be woken, or is nobody.
     [[gnu::always_inline]] bool set_alone(void* value, Who& waiter) {
-        if (word_.look().any()) [[unlikely]] return false;
+        if (word_.look().any()) [[unlikely]]
+            return false;
         if (Waiter* const first = body_.ring.front()) {
             waiter = first->who;
-            if (first->next != first || !waiter.certain()) [[unlikely]] return false;
+            if (first->next != first || !waiter.certain()) [[unlikely]]
+                return false;
             first->answer = Answer::given;
             body_.ring.clear();
         }
@@ -111,4 +114,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -31,7 +31,8 @@ bool Future::set(void* value) {
     std::size_t mine = taken_.load(std::memory_order_relaxed);
     do {
         if (mine >= compartments_) return false;
-    } while (!taken_.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed, std::memory_order_relaxed));   // relaxed: as above
+        // relaxed: as above
+    } while (!taken_.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed, std::memory_order_relaxed));
     values()[mine] = value;
     // acq_rel: pairs with itself; the last one sees what all have put in.
     if (filled_.fetch_add(1, std::memory_order_acq_rel) + 1 == compartments_) complete();
@@ -46,4 +47,4 @@ void Future::reset() {
     taken_.store(0);
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -26,7 +26,8 @@ public:
     // Each compartment that is filled has been taken. relaxed: the one is counted after the other.
     void check() const {
         if constexpr (config::checked) {
-            const std::size_t filled = filled_.load(std::memory_order_acquire);   // acquire: pairs with set(), which has taken before
+            // acquire: pairs with set(), which has taken before
+            const std::size_t filled = filled_.load(std::memory_order_acquire);
             const std::size_t taken = taken_.load(std::memory_order_relaxed);
             WEFT_ASSERT(filled <= taken && taken <= compartments_);
         }
@@ -40,9 +41,9 @@ private:
     const std::size_t compartments_;
     const Callback callback_;
     void* const argument_;
-    atomic<std::size_t> taken_{0};         // compartments that somebody fills or has filled
+    atomic<std::size_t> taken_{0};   // compartments that somebody fills or has filled
     atomic<std::size_t> filled_{0};
     weft_event event_ = WEFT_EVENT_INIT;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

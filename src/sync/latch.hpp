@@ -96,4 +96,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -5,7 +5,8 @@
 namespace weft::sync {
 namespace {
 
-// A holder on another stream or OS thread is often about to let go; not one that was given the mutex and does not run yet.
+// A holder on another stream or OS thread is often about to let go; not one that was given the mutex and does not run
+// yet.
 bool take_soon(Mutex& mutex, Waiter& waiter) {
     static constexpr int looks = 40;
     for (int i = 0; i < looks; ++i) {
@@ -19,7 +20,7 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
     return false;
 }
 
-}  // namespace
+}   // namespace
 
 [[gnu::noinline]] weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns) noexcept {
     const Caller caller;
@@ -31,7 +32,8 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
         return WEFT_OK;
     }
     if (mutex.owner() == identity) {
-        if (!mutex.is_recursive()) return fail(WEFT_WRONG_STATE, "the caller holds the mutex already; make it a recursive one");
+        if (!mutex.is_recursive())
+            return fail(WEFT_WRONG_STATE, "the caller holds the mutex already; make it a recursive one");
         ++mutex.body().depth;
         return WEFT_OK;
     }
@@ -51,7 +53,8 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
 [[gnu::noinline]] weft_status unlock_slow(Mutex mutex) noexcept {
     const Caller caller;
     if (!mutex.is_held()) return fail(WEFT_WRONG_STATE, "nobody holds the mutex");
-    if (mutex.owner() != caller.identity()) return fail(WEFT_WRONG_STATE, "somebody else holds the mutex; who locked it unlocks it");
+    if (mutex.owner() != caller.identity())
+        return fail(WEFT_WRONG_STATE, "somebody else holds the mutex; who locked it unlocks it");
     if (mutex.body().depth != 0) {
         --mutex.body().depth;
         return WEFT_OK;
@@ -61,4 +64,4 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
     return WEFT_OK;
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

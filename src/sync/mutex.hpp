@@ -1,7 +1,7 @@
 // A mutex that knows its holder. README.md tells how it hands itself on, and what was rejected.
 //
-// It is a view of memory that lies with the user: a word, which decides whatever nobody waits for, and a body, of which the
-// ring belongs to whoever has the word's busy bit and the rest to the holder.
+// It is a view of memory that lies with the user: a word, which decides whatever nobody waits for, and a body, of which
+// the ring belongs to whoever has the word's busy bit and the rest to the holder.
 //
 // `Who` is a parameter for the model tests; the library uses Mutex, below.
 #pragma once
@@ -29,7 +29,8 @@ using MutexWord = BasicWord<Orders, MutexBits>;
 template <class Who, class Orders>
 struct ConditionBody {
     WaiterRing<Who> ring;
-    // Of those in the ring: the word of their condition, and the mutex that they have let go. Written by the first that comes.
+    // Of those in the ring: the word of their condition, and the mutex that they have let go. Written by the first that
+    // comes.
     plain<BasicWord<Orders>*> word{nullptr};
     atomic<MutexWord<Orders>*> mutex_word{nullptr};
     plain<MutexBody<Who, Orders>*> mutex_body{nullptr};
@@ -38,13 +39,15 @@ struct ConditionBody {
 // What lies beside the word of a mutex.
 template <class Who, class Orders>
 struct MutexBody {
-    atomic<void*> owner{nullptr};          // the holder's identity; relaxed: equal to one's own only if one wrote it oneself
+    // the holder's identity; relaxed: equal to one's own only if one wrote it oneself
+    atomic<void*> owner{nullptr};
     WaiterRing<Who> ring;
     plain<BasicWaiter<Who>*> last_high{nullptr};   // of those in the ring
     plain<BasicWaiter<Who>*> first_low{nullptr};
-    plain<ConditionBody<Who, Orders>*> signalled{nullptr};   // the holder's: whose waiters are to follow when it lets go
-    plain<std::uint32_t> signals{0};       // and how many of them
-    plain<std::uint32_t> depth{0};         // of a recursive one: how often it has been locked again
+    // the holder's: whose waiters are to follow when it lets go
+    plain<ConditionBody<Who, Orders>*> signalled{nullptr};
+    plain<std::uint32_t> signals{0};   // and how many of them
+    plain<std::uint32_t> depth{0};     // of a recursive one: how often it has been locked again
 };
 
 template <class Who, class Orders = WordOrders>
@@ -57,8 +60,8 @@ public:
     // Bits of the word.
     static constexpr MutexBits recursive{1};   // its holder may lock it again
     static constexpr MutexBits held{2};
-    static constexpr MutexBits waiters{4};     // the ring is not empty: whoever lets go must look
-    static constexpr MutexBits awake{8};       // one that was woken has not tried yet: nobody else is woken meanwhile
+    static constexpr MutexBits waiters{4};   // the ring is not empty: whoever lets go must look
+    static constexpr MutexBits awake{8};     // one that was woken has not tried yet: nobody else is woken meanwhile
 
     BasicMutex(Word& word, Body& body) : word_(word), body_(body) {}
 
@@ -83,15 +86,17 @@ public:
     // Lets one that is not recursive go, when nobody waits and no signal is owed. False: unlock_slow() it must be.
     bool unlock_quickly(void* identity) {
         MutexBits seen = word_.glance();
-        if (seen != held || body_.signalled != nullptr) [[unlikely]] return false;
+        if (seen != held || body_.signalled != nullptr) [[unlikely]]
+            return false;
         set_owner(nullptr);
-        if (word_.leave(seen, {})) [[likely]] return true;
+        if (word_.leave(seen, {})) [[likely]]
+            return true;
         set_owner(identity);
         return false;
     }
 
-    // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it was overtaken often enough, it is
-    // given the mutex.
+    // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it was overtaken often
+    // enough, it is given the mutex.
     void unlock_slow() {
         const MutexBits seen = word_.lock();
         check(seen);
@@ -126,8 +131,8 @@ public:
         word_.unlock(with_waiters(seen));
     }
 
-    // Those who have been claimed elsewhere (by a condition) wait here from now on. When nobody holds it, the first is woken.
-    // Nothing of the mutex is touched after that: they alone keep it alive.
+    // Those who have been claimed elsewhere (by a condition) wait here from now on. When nobody holds it, the first is
+    // woken. Nothing of the mutex is touched after that: they alone keep it alive.
     void adopt(Claimed<Who>& claimed) {
         if (claimed.empty()) return;
         const MutexBits seen = word_.lock();
@@ -145,7 +150,8 @@ public:
         let_go(seen);
     }
 
-    // While nobody runs, where it is not busy: those in the ring wait in the order of their urgency, and a mutex that nobody holds has no holder.
+    // While nobody runs, where it is not busy: those in the ring wait in the order of their urgency, and a mutex that
+    // nobody holds has no holder.
     void check_whole() const {
         const MutexBits seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -168,7 +174,8 @@ private:
     // Whoever takes it ends `claim`, a bit of the word or none.
     bool take_word(MutexBits claim = {}) {
         MutexBits seen = word_.glance();
-        if (seen.has(held | Word::busy)) [[unlikely]] return false;
+        if (seen.has(held | Word::busy)) [[unlikely]]
+            return false;
         return word_.enter(seen, seen.without(claim) | held);
     }
 
@@ -179,17 +186,22 @@ private:
 
     static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & urgency_bits); }
     static bool was_woken(const Waiter& waiter) { return waiter.mark >= once; }
-    // What one that tries takes from the word: that it is on its way. If it was somebody else's way, one more is woken than need be.
+    // What one that tries takes from the word: that it is on its way. If it was somebody else's way, one more is woken
+    // than need be.
     static MutexBits claim_of(const Waiter& waiter) { return awake.only_if(was_woken(waiter)); }
 
     static constexpr std::uintptr_t on_its_way = 1;   // in the owner's identity
-    static void* given_to(void* identity) { return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(identity) | on_its_way); }
+    static void* given_to(void* identity) {
+        return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(identity) | on_its_way);
+    }
 
 public:
     // Before it tries for the first time.
     static void ask(Waiter& waiter, Urgency as) { waiter.mark = static_cast<std::uint8_t>(as); }
     // It need not be overtaken again: it comes first, and the next unlock gives it the mutex.
-    static void insist(Waiter& waiter) { waiter.mark = static_cast<std::uint8_t>((waiter.mark & urgency_bits) | enough); }
+    static void insist(Waiter& waiter) {
+        waiter.mark = static_cast<std::uint8_t>((waiter.mark & urgency_bits) | enough);
+    }
 
 private:
     // Under the busy bit, all of them.
@@ -226,7 +238,8 @@ private:
         auto& ring = body_.ring;
         if (&waiter == body_.last_high) {
             Waiter* before = ring.before(waiter);
-            body_.last_high = before != nullptr && urgency(*before) == Urgency::high && !was_woken(*before) ? before : nullptr;
+            body_.last_high =
+                before != nullptr && urgency(*before) == Urgency::high && !was_woken(*before) ? before : nullptr;
         }
         if (&waiter == body_.first_low) body_.first_low = ring.after(waiter);
         delist(ring, waiter);
@@ -269,4 +282,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -1,4 +1,5 @@
-// The objects of this folder as the library has them: views of the structures of include/weft/sync.h, for units and OS threads.
+// The objects of this folder as the library has them: views of the structures of include/weft/sync.h, for units and OS
+// threads.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,8 @@ using Barrier = BasicBarrier<Whom>;
 using RwLock = BasicRwLock<Whom>;
 using Channel = BasicChannel<Whom>;
 
-// An object lies as a word at the beginning of the user's memory and a body behind it, aligned to 8 wherever that is. The word is of four
-// bytes, so that it never crosses a cache line in memory that is aligned to 4 only.
+// An object lies as a word at the beginning of the user's memory and a body behind it, aligned to 8 wherever that is.
+// The word is of four bytes, so that it never crosses a cache line in memory that is aligned to 4 only.
 template <class Object>
 [[gnu::always_inline]] inline Object at(void* memory) {
     constexpr std::uintptr_t mask = alignof(std::uint64_t) - 1;
@@ -37,11 +38,13 @@ template <class Object>
 }
 
 template <class Object, class Public>
-concept Fits = sizeof(typename Object::Word) + 4 + sizeof(typename Object::Body) <= sizeof(Public) && alignof(typename Object::Body) <= 8;
+concept Fits = sizeof(typename Object::Word) + 4 + sizeof(typename Object::Body) <= sizeof(Public) &&
+               alignof(typename Object::Body) <= 8;
 static_assert(Fits<Mutex, weft_mutex> && sizeof(weft_mutex) <= 56);
 static_assert(Fits<Condition, weft_cond> && sizeof(weft_cond) <= 56);
 static_assert(Fits<Event, weft_event> && sizeof(weft_event) <= 56);
-static_assert(Fits<Semaphore, weft_semaphore> && Fits<Latch, weft_latch> && Fits<Barrier, weft_barrier> && Fits<RwLock, weft_rwlock>);
+static_assert(Fits<Semaphore, weft_semaphore> && Fits<Latch, weft_latch> && Fits<Barrier, weft_barrier> &&
+              Fits<RwLock, weft_rwlock>);
 static_assert(offsetof(Mutex::Body, owner) == 0, "a dump tells who holds it (inspect/dump.cpp)");
 static_assert(Mutex::recursive.word == 1, "WEFT_MUTEX_RECURSIVE_INIT");
 static_assert(Event::is_set.word == WEFT_EVENT_IS_SET);
@@ -51,7 +54,8 @@ static_assert(Semaphore::most == WEFT_COUNT_MAX && Latch::most == WEFT_COUNT_MAX
 weft_status lock_slow(Mutex mutex, Urgency urgency, std::uint64_t deadline_ns) noexcept;
 weft_status unlock_slow(Mutex mutex) noexcept;
 weft_status wait_condition(Condition condition, Mutex mutex) noexcept;
-weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*), void* argument) noexcept;
+weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns, bool (*unless)(void*),
+                           void* argument) noexcept;
 weft_status signal(Condition condition) noexcept;
 weft_status settle(Condition condition, Mutex mutex);
 weft_status arrive_and_wait(Barrier barrier) noexcept;
@@ -65,7 +69,8 @@ weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* ind
 [[gnu::always_inline]] inline weft_status wake_unit(Unit& unit) {
     Stream* const stream = current_or_null();
     unit.life.move(State::waiting, State::ready);
-    if (stream == nullptr || unit.pool != stream->direct) [[unlikely]] return wake_elsewhere(stream, unit);
+    if (stream == nullptr || unit.pool != stream->direct) [[unlikely]]
+        return wake_elsewhere(stream, unit);
     stream->counters.add(trace::Count::resumed);
     stream->direct->put(&unit);
     return WEFT_OK;
@@ -83,15 +88,16 @@ inline void unlock(Mutex mutex) {
 // The mutex has been locked by this caller.
 [[gnu::always_inline]] inline void note_holder(Mutex& mutex, Unit* unit, void* identity) {
     mutex.set_owner(identity);
-    if (unit != nullptr) [[likely]] unit->latest_lock = mutex.address();
+    if (unit != nullptr) [[likely]]
+        unit->latest_lock = mutex.address();
 }
 
 // Takes what is wanted of the object, or waits for it: as wait_at().
 template <class Object>
-[[gnu::always_inline]] inline weft_status take_or_wait(Object&& object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
-                                                       const void* address) {
+[[gnu::always_inline]] inline weft_status take_or_wait(Object&& object, Waiter& waiter, std::uint64_t deadline_ns,
+                                                       Waits what, const void* address) {
     if (object.come() && object.take(waiter)) return WEFT_OK;
     return wait_at(object, waiter, deadline_ns, what, address);
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

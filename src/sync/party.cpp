@@ -33,7 +33,9 @@ struct FallAsleep : Suspension {
         std::uint32_t seen = Party::standing;
         // acq_rel: the release pairs with the exchange in wake(), whose caller needs the saved context; the acquire,
         // when it fails, with the same, for what the waker wrote.
-        if (party.stance.compare_exchange_strong(seen, Party::asleep, std::memory_order_acq_rel, std::memory_order_acquire)) return;
+        if (party.stance.compare_exchange_strong(seen, Party::asleep, std::memory_order_acq_rel,
+                                                 std::memory_order_acquire))
+            return;
         resume_waiting(self);
     }
 };
@@ -43,22 +45,25 @@ struct FallAsleep : Suspension {
     suspend(stream, request, what, object);
 }
 
-}  // namespace
+}   // namespace
 
 // "wait for a ..."
 static const char* what_of(Waits waits) { return waits == Waits::time ? "time" : name_of(waits); }
 
 weft_status may_not_wait(Caller caller, Waits what) {
     if (caller.unit != nullptr) {
-        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot wait for a %s; make it a ULT", what_of(what));
+        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot wait for a %s; make it a ULT",
+                    what_of(what));
     }
-    return fail(WEFT_WRONG_CONTEXT, "a scheduler or a callback of the runtime cannot wait for a %s; only units and OS threads can", what_of(what));
+    return fail(WEFT_WRONG_CONTEXT,
+                "a scheduler or a callback of the runtime cannot wait for a %s; only units and OS threads can",
+                what_of(what));
 }
 
 void Party::wake(Waker from) {
     Unit* const sleeper = unit;   // read before: the party goes on, and may be gone, once it sees that it is woken
-    // acq_rel: the release pairs with the loads and the compare-and-swap of the party, which reads what the waker wrote; the
-    // acquire with the same compare-and-swap, for the saved context.
+    // acq_rel: the release pairs with the loads and the compare-and-swap of the party, which reads what the waker
+    // wrote; the acquire with the same compare-and-swap, for the saved context.
     const std::uint32_t stood = stance.exchange(woken, std::memory_order_acq_rel);
     WEFT_ASSERT(stood != woken);   // one has claimed it, and wakes it once
     if (stood != asleep) return;
@@ -70,7 +75,8 @@ void Party::wake(Waker from) {
 bool Party::park_thread(std::uint64_t deadline_ns) {
     std::uint32_t seen = standing;
     // relaxed when it succeeds: nothing is given; acquire when it fails: pairs with wake().
-    if (!stance.compare_exchange_strong(seen, asleep, std::memory_order_acquire, std::memory_order_acquire)) return true;
+    if (!stance.compare_exchange_strong(seen, asleep, std::memory_order_acquire, std::memory_order_acquire))
+        return true;
     for (;;) {
         std::uint64_t left = forever;
         if (deadline_ns != forever) {
@@ -110,7 +116,8 @@ bool Party::park(std::uint64_t deadline_ns, Waits what, const void* object) {
     if (self.marked(Unit::observed)) observe(trace::Event::resume, self);   // its wait has been told of
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
-    detail::leave_to<Leaves::yields>(stream, self, next, {detail::requeue<pool::From::resumed>, &self}, Unit::after_wait);
+    detail::leave_to<Leaves::yields>(stream, self, next, {detail::requeue<pool::From::resumed>, &self},
+                                     Unit::after_wait);
 }
 
 weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
@@ -122,7 +129,8 @@ bool still_idle(Stream& stream) {
     // relaxed: as Stream::wanted(). That it is observed is nothing that the stream would see to.
     const bool wanted = stream.asked(std::memory_order_relaxed).without(attention::observing).any();
     const bool guest = stream.role.guest != nullptr && stream.running == stream.role.guest->unit;
-    return !wanted && !(guest && is_wanted_elsewhere(stream)) && sched::quiet(*stream.sched) && (stream.own == nullptr || pool::quiet(*stream.own));
+    return !wanted && !(guest && is_wanted_elsewhere(stream)) && sched::quiet(*stream.sched) &&
+           (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
 bool worth_spinning(const Stream& stream) {
@@ -140,4 +148,4 @@ bool others_have_harts(const Caller& caller) {
 
 std::uint64_t spin_ns(const Stream& stream) { return stream.of->settings.values.spin_ns; }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

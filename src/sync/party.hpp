@@ -29,7 +29,8 @@ struct Caller {
 
     // Tells callers apart: the unit, the stream of a scheduler, or the OS thread.
     void* identity() const {
-        if (unit != nullptr) [[likely]] return unit;
+        if (unit != nullptr) [[likely]]
+            return unit;
         return stream != nullptr ? static_cast<void*>(stream) : static_cast<void*>(os::thread_identity());
     }
 };
@@ -43,40 +44,42 @@ struct Waker {
     Stream* stream = current_or_null();
 };
 
-// A unit or an OS thread that can be found before it sleeps: because several may wake it, or because what it waits for may come
-// while it looks.
+// A unit or an OS thread that can be found before it sleeps: because several may wake it, or because what it waits for
+// may come while it looks.
 struct Party {
-    Unit* const unit;                     // null: an OS thread
+    Unit* const unit;   // null: an OS thread
     void* const identity;
-    bool contested;                       // several may wake it; written by itself, and by who has claimed it
+    bool contested;   // several may wake it; written by itself, and by who has claimed it
     atomic<std::uint32_t> stance{standing};
     atomic<std::uint32_t> winner{nobody};   // 1 + the index of the object that wakes it
 
     static constexpr std::uint32_t standing = 0, asleep = 1, woken = 2;
     static constexpr std::uint32_t nobody = 0, too_late = ~std::uint32_t{0};
 
-    Party(const Caller& caller, bool is_contested) : unit(caller.unit), identity(caller.identity()), contested(is_contested) {}
+    Party(const Caller& caller, bool is_contested)
+        : unit(caller.unit), identity(caller.identity()), contested(is_contested) {}
 
     // True: nobody else will wake it.
     bool win(std::uint32_t as) {
         std::uint32_t none = nobody;
-        // acq_rel: pairs with itself; what the winner did before is seen by the party when it has been woken or has lost.
-        // relaxed when it fails: the loser does nothing.
+        // acq_rel: pairs with itself; what the winner did before is seen by the party when it has been woken or has
+        // lost. relaxed when it fails: the loser does nothing.
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
     // By who has claimed it. The party may be gone when this returns.
     void wake(Waker from);
 
-    // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A deadline needs a
-    // contested party.
+    // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A
+    // deadline needs a contested party.
     bool park(std::uint64_t deadline_ns, Waits what, const void* object);
 
 private:
     bool park_thread(std::uint64_t deadline_ns);
 };
 
-// Who waits: mostly a unit whose context has been saved when a waker can see it, so that it needs nothing but a resume; or a party.
+// Who waits: mostly a unit whose context has been saved when a waker can see it, so that it needs nothing but a resume;
+// or a party.
 class Whom {
 public:
     using Waker = sync::Waker;
@@ -95,7 +98,8 @@ public:
     }
 
     bool claim(std::uint32_t index) const {
-        if ((word_ & party_tag) == 0) [[likely]] return true;
+        if ((word_ & party_tag) == 0) [[likely]]
+            return true;
         return !party().contested || party().win(index + 1);
     }
     // It has been claimed, and what comes next is not contested any more.
@@ -103,12 +107,14 @@ public:
         if ((word_ & party_tag) != 0) party().contested = false;
     }
     void wake(Waker from) const {
-        if ((word_ & party_tag) != 0) [[unlikely]] return party().wake(from);
+        if ((word_ & party_tag) != 0) [[unlikely]]
+            return party().wake(from);
         unit().life.move(State::waiting, State::ready);
         resume_claimed(from.stream, unit());
     }
     bool nobody() const { return word_ == 0; }
-    // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed: it may fall asleep any time.
+    // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed: it may fall asleep
+    // any time.
     bool looks() const {
         return !certain() && !party().contested && party().stance.load(std::memory_order_relaxed) == Party::standing;
     }
@@ -123,8 +129,8 @@ private:
 
 using Waiter = BasicWaiter<Whom>;
 
-// Whether a unit that found nothing else to run on its stream should look for a while before it leaves: somebody on another
-// stream may be about to answer, and nobody wants the hart.
+// Whether a unit that found nothing else to run on its stream should look for a while before it leaves: somebody on
+// another stream may be about to answer, and nobody wants the hart.
 bool worth_spinning(const Stream& stream);
 
 // Whether what the caller waits for may be on its way at this moment: somebody else has a hart, too.
@@ -150,8 +156,8 @@ bool spin_until(Come&& come) {
     return false;
 }
 
-// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread nobody has changed
-// the object since the unit looked, and nobody looks before it has left.
+// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread
+// nobody has changed the object since the unit looked, and nobody looks before it has left.
 struct Alone {
     template <class Word, class May>
     [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&&) const {
@@ -170,8 +176,8 @@ struct Alone {
     static AfterSwitch after() { return {nullptr, nullptr}; }
 };
 
-// How it enters among others: the object's word stays busy until the unit's context is saved, and is let go by the first act of whatever runs
-// next, after().
+// How it enters among others: the object's word stays busy until the unit's context is saved, and is let go by the
+// first act of whatever runs next, after().
 template <class Word>
 class Leaving {
 public:
@@ -187,11 +193,13 @@ public:
     void let_go_unchanged(Word& word, typename Word::Seen seen) { let_go(word, seen); }
     AfterSwitch after() {
         return {[](void* raw) {
-            const Leaving kept = *static_cast<Leaving*>(raw);   // a copy: it lies on the stack of one who may go on soon
-            probe(Probe::suspend_before_publish);
-            kept.word_->unlock(kept.next_);
-            probe(Probe::suspend_after_publish);
-        }, this};
+                    // a copy: it lies on the stack of one who may go on soon
+                    const Leaving kept = *static_cast<Leaving*>(raw);
+                    probe(Probe::suspend_before_publish);
+                    kept.word_->unlock(kept.next_);
+                    probe(Probe::suspend_after_publish);
+                },
+                this};
     }
 
 private:
@@ -206,12 +214,14 @@ void stay(Stream& stream, Unit& self, Unit* next);
 //     Word                    its word's type
 //     bool come()             without the lock: whether it is worth to try take()
 //     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
-//     bool enter(Waiter&, by) under the object's lock, which `by` takes and lets go: false: what is wanted has been taken, and nothing
+//     bool enter(Waiter&, by) under the object's lock, which `by` takes and lets go: false: what is wanted has been
+//     taken, and nothing
 //                             waits; true: it is listed
 //     void withdraw(Waiter&)  under the lock: takes the waiter out if it is still in
 //     bool expected() const   may be missing: whether others cannot go on before this one is listed
 
-// Whether what is waited for may come while the unit only looks. Two who look for each other would both look until they are tired.
+// Whether what is waited for may come while the unit only looks. Two who look for each other would both look until they
+// are tired.
 template <class Object>
 bool comes_unlisted(const Object& object) {
     if constexpr (requires { object.expected(); }) {
@@ -223,8 +233,8 @@ bool comes_unlisted(const Object& object) {
 
 // Of wait_at(): a unit leaves for `next` (null: the scheduler).
 template <class Object, class By>
-[[gnu::always_inline]] inline weft_status suspend_by(Stream& stream, Unit& self, Unit* next, Object& object, By by, Waiter& waiter,
-                                                     Waits what, const void* address) {
+[[gnu::always_inline]] inline weft_status suspend_by(Stream& stream, Unit& self, Unit* next, Object& object, By by,
+                                                     Waiter& waiter, Waits what, const void* address) {
     waiter.who = self;
     if (!object.enter(waiter, by)) [[unlikely]] {
         stay(stream, self, next);
@@ -236,8 +246,8 @@ template <class Object, class By>
 }
 
 template <class Object>
-[[gnu::noinline]] weft_status suspend_among_others(Stream& stream, Unit& self, Unit* next, Object object, Waiter& waiter, Waits what,
-                                                   const void* address) noexcept {
+[[gnu::noinline]] weft_status suspend_among_others(Stream& stream, Unit& self, Unit* next, Object object,
+                                                   Waiter& waiter, Waits what, const void* address) noexcept {
     return suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
 }
 
@@ -247,7 +257,7 @@ inline bool picks_by_itself(const Stream& stream) { return stream.direct != null
 // Of wait_at(): whoever is no ULT, or has a deadline, or has nobody at hand to run next.
 template <class Object>
 [[gnu::noinline]] weft_status wait_slow(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
-                                             const void* address) noexcept {
+                                        const void* address) noexcept {
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, what);
     if (caller.thread() || deadline_ns != forever) {
@@ -260,27 +270,33 @@ template <class Object>
     Stream& stream = *caller.stream;
     Unit* next = weft::detail::successor(stream);
     if (next == nullptr) {
-        if (comes_unlisted(object) && worth_spinning(stream) && spin_until([&] { return object.come() && object.take(waiter); })) return WEFT_OK;
+        if (comes_unlisted(object) && worth_spinning(stream) &&
+            spin_until([&] { return object.come() && object.take(waiter); }))
+            return WEFT_OK;
         next = weft::detail::successor(stream);
         // Here, while the object is not busy yet. A stream that is observed has never a successor.
-        if (caller.unit->marked(Unit::observed)) [[unlikely]] observe_wait(*caller.unit, what, address);
+        if (caller.unit->marked(Unit::observed)) [[unlikely]]
+            observe_wait(*caller.unit, what, address);
     } else if (os::alone() && picks_by_itself(stream)) {
         return suspend_by(stream, *caller.unit, next, object, Alone(), waiter, what, address);
     }
     return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }
 
-// Waits for what the caller has just looked for in vain, until `waiter` is answered (waiter.answer) or it has been taken
-// (Answer::none). WEFT_TIMED_OUT: the deadline came first; a status as may_not_wait(): the caller may not. `what` and `address`: the
-// object, for those who ask what a unit waits for.
+// Waits for what the caller has just looked for in vain, until `waiter` is answered (waiter.answer) or it has been
+// taken (Answer::none). WEFT_TIMED_OUT: the deadline came first; a status as may_not_wait(): the caller may not. `what`
+// and `address`: the object, for those who ask what a unit waits for.
 template <class Object>
-[[gnu::always_inline]] inline weft_status wait_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what, const void* address) {
+[[gnu::always_inline]] inline weft_status wait_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
+                                                  const void* address) {
     Stream* const stream = current_or_null();
     Unit* const next = stream == nullptr || deadline_ns != forever ? nullptr : weft::detail::successor_at_hand(*stream);
-    if (next == nullptr) [[unlikely]] return wait_slow(object, waiter, deadline_ns, what, address);
+    if (next == nullptr) [[unlikely]]
+        return wait_slow(object, waiter, deadline_ns, what, address);
     Unit& self = *stream->running;
-    if (!os::alone()) [[unlikely]] return suspend_among_others(*stream, self, next, object, waiter, what, address);
+    if (!os::alone()) [[unlikely]]
+        return suspend_among_others(*stream, self, next, object, waiter, what, address);
     return suspend_by(*stream, self, next, object, Alone(), waiter, what, address);
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

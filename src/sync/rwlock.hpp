@@ -1,6 +1,6 @@
-// A read-write lock in phases: a reader that comes while anybody waits waits too; when a writer lets go, all readers that wait
-// then are let in together, and when the last reader lets go, the writer that has waited longest. So neither side waits for more
-// than one turn of the other. Who waits is given the lock; nobody overtakes.
+// A read-write lock in phases: a reader that comes while anybody waits waits too; when a writer lets go, all readers
+// that wait then are let in together, and when the last reader lets go, the writer that has waited longest. So neither
+// side waits for more than one turn of the other. Who waits is given the lock; nobody overtakes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ template <class Who>
 struct RwLockBody {
     WaiterRing<Who> readers;
     WaiterRing<Who> writers;
-    atomic<void*> owner{nullptr};          // the writer's identity; relaxed: equal to one's own only if one wrote it oneself
+    // the writer's identity; relaxed: equal to one's own only if one wrote it oneself
+    atomic<void*> owner{nullptr};
 };
 
 template <class Who, class Orders = WordOrders>
@@ -31,8 +32,10 @@ public:
     BasicRwLock(Word& word, Body& body) : word_(word), body_(body) {}
 
     const void* address() const { return &word_; }
-    void* owner() const { return body_.owner.load(std::memory_order_relaxed); }                      // relaxed: see Body::owner
-    void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }       // relaxed: as above
+    // relaxed: see Body::owner
+    void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
+    // relaxed: as above
+    void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }
 
     bool try_read() {
         std::uint32_t seen = word_.glance();
@@ -80,7 +83,8 @@ public:
         template <class By = Entrance>
         bool enter(Waiter& waiter, By&& by = {}) {
             for (;;) {
-                const std::uint32_t seen = by.lock_if(lock_.word_, [](std::uint32_t word) { return (word & (writing | waiters)) != 0; });
+                const std::uint32_t seen =
+                    by.lock_if(lock_.word_, [](std::uint32_t word) { return (word & (writing | waiters)) != 0; });
                 if (!by.changed((seen & (writing | waiters)) == 0)) {
                     enlist(lock_.body_.readers, waiter);
                     by.let_go(lock_.word_, seen | waiters);
@@ -132,7 +136,8 @@ public:
     }
 
 private:
-    // At the door, under the busy bit: whether somebody waits is said, and nobody waits for a lock that is free; a writer is alone.
+    // At the door, under the busy bit: whether somebody waits is said, and nobody waits for a lock that is free; a
+    // writer is alone.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == (!body_.readers.empty() || !body_.writers.empty()));
         WEFT_ASSERT((seen & waiters) == 0 || (seen & (writing | reading)) != 0);
@@ -181,4 +186,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -24,7 +24,9 @@ public:
     Places& operator=(const Places&) = delete;
 
     bool none() const { return places_ == nullptr; }
-    Waiter& make(std::size_t index, Party& party) { return *new (places_ + index) Waiter(party, static_cast<std::uint32_t>(index)); }
+    Waiter& make(std::size_t index, Party& party) {
+        return *new (places_ + index) Waiter(party, static_cast<std::uint32_t>(index));
+    }
     Waiter& operator[](std::size_t index) { return places_[index]; }
 
 private:
@@ -42,9 +44,10 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
     return index;
 }
 
-}  // namespace
+}   // namespace
 
-[[gnu::noinline]] weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index, std::uint64_t deadline_ns) {
+[[gnu::noinline]] weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index,
+                                       std::uint64_t deadline_ns) {
     std::size_t set = first_set(events, count);
     if (set == count) {
         const Caller caller;
@@ -54,8 +57,10 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
         Party party(caller, true);
         std::size_t entered = 0;
         bool waits = true;
-        for (; waits && entered < count; ++entered) waits = at<Event>(events[entered]).enter(places.make(entered, party));
-        // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won, he is about to wake us.
+        for (; waits && entered < count; ++entered)
+            waits = at<Event>(events[entered]).enter(places.make(entered, party));
+        // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won, he is about to wake
+        // us.
         const bool won = !waits && party.win(static_cast<std::uint32_t>(entered));
         const bool woken = won || party.park(deadline_ns, Waits::any_event, events);
         if (!waits) --entered;
@@ -76,7 +81,8 @@ Channel& channel_of(const weft_channel_case& one) {
 // The channels of the cases, each once, in the order of their addresses: all who lock several do so in this order.
 class Locked {
 public:
-    Locked(weft_channel_case* cases, std::size_t count, Channel** order, ChannelBits* words) : order_(order), words_(words) {
+    Locked(weft_channel_case* cases, std::size_t count, Channel** order, ChannelBits* words)
+        : order_(order), words_(words) {
         for (std::size_t i = 0; i < count; ++i) {
             if (cases[i].channel != nullptr) order_[count_++] = &channel_of(cases[i]);
         }
@@ -89,9 +95,7 @@ public:
     void unlock() {
         for (std::size_t i = 0; i < count_; ++i) order_[i]->unlock(words_[i]);
     }
-    ChannelBits word(const Channel* of) const {
-        return words_[std::lower_bound(order_, order_ + count_, of) - order_];
-    }
+    ChannelBits word(const Channel* of) const { return words_[std::lower_bound(order_, order_ + count_, of) - order_]; }
 
 private:
     Channel** order_;
@@ -119,8 +123,10 @@ private:
     T* data_ = here_;
 };
 
-// Does the first of the cases that can be done now, beginning at `start`, with all channels locked. Its number, or `count`.
-std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t start, const Locked& locked, Claimed<Whom>& claimed) {
+// Does the first of the cases that can be done now, beginning at `start`, with all channels locked. Its number, or
+// `count`.
+std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t start, const Locked& locked,
+                   Claimed<Whom>& claimed) {
     for (std::size_t step = 0; step < count; ++step) {
         const std::size_t i = (start + step) % count;
         if (cases[i].channel == nullptr) continue;
@@ -128,7 +134,8 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
         Waiter waiter;
         waiter.item = cases[i].element;
         const ChannelBits word = locked.word(&channel);
-        const bool done = cases[i].send ? channel.try_send(word, waiter, claimed) : channel.try_receive(word, waiter, claimed);
+        const bool done =
+            cases[i].send ? channel.try_send(word, waiter, claimed) : channel.try_receive(word, waiter, claimed);
         if (!done) continue;
         cases[i].status = waiter.answer == Answer::closed ? WEFT_CLOSED : WEFT_OK;
         return i;
@@ -136,9 +143,10 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
     return count;
 }
 
-}  // namespace
+}   // namespace
 
-[[gnu::noinline]] weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index, std::uint64_t deadline_ns) {
+[[gnu::noinline]] weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index,
+                                     std::uint64_t deadline_ns) {
     const Caller caller;
     Places places(count);
     Array<Channel*> order(count);
@@ -187,4 +195,4 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
     return WEFT_OK;
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -1,5 +1,5 @@
-// A counting semaphore. Those who wait are served in their order by whoever releases; who comes while there is something left
-// takes it at once.
+// A counting semaphore. Those who wait are served in their order by whoever releases; who comes while there is
+// something left takes it at once.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ public:
     using Word = BasicWord<Orders>;
     using Body = SemaphoreBody<Who>;
 
-    static constexpr std::uint32_t most = 0x3fffffff;      // the count: the bits below
-    static constexpr std::uint32_t waiters = most + 1;     // the ring is not empty, and the count is 0
+    static constexpr std::uint32_t most = 0x3fffffff;    // the count: the bits below
+    static constexpr std::uint32_t waiters = most + 1;   // the ring is not empty, and the count is 0
 
     BasicSemaphore(Word& word, Body& body) : word_(word), body_(body) {}
 
@@ -124,4 +124,4 @@ private:
     Body& body_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -11,4 +11,4 @@ namespace weft::sync {
     return WEFT_OK;
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -1,5 +1,5 @@
-// A join with a deadline. Who waits may go away before the unit has ended, while the unit's Joint, or a letter on its way to the
-// stream that alone may touch it, still knows of the wait: so what they know lies in a record of its own.
+// A join with a deadline. Who waits may go away before the unit has ended, while the unit's Joint, or a letter on its
+// way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of its own.
 #include <new>
 
 #include "core/announce.hpp"
@@ -17,11 +17,12 @@ namespace {
 struct TimedJoin : JoinWaiter {
     Party party;
     Unit& target;
-    bool busy = false;                     // the unit is detached: nobody may wait for it
-    bool told = false;                     // how it ended, where others wait, too: one of them may free it
+    bool busy = false;   // the unit is detached: nobody may wait for it
+    bool told = false;   // how it ended, where others wait, too: one of them may free it
     Outcome outcome = Outcome::returned;
-    atomic<bool> over{false};              // the Joint knows nothing of it any more; of the stream of a unit that is local
-    atomic<std::uint32_t> owners{2};       // who waits; and the Joint, or the letter to it
+    // the Joint knows nothing of it any more; of the stream of a unit that is local
+    atomic<bool> over{false};
+    atomic<std::uint32_t> owners{2};           // who waits; and the Joint, or the letter to it
     atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
     Unit letter{};
     GivenUp gone{};
@@ -31,7 +32,8 @@ struct TimedJoin : JoinWaiter {
     TimedJoin(const Caller& caller, Unit& joined) : party(caller, true), target(joined) {
         wake = [](JoinWaiter* raw) { static_cast<TimedJoin*>(raw)->end(); };
         given_up = [](JoinWaiter* raw) {
-            return static_cast<TimedJoin*>(raw)->party.winner.load(std::memory_order_acquire) == Party::too_late;   // acquire: pairs with win()
+            // acquire: pairs with win()
+            return static_cast<TimedJoin*>(raw)->party.winner.load(std::memory_order_acquire) == Party::too_late;
         };
     }
 
@@ -47,12 +49,13 @@ struct TimedJoin : JoinWaiter {
     }
 
     void settle(Joint::Announced answer) {
-        if (answer == Joint::Announced::taken) answer = come_over(target, *this, [](JoinWaiter* raw, Outcome ended_so) {
-            auto& self = *static_cast<TimedJoin*>(raw);
-            self.told = true;
-            self.outcome = ended_so;
-            self.end();
-        });
+        if (answer == Joint::Announced::taken)
+            answer = come_over(target, *this, [](JoinWaiter* raw, Outcome ended_so) {
+                auto& self = *static_cast<TimedJoin*>(raw);
+                self.told = true;
+                self.outcome = ended_so;
+                self.end();
+            });
         if (answer == Joint::Announced::waiting) return;
         busy = answer == Joint::Announced::taken;
         if (!busy) learn(target);
@@ -66,17 +69,20 @@ struct TimedJoin : JoinWaiter {
 
     void announce_by_letter(PrivatePool& home) {
         owners.fetch_add(1);   // the letter's: once it is announced all others may be done with the record
-        send_letter(letter, home, [](void* raw) {
-            auto& self = *static_cast<TimedJoin*>(raw);
-            std::uint32_t seen = on_its_way;
-            if (self.stage.compare_exchange_strong(seen, announcing)) {
-                self.settle(announce(self.target, static_cast<JoinWaiter*>(&self)));
-                self.stage = announced;
-            } else {
-                self.let_go();   // for the Joint, which is told nothing: the unit may have ended and be gone
-            }
-            self.let_go();
-        }, this);
+        send_letter(
+            letter, home,
+            [](void* raw) {
+                auto& self = *static_cast<TimedJoin*>(raw);
+                std::uint32_t seen = on_its_way;
+                if (self.stage.compare_exchange_strong(seen, announcing)) {
+                    self.settle(announce(self.target, static_cast<JoinWaiter*>(&self)));
+                    self.stage = announced;
+                } else {
+                    self.let_go();   // for the Joint, which is told nothing: the unit may have ended and be gone
+                }
+                self.let_go();
+            },
+            this);
     }
 
     // The deadline came first.
@@ -85,31 +91,36 @@ struct TimedJoin : JoinWaiter {
             std::uint32_t seen = on_its_way;
             while (!stage.compare_exchange_strong(seen, given_up_first)) {
                 if (seen == announced) break;
-                seen = on_its_way;   // it is announced at this moment, and that over at once: until then the unit must not be freed
+                // it is announced at this moment, and that over at once: until then the unit must not be freed
+                seen = on_its_way;
                 os::thread_yield();
             }
             if (seen == on_its_way) return;   // the letter will find that out when it arrives
         }
         if (over) return;
-        // Also of one that was this stream's when it was announced to: the waiter may come back on another, or the stream have given the pool up.
+        // Also of one that was this stream's when it was announced to: the waiter may come back on another, or the
+        // stream have given the pool up.
         PrivatePool* home = foreign_pool(target);
         if (home == nullptr) return withdraw();
         owners.fetch_add(1);
         gone = {&target, this, [](JoinWaiter* raw) {
-            auto& self = *static_cast<TimedJoin*>(raw);
-            // Over: the unit may have ended, and be gone.
-            if (!self.over) self.withdraw();
-        }};
+                    auto& self = *static_cast<TimedJoin*>(raw);
+                    // Over: the unit may have ended, and be gone.
+                    if (!self.over) self.withdraw();
+                }};
         note(gone);
-        send_letter(letter, *home, [](void* raw) {
-            auto& self = *static_cast<TimedJoin*>(raw);
-            forget_noted(self.gone);
-            self.let_go();
-        }, this);
+        send_letter(
+            letter, *home,
+            [](void* raw) {
+                auto& self = *static_cast<TimedJoin*>(raw);
+                forget_noted(self.gone);
+                self.let_go();
+            },
+            this);
     }
 };
 
-}  // namespace
+}   // namespace
 
 [[gnu::noinline]] weft_status join_until(Unit& target, std::uint64_t deadline_ns) {
     if (target.joint.done() || deadline_ns == forever) return join(target);
@@ -133,4 +144,4 @@ struct TimedJoin : JoinWaiter {
     return told ? status_of(ended_so) : ended_status(target);
 }
 
-}  // namespace weft::sync
+}   // namespace weft::sync

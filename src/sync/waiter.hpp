@@ -1,11 +1,11 @@
 // Who waits, and its places in the objects that it waits for; both lie on the stack of the one that waits.
 //
-// A Waiter is the place with one object. Whoever takes it out of an object's ring (under the object's lock) claims the one
-// that waits, and if that succeeds wakes it after the lock. Where nothing else could wake it, having taken it out is claim enough;
-// where a deadline or another object could, one compare-and-swap decides.
+// A Waiter is the place with one object. Whoever takes it out of an object's ring (under the object's lock) claims the
+// one that waits, and if that succeeds wakes it after the lock. Where nothing else could wake it, having taken it out
+// is claim enough; where a deadline or another object could, one compare-and-swap decides.
 //
-// `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and identity(). It is a parameter for
-// the model tests; the library uses Whom (party.hpp).
+// `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and identity(). It is a
+// parameter for the model tests; the library uses Whom (party.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ namespace weft::sync {
 
 // Where a waiter stands, and what its waker has told it.
 enum class Answer : std::uint8_t {
-    none,       // it is in no ring, and nobody has answered it
-    awaited,    // it is in the ring
-    woken,      // look again: what is waited for may be there
-    given,      // it is yours already
-    closed,     // it will never come
+    none,      // it is in no ring, and nobody has answered it
+    awaited,   // it is in the ring
+    woken,     // look again: what is waited for may be there
+    given,     // it is yours already
+    closed,    // it will never come
 };
 
 template <class Who>
 struct BasicWaiter {
-    plain<BasicWaiter*> next;              // in the object's ring; they mean something while it is in one
+    plain<BasicWaiter*> next;   // in the object's ring; they mean something while it is in one
     plain<BasicWaiter*> previous;
     Who who;
-    std::uint32_t index;                   // which of the objects that `who` waits for
-    plain<Answer> answer{Answer::none};    // under the object's lock; by the claimer, until he wakes it
-    plain<std::uint8_t> mark{0};           // the object's own
-    plain<void*> item;                     // what is to be passed, where the object passes things
+    std::uint32_t index;                  // which of the objects that `who` waits for
+    plain<Answer> answer{Answer::none};   // under the object's lock; by the claimer, until he wakes it
+    plain<std::uint8_t> mark{0};          // the object's own
+    plain<void*> item;                    // what is to be passed, where the object passes things
 
-    BasicWaiter() : index(0) {}            // `who` is told before it comes into a ring
+    BasicWaiter() : index(0) {}   // `who` is told before it comes into a ring
     explicit BasicWaiter(Who of, std::uint32_t nth = 0) : who(of), index(nth) {}
 };
 
@@ -131,4 +131,4 @@ private:
     plain<Waiter*>* end_ = &first_;
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

@@ -1,6 +1,6 @@
-// The word of an object that units wait for: 31 bits that say how it stands, and one that says that somebody is at work on
-// what lies beside it. What nobody waits for is decided by one compare-and-swap on the word; for all else the busy bit is
-// taken, by one too, and let go by a store.
+// The word of an object that units wait for: 31 bits that say how it stands, and one that says that somebody is at work
+// on what lies beside it. What nobody waits for is decided by one compare-and-swap on the word; for all else the busy
+// bit is taken, by one too, and let go by a store.
 //
 // While it is busy nobody else changes the word, so the holder of the bit may trust what lock() returned.
 #pragma once
@@ -53,15 +53,16 @@ public:
     // Whether one of these bits is set; relaxed too.
     bool glance(As bits) const { return arch::any_of(value_, number(bits)); }
 
-    // From `seen`, which the caller has read and is not busy, to `next`; false: it stands otherwise, and `seen` says how.
-    // relaxed when it fails, in all three: it is tried again.
+    // From `seen`, which the caller has read and is not busy, to `next`; false: it stands otherwise, and `seen` says
+    // how. relaxed when it fails, in all three: it is tried again.
     bool enter(As& seen, As next) { return change(seen, next, Orders::enter); }
     bool leave(As& seen, As next) { return change(seen, next, Orders::leave); }
     // For a change that both gives and takes. acq_rel: enter and leave in one.
     bool pass(As& seen, As next) { return change(seen, next, std::memory_order_acq_rel); }
 
-    // Takes the busy bit if `may(word)`, asked of the word without it; returns that word, and `may` of it says whether it was taken.
-    // In a process with one OS thread it need not be set for others to see: whoever has it comes to its end before anybody else runs.
+    // Takes the busy bit if `may(word)`, asked of the word without it; returns that word, and `may` of it says whether
+    // it was taken. In a process with one OS thread it need not be set for others to see: whoever has it comes to its
+    // end before anybody else runs.
     template <class May>
     [[gnu::always_inline]] As lock_if(May&& may) {
         return os::alone() ? look() : lock_among_others(may);
@@ -69,14 +70,14 @@ public:
     template <class May>
     [[gnu::always_inline]] As lock_among_others(May&& may) {
         As seen = look();
-        if (!is_busy(seen) && (!may(seen) || enter(seen, seen | busy))) [[likely]] return seen;
+        if (!is_busy(seen) && (!may(seen) || enter(seen, seen | busy))) [[likely]]
+            return seen;
         return lock_after_others(may);
     }
     // Takes the busy bit; returns the word without it.
-    [[gnu::always_inline]] As lock() {
-        return lock_if(always);
-    }
-    // Lets it go; the word is `next`, which is not busy. Nothing of the object may be touched after this, since it may be gone.
+    [[gnu::always_inline]] As lock() { return lock_if(always); }
+    // Lets it go; the word is `next`, which is not busy. Nothing of the object may be touched after this, since it may
+    // be gone.
     void unlock(As next) { value_.store(number(next), Orders::leave); }
 
     static bool is_busy(As seen) { return (number(seen) & busy_bit) != 0; }
@@ -106,7 +107,8 @@ private:
             return true;
         }
         std::uint32_t was = number(seen);
-        const bool changed = value_.compare_exchange_strong(was, number(next), order, std::memory_order_relaxed);   // relaxed: see enter()
+        // relaxed: see enter()
+        const bool changed = value_.compare_exchange_strong(was, number(next), order, std::memory_order_relaxed);
         seen = seen_as(was);
         return changed;
     }
@@ -133,4 +135,4 @@ struct Entrance {
     }
 };
 
-}  // namespace weft::sync
+}   // namespace weft::sync

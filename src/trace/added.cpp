@@ -10,9 +10,10 @@ namespace {
 // A list without a lock, so that a fork finds it whole at any moment.
 constinit atomic<const Added*> newest{nullptr};
 
-}  // namespace
+}   // namespace
 
-const Added* added() noexcept { return newest.load(std::memory_order_acquire); }   // acquire: pairs with the release in add_counter
+// acquire: pairs with the release in add_counter
+const Added* added() noexcept { return newest.load(std::memory_order_acquire); }
 
 const Added* find_added(const char* name) noexcept {
     for (const Added* one = added(); one != nullptr; one = one->next) {
@@ -35,4 +36,4 @@ Addition add_counter(const char* name, std::uint64_t (*read)(void* argument), vo
     return Addition::done;
 }
 
-}  // namespace weft::trace
+}   // namespace weft::trace

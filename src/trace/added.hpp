@@ -25,4 +25,4 @@ enum class Addition { done, known, no_memory };
 // known: there is one of that name.
 Addition add_counter(const char* name, std::uint64_t (*read)(void* argument), void* argument) noexcept;
 
-}  // namespace weft::trace
+}   // namespace weft::trace

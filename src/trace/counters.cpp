@@ -24,4 +24,4 @@ const char* path(Count which) {
     return "";
 }
 
-}  // namespace weft::trace
+}   // namespace weft::trace

@@ -9,20 +9,21 @@
 namespace weft::trace {
 
 enum class Count : unsigned char {
-    created,      // units spawned by this stream; a stream counts them by the ids it gives (Stream::counted)
-    run,          // times a unit was started or continued: each ends in one of the next three, so it is their sum
-    finished,     // units whose body ended here
-    revived,      // units that were given another life: with those created they make up those finished and those that live
-    suspended,    // suspensions, joins included
-    promoted,     // units that were begun by a call and became fully fledged when they suspended
-    yielded,      // yields that let somebody else run, and spawns that let their child run first
-    resumed,      // units made ready again by this stream
-    stolen,       // units taken from another stream's deque
-    postponed,    // starts put off because no stack could be had
-    slept,        // times the stream gave its hart back and slept
-    lent,         // times it gave its hart to others while it had work
-    idle_ns,      // looking for work or asleep
-    units_ns,     // in units (with WEFT_TIMING=on)
+    created,    // units spawned by this stream; a stream counts them by the ids it gives (Stream::counted)
+    run,        // times a unit was started or continued: each ends in one of the next three, so it is their sum
+    finished,   // units whose body ended here
+    // units that were given another life: with those created they make up those finished and those that live
+    revived,
+    suspended,       // suspensions, joins included
+    promoted,        // units that were begun by a call and became fully fledged when they suspended
+    yielded,         // yields that let somebody else run, and spawns that let their child run first
+    resumed,         // units made ready again by this stream
+    stolen,          // units taken from another stream's deque
+    postponed,       // starts put off because no stack could be had
+    slept,           // times the stream gave its hart back and slept
+    lent,            // times it gave its hart to others while it had work
+    idle_ns,         // looking for work or asleep
+    units_ns,        // in units (with WEFT_TIMING=on)
     scheduling_ns,   // in the scheduler (with WEFT_TIMING=on)
     count_
 };
@@ -46,4 +47,4 @@ private:
 // The path of a counter below /units or /streams: "/units/count/created".
 const char* path(Count which);
 
-}  // namespace weft::trace
+}   // namespace weft::trace

@@ -9,7 +9,7 @@ namespace {
 // A list without a lock, so that a fork finds it whole at any moment.
 constinit atomic<const Describer*> newest{nullptr};
 
-}  // namespace
+}   // namespace
 
 // acquire: pairs with the release in add_describer.
 const Describer* describers() noexcept { return newest.load(std::memory_order_acquire); }
@@ -23,4 +23,4 @@ bool add_describer(void (*describe)(const weft_description* of, void* argument),
     return true;
 }
 
-}  // namespace weft::trace
+}   // namespace weft::trace

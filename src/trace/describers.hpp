@@ -1,5 +1,5 @@
-// Libraries on Weft that have something to say of a unit when units are shown (weft_describer_register). They outlive every
-// runtime.
+// Libraries on Weft that have something to say of a unit when units are shown (weft_describer_register). They outlive
+// every runtime.
 #pragma once
 
 #include "weft/trace.h"
@@ -29,4 +29,4 @@ void each_description(const weft_description& of, Visit visit) {
     }
 }
 
-}  // namespace weft::trace
+}   // namespace weft::trace

@@ -22,7 +22,8 @@ const char* pointer(const dl_phdr_info& info, ElfW(Addr) value) {
 
 // libweft itself, or one of its variants (cmake/variants.cmake).
 bool is_weft(const char* file) {
-    return begins(file, "libweft.so") || begins(file, "libweft_checked.so") || begins(file, "libweft_tsan.so") || begins(file, "libweft_asan.so");
+    return begins(file, "libweft.so") || begins(file, "libweft_checked.so") || begins(file, "libweft_tsan.so") ||
+           begins(file, "libweft_asan.so");
 }
 
 bool needs_weft(const dl_phdr_info& info) {
@@ -50,7 +51,7 @@ Part part_of(const dl_phdr_info& info) {
     return Part::none;
 }
 
-}  // namespace
+}   // namespace
 
 int OwnCode::note(dl_phdr_info* info, std::size_t, void* self) {
     auto& to = *static_cast<OwnCode*>(self);
@@ -80,4 +81,4 @@ const OwnCode::Library* OwnCode::holding(std::uintptr_t code) const {
     return nullptr;
 }
 
-}  // namespace weft::trace
+}   // namespace weft::trace

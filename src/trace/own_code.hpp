@@ -13,7 +13,7 @@ class OwnCode {
 public:
     struct Library {
         const char* path;
-        std::uintptr_t base, end;  // where it was loaded, and the first byte behind it
+        std::uintptr_t base, end;   // where it was loaded, and the first byte behind it
     };
 
     // Looks through the libraries that are loaded now. Not in a signal handler. Weft's libraries are
@@ -36,4 +36,4 @@ private:
     bool bridged_ = false;
 };
 
-}  // namespace weft::trace
+}   // namespace weft::trace

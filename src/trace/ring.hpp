@@ -1,5 +1,6 @@
-// The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever writes the trace, mostly after the
-// stream has ended. A full one loses its oldest. Numbers only: what they mean, the writer of the file knows (observe/trace_file.cpp).
+// The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever writes the trace,
+// mostly after the stream has ended. A full one loses its oldest. Numbers only: what they mean, the writer of the file
+// knows (observe/trace_file.cpp).
 #pragma once
 
 #include <bit>
@@ -16,23 +17,34 @@ namespace weft::trace {
 
 // What is told of a unit, in the order of the bits of weft_observed; then what only the trace has.
 enum class Event : std::uint8_t {
-    create, start, suspend, yield, resume, finish, join, free, cancel, migrate, revive, promote,
+    create,
+    start,
+    suspend,
+    yield,
+    resume,
+    finish,
+    join,
+    free,
+    cancel,
+    migrate,
+    revive,
+    promote,
     steal,   // the unit comes out of another stream's deque
     sleep,   // the stream gives its hart back
     wake,
-    rescue,  // the stream stands in for another one, whose number is the detail
-    relief,  // and does so no more
-    name,    // of the unit that the next record is of
+    rescue,   // the stream stands in for another one, whose number is the detail
+    relief,   // and does so no more
+    name,     // of the unit that the next record is of
 };
 
 struct Record {
-    std::uint64_t stamp = 0;     // arch::cycles()
-    std::uint64_t id = 0;        // of the unit
-    std::uint64_t detail = 0;    // an address: the spawn site, the object that is waited for, a pool
+    std::uint64_t stamp = 0;    // arch::cycles()
+    std::uint64_t id = 0;       // of the unit
+    std::uint64_t detail = 0;   // an address: the spawn site, the object that is waited for, a pool
     Event what = Event::create;
-    std::uint8_t kind = 0;       // of the unit
-    std::uint8_t waits = 0;      // why it leaves
-    std::uint8_t outcome = 0;    // how it ends
+    std::uint8_t kind = 0;      // of the unit
+    std::uint8_t waits = 0;     // why it leaves
+    std::uint8_t outcome = 0;   // how it ends
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(Record) == 32);
@@ -106,4 +118,4 @@ private:
     atomic<std::uint64_t> written_{0};
 };
 
-}  // namespace weft::trace
+}   // namespace weft::trace

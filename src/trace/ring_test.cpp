@@ -16,7 +16,7 @@ Record record_of(std::uint64_t id) {
     return record;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Ring, HoldsWhatWasAddedInItsOrder) {
     Ring ring;

@@ -21,7 +21,8 @@ std::string readable(const char* symbol) {
 Symbols::Symbol look_up(std::uintptr_t address) {
     Symbols::Symbol found;
     Dl_info info{};
-    if (address == 0 || dladdr(reinterpret_cast<const void*>(address), &info) == 0 || info.dli_fname == nullptr) return found;
+    if (address == 0 || dladdr(reinterpret_cast<const void*>(address), &info) == 0 || info.dli_fname == nullptr)
+        return found;
     const char* const slash = std::strrchr(info.dli_fname, '/');
     found.file = slash != nullptr ? slash + 1 : info.dli_fname;
     if (info.dli_sname != nullptr) found.function = readable(info.dli_sname);
@@ -32,7 +33,7 @@ Symbols::Symbol look_up(std::uintptr_t address) {
     return found;
 }
 
-}  // namespace
+}   // namespace
 
 const Symbols::Symbol& Symbols::of(std::uintptr_t address) {
     const auto known = known_.find(address);
@@ -41,4 +42,4 @@ const Symbols::Symbol& Symbols::of(std::uintptr_t address) {
     return known_.emplace(address, look_up(address)).first->second;
 }
 
-}  // namespace weft::trace
+}   // namespace weft::trace

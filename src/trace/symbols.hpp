@@ -24,4 +24,4 @@ private:
     std::unordered_map<std::uintptr_t, Symbol> known_;
 };
 
-}  // namespace weft::trace
+}   // namespace weft::trace

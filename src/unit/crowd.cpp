@@ -14,11 +14,14 @@ struct alignas(config::cache_line) Crowds {
 };
 constinit Crowds all_crowds[8];
 
-os::Lock& lock_of(const void* unit) { return all_crowds[reinterpret_cast<std::uintptr_t>(unit) / sizeof(Unit) % std::size(all_crowds)].lock; }
+os::Lock& lock_of(const void* unit) {
+    return all_crowds[reinterpret_cast<std::uintptr_t>(unit) / sizeof(Unit) % std::size(all_crowds)].lock;
+}
 
-}  // namespace
+}   // namespace
 
-Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*), void (*told)(JoinWaiter*, Outcome)) {
+Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*),
+                               void (*told)(JoinWaiter*, Outcome)) {
     waiter.of = &unit;
     waiter.wake = wake;
     waiter.told = told;
@@ -71,4 +74,4 @@ void crowds_forked() {
     for (Crowds& crowds : all_crowds) crowds.lock.break_open();
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,5 +1,6 @@
-// Several that wait for the end of one unit. The first announces itself to the Joint by an operation on its word; whoever comes when somebody waits comes over those
-// who do, under a lock, and so leaves again. The end of a unit takes the lock only when it finds a crowd.
+// Several that wait for the end of one unit. The first announces itself to the Joint by an operation on its word;
+// whoever comes when somebody waits comes over those who do, under a lock, and so leaves again. The end of a unit takes
+// the lock only when it finds a crowd.
 #pragma once
 
 #include "unit/joint.hpp"
@@ -7,9 +8,11 @@
 
 namespace weft {
 
-// Announces one who comes when somebody waits already; that need not be so any more. It is `told`, and before all others, of those who came before. `wake`: what
-// the end of the unit calls for all of them. taken: the unit is detached. Of a local unit on its stream.
-Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*), void (*told)(JoinWaiter*, Outcome));
+// Announces one who comes when somebody waits already; that need not be so any more. It is `told`, and before all
+// others, of those who came before. `wake`: what the end of the unit calls for all of them. taken: the unit is
+// detached. Of a local unit on its stream.
+Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*),
+                               void (*told)(JoinWaiter*, Outcome));
 
 // As Joint::withdraw(), of one that may have come over others, or others over it.
 bool withdraw(Unit& unit, JoinWaiter& waiter);
@@ -23,4 +26,4 @@ Joint::Row take_crowd(Joint::Waiter top);
 // In the child of a fork, where whoever held a lock is no more.
 void crowds_forked();
 
-}  // namespace weft
+}   // namespace weft

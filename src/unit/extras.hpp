@@ -1,5 +1,6 @@
-// What few units have: a migration that was asked for, values of their own (local/locals.hpp), values that their handles have (local/lasting.hpp), a
-// pointer of the program's. Made when first needed, by whoever needs them, and freed with the descriptor; found by a word beside it, in its slab.
+// What few units have: a migration that was asked for, values of their own (local/locals.hpp), values that their
+// handles have (local/lasting.hpp), a pointer of the program's. Made when first needed, by whoever needs them, and
+// freed with the descriptor; found by a word beside it, in its slab.
 #pragma once
 
 #include <bit>
@@ -22,27 +23,30 @@ struct Local {
     std::uint32_t generation = 0;
 };
 
-// They lie in slabs of their own, which are zero at first; what is freed there stays as it was but for its first word. So nothing is constructed here: the slots
-// may be looked at by whoever frees a key, also while they are nobody's, and the rest is begun anew.
+// They lie in slabs of their own, which are zero at first; what is freed there stays as it was but for its first word.
+// So nothing is constructed here: the slots may be looked at by whoever frees a key, also while they are nobody's, and
+// the rest is begun anew.
 struct alignas(config::cache_line) Extras {
     static constexpr std::uint32_t few = 4;
     static constexpr std::uint32_t slots_here = 3;
 
-    // The program's; given once, and published by `data`, which comes first: units read their own (include/weft/embed/here.h), and their slots.
+    // The program's; given once, and published by `data`, which comes first: units read their own
+    // (include/weft/embed/here.h), and their slots.
     atomic<void*> data;
-    // What lasting keys have here, by their places: more than are here lie in further extras, of which nothing else is used.
+    // What lasting keys have here, by their places: more than are here lie in further extras, of which nothing else is
+    // used.
     atomic<Extras*> more;
     Slot slots[slots_here];
 
     void (*release)(void* data);
-    os::Lock lock;                             // guards what follows, and who puts something into slots
-    std::uint32_t locals_room;                 // of `locals`; 0 until the first is set
-    Pool* target;                              // where it was asked to go; with Unit::migrate
+    os::Lock lock;               // guards what follows, and who puts something into slots
+    std::uint32_t locals_room;   // of `locals`; 0 until the first is set
+    Pool* target;                // where it was asked to go; with Unit::migrate
     void (*on_migration)(weft_unit* unit, void* argument);
     void* on_migration_argument;
 
     // The unit's own: no lock.
-    Local* locals;                             // by the key's place
+    Local* locals;   // by the key's place
     Local first_locals[few];
 
     Extras() = delete;
@@ -70,15 +74,15 @@ static_assert(offsetof(Extras, release) == config::cache_line, "what others read
 // Of slabs and heaps that have extras in them.
 inline constexpr std::size_t extras_bytes = sizeof(Extras);
 
-inline atomic<void*>& extras_word(const Unit& unit) {
-    return mem::annex_of(const_cast<Unit*>(&unit), sizeof(Unit));
-}
+inline atomic<void*>& extras_word(const Unit& unit) { return mem::annex_of(const_cast<Unit*>(&unit), sizeof(Unit)); }
 
-// Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen another mark that stands for something in them finds the word.
+// Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen another mark that
+// stands for something in them finds the word.
 inline Extras* extras_of(const Unit& unit) {
     // acquire: pairs with the release of Unit::mark(), by who has put something into them.
     if (!Unit::Marks{unit.marks.load(std::memory_order_acquire)}.has(Unit::extras)) return nullptr;
-    return static_cast<Extras*>(extras_word(unit).load(std::memory_order_acquire));   // acquire: pairs with publish_extras()
+    // acquire: pairs with publish_extras()
+    return static_cast<Extras*>(extras_word(unit).load(std::memory_order_acquire));
 }
 
-}  // namespace weft
+}   // namespace weft

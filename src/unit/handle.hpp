@@ -37,12 +37,17 @@ inline Unit* to_unit(const weft_unit* handle, [[maybe_unused]] const char* call 
     if constexpr (config::checked) {
         auto* unit = reinterpret_cast<Unit*>(bits & ((std::uintptr_t{1} << generation_shift) - 1));
         if (unit != nullptr && handles::units_are_gone()) {
-            handles::wrong_call(call, "stale handle %p: its unit has gone with the runtime, by weft_finalize; units are joined before that",
-                                static_cast<const void*>(handle));
+            handles::wrong_call(
+                call,
+                "stale handle %p: its unit has gone with the runtime, by weft_finalize; units are joined before that",
+                static_cast<const void*>(handle));
         }
         if (unit != nullptr && (unit->generation() != bits >> generation_shift || unit->life.is(State::free))) {
-            handles::wrong_call(call, "stale handle %p: its unit has been freed; a unit is freed once, by weft_unit_free, weft_unit_join_free or when it ends "
-                                      "detached, and not used afterwards", static_cast<const void*>(handle));
+            handles::wrong_call(call,
+                                "stale handle %p: its unit has been freed; a unit is freed once, by weft_unit_free, "
+                                "weft_unit_join_free or when it ends "
+                                "detached, and not used afterwards",
+                                static_cast<const void*>(handle));
         }
         return unit;
     }
@@ -51,6 +56,7 @@ inline Unit* to_unit(const weft_unit* handle, [[maybe_unused]] const char* call 
 
 // The call that was given handles of this type: it frees the units and sets them to null, or it only joins them.
 template <class Handle>
-inline constexpr const char* call_on_many = std::is_const_v<Handle> ? "weft_unit_join_many" : "weft_unit_join_free_many";
+inline constexpr const char* call_on_many =
+    std::is_const_v<Handle> ? "weft_unit_join_many" : "weft_unit_join_free_many";
 
-}  // namespace weft
+}   // namespace weft

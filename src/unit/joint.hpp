@@ -5,11 +5,13 @@
 //       ├──finish─────────────────────────────┘   (and the joiner frees the unit)
 //       └──detach───────► detached ──finish──► done   (and the finisher frees the unit)
 //
-// Who comes when one waits already puts itself over it (announce_over): the word knows the last one then, and each knows who is below it. Whoever changes such a
-// crowd, or wakes it, holds a lock (unit/crowd.hpp); an end and one joiner know nothing of it.
+// Who comes when one waits already puts itself over it (announce_over): the word knows the last one then, and each
+// knows who is below it. Whoever changes such a crowd, or wakes it, holds a lock (unit/crowd.hpp); an end and one
+// joiner know nothing of it.
 //
-// An end that is to be told to observers has two words: `done`, which is what all others ask for, and before that `news`, until the first
-// one learns of it. Who asks for `done` by itself (done_and_known) comes to the careful way with news.
+// An end that is to be told to observers has two words: `done`, which is what all others ask for, and before that
+// `news`, until the first one learns of it. Who asks for `done` by itself (done_and_known) comes to the careful way
+// with news.
 //
 // Each arrow is one operation on the word, so no step can be seen half. The shared forms are atomic
 // read-modify-writes. The local forms are a load and a store: right when finish, announce, detach and withdraw all
@@ -37,16 +39,16 @@ struct JoinWaiter {
     bool (*given_up)(JoinWaiter* self) = nullptr;
 
     // What follows is written when it comes over another, and is nobody's before.
-    plain<std::uintptr_t> below;                                    // the word that it found: who waits besides
-    const void* of;                                                 // the unit that they wait for
-    void (*told)(JoinWaiter* self, Outcome outcome);                // instead of `wake`; how the unit ended
+    plain<std::uintptr_t> below;                       // the word that it found: who waits besides
+    const void* of;                                    // the unit that they wait for
+    void (*told)(JoinWaiter* self, Outcome outcome);   // instead of `wake`; how the unit ended
 };
 
 // The orders of Joint; a model test passes weaker ones, which must fail.
 struct JointOrders {
-    // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the acquire with `announce` (the
-    // finisher reads the waiter's saved context). seq_cst, not acq_rel: "end, then look whether anybody waits for a move of the
-    // unit" must not be turned around (core/migrate.cpp).
+    // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the acquire with
+    // `announce` (the finisher reads the waiter's saved context). seq_cst, not acq_rel: "end, then look whether anybody
+    // waits for a move of the unit" must not be turned around (core/migrate.cpp).
     static constexpr std::memory_order finish = std::memory_order_seq_cst;
     // release: pairs with `done` on other streams.
     static constexpr std::memory_order finish_local = std::memory_order_release;
@@ -73,23 +75,25 @@ public:
         static Waiter over(const JoinWaiter& waiter) { return Waiter(BasicJoint::word_of(waiter)); }
 
         bool none() const { return word_ == empty_word; }
-        bool detached() const { return word_ == detached_word; }     // the finisher frees the unit
+        bool detached() const { return word_ == detached_word; }   // the finisher frees the unit
         UnitType* unit() const { return is_pointer() && !tagged() ? reinterpret_cast<UnitType*>(word_) : nullptr; }
         // unit(), or what `of_crowd` says of a crowd.
         template <class OfCrowd>
         UnitType* unit_or(OfCrowd of_crowd) const {
             if (!is_pointer()) return nullptr;
-            if (!tagged()) [[likely]] return reinterpret_cast<UnitType*>(word_);
+            if (!tagged()) [[likely]]
+                return reinterpret_cast<UnitType*>(word_);
             return crowd() ? of_crowd() : nullptr;
         }
-        bool is_unit() const { return !tagged(); }                   // of one that is a unit or a crowd
+        bool is_unit() const { return !tagged(); }   // of one that is a unit or a crowd
         // unit(), where it is known to be one.
         UnitType* sole_unit() const {
             WEFT_ASSERT(unit() != nullptr);
             return reinterpret_cast<UnitType*>(word_);
         }
         JoinWaiter* other() const { return is_pointer() && tagged() ? waiter_of(word_) : nullptr; }
-        bool crowd() const { return is_crowd(word_); }               // other() came over others, who may have left since
+        // other() came over others, who may have left since
+        bool crowd() const { return is_crowd(word_); }
 
     private:
         friend class BasicJoint;
@@ -101,9 +105,9 @@ public:
     };
 
     enum class Announced : std::uint8_t {
-        waiting,    // finish will return this waiter; of a detach: finish will say so, and the finisher frees the unit
-        done,       // the unit has ended: nothing to wait for; of a detach: the caller frees it
-        taken,      // somebody else waits already, or the unit is detached; nothing is changed
+        waiting,   // finish will return this waiter; of a detach: finish will say so, and the finisher frees the unit
+        done,      // the unit has ended: nothing to wait for; of a detach: the caller frees it
+        taken,     // somebody else waits already, or the unit is detached; nothing is changed
     };
 
     constexpr BasicJoint() = default;
@@ -122,8 +126,8 @@ public:
     // Of one that is done. True: the caller is the first to learn of it, and the only one who is told so.
     bool learn() {
         Word seen = news_word;
-        // release: pairs with `done`, for those who read the results after this; acquire: the caller reads them. It fails without a
-        // reason to read anything (relaxed).
+        // release: pairs with `done`, for those who read the results after this; acquire: the caller reads them. It
+        // fails without a reason to read anything (relaxed).
         return word_.compare_exchange_strong(seen, done_word, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
@@ -159,7 +163,7 @@ public:
     // announce_local() to an untouched Joint.
     void announce_first(Waiter waiter) {
         WEFT_ASSERT(untouched());
-        word_.store(waiter.word_, std::memory_order_relaxed);        // relaxed: read on this stream
+        word_.store(waiter.word_, std::memory_order_relaxed);   // relaxed: read on this stream
     }
 
     Announced announce_shared(Waiter waiter) {
@@ -170,9 +174,9 @@ public:
         return is_done(seen) ? Announced::done : Announced::taken;
     }
     Announced announce_local(Waiter waiter) {
-        const Word seen = word_.load(std::memory_order_relaxed);     // relaxed: written on this stream
+        const Word seen = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
         if (seen != empty_word) return is_done(seen) ? Announced::done : Announced::taken;
-        word_.store(waiter.word_, std::memory_order_relaxed);        // relaxed: read on this stream
+        word_.store(waiter.word_, std::memory_order_relaxed);   // relaxed: read on this stream
         return Announced::waiting;
     }
 
@@ -181,7 +185,8 @@ public:
     Announced detach_shared() { return announce_shared(detacher()); }
     Announced detach_local() { return announce_local(detacher()); }
 
-    // Of one that was detached and has ended: it says so again, to those who are told that it is freed. Nobody else knows it.
+    // Of one that was detached and has ended: it says so again, to those who are told that it is freed. Nobody else
+    // knows it.
     void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: as above
 
     // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
@@ -193,7 +198,7 @@ public:
         return withdrawn;
     }
 
-    // ---- crowds: under their lock, on any thread, but of a local unit on its stream --------------------------------------------------
+    // ---- crowds: under their lock, on any thread, but of a local unit on its stream ---------------------------------
 
     // `waiter` waits besides those who do, if there is one.
     Announced announce_over(JoinWaiter& waiter) {
@@ -203,7 +208,8 @@ public:
             if (seen == detached_word) return Announced::taken;
             waiter.below = seen;
             // Who is below has announced to this word, too: the finisher acquires from all of them by one exchange.
-            if (word_.compare_exchange_strong(seen, word_of(waiter), Orders::announce, Orders::announce_failed)) return Announced::waiting;
+            if (word_.compare_exchange_strong(seen, word_of(waiter), Orders::announce, Orders::announce_failed))
+                return Announced::waiting;
         }
     }
 
@@ -240,13 +246,15 @@ public:
         return Waiter();
     }
 
-    // A crowd that an end has found, in the order in which they came: one that is to be woken and not told, or none; and those who are told, each with the next
-    // of them below it.
+    // A crowd that an end has found, in the order in which they came: one that is to be woken and not told, or none;
+    // and those who are told, each with the next of them below it.
     struct Row {
         Waiter first;
         JoinWaiter* rest;
 
-        static JoinWaiter* next(const JoinWaiter& waiter) { return waiter.below == empty_word ? nullptr : waiter_of(waiter.below); }
+        static JoinWaiter* next(const JoinWaiter& waiter) {
+            return waiter.below == empty_word ? nullptr : waiter_of(waiter.below);
+        }
     };
     static Row in_order(Waiter top) {
         Word word = top.word_, behind = empty_word;
@@ -259,7 +267,8 @@ public:
         return {Waiter(word), waiter_of(behind)};
     }
 
-    // While nobody runs: the word is one of those that are reserved, or leads to a waiter; those of a crowd wait for this unit.
+    // While nobody runs: the word is one of those that are reserved, or leads to a waiter; those of a crowd wait for
+    // this unit.
     void check_whole(const void* of) const {
         Word word = word_.load(std::memory_order_seq_cst);
         for (; is_crowd(word); word = waiter_of(word)->below) WEFT_ASSERT(waiter_of(word)->of == of);
@@ -279,8 +288,8 @@ private:
     }
 
     static constexpr Word empty_word = 0;
-    static constexpr Word waiter_tag = 1;      // in a pointer: it is a JoinWaiter's
-    static constexpr Word crowd_tag = 3;       // and that came over others
+    static constexpr Word waiter_tag = 1;   // in a pointer: it is a JoinWaiter's
+    static constexpr Word crowd_tag = 3;    // and that came over others
     static constexpr Word done_word = 2;
     static constexpr Word detached_word = 4;
     static constexpr Word news_word = done_word | 4;
@@ -291,7 +300,8 @@ private:
     static Word word_of(const JoinWaiter& waiter) { return reinterpret_cast<Word>(&waiter) | crowd_tag; }
     static JoinWaiter* waiter_of(Word word) { return reinterpret_cast<JoinWaiter*>(word & ~crowd_tag); }
 
-    // From `top` down: nobody is above `waiter` any more that knows it as `self` or `alone`. False: it is not among them.
+    // From `top` down: nobody is above `waiter` any more that knows it as `self` or `alone`. False: it is not among
+    // them.
     static bool unlink(JoinWaiter& top, const JoinWaiter& waiter, Word self, Word alone) {
         for (JoinWaiter* above = &top;; above = waiter_of(above->below)) {
             const Word below = above->below;
@@ -308,13 +318,15 @@ private:
 
 using Joint = BasicJoint<Unit>;
 
-// Of a Joint that is used by its local forms, on its stream: those who have given up are told that nobody knows them any more. Returns whether there was
-// such a one.
+// Of a Joint that is used by its local forms, on its stream: those who have given up are told that nobody knows them
+// any more. Returns whether there was such a one.
 bool forget_given_up_in_crowd(Joint& joint);
 inline bool forget_given_up_alone(Joint& joint) {
     const Joint::Waiter waiter = joint.announced();
     JoinWaiter* const other = waiter.other();
-    if (other == nullptr || waiter.crowd() || other->given_up == nullptr || !other->given_up(other) || !joint.withdraw(waiter)) return false;
+    if (other == nullptr || waiter.crowd() || other->given_up == nullptr || !other->given_up(other) ||
+        !joint.withdraw(waiter))
+        return false;
     other->wake(other);
     return true;
 }
@@ -324,4 +336,4 @@ inline bool forget_given_up(Joint& joint) {
     return waiter.crowd() ? forget_given_up_in_crowd(joint) : forget_given_up_alone(joint);
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -203,5 +203,5 @@ TEST(Joint, OfTheEndAndTheJoinerExactlyOneGoesOnAndSeesTheOther) {
     for (const Round& round : all) ASSERT_EQ(round.going_on.load(), 1);
 }
 
-}  // namespace
-}  // namespace weft
+}   // namespace
+}   // namespace weft

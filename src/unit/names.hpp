@@ -1,4 +1,5 @@
-// What people read of a kind, of a state and of an outcome. "?" for what is none: a descriptor may be read while it changes.
+// What people read of a kind, of a state and of an outcome. "?" for what is none: a descriptor may be read while it
+// changes.
 #pragma once
 
 #include "unit/state.hpp"
@@ -43,4 +44,4 @@ constexpr const char* name_of(Outcome outcome) {
     return "?";
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -1,10 +1,11 @@
-// A place for a value that a unit's handle has under a lasting key (local/lasting.hpp), set once and taken once. Its memory stays a place, whosever
-// it is: what is freed and given out again is never written here but by these operations, so that who frees a key may look at all places there are.
+// A place for a value that a unit's handle has under a lasting key (local/lasting.hpp), set once and taken once. Its
+// memory stays a place, whosever it is: what is freed and given out again is never written here but by these
+// operations, so that who frees a key may look at all places there are.
 //
 //     empty ──put──► there ──take──► being released ──done──► empty
 //
-// One at a time puts (under a lock). Anybody reads. Two may take: the last of the unit, and the last of the key; one gets the value, and the other can
-// tell when that has been released.
+// One at a time puts (under a lock). Anybody reads. Two may take: the last of the unit, and the last of the key; one
+// gets the value, and the other can tell when that has been released.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ public:
     void put(std::uint64_t mark, void* value) {
         check();
         WEFT_ASSERT(mark_.load(std::memory_order_relaxed) == 0);   // relaxed: as in check()
-        value_.store(value, std::memory_order_relaxed);   // relaxed: published with the mark
+        value_.store(value, std::memory_order_relaxed);            // relaxed: published with the mark
         mark_.store(mark, Orders::put);
     }
 
@@ -54,7 +55,9 @@ public:
     void done() { mark_.store(0, Orders::done); }
 
     // At the door of a put, and while nobody runs: no value without a mark. relaxed: nobody else changes an empty slot.
-    void check() const { WEFT_ASSERT(mark_.load(std::memory_order_relaxed) != 0 || value_.load(std::memory_order_relaxed) == nullptr); }
+    void check() const {
+        WEFT_ASSERT(mark_.load(std::memory_order_relaxed) != 0 || value_.load(std::memory_order_relaxed) == nullptr);
+    }
 
 private:
     atomic<void*> value_;
@@ -62,4 +65,4 @@ private:
 };
 using Slot = BasicSlot<>;
 
-}  // namespace weft
+}   // namespace weft

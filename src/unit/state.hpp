@@ -35,8 +35,8 @@ enum class State : std::uint8_t {
 
 // How a unit has ended.
 enum class Outcome : std::uint8_t {
-    returned,     // from its body, or by weft_unit_exit
-    exception,    // which its descriptor keeps
+    returned,    // from its body, or by weft_unit_exit
+    exception,   // which its descriptor keeps
     cancelled,
     no_stack,     // its body was not called: no stack could be had, and none would have come free
     no_pthread,   // its body was not called: a hosted unit without a pthread
@@ -50,9 +50,10 @@ constexpr State shown(State state) { return state == State::waiting ? State::sus
 
 constexpr bool legal(State from, State to) {
     switch (from) {
-    case State::free: return to == State::ready || to == State::running;         // running: child-first, primary
+    case State::free: return to == State::ready || to == State::running;   // running: child-first, primary
     case State::ready: return to == State::running;
-    case State::running: return to == State::ready || to == State::suspended || to == State::waiting || to == State::done;
+    case State::running:
+        return to == State::ready || to == State::suspended || to == State::waiting || to == State::done;
     case State::suspended: return to == State::ready;
     case State::waiting: return to == State::ready || to == State::running;
     case State::done: return to == State::free;
@@ -112,4 +113,4 @@ private:
 
 using Life = BasicLife<>;
 
-}  // namespace weft
+}   // namespace weft

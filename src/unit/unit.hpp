@@ -22,61 +22,72 @@
 namespace weft {
 
 struct Pool;
-namespace mem { struct Stack; }
+namespace mem {
+struct Stack;
+}
 
-// How urgent a unit is: zero is what zeroed options say, and as many levels lie above as below. Seven each way: more than the
-// programs we know use (three to five), and a level of a pool is one bit of a word.
+// How urgent a unit is: zero is what zeroed options say, and as many levels lie above as below. Seven each way: more
+// than the programs we know use (three to five), and a level of a pool is one bit of a word.
 inline constexpr int least_priority = -7;
 inline constexpr int most_priority = 7;
 inline constexpr unsigned priorities = most_priority - least_priority + 1;
 
-enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7, hosted = 8 };   // the numbers of weft_kind
-inline constexpr std::size_t kinds = 9;   // one more than the largest; no unit is `automatic`: that is decided upon before it is made
+// the numbers of weft_kind
+enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5, sc = 6, automatic = 7, hosted = 8 };
+// one more than the largest; no unit is `automatic`: that is decided upon before it is made
+inline constexpr std::size_t kinds = 9;
 
-// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends (core/promote.hpp).
+// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends
+// (core/promote.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
     // What it is from its spawn on. Changed only while nobody else looks, but for `local`, `bound` and `plain` (be).
     using Flags = Bits<struct OfFlags, std::uint8_t>;
-    static constexpr Flags local{1};               // in a private pool: finish and join need no atomics there
-    static constexpr Flags bound{2};               // never leaves its pool, of which one stream draws
-    static constexpr Flags user_stack{4};          // the stack's memory is the user's, free from the join on
-    static constexpr Flags measured{8};            // the depth of its stack is noted when it ends
-    static constexpr Flags internal{16};           // a letter of the runtime on somebody's stack: no descriptor
-    static constexpr Flags primary{32};            // the one that called weft_init: nobody joins it
-    static constexpr Flags plain{64};              // a default stack without a canary, and nothing to be done at the end: the
-                                                   // stack is any spare one. Of kind Full, which has one of its own, from the start on
-    static constexpr Flags scheduler{128};         // a scheduler's; its argument is that
-    static constexpr Flags own_stack = user_stack | measured;        // its stack is no spare one; never with plain
-    static constexpr Flags slow_end = own_stack | primary;        // its end is looked at: a primary unit's may be that of a fork's child
+    static constexpr Flags local{1};        // in a private pool: finish and join need no atomics there
+    static constexpr Flags bound{2};        // never leaves its pool, of which one stream draws
+    static constexpr Flags user_stack{4};   // the stack's memory is the user's, free from the join on
+    static constexpr Flags measured{8};     // the depth of its stack is noted when it ends
+    static constexpr Flags internal{16};    // a letter of the runtime on somebody's stack: no descriptor
+    static constexpr Flags primary{32};     // the one that called weft_init: nobody joins it
+    // a default stack without a canary, and nothing to be done at the end: the stack is any spare one. Of kind Full,
+    // which has one of its own, from the start on
+    static constexpr Flags plain{64};
+    static constexpr Flags scheduler{128};                      // a scheduler's; its argument is that
+    static constexpr Flags own_stack = user_stack | measured;   // its stack is no spare one; never with plain
+    // its end is looked at: a primary unit's may be that of a fork's child
+    static constexpr Flags slow_end = own_stack | primary;
 
     // Its own stream's, while it runs.
     using Shape = Bits<struct OfShape, std::uint8_t>;
-    static constexpr Shape light{128};             // it is begun by a call, and has not suspended in this life,
-    static constexpr Shape called{64};             // and it is its joiner or its parent that calls it (core/call.hpp)
-    static constexpr Shape jobs{32};               // it may have jobs that its stream alone sees (core/jobs.hpp)
-    static constexpr Shape class_bits{31};         // no bits of their own: stack_class()
+    static constexpr Shape light{128};       // it is begun by a call, and has not suspended in this life,
+    static constexpr Shape called{64};       // and it is its joiner or its parent that calls it (core/call.hpp)
+    static constexpr Shape jobs{32};         // it may have jobs that its stream alone sees (core/jobs.hpp)
+    static constexpr Shape class_bits{31};   // no bits of their own: stack_class()
 
-    // What is to be looked at when it starts, leaves, comes back, ends or is freed. Anybody may set one at any time, by a read-modify-write. What the
-    // library was built without is no mark: it is never set, and nobody looks for it.
+    // What is to be looked at when it starts, leaves, comes back, ends or is freed. Anybody may set one at any time, by
+    // a read-modify-write. What the library was built without is no mark: it is never set, and nobody looks for it.
     using Marks = Bits<struct OfMarks, std::uint8_t>;
-    static constexpr Marks careful{1};             // it leaves, and ends, by a way that looks (mark_hooks in process/hooks.hpp)
-    static constexpr Marks untidy{2};              // something is to be tidied up when the descriptor is given back (tidy_up in core/finish.cpp)
-    static constexpr Marks extras{4};              // it has some (unit/extras.hpp)
-    static constexpr Marks cancel{config::cancel ? 8 : 0};           // it was asked to end
-    static constexpr Marks migrate{config::migration ? 16 : 0};      // it was asked to go to another pool
-    static constexpr Marks fixed{32};              // it may not be asked to
-    static constexpr Marks ending{64};             // nothing that it is asked for counts any more
-    static constexpr Marks observed{config::observers ? 128 : 0};    // what becomes of it is told (observe/observe.hpp); never of a scheduler's
+    // it leaves, and ends, by a way that looks (mark_hooks in process/hooks.hpp)
+    static constexpr Marks careful{1};
+    // something is to be tidied up when the descriptor is given back (tidy_up in core/finish.cpp)
+    static constexpr Marks untidy{2};
+    static constexpr Marks extras{4};                             // it has some (unit/extras.hpp)
+    static constexpr Marks cancel{config::cancel ? 8 : 0};        // it was asked to end
+    static constexpr Marks migrate{config::migration ? 16 : 0};   // it was asked to go to another pool
+    static constexpr Marks fixed{32};                             // it may not be asked to
+    static constexpr Marks ending{64};                            // nothing that it is asked for counts any more
+    // what becomes of it is told (observe/observe.hpp); never of a scheduler's
+    static constexpr Marks observed{config::observers ? 128 : 0};
     static constexpr Marks requests = cancel | migrate;
-    static constexpr Marks at_start = requests | observed;           // what is looked at when it starts,
-    static constexpr Marks at_leave = careful | observed;            // when it leaves to wait,
-    static constexpr Marks at_yield = careful | requests | observed; // when it yields,
-    static constexpr Marks at_return = requests | observed;          // when it comes back from that or a suspension of its own,
-    static constexpr Marks after_wait = migrate | observed;          // or from a wait of the runtime's,
-    static constexpr Marks at_end = careful | extras | observed;     // when it ends,
-    static constexpr Marks at_release = untidy | extras | observed;  // and when the descriptor is given back
+    static constexpr Marks at_start = requests | observed;             // what is looked at when it starts,
+    static constexpr Marks at_leave = careful | observed;              // when it leaves to wait,
+    static constexpr Marks at_yield = careful | requests | observed;   // when it yields,
+    // when it comes back from that or a suspension of its own,
+    static constexpr Marks at_return = requests | observed;
+    static constexpr Marks after_wait = migrate | observed;           // or from a wait of the runtime's,
+    static constexpr Marks at_end = careful | extras | observed;      // when it ends,
+    static constexpr Marks at_release = untidy | extras | observed;   // and when the descriptor is given back
 
     // A unit is in one list at a time: a plain one that a single stream owns, or one that others reach.
     // First in the descriptor because slabs link free objects by their first word.
@@ -84,17 +95,20 @@ struct Unit {
         Unit* link;
         atomic<Unit*> shared_link;
     };
-    void* context = nullptr;                   // where to go on; null: not started. Ended: the deepest use of its stack, measured
-    Joint joint;                               // where its end meets its joiner
-    mem::Stack* stack = nullptr;               // null: it has none yet, or stands on its stream's scheduler's; once it has ended, nobody's
-                                               // business
+    // where to go on; null: not started. Ended: the deepest use of its stack, measured
+    void* context = nullptr;
+    Joint joint;   // where its end meets its joiner
+    // null: it has none yet, or stands on its stream's scheduler's; once it has ended, nobody's business
+    mem::Stack* stack = nullptr;
     union {
-        void (*body)(void*) = nullptr;         // until it starts
-        const void* waits_object;              // of one that waits
-        const void* latest_lock;               // of one that runs: the mutex that it has locked last, as long as it holds it; or
-    };                                         // anything that is no mutex of its own
-    void* argument = nullptr;                  // ended by an exception: holds the std::exception_ptr (exception() below)
-    Pool* pool = nullptr;                      // where it goes when it becomes ready
+        void (*body)(void*) = nullptr;   // until it starts
+        const void* waits_object;        // of one that waits
+        // of one that runs: the mutex that it has locked last, as long as it holds it; or
+        const void* latest_lock;
+    };   // anything that is no mutex of its own
+    // ended by an exception: holds the std::exception_ptr (exception() below)
+    void* argument = nullptr;
+    Pool* pool = nullptr;   // where it goes when it becomes ready
     Life life;
     Kind kind = Kind::tasklet;
     Flags flags{};
@@ -104,17 +118,20 @@ struct Unit {
         Waits waits;                           // of a waiting unit
     };
     Shape shape{};
-    atomic<std::uint8_t> marks{0};             // Marks
-    atomic<std::uint16_t> tag{0};              // generation() and priority()
+    atomic<std::uint8_t> marks{0};   // Marks
+    atomic<std::uint16_t> tag{0};    // generation() and priority()
 
     // The cold line.
     alignas(config::cache_line) std::uint64_t id = 0;
-    const void* spawn_site = nullptr;          // spawned_at(), and spawn_tag() above the bits of an address
-    std::size_t user_stack_bytes = 0;          // of one that has ended: see remember_user_stack()
-    std::uint64_t waits_until_ns = 0;          // of a waiting unit: its deadline; 0: none
+    const void* spawn_site = nullptr;   // spawned_at(), and spawn_tag() above the bits of an address
+    std::size_t user_stack_bytes = 0;   // of one that has ended: see remember_user_stack()
+    std::uint64_t waits_until_ns = 0;   // of a waiting unit: its deadline; 0: none
     char name[24] = {};
-    std::uint32_t jobs_out = 0;                // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see may_end() in core/jobs.hpp
-    std::uint32_t entries = 0;                 // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else none
+    // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see
+    // may_end() in core/jobs.hpp
+    std::uint32_t jobs_out = 0;
+    // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else none
+    std::uint32_t entries = 0;
 
     // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
     Unit() : link(nullptr) {}
@@ -129,7 +146,7 @@ struct Unit {
         Outcome outcome = Outcome::returned;
         Shape shape{};
         Marks marks{};
-        std::uint16_t tag = 0;          // the priority; the generation counts only in a build that checks
+        std::uint16_t tag = 0;   // the priority; the generation counts only in a build that checks
 
         // The eight bytes as one number, with nothing but `value` in the byte at `offset`.
         static constexpr std::uint64_t byte(std::size_t offset, std::uint8_t value) {
@@ -151,13 +168,15 @@ struct Unit {
         WEFT_ASSERT(life.is(State::free));
         if constexpr (config::checked) with.tag = static_cast<std::uint16_t>(with.tag | generation());
         if constexpr (config::thread_sanitizer) {   // which sees who lists units look here meanwhile
-            atomic_ref(*reinterpret_cast<Word*>(&life)).store(std::bit_cast<Word>(with), std::memory_order_relaxed);   // relaxed: the unit is nobody else's yet
+            // relaxed: the unit is nobody else's yet
+            atomic_ref(*reinterpret_cast<Word*>(&life)).store(std::bit_cast<Word>(with), std::memory_order_relaxed);
         } else {
             std::memcpy(static_cast<void*>(&life), &with, sizeof with);
         }
     }
 
-    // Counts releases, in checked builds, where it is a part of the handle. relaxed, here and below: a number by itself.
+    // Counts releases, in checked builds, where it is a part of the handle. relaxed, here and below: a number by
+    // itself.
     static constexpr unsigned generation_bits = 12;
     std::uint16_t generation() const {
         return static_cast<std::uint16_t>(tag.load(std::memory_order_relaxed) & ((1u << generation_bits) - 1));
@@ -169,17 +188,22 @@ struct Unit {
     }
 
     // For pools that look at it; between least_priority and most_priority.
-    int priority() const { return static_cast<std::int16_t>(tag.load(std::memory_order_relaxed)) >> generation_bits; }   // relaxed: a wish
-    static constexpr std::uint16_t tag_of(int priority) { return static_cast<std::uint16_t>(static_cast<unsigned>(priority) << generation_bits); }
+    // relaxed: a wish
+    int priority() const { return static_cast<std::int16_t>(tag.load(std::memory_order_relaxed)) >> generation_bits; }
+    static constexpr std::uint16_t tag_of(int priority) {
+        return static_cast<std::uint16_t>(static_cast<unsigned>(priority) << generation_bits);
+    }
     void set_priority(int priority) {
         std::uint16_t seen = tag.load(std::memory_order_relaxed);   // relaxed, here and below: a wish
         const auto kept = static_cast<std::uint16_t>((1u << generation_bits) - 1);
-        while (!tag.compare_exchange_strong(seen, static_cast<std::uint16_t>((seen & kept) | tag_of(priority)), std::memory_order_relaxed,
-                                            std::memory_order_relaxed)) {}   // relaxed: as above
+        while (!tag.compare_exchange_strong(seen, static_cast<std::uint16_t>((seen & kept) | tag_of(priority)),
+                                            std::memory_order_relaxed, std::memory_order_relaxed)) {
+        }   // relaxed: as above
     }
 
     bool has(Flags which) const { return flags.has(which); }
-    // From its own stream, once others may look (has_now). relaxed: they ask for other flags, or for one that may change at any time (`bound`).
+    // From its own stream, once others may look (has_now). relaxed: they ask for other flags, or for one that may
+    // change at any time (`bound`).
     void be(Flags which, bool now) {
         atomic_ref(flags.word).store((now ? flags | which : flags.without(which)).word, std::memory_order_relaxed);
     }
@@ -188,9 +212,13 @@ struct Unit {
     // The wanted stack size, rounded up to a power of two: 1 is 4 KiB; 0: the default.
     unsigned stack_class() const { return (shape & class_bits).word; }
     static constexpr Shape class_of(std::size_t bytes) {
-        return {bytes <= least_wanted_bytes ? std::uint8_t{1} : static_cast<std::uint8_t>(std::bit_width((bytes - 1) / least_wanted_bytes) + 1)};
+        return {bytes <= least_wanted_bytes
+                    ? std::uint8_t{1}
+                    : static_cast<std::uint8_t>(std::bit_width((bytes - 1) / least_wanted_bytes) + 1)};
     }
-    std::size_t wanted_stack_bytes() const { return stack_class() == 0 ? 0 : least_wanted_bytes << (stack_class() - 1); }
+    std::size_t wanted_stack_bytes() const {
+        return stack_class() == 0 ? 0 : least_wanted_bytes << (stack_class() - 1);
+    }
     static constexpr std::size_t least_wanted_bytes = 4096;
 
     // That is, it may have, when it starts.
@@ -201,33 +229,42 @@ struct Unit {
     bool has_jobs() const { return shape.has(jobs); }
 
     // Whether one of the bits of shape is set or marked(which), by one look. From the unit's own stream.
-    [[gnu::always_inline]] bool light_or_marked(Marks which) const { return shaped_or_marked(light | jobs, which); }   // has_jobs() too
+    // has_jobs() too
+    [[gnu::always_inline]] bool light_or_marked(Marks which) const { return shaped_or_marked(light | jobs, which); }
     [[gnu::always_inline]] bool jobs_or_marked(Marks which) const { return shaped_or_marked(jobs, which); }
     [[gnu::always_inline]] bool shaped_or_marked(Shape shapes, Marks which) const {
         constexpr auto at = [](std::size_t field, std::uint8_t bits) {
-            return static_cast<std::uint32_t>(Birth::byte(field, bits) >> (std::endian::native == std::endian::little ? 32 : 0));
+            return static_cast<std::uint32_t>(Birth::byte(field, bits) >>
+                                              (std::endian::native == std::endian::little ? 32 : 0));
         };
         static_assert(offsetof(Birth, shape) == 4);
         return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
                                  at(offsetof(Birth, shape), shapes.word) | at(offsetof(Birth, marks), which.word));
     }
 
-    // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits until that has
-    // reached the cache.
+    // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits
+    // until that has reached the cache.
     [[gnu::always_inline]] bool light_and_unmarked(Marks which) const { return is_light() && !marked(which); }
-    [[gnu::always_inline]] bool only_light_and_unmarked(Marks which) const { return (shape & (light | jobs)) == light && !marked(which); }   // nor has_jobs()
+    // nor has_jobs()
+    [[gnu::always_inline]] bool only_light_and_unmarked(Marks which) const {
+        return (shape & (light | jobs)) == light && !marked(which);
+    }
 
     // Of a sample: of which place (process/sites.hpp); else 0.
-    unsigned spawn_tag() const { return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits); }
-    [[gnu::no_sanitize_thread]] const void* spawned_at() const { return tagged(spawn_site, 0); }   // also while it is being spawned
+    unsigned spawn_tag() const {
+        return static_cast<unsigned>(reinterpret_cast<std::uint64_t>(spawn_site) >> spawn_address_bits);
+    }
+    // also while it is being spawned
+    [[gnu::no_sanitize_thread]] const void* spawned_at() const { return tagged(spawn_site, 0); }
     static const void* tagged(const void* site, unsigned tag) {
-        const std::uint64_t address = reinterpret_cast<std::uint64_t>(site) & ((std::uint64_t{1} << spawn_address_bits) - 1);
+        const std::uint64_t address =
+            reinterpret_cast<std::uint64_t>(site) & ((std::uint64_t{1} << spawn_address_bits) - 1);
         return reinterpret_cast<const void*>(address | std::uint64_t{tag} << spawn_address_bits);
     }
     static constexpr unsigned spawn_address_bits = 48;   // what Linux gives who does not ask for more
 
-    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile (whereabouts.hpp).
-    // relaxed: what is ordered is asked by local_pool().
+    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile
+    // (whereabouts.hpp). relaxed: what is ordered is asked by local_pool().
     bool has_now(Flags which) const {
         return Flags{atomic_ref(const_cast<std::uint8_t&>(flags.word)).load(std::memory_order_relaxed)}.has(which);
     }
@@ -235,30 +272,38 @@ struct Unit {
 
     // The private pool that the unit is local to, or null: for the same.
     Pool* local_pool() const {
-        return local_to(atomic_ref(const_cast<std::uint8_t&>(flags.word)), local.word, atomic_ref(const_cast<Pool*&>(pool)));
+        return local_to(atomic_ref(const_cast<std::uint8_t&>(flags.word)), local.word,
+                        atomic_ref(const_cast<Pool*&>(pool)));
     }
 
-    // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local unit only on
-    // the stream that draws from the pool. It is not local again in this life, even in another private pool: a joiner may have seen
-    // it shared. Nor plain, for that would end by the rules of the pool it is in.
+    // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local
+    // unit only on the stream that draws from the pool. It is not local again in this life, even in another private
+    // pool: a joiner may have seen it shared. Nor plain, for that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
         if (has(local)) forget_given_up(joint);   // afterwards this stream could not
         change_whereabouts(atomic_ref(flags.word), flags.without(local | plain).word, atomic_ref(pool), &to);
     }
 
-    // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it yet. True only of
-    // such units, but not of all: a build that checks gives each descriptor a generation. relaxed: as has() and marked().
+    // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it
+    // yet. True only of such units, but not of all: a build that checks gives each descriptor a generation. relaxed: as
+    // has() and marked().
     [[gnu::always_inline]] bool as_born(Birth with) const {
-        return atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed) == std::bit_cast<std::uint64_t>(with);
+        return atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed) ==
+               std::bit_cast<std::uint64_t>(with);
     }
 
     // Neither started nor waited for. From the stream that it is local to.
-    [[gnu::always_inline]] bool untouched() const { return (reinterpret_cast<std::uintptr_t>(context) | joint.bits()) == 0; }
+    [[gnu::always_inline]] bool untouched() const {
+        return (reinterpret_cast<std::uintptr_t>(context) | joint.bits()) == 0;
+    }
 
-    // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as has() and marked().
+    // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as
+    // has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
-        constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain.word), asked = Birth::byte(offsetof(Birth, marks), at_start.word);
-        const std::uint64_t word = atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
+        constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain.word),
+                                asked = Birth::byte(offsetof(Birth, marks), at_start.word);
+        const std::uint64_t word =
+            atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
         return (word & (wanted | asked)) == wanted;
     }
 
@@ -267,9 +312,10 @@ struct Unit {
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
     [[gnu::always_inline]] bool marked(Marks which) const { return which.any() && arch::any_of(marks, which.word); }
-    void mark(Marks which) { marks.fetch_or(which.word, std::memory_order_release); }       // release: pairs with extras_of()
+    // release: pairs with extras_of()
+    void mark(Marks which) { marks.fetch_or(which.word, std::memory_order_release); }
     void unmark(Marks which) {
-        marks.fetch_and(static_cast<std::uint8_t>(~which.word), std::memory_order_relaxed);        // relaxed: as above
+        marks.fetch_and(static_cast<std::uint8_t>(~which.word), std::memory_order_relaxed);   // relaxed: as above
     }
 
     atomic<Unit*>& atomic_link() { return shared_link; }
@@ -282,7 +328,8 @@ struct Unit {
         WEFT_ASSERT(kind >= Kind::full && kind <= Kind::hosted && kind != Kind::automatic);
         WEFT_ASSERT(!has(plain) || !has(slow_end));
         WEFT_ASSERT(joint.done() == (state == State::done));
-        if (state == State::suspended || state == State::waiting) WEFT_ASSERT(context != nullptr && kind != Kind::tasklet);
+        if (state == State::suspended || state == State::waiting)
+            WEFT_ASSERT(context != nullptr && kind != Kind::tasklet);
         if (state == State::waiting) WEFT_ASSERT(waits <= Waits::suspend);
         WEFT_ASSERT(waits_until_ns == 0 || state != State::free);
     }
@@ -292,8 +339,8 @@ struct Unit {
 };
 static_assert(sizeof(Life) == 1 && sizeof(std::exception_ptr) == sizeof(void*));
 static_assert(offsetof(Unit, kind) == offsetof(Unit, life) + 1 && offsetof(Unit, flags) == offsetof(Unit, life) + 2 &&
-              offsetof(Unit, tag) == offsetof(Unit, life) + offsetof(Unit::Birth, tag) && sizeof(Unit::Birth) == 8,
+                  offsetof(Unit, tag) == offsetof(Unit, life) + offsetof(Unit::Birth, tag) && sizeof(Unit::Birth) == 8,
               "begin_life writes them together");
 static_assert(sizeof(Unit) == 2 * config::cache_line && offsetof(Unit, id) == config::cache_line);
 
-}  // namespace weft
+}   // namespace weft

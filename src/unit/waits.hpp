@@ -19,29 +19,49 @@ enum class Waits : std::uint8_t {
     any_event,
     any_channel,
     time,
-    join,        // for the end of a unit, with a deadline
+    join,   // for the end of a unit, with a deadline
     join_many,
     stream_free,
     migration,
     blocking,
     work,
     invoke,
-    domain,      // for the harts of one that is unregistered
-    members,     // of a team (forkjoin/spmd.cpp)
-    domain_pause, // for its domain to go on with it
-    suspend,     // told to observers only: its state says it
+    domain,         // for the harts of one that is unregistered
+    members,        // of a team (forkjoin/spmd.cpp)
+    domain_pause,   // for its domain to go on with it
+    suspend,        // told to observers only: its state says it
 };
 
 // As weft_unit_info has it. Of any byte: it may be read while it changes.
 constexpr const char* name_of(Waits waits) {
     constexpr const char* names[] = {
-        "join",  "mutex",           "condition", "event",                "semaphore",                "latch", "barrier",
-        "read-write lock", "channel", "any of several events", "one of several channels", "sleep", "join",
-        "join_many", "stream_free", "migration", "blocking call", "work", "invoke", "domain", "members of a team", "its domain, paused", "suspend",
+        "join",
+        "mutex",
+        "condition",
+        "event",
+        "semaphore",
+        "latch",
+        "barrier",
+        "read-write lock",
+        "channel",
+        "any of several events",
+        "one of several channels",
+        "sleep",
+        "join",
+        "join_many",
+        "stream_free",
+        "migration",
+        "blocking call",
+        "work",
+        "invoke",
+        "domain",
+        "members of a team",
+        "its domain, paused",
+        "suspend",
     };
     static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(Waits::suspend) + 1);
     const auto index = static_cast<std::size_t>(waits);
     return index < sizeof names / sizeof *names ? names[index] : "?";
 }
 
-}  // namespace weft
+}   // namespace weft

@@ -72,7 +72,9 @@ TEST_F(OlderCaller, OptionsOfAUnitThatEndEarlyLeaveTheRestAtTheDefaults) {
     options.whole.kind = WEFT_KIND_FULL;
     bool ran = false;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void* p) { *static_cast<bool*>(p) = true; }, &ran, &options.whole, &unit), WEFT_OK)
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void* p) { *static_cast<bool*>(p) = true; }, &ran, &options.whole, &unit),
+              WEFT_OK)
         << weft_error_text();
     EXPECT_STREQ(weft_test::value_of(weft_unit_name_get, unit), "");
     ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -120,8 +122,10 @@ TEST_F(OlderCaller, AStructureWithoutItsSizeIsRefused) {
     EXPECT_EQ(weft_settings_get(&settings), WEFT_INVALID);
     weft_unit_options options{};
     weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &options, &unit),
+              WEFT_INVALID);
     EXPECT_EQ(unit, nullptr);
 }
 
-}  // namespace
+}   // namespace

@@ -42,7 +42,8 @@ std::vector<int> random_numbers(std::size_t count, unsigned seed, int most = INT
 
 std::vector<std::string> words(std::size_t count) {
     std::vector<std::string> made(count);
-    for (std::size_t i = 0; i < count; ++i) made[i] = std::string(1, static_cast<char>('a' + i % 26)) + (i % 7 == 0 ? " " : "");
+    for (std::size_t i = 0; i < count; ++i)
+        made[i] = std::string(1, static_cast<char>('a' + i % 26)) + (i % 7 == 0 ? " " : "");
     return made;
 }
 
@@ -73,7 +74,9 @@ class Algorithm : public testing::TestWithParam<std::size_t> {
 protected:
     Runtime runtime{GetParam()};
 };
-std::string named_streams(const testing::TestParamInfo<std::size_t>& streams) { return "On" + std::to_string(streams.param); }
+std::string named_streams(const testing::TestParamInfo<std::size_t>& streams) {
+    return "On" + std::to_string(streams.param);
+}
 
 class ParallelFor : public Algorithm {};
 class ParallelReduce : public Algorithm {};
@@ -90,18 +93,27 @@ INSTANTIATE_TEST_SUITE_P(Streams, TaskGroup, testing::Values(1, 2, 5), named_str
 
 constexpr auto no_op = [](auto&&...) {};
 template <class... Arguments>
-concept loops = requires(Arguments... arguments) { weft::parallel_for(arguments...); };
+concept loops = requires(Arguments... arguments) {
+    weft::parallel_for(arguments...);
+};
 template <class... Arguments>
-concept sorts = requires(Arguments... arguments) { weft::parallel_sort(arguments...); };
+concept sorts = requires(Arguments... arguments) {
+    weft::parallel_sort(arguments...);
+};
 template <class... Arguments>
-concept reduces = requires(Arguments... arguments) { weft::parallel_reduce(arguments...); };
+concept reduces = requires(Arguments... arguments) {
+    weft::parallel_reduce(arguments...);
+};
 
 struct Impatient {
     void operator()(int);   // not const: it could not be called at once
 };
-static_assert(loops<int, int, decltype(no_op)> && loops<std::vector<int>, decltype(no_op)> && loops<int*, int*, decltype(no_op)>);
-static_assert(loops<int, int, decltype(no_op), weft::splitting, std::stop_token> && loops<int, int, decltype(no_op), std::stop_token>);
-static_assert(!loops<std::list<int>, decltype(no_op)> && !loops<double, double, decltype(no_op)> && !loops<bool, bool, decltype(no_op)>);
+static_assert(loops<int, int, decltype(no_op)> && loops<std::vector<int>, decltype(no_op)> &&
+              loops<int*, int*, decltype(no_op)>);
+static_assert(loops<int, int, decltype(no_op), weft::splitting, std::stop_token> &&
+              loops<int, int, decltype(no_op), std::stop_token>);
+static_assert(!loops<std::list<int>, decltype(no_op)> && !loops<double, double, decltype(no_op)> &&
+              !loops<bool, bool, decltype(no_op)>);
 static_assert(!loops<int, int, Impatient> && !loops<int, int, void (*)(std::string)>);
 static_assert(!sorts<std::list<int>> && !sorts<const std::vector<int>&> && sorts<std::vector<std::unique_ptr<int>>&>);
 static_assert(!reduces<std::vector<std::string>, int> && reduces<std::vector<int>, long>);
@@ -112,10 +124,14 @@ TEST_P(ParallelFor, VisitsEachElementOnce) {
     for (const std::size_t size : sizes) {
         for (const weft::splitting how : splittings) {
             std::vector<weft_test::atomic<int>> visits(size);
-            weft::parallel_for(std::size_t{0}, size, [&](std::size_t i) { visits[i].fetch_add(1); }, how);
-            weft::parallel_for(visits.begin(), visits.end(), [&](weft_test::atomic<int>& visit) { visit.fetch_add(10); }, how);
-            weft::parallel_for(visits, [&](auto& visit) { visit.fetch_add(100); }, how);
-            for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(visits[i], 111) << i << " of " << size << ", grain " << how.grain;
+            weft::parallel_for(
+                std::size_t{0}, size, [&](std::size_t i) { visits[i].fetch_add(1); }, how);
+            weft::parallel_for(
+                visits.begin(), visits.end(), [&](weft_test::atomic<int>& visit) { visit.fetch_add(10); }, how);
+            weft::parallel_for(
+                visits, [&](auto& visit) { visit.fetch_add(100); }, how);
+            for (std::size_t i = 0; i < size; ++i)
+                ASSERT_EQ(visits[i], 111) << i << " of " << size << ", grain " << how.grain;
         }
     }
 }
@@ -126,10 +142,13 @@ TEST_P(ParallelFor, RangesOfNumbersMayCrossZeroAndBeAsWideAsTheirType) {
         std::mutex lock;
         std::vector<number> seen, wanted;
         for (number i = first; i != last; ++i) wanted.push_back(i);
-        weft::parallel_for(first, last, [&](number i) {
-            const std::lock_guard guard(lock);
-            seen.push_back(i);
-        }, weft::splitting{.grain = 1});
+        weft::parallel_for(
+            first, last,
+            [&](number i) {
+                const std::lock_guard guard(lock);
+                seen.push_back(i);
+            },
+            weft::splitting{.grain = 1});
         std::sort(seen.begin(), seen.end());
         EXPECT_EQ(seen, wanted);
     };
@@ -144,9 +163,12 @@ TEST_P(ParallelFor, RangesOfNumbersMayCrossZeroAndBeAsWideAsTheirType) {
 TEST_P(ParallelFor, AnEndlessRangeCountsWithoutOverflow) {
     std::stop_source stop;
     weft_test::atomic<int> visits{0};
-    const bool whole = weft::parallel_for(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(), [&](std::int64_t) {
-        if (visits.fetch_add(1) == 100) stop.request_stop();
-    }, stop.get_token());
+    const bool whole = weft::parallel_for(
+        std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+        [&](std::int64_t) {
+            if (visits.fetch_add(1) == 100) stop.request_stop();
+        },
+        stop.get_token());
     EXPECT_FALSE(whole);
     EXPECT_GT(visits, 100);
 }
@@ -180,21 +202,28 @@ TEST_P(ParallelFor, CallsWhateverCanBeInvoked) {
 
 TEST_P(ParallelFor, LoopsNest) {
     std::vector<std::vector<int>> table(40, std::vector<int>(300));
-    weft::parallel_for(table, [](std::vector<int>& row) {
-        weft::parallel_for(row, [](int& cell) { ++cell; }, weft::splitting{.grain = 10});
-        weft::parallel_for(row, [](int& cell) { ++cell; });
-    }, weft::splitting{.grain = 1});
+    weft::parallel_for(
+        table,
+        [](std::vector<int>& row) {
+            weft::parallel_for(
+                row, [](int& cell) { ++cell; }, weft::splitting{.grain = 10});
+            weft::parallel_for(row, [](int& cell) { ++cell; });
+        },
+        weft::splitting{.grain = 1});
     for (const auto& row : table) EXPECT_EQ(std::accumulate(row.begin(), row.end(), 0), 600);
 }
 
 TEST_P(ParallelFor, ElementsMayWait) {
     weft::mutex lock;
     int sum = 0;
-    weft::parallel_for(0, 100, [&](int i) {
-        const std::scoped_lock guard(lock);
-        weft::this_thread::yield();
-        sum += i;
-    }, weft::splitting{.grain = 1});
+    weft::parallel_for(
+        0, 100,
+        [&](int i) {
+            const std::scoped_lock guard(lock);
+            weft::this_thread::yield();
+            sum += i;
+        },
+        weft::splitting{.grain = 1});
     EXPECT_EQ(sum, 4950);
 }
 
@@ -202,16 +231,19 @@ TEST_P(ParallelFor, TheFirstExceptionComesOutWhenAllThatRunsHasEnded) {
     for (const weft::splitting how : splittings) {
         weft_test::atomic<int> running{0}, begun{0};
         try {
-            weft::parallel_for(0, 100'000, [&](int i) {
-                begun.fetch_add(1);
-                running.fetch_add(1);
-                if (i % 64 == 3) {
+            weft::parallel_for(
+                0, 100'000,
+                [&](int i) {
+                    begun.fetch_add(1);
+                    running.fetch_add(1);
+                    if (i % 64 == 3) {
+                        running.fetch_sub(1);
+                        throw Failed{i};
+                    }
+                    weft::this_thread::yield();
                     running.fetch_sub(1);
-                    throw Failed{i};
-                }
-                weft::this_thread::yield();
-                running.fetch_sub(1);
-            }, how);
+                },
+                how);
             ADD_FAILURE() << "nothing was thrown";
         } catch (const Failed& failed) {
             EXPECT_EQ(failed.at % 64, 3);
@@ -244,9 +276,12 @@ TEST(ParallelForDetail, OfSeveralExceptionsTheFirstIsKept) {
 TEST_P(ParallelFor, ExitInAnElementEndsTheCaller) {
     bool after = false;
     weft::thread caller([&] {
-        weft::parallel_for(0, 100, [](int i) {
-            if (i == 50) weft::this_thread::exit();
-        }, weft::splitting{.grain = 1});
+        weft::parallel_for(
+            0, 100,
+            [](int i) {
+                if (i == 50) weft::this_thread::exit();
+            },
+            weft::splitting{.grain = 1});
         after = true;
     });
     caller.join();
@@ -275,16 +310,20 @@ TEST_P(ParallelFor, AStopLeavesOutWhatHasNotBegunAndTheCallSaysSo) {
 
 TEST_P(ParallelFor, AStopInTheLastElementHasLeftNothingOut) {
     std::stop_source stop;
-    EXPECT_TRUE(weft::parallel_for(0, 1, [&](int) { stop.request_stop(); }, stop.get_token()));
+    EXPECT_TRUE(weft::parallel_for(
+        0, 1, [&](int) { stop.request_stop(); }, stop.get_token()));
 }
 
 TEST_P(ParallelFor, AsManyElementsAsTheGrainSaysStayTogether) {
     constexpr std::size_t count = 1'000, grain = 100;
     std::vector<weft_unit*> ran_by(count);
-    weft::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-        take_a_while();
-        ran_by[i] = weft_unit_self();
-    }, weft::splitting{.grain = grain});
+    weft::parallel_for(
+        std::size_t{0}, count,
+        [&](std::size_t i) {
+            take_a_while();
+            ran_by[i] = weft_unit_self();
+        },
+        weft::splitting{.grain = grain});
     for (std::size_t begin = 0, end = 0; begin != count; begin = end) {
         while (end != count && ran_by[end] == ran_by[begin]) ++end;
         EXPECT_GE(end - begin, grain) << "from " << begin;
@@ -293,7 +332,10 @@ TEST_P(ParallelFor, AsManyElementsAsTheGrainSaysStayTogether) {
 
 TEST_P(ParallelFor, ATaskletMayCallItToo) {
     weft_test::atomic<int> sum{0};
-    weft::tasklet([&] { weft::parallel_for(0, 1000, [&](int i) { sum.fetch_add(i); }, weft::splitting{.grain = 1}); }).join();
+    weft::tasklet([&] {
+        weft::parallel_for(
+            0, 1000, [&](int i) { sum.fetch_add(i); }, weft::splitting{.grain = 1});
+    }).join();
     EXPECT_EQ(sum, 499'500);
 }
 
@@ -302,7 +344,8 @@ TEST(ParallelForOnOneStream, MakesNoUnits) {
     const std::uint64_t before = counter("/units/count/created");
     std::vector<int> cells(200'000);
     weft::parallel_for(cells, [](int& cell) { ++cell; });
-    weft::parallel_for(0, 1000, [&](int i) { ++cells[static_cast<std::size_t>(i)]; }, weft::splitting{.grain = 1});
+    weft::parallel_for(
+        0, 1000, [&](int i) { ++cells[static_cast<std::size_t>(i)]; }, weft::splitting{.grain = 1});
     EXPECT_EQ(weft::parallel_reduce(cells, 0), 201'000);
     weft::parallel_sort(cells);
     EXPECT_EQ(counter("/units/count/created"), before);
@@ -313,10 +356,14 @@ TEST(ParallelForOnOneStream, AThrowLeavesOutTheHalfThatHasNotBegun) {
     int last = 0;
     // A unit's first fork is always made: it cannot be told yet whether somebody has asked for it.
     weft::thread([&] {
-        EXPECT_THROW(weft::parallel_for(0, 1000, [&](int i) {
-            last = i;
-            if (i == 3) throw Failed{i};
-        }, weft::splitting{.grain = 1}), Failed);
+        EXPECT_THROW(weft::parallel_for(
+                         0, 1000,
+                         [&](int i) {
+                             last = i;
+                             if (i == 3) throw Failed{i};
+                         },
+                         weft::splitting{.grain = 1}),
+                     Failed);
     }).join();
     EXPECT_EQ(last, 3);
 }
@@ -369,10 +416,12 @@ TEST(ParallelForElsewhere, AnOsThreadThatIsNoStreamHandsALongLoopToAUnit) {
         weft::parallel_sort(numbers);
         EXPECT_EQ(numbers, wanted);
         EXPECT_EQ(weft::parallel_reduce(0, 50'000, std::int64_t{0}), std::int64_t{50'000} * 49'999 / 2);
-        EXPECT_THROW(weft::parallel_for(0, 2'000, [](int i) {
-            take_a_while();
-            if (i == 1'000) throw Failed{i};
-        }), Failed);
+        EXPECT_THROW(weft::parallel_for(0, 2'000,
+                                        [](int i) {
+                                            take_a_while();
+                                            if (i == 1'000) throw Failed{i};
+                                        }),
+                     Failed);
     });
 }
 
@@ -396,8 +445,11 @@ TEST_P(ParallelReduce, KeepsTheOrderOfItsOperands) {
         const std::string wanted = std::accumulate(list.begin(), list.end(), std::string("begin: "));
         for (const weft::splitting how : splittings) {
             EXPECT_EQ(weft::parallel_reduce(list, std::string("begin: "), std::plus<>(), how), wanted);
-            EXPECT_EQ(weft::parallel_reduce(list.begin(), list.end(), std::string("begin: "), std::plus<>(), how), wanted);
-            EXPECT_EQ(weft::parallel_reduce(list, std::string("begin: "), std::plus<>(), weft::splitting{how.grain, true}), wanted);
+            EXPECT_EQ(weft::parallel_reduce(list.begin(), list.end(), std::string("begin: "), std::plus<>(), how),
+                      wanted);
+            EXPECT_EQ(
+                weft::parallel_reduce(list, std::string("begin: "), std::plus<>(), weft::splitting{how.grain, true}),
+                wanted);
         }
     }
 }
@@ -408,7 +460,8 @@ TEST_P(ParallelReduce, AddsAsAccumulateDoesForAnyLength) {
         for (const std::size_t size : sizes) {
             const std::vector<int> numbers = random_numbers(size, seed);
             const auto wanted = std::accumulate(numbers.begin(), numbers.end(), std::int64_t{3});
-            for (const weft::splitting how : splittings) EXPECT_EQ(weft::parallel_reduce(numbers, std::int64_t{3}, std::plus<>(), how), wanted);
+            for (const weft::splitting how : splittings)
+                EXPECT_EQ(weft::parallel_reduce(numbers, std::int64_t{3}, std::plus<>(), how), wanted);
             EXPECT_EQ(weft::parallel_reduce(numbers, std::int64_t{3}), wanted);
         }
     }
@@ -416,10 +469,14 @@ TEST_P(ParallelReduce, AddsAsAccumulateDoesForAnyLength) {
 
 TEST_P(ParallelReduce, TransformsElementsAndNumbers) {
     const auto square = [](std::int64_t i) { return i * i; };
-    EXPECT_EQ(weft::parallel_reduce(-5, 10'000, std::int64_t{0}, std::plus<>(), square, weft::splitting{.grain = 3}), 333'283'335'055);
+    EXPECT_EQ(weft::parallel_reduce(-5, 10'000, std::int64_t{0}, std::plus<>(), square, weft::splitting{.grain = 3}),
+              333'283'335'055);
     EXPECT_EQ(weft::parallel_reduce(std::array{3, 4}, std::int64_t{0}, std::plus<>(), square), 25);
     const std::vector<std::string> list = words(100);
-    EXPECT_EQ(weft::parallel_reduce(list, std::size_t{0}, [](std::size_t a, std::size_t b) { return std::max(a, b); }, &std::string::size), 2u);
+    EXPECT_EQ(
+        weft::parallel_reduce(
+            list, std::size_t{0}, [](std::size_t a, std::size_t b) { return std::max(a, b); }, &std::string::size),
+        2u);
 }
 
 TEST_P(ParallelReduce, ValuesMayBeMoveOnly) {
@@ -428,8 +485,9 @@ TEST_P(ParallelReduce, ValuesMayBeMoveOnly) {
         *a += *b;
         return a;
     };
-    const auto sum = weft::parallel_reduce(0, 1000, std::make_unique<int>(1), add, [](int i) { return std::make_unique<int>(i); },
-                                           weft::splitting{.grain = 1});
+    const auto sum = weft::parallel_reduce(
+        0, 1000, std::make_unique<int>(1), add, [](int i) { return std::make_unique<int>(i); },
+        weft::splitting{.grain = 1});
     EXPECT_EQ(*sum, 499'501);
 }
 
@@ -437,10 +495,14 @@ TEST_P(ParallelReduce, AReproducibleSumIsTheSameToTheBitForAnyNumberOfStreams) {
     std::vector<float> numbers(10'000);
     std::mt19937 generator(1);
     for (float& number : numbers) number = std::uniform_real_distribution<float>(-1, 1)(generator);
-    const auto sum = [&](std::size_t grain) { return weft::parallel_reduce(numbers, 0.0f, std::plus<>(), weft::splitting{grain, true}); };
+    const auto sum = [&](std::size_t grain) {
+        return weft::parallel_reduce(numbers, 0.0f, std::plus<>(), weft::splitting{grain, true});
+    };
     // Bracketed by hand: in halves, down to the grain, and the initial value before all.
     const auto by_hand = [&](const auto& self, std::size_t begin, std::size_t end, std::size_t grain) -> float {
-        if (end - begin <= grain) return std::accumulate(numbers.begin() + static_cast<int>(begin) + 1, numbers.begin() + static_cast<int>(end), numbers[begin]);
+        if (end - begin <= grain)
+            return std::accumulate(numbers.begin() + static_cast<int>(begin) + 1,
+                                   numbers.begin() + static_cast<int>(end), numbers[begin]);
         const std::size_t middle = begin + (end - begin) / 2;
         const float left = self(self, begin, middle, grain);
         return left + self(self, middle, end, grain);
@@ -461,7 +523,9 @@ TEST_P(ParallelReduce, ThrowsWhatTheOperationThrowsAndDropsThePartialSums) {
     };
     for (const bool reproducible : {false, true}) {
         calls = 0;
-        EXPECT_THROW(weft::parallel_reduce(0, 1000, token, add, [&](int) { return token; }, weft::splitting{1, reproducible}), Failed);
+        EXPECT_THROW(weft::parallel_reduce(
+                         0, 1000, token, add, [&](int) { return token; }, weft::splitting{1, reproducible}),
+                     Failed);
         EXPECT_EQ(token.use_count(), 1);
     }
 }
@@ -474,7 +538,9 @@ TEST_P(ParallelReduce, ThrowsWhicheverElementItIs) {
                 if (i == at) throw Failed{i};
                 return i;
             };
-            EXPECT_THROW(weft::parallel_reduce(0, 32, 0, std::plus<>(), throwing, weft::splitting{1, reproducible}), Failed) << at;
+            EXPECT_THROW(weft::parallel_reduce(0, 32, 0, std::plus<>(), throwing, weft::splitting{1, reproducible}),
+                         Failed)
+                << at;
         }
     }
 }
@@ -486,8 +552,10 @@ TEST_P(ParallelReduce, AStoppedOneReturnsNothing) {
         if (i == 10) stop.request_stop();
         return i;
     };
-    EXPECT_EQ(weft::parallel_reduce(0, 1'000'000, std::int64_t{0}, std::plus<>(), stopping, stop.get_token()), std::nullopt);
-    EXPECT_EQ(weft::parallel_reduce(0, 10, 0, std::plus<>(), stop.get_token(), weft::splitting{.reproducible = true}), std::nullopt);
+    EXPECT_EQ(weft::parallel_reduce(0, 1'000'000, std::int64_t{0}, std::plus<>(), stopping, stop.get_token()),
+              std::nullopt);
+    EXPECT_EQ(weft::parallel_reduce(0, 10, 0, std::plus<>(), stop.get_token(), weft::splitting{.reproducible = true}),
+              std::nullopt);
 }
 
 // ---- scans -----------------------------------------------------------------------------------------------
@@ -505,7 +573,9 @@ TEST_P(ParallelScan, TellsTheSumsUpToEachElement) {
         std::exclusive_scan(list.begin(), list.end(), wanted.begin(), std::string("begin "));
         for (const weft::splitting how : splittings) {
             got = list;
-            EXPECT_EQ(weft::parallel_exclusive_scan(got, got.begin(), std::string("begin "), std::plus<>(), how), got.end()) << "in place";
+            EXPECT_EQ(weft::parallel_exclusive_scan(got, got.begin(), std::string("begin "), std::plus<>(), how),
+                      got.end())
+                << "in place";
             EXPECT_EQ(got, wanted);
         }
     }
@@ -520,7 +590,8 @@ TEST_P(ParallelScan, AgreesWithTheStandardOnManyNumbersInPlaceAndBetweenIterator
         weft::parallel_scan(got.begin(), got.end(), got.begin());
         EXPECT_EQ(got, wanted);
         std::exclusive_scan(numbers.begin(), numbers.end(), wanted.begin(), 5);
-        weft::parallel_exclusive_scan(numbers.begin(), numbers.end(), got.begin(), 5, std::plus<>(), weft::splitting{.grain = 100});
+        weft::parallel_exclusive_scan(numbers.begin(), numbers.end(), got.begin(), 5, std::plus<>(),
+                                      weft::splitting{.grain = 100});
         EXPECT_EQ(got, wanted);
     }
 }
@@ -534,10 +605,14 @@ TEST_P(ParallelScan, ScansNumbersThatNobodyStores) {
 TEST_P(ParallelScan, ThrowsWhatTheOperationThrowsAndStopsWhenItIsAskedTo) {
     std::vector<int> sums(100'000);
     weft_test::atomic<int> calls{0};
-    EXPECT_THROW(weft::parallel_scan(0, 100'000, sums.begin(), [&](int a, int b) {
-        if (calls.fetch_add(1) == 5'000) throw Failed{0};
-        return std::max(a, b);
-    }, weft::splitting{.grain = 1}), Failed);
+    EXPECT_THROW(weft::parallel_scan(
+                     0, 100'000, sums.begin(),
+                     [&](int a, int b) {
+                         if (calls.fetch_add(1) == 5'000) throw Failed{0};
+                         return std::max(a, b);
+                     },
+                     weft::splitting{.grain = 1}),
+                 Failed);
     std::stop_source stop;
     const auto stopping = [&](int a, int b) {
         if (b == 50) stop.request_stop();
@@ -551,7 +626,8 @@ TEST_P(ParallelScan, ThrowsWhatTheOperationThrowsAndStopsWhenItIsAskedTo) {
 // ---- sorting ---------------------------------------------------------------------------------------------
 
 std::vector<std::vector<int>> inputs_to_sort(std::size_t size, unsigned seed) {
-    std::vector<int> random = random_numbers(size, seed), few = random_numbers(size, seed, 5), sorted = random, pipe(size), equal(size, 4);
+    std::vector<int> random = random_numbers(size, seed), few = random_numbers(size, seed, 5), sorted = random,
+                     pipe(size), equal(size, 4);
     std::sort(sorted.begin(), sorted.end());
     std::vector<int> reverse(sorted.rbegin(), sorted.rend()), nearly = sorted;
     if (size > 3) std::swap(nearly[size / 3], nearly[size / 2]);
@@ -564,7 +640,8 @@ TEST_P(ParallelSort, SortsWhateverOrderThereWas) {
         for (const std::size_t size : sizes) {
             int kind = 0;
             for (const std::vector<int>& input : inputs_to_sort(size, seed)) {
-                SCOPED_TRACE("seed " + std::to_string(seed) + ", input " + std::to_string(kind++) + " of " + std::to_string(size));
+                SCOPED_TRACE("seed " + std::to_string(seed) + ", input " + std::to_string(kind++) + " of " +
+                             std::to_string(size));
                 std::vector<int> wanted = input, got = input;
                 std::sort(wanted.begin(), wanted.end());
                 weft::parallel_sort(got);
@@ -591,11 +668,14 @@ TEST_P(ParallelSort, AsManyElementsAsTheGrainSaysAreSortedByOneStream) {
     std::vector<int> numbers = random_numbers(5'000, 1);
     std::mutex lock;
     std::set<weft_stream*> streams;
-    weft::parallel_sort(numbers, [&](int a, int b) {
-        std::lock_guard guard(lock);
-        streams.insert(weft_stream_self());
-        return a < b;
-    }, {}, weft::splitting{.grain = numbers.size()});
+    weft::parallel_sort(
+        numbers,
+        [&](int a, int b) {
+            std::lock_guard guard(lock);
+            streams.insert(weft_stream_self());
+            return a < b;
+        },
+        {}, weft::splitting{.grain = numbers.size()});
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
     EXPECT_EQ(streams.size(), 1u);
 }
@@ -603,12 +683,15 @@ TEST_P(ParallelSort, AsManyElementsAsTheGrainSaysAreSortedByOneStream) {
 TEST_P(ParallelSort, AThrowingComparisonLeavesTheElementsValid) {
     for (const int at : {1, 10, 5'000, 50'000}) {
         std::vector<std::string> list(10'000);
-        for (std::size_t i = 0; i < list.size(); ++i) list[i] = std::to_string(i * 7919 % list.size()) + " and more than a small string holds";
+        for (std::size_t i = 0; i < list.size(); ++i)
+            list[i] = std::to_string(i * 7919 % list.size()) + " and more than a small string holds";
         weft_test::atomic<int> calls{0};
-        EXPECT_THROW(weft::parallel_sort(list, [&](const std::string& a, const std::string& b) {
-            if (calls.fetch_add(1) == at) throw Failed{at};
-            return a < b;
-        }), Failed);
+        EXPECT_THROW(weft::parallel_sort(list,
+                                         [&](const std::string& a, const std::string& b) {
+                                             if (calls.fetch_add(1) == at) throw Failed{at};
+                                             return a < b;
+                                         }),
+                     Failed);
         list.assign(3, "usable");
     }
 }
@@ -631,7 +714,8 @@ TEST_P(ParallelSort, NoOrderHoweverInconsistentLeadsOutOfTheRange) {
     sorting([](int, int) { return false; });
 }
 
-// McIlroy, "A killer adversary for quicksort", 1999: it decides what an element is worth when it is asked, and as badly as it can.
+// McIlroy, "A killer adversary for quicksort", 1999: it decides what an element is worth when it is asked, and as badly
+// as it can.
 TEST(ParallelSortOnOneStream, NoInputTakesItMoreThanSomeComparisonsForEachElementAndLevel) {
     Runtime runtime;
     constexpr int count = 1 << 14, gas = count;
@@ -669,10 +753,13 @@ TEST_P(ParallelSort, AStopLeavesAllElementsInSomeOrder) {
     std::vector<int> numbers = random_numbers(200'000, 1), wanted = numbers;
     std::stop_source stop;
     weft_test::atomic<int> calls{0};
-    EXPECT_FALSE(weft::parallel_sort(numbers, [&](int a, int b) {
-        if (calls.fetch_add(1) == 250'000) stop.request_stop();
-        return a < b;
-    }, {}, stop.get_token()));
+    EXPECT_FALSE(weft::parallel_sort(
+        numbers,
+        [&](int a, int b) {
+            if (calls.fetch_add(1) == 250'000) stop.request_stop();
+            return a < b;
+        },
+        {}, stop.get_token()));
     EXPECT_FALSE(std::is_sorted(numbers.begin(), numbers.end()));
     EXPECT_TRUE(weft::parallel_sort(numbers, {}, {}, std::stop_token()));
     std::sort(wanted.begin(), wanted.end());
@@ -909,16 +996,18 @@ TEST(TaskGroupWithoutARuntime, RefusesTasks) {
 }
 
 TEST(TaskGroupDeathTest, AnExceptionThatNobodyWaitedForEndsTheProcess) {
-    EXPECT_DEATH({
-        weft::runtime runtime{{.streams = 1}};
-        weft::task_group group;
-        bool begun = false;
-        group.run([&] {
-            begun = true;
-            throw Failed{1};
-        });
-        while (!begun) weft::this_thread::yield();
-    }, "");
+    EXPECT_DEATH(
+        {
+            weft::runtime runtime{{.streams = 1}};
+            weft::task_group group;
+            bool begun = false;
+            group.run([&] {
+                begun = true;
+                throw Failed{1};
+            });
+            while (!begun) weft::this_thread::yield();
+        },
+        "");
 }
 
-}  // namespace
+}   // namespace

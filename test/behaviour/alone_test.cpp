@@ -1,5 +1,5 @@
-// Units that wait for each other in a process with one OS thread, whatever pool they come from: what they enter is not kept from others there.
-// No test here starts a thread.
+// Units that wait for each other in a process with one OS thread, whatever pool they come from: what they enter is not
+// kept from others there. No test here starts a thread.
 #include <memory>
 #include <vector>
 
@@ -105,7 +105,8 @@ TEST_P(AloneIn, AChannelKeepsItsOrder) {
         run(2, [&](int me) {
             for (int k = 0; k < 40; ++k) {
                 int element = k;
-                ASSERT_EQ(me == 0 ? weft_channel_send(channel, &element) : weft_channel_receive(channel, &element), WEFT_OK);
+                ASSERT_EQ(me == 0 ? weft_channel_send(channel, &element) : weft_channel_receive(channel, &element),
+                          WEFT_OK);
                 EXPECT_EQ(element, k);
             }
         });
@@ -113,4 +114,4 @@ TEST_P(AloneIn, AChannelKeepsItsOrder) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -26,7 +26,8 @@ long fib(int n) {
 template <class Body>
 weft_status execute(weft_arena* arena, Body&& body) {
     using Function = std::remove_reference_t<Body>;
-    return weft_arena_execute(arena, [](void* raw) { (*static_cast<Function*>(raw))(); }, &body);
+    return weft_arena_execute(
+        arena, [](void* raw) { (*static_cast<Function*>(raw))(); }, &body);
 }
 
 std::uint64_t stolen() { return counter("/units/count/stolen"); }
@@ -50,7 +51,8 @@ bool holds_after_yields(Condition condition) {
 // Bodies of ULTs on two streams, all at once.
 void at_once(std::size_t count, const std::function<void(std::size_t)>& body) {
     std::vector<std::unique_ptr<Ult>> units;
-    for (std::size_t i = 0; i < count; ++i) units.push_back(std::make_unique<Ult>([&body, i] { body(i); }, nullptr, pool_of(i % 2)));
+    for (std::size_t i = 0; i < count; ++i)
+        units.push_back(std::make_unique<Ult>([&body, i] { body(i); }, nullptr, pool_of(i % 2)));
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
@@ -62,20 +64,30 @@ TEST(Arena, ACallbackOnItsHartIsOutsideOfIt) {
         weft_unit* spawned = nullptr;
         weft_domain* domain = nullptr;
     } seen;
-    Ult unit([&] {
-        arena.execute([&] {
-            seen.inside = true;
-            while (!seen.over) weft_unit_yield();
-        });
-    }, nullptr, pool_of(1));
+    Ult unit(
+        [&] {
+            arena.execute([&] {
+                seen.inside = true;
+                while (!seen.over) weft_unit_yield();
+            });
+        },
+        nullptr, pool_of(1));
     until([&] { return seen.inside.load(); });
-    EXPECT_EQ(weft_stream_post(weft_stream_at(1), [](void* raw) {
-        auto& at = *static_cast<Seen*>(raw);
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* here) {
-            static_cast<Seen*>(here)->domain = weft_domain_self();
-            static_cast<Seen*>(here)->over = true;
-        }, raw, nullptr, &at.spawned), WEFT_OK);
-    }, &seen), WEFT_OK);
+    EXPECT_EQ(weft_stream_post(
+                  weft_stream_at(1),
+                  [](void* raw) {
+                      auto& at = *static_cast<Seen*>(raw);
+                      EXPECT_EQ(weft_ult_spawn(
+                                    nullptr,
+                                    [](void* here) {
+                                        static_cast<Seen*>(here)->domain = weft_domain_self();
+                                        static_cast<Seen*>(here)->over = true;
+                                    },
+                                    raw, nullptr, &at.spawned),
+                                WEFT_OK);
+                  },
+                  &seen),
+              WEFT_OK);
     EXPECT_EQ(unit.free(), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(seen.spawned), WEFT_OK);
     EXPECT_EQ(seen.domain, nullptr);
@@ -90,8 +102,13 @@ TEST(Arena, WhatIsSpawnedChildFirstForAPoolBeginsThere) {
         weft_unit_options options{};
         options.size = sizeof options;
         options.child_first = true;
-        EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void* to) { *static_cast<weft_domain**>(to) = weft_domain_self(); }, &seen, &options, &child), WEFT_OK);
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) { EXPECT_NE(weft_domain_self(), nullptr); }, nullptr, &options, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      pool_of(0), [](void* to) { *static_cast<weft_domain**>(to) = weft_domain_self(); }, &seen,
+                      &options, &child),
+                  WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) { EXPECT_NE(weft_domain_self(), nullptr); }, nullptr, &options, nullptr),
+                  WEFT_OK);
     });
     EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     EXPECT_EQ(seen, nullptr);
@@ -118,17 +135,20 @@ TEST(Arena, IsEnteredByAUnitThatAContextOfAnotherOneHasLeftFor) {
         long sum = 0;
         Ult left_for([&] { sum = second.execute([] { return fib(4); }); });
         first.execute([&] {
-            weft::invoke([&] {
-                const weft_status left = weft_unit_yield_to(left_for.handle());
-                EXPECT_TRUE(left == WEFT_OK || left == WEFT_WRONG_STATE || left == WEFT_UNSUPPORTED) << left;   // it may have begun elsewhere, and wait in the second one for a hart
-            }, [] { fib(2); });
+            weft::invoke(
+                [&] {
+                    const weft_status left = weft_unit_yield_to(left_for.handle());
+                    // it may have begun elsewhere, and wait in the second one for a hart
+                    EXPECT_TRUE(left == WEFT_OK || left == WEFT_WRONG_STATE || left == WEFT_UNSUPPORTED) << left;
+                },
+                [] { fib(2); });
         });
         EXPECT_EQ(left_for.free(), WEFT_OK);
         EXPECT_EQ(sum, 3);
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Arena, CallsTheFunctionAsTheSameUnit) {
     for (const std::size_t harts : {0, 1, 2, 5}) {
@@ -142,7 +162,8 @@ TEST(Arena, CallsTheFunctionAsTheSameUnit) {
                 EXPECT_EQ(weft_unit_self(), self);
                 EXPECT_EQ(weft_arena_self(), arena.native_handle());
                 return fib(12);
-            }), 144);
+            }),
+                      144);
             EXPECT_EQ(weft_arena_self(), nullptr);
             EXPECT_EQ(weft_domain_self(), nullptr);
             EXPECT_EQ(weft_unit_self(), self);
@@ -209,11 +230,13 @@ TEST(Arena, WhatADomainWithoutOneForksIsSharedWithNobody) {
         EXPECT_EQ(weft_arena_self(), nullptr);
         for (int i = 0; i < 50; ++i) {
             weft_stream* here = weft_stream_self();
-            weft::invoke([&] {
-                weft_unit_yield();
-                here = weft_stream_self();
-                std::this_thread::yield();
-            }, [&] { EXPECT_EQ(weft_stream_self(), here); });
+            weft::invoke(
+                [&] {
+                    weft_unit_yield();
+                    here = weft_stream_self();
+                    std::this_thread::yield();
+                },
+                [&] { EXPECT_EQ(weft_stream_self(), here); });
         }
         sum += fib(12);
     };
@@ -228,15 +251,16 @@ TEST(Arena, WhatWasForkedBeforeIsSharedWithWhomItWas) {
     weft::arena arena(1);
     for (int i = 0; i < 20; ++i) {
         atomic<bool> taken{false};
-        Ult caller([&] {
-            weft::invoke([] {}, [] {});   // the first, which is shown unasked
-            weft::invoke([&] {
-                arena.execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); });
-            }, [&] {
-                EXPECT_EQ(weft_arena_self(), nullptr);
-                taken = true;
-            });
-        }, nullptr, pool_of(0));
+        Ult caller(
+            [&] {
+                weft::invoke([] {}, [] {});   // the first, which is shown unasked
+                weft::invoke([&] { arena.execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }); },
+                             [&] {
+                                 EXPECT_EQ(weft_arena_self(), nullptr);
+                                 taken = true;
+                             });
+            },
+            nullptr, pool_of(0));
         EXPECT_EQ(caller.join(), WEFT_OK);
     }
 }
@@ -245,19 +269,23 @@ TEST(Arena, WhatWasForkedBeforeMayOutliveIt) {
     Runtime runtime(2);
     for (int i = 0; i < 20; ++i) {
         atomic<bool> taken{false}, over{false};
-        Ult caller([&] {
-            weft::invoke([] {}, [] {});
-            weft::invoke([&] {
-                weft::arena(1).execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); });
-                over = true;
-            }, [&] {
-                taken = true;
-                EXPECT_TRUE(holds_after_yields([&] {
-                    EXPECT_EQ(weft_arena_self(), nullptr);
-                    return over.load();
-                }));
-            });
-        }, nullptr, pool_of(0));
+        Ult caller(
+            [&] {
+                weft::invoke([] {}, [] {});
+                weft::invoke(
+                    [&] {
+                        weft::arena(1).execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); });
+                        over = true;
+                    },
+                    [&] {
+                        taken = true;
+                        EXPECT_TRUE(holds_after_yields([&] {
+                            EXPECT_EQ(weft_arena_self(), nullptr);
+                            return over.load();
+                        }));
+                    });
+            },
+            nullptr, pool_of(0));
         EXPECT_EQ(caller.join(), WEFT_OK);
     }
 }
@@ -297,7 +325,13 @@ TEST(Arena, NestsToAnyDepth) {
         long down(int depth) const {
             if (depth == 0) return fib(8);
             return one.execute([&] {
-                const auto sums = weft::invoke([&] { return Nest{other, one}.down(depth - 1); }, [&] { return Nest{other, one}.down(depth - 1); });
+                const auto sums = weft::invoke(
+                    [&] {
+                        return Nest{other, one}.down(depth - 1);
+                    },
+                    [&] {
+                        return Nest{other, one}.down(depth - 1);
+                    });
                 return sums.first + sums.second;
             });
         }
@@ -346,16 +380,18 @@ TEST(Arena, IsCalledInTeamsAndCallsThem) {
     weft::arena arena;
     atomic<long> sum{0};
     auto in_arena = [&] {
-        EXPECT_EQ(execute(arena.native_handle(), [&] {
-            atomic<int> members{0};
-            auto count = [&] {
-                EXPECT_EQ(weft_arena_self(), nullptr);
-                ++members;
-            };
-            failing([&] { weft::spmd(2, count); });
-            EXPECT_EQ(members.load(), 2);
-            sum += fib(10);
-        }), WEFT_OK);
+        EXPECT_EQ(execute(arena.native_handle(),
+                          [&] {
+                              atomic<int> members{0};
+                              auto count = [&] {
+                                  EXPECT_EQ(weft_arena_self(), nullptr);
+                                  ++members;
+                              };
+                              failing([&] { weft::spmd(2, count); });
+                              EXPECT_EQ(members.load(), 2);
+                              sum += fib(10);
+                          }),
+                  WEFT_OK);
     };
     weft::spmd(3, in_arena);
     EXPECT_EQ(sum.load(), 3 * 55);
@@ -376,10 +412,12 @@ TEST(Arena, ABranchThatWaitsBlocksNoHart) {
     weft::arena arena(1);
     arena.execute([&] {
         atomic<bool> ran{false};
-        weft::invoke([&] {
-            for (int i = 0; i < 1'000 && !ran.load(); ++i) weft_sleep_until(in_ms(1));
-            EXPECT_TRUE(ran.load());
-        }, [&] { ran = true; });
+        weft::invoke(
+            [&] {
+                for (int i = 0; i < 1'000 && !ran.load(); ++i) weft_sleep_until(in_ms(1));
+                EXPECT_TRUE(ran.load());
+            },
+            [&] { ran = true; });
     });
 }
 
@@ -398,12 +436,15 @@ TEST(Arena, AContextThatYieldsLetsACallWithinHaveTheHart) {
     for (const std::uint64_t sleep_ns : {0, 100'000}) {
         arena.execute([&] {
             atomic<bool> ran{false};
-            weft::invoke([&] { EXPECT_TRUE(holds_after_yields([&] { return ran.load(); })); }, [&] {
-                EXPECT_EQ(execute(inner.native_handle(), [&] {
-                    EXPECT_EQ(weft_sleep_for(sleep_ns), WEFT_OK);
-                    ran = true;
-                }), WEFT_OK);
-            });
+            weft::invoke([&] { EXPECT_TRUE(holds_after_yields([&] { return ran.load(); })); },
+                         [&] {
+                             EXPECT_EQ(execute(inner.native_handle(),
+                                               [&] {
+                                                   EXPECT_EQ(weft_sleep_for(sleep_ns), WEFT_OK);
+                                                   ran = true;
+                                               }),
+                                       WEFT_OK);
+                         });
         });
     }
 }
@@ -428,7 +469,8 @@ TEST(Arena, HandsOnWhatTheFunctionReturnsOrThrows) {
     EXPECT_EQ(*arena.execute([] { return std::make_unique<int>(7); }), 7);
     static_assert(std::is_void_v<decltype(arena.execute([] {}))>);
     EXPECT_THROW(arena.execute([]() -> int { throw std::runtime_error("lost"); }), std::runtime_error);
-    EXPECT_THROW(arena.execute([] { weft::invoke([] { fib(5); }, [] { throw std::runtime_error("second"); }); }), std::runtime_error);
+    EXPECT_THROW(arena.execute([] { weft::invoke([] { fib(5); }, [] { throw std::runtime_error("second"); }); }),
+                 std::runtime_error);
     EXPECT_EQ(weft_domain_self(), nullptr);
 }
 
@@ -443,7 +485,8 @@ TEST(Arena, OneThatHasNothingToDoGivesItsHartsBack) {
         const std::uint64_t before = counter("/streams/count/slept");
         EXPECT_EQ(weft_sleep_for(20'000'000), WEFT_OK);
         EXPECT_LE(counter("/streams/count/slept"), before + 6);   // nobody goes round in circles
-        EXPECT_TRUE(holds_at_last([&] {   // stream 0, and who took the job; an OS thread that is held up comes to it the next time
+        // stream 0, and who took the job; an OS thread that is held up comes to it the next time
+        EXPECT_TRUE(holds_at_last([&] {
             EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
             return counter("/streams/count/slept") >= first + 2;
         }));
@@ -459,23 +502,30 @@ TEST(Arena, GivesBackTheHartsThatOthersHaveABetterClaimTo) {
     atomic<bool> over{false};
     atomic<weft_stream*> one_there{nullptr};
     atomic<weft_domain*> domain{nullptr};
-    Ult one([&] {
-        first.execute([&] {
-            each(0, static_cast<int>(4 * weft_hart_limit()), [&](int) {
-                while (!over.load()) {
-                    weft_stream* none = nullptr;
-                    if (!one_there.compare_exchange_strong(none, weft_stream_self()) && none != weft_stream_self()) domain = weft_domain_self();
-                    EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-                    std::this_thread::yield();
-                }
+    Ult one(
+        [&] {
+            first.execute([&] {
+                each(0, static_cast<int>(4 * weft_hart_limit()), [&](int) {
+                    while (!over.load()) {
+                        weft_stream* none = nullptr;
+                        if (!one_there.compare_exchange_strong(none, weft_stream_self()) && none != weft_stream_self())
+                            domain = weft_domain_self();
+                        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                        std::this_thread::yield();
+                    }
+                });
             });
-        });
-    }, nullptr, pool_of(0));
-    Ult other([&] {
-        while (domain.load() == nullptr) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // which takes no hart from it; then there are two in it
-        second.execute([&] { EXPECT_TRUE(holds_at_last([&] { return weft::domain_ref(domain.load()).wanted() == 0; })); });
-        over = true;
-    }, nullptr, pool_of(1));
+        },
+        nullptr, pool_of(0));
+    Ult other(
+        [&] {
+            // which takes no hart from it; then there are two in it
+            while (domain.load() == nullptr) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);
+            second.execute(
+                [&] { EXPECT_TRUE(holds_at_last([&] { return weft::domain_ref(domain.load()).wanted() == 0; })); });
+            over = true;
+        },
+        nullptr, pool_of(1));
     EXPECT_EQ(other.join(), WEFT_OK);
     EXPECT_EQ(one.join(), WEFT_OK);
 }
@@ -518,16 +568,26 @@ TEST(Arena, WhatCannotBeIsRefused) {
     EXPECT_EQ(weft_arena_self(), nullptr);
     {
         Runtime runtime;
-        EXPECT_EQ(weft_arena_execute(nullptr, [](void*) {}, nullptr), WEFT_INVALID);
+        EXPECT_EQ(weft_arena_execute(
+                      nullptr, [](void*) {}, nullptr),
+                  WEFT_INVALID);
         EXPECT_EQ(weft_arena_execute(arena, nullptr, nullptr), WEFT_INVALID);
-        EXPECT_EQ(execute(arena, [&] {
-            EXPECT_EQ(weft_arena_free(arena), WEFT_BUSY);
-            EXPECT_EQ(weft_domain_unregister(weft_domain_self()), WEFT_WRONG_CONTEXT);
-        }), WEFT_OK);
+        EXPECT_EQ(execute(arena,
+                          [&] {
+                              EXPECT_EQ(weft_arena_free(arena), WEFT_BUSY);
+                              EXPECT_EQ(weft_domain_unregister(weft_domain_self()), WEFT_WRONG_CONTEXT);
+                          }),
+                  WEFT_OK);
         weft_unit* tasklet = nullptr;
-        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
-            EXPECT_EQ(weft_arena_execute(static_cast<weft_arena*>(raw), [](void*) {}, nullptr), WEFT_WRONG_CONTEXT);
-        }, arena, nullptr, &tasklet), WEFT_OK);
+        ASSERT_EQ(weft_tasklet_spawn(
+                      nullptr,
+                      [](void* raw) {
+                          EXPECT_EQ(weft_arena_execute(
+                                        static_cast<weft_arena*>(raw), [](void*) {}, nullptr),
+                                    WEFT_WRONG_CONTEXT);
+                      },
+                      arena, nullptr, &tasklet),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     }
     EXPECT_EQ(weft_arena_free(arena), WEFT_OK);

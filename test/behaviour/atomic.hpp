@@ -1,4 +1,5 @@
-// The atomics that behavioural tests share data by: std::atomic, and in simulation (test/simulation/door) those that virtual harts see.
+// The atomics that behavioural tests share data by: std::atomic, and in simulation (test/simulation/door) those that
+// virtual harts see.
 #pragma once
 
 #include <atomic>
@@ -7,4 +8,4 @@ namespace weft_test {
 
 using std::atomic;
 
-}  // namespace weft_test
+}   // namespace weft_test

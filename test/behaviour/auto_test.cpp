@@ -1,7 +1,7 @@
 // Kind auto: what is learnt of each place that spawns units, what becomes of it, and what it changes nothing of.
 //
-// One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128 from then on: loops here spawn as many
-// as that takes.
+// One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128 from then on: loops
+// here spawn as many as that takes.
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -19,16 +19,17 @@ using namespace weft_test;
 
 namespace {
 
-constexpr std::size_t enough = 2'000;         // units, for a place to be believed
-constexpr std::size_t to_forget = 48'000;     // units, for a place to be of another mind, however sure it was
-constexpr std::size_t between_samples = 256;  // units, of which one is a sample at least
+constexpr std::size_t enough = 2'000;          // units, for a place to be believed
+constexpr std::size_t to_forget = 48'000;      // units, for a place to be of another mind, however sure it was
+constexpr std::size_t between_samples = 256;   // units, of which one is a sample at least
 
 // ---- bodies: each is what a place is told apart by ---------------------------------------------------
 
 void returns(void*) {}
 // Not by a yield: that is no suspension when nobody else is ready.
 void suspends(void*) {
-    EXPECT_EQ(weft_unit_suspend([](weft_unit* self, void*) { EXPECT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_unit_suspend([](weft_unit* self, void*) { EXPECT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr),
+              WEFT_OK);
 }
 void suspends_if(void* truly) {
     if (truly != nullptr) suspends(nullptr);
@@ -47,10 +48,14 @@ struct Place {
 
 std::vector<Place> places() {
     std::vector<Place> found;
-    EXPECT_EQ(weft_site_each([](const weft_site_info* info, void* to) {
-        EXPECT_EQ(info->size, sizeof *info);
-        static_cast<std::vector<Place>*>(to)->push_back({info->address, info->what, info->samples, info->share, info->kind});
-    }, &found), WEFT_OK);
+    EXPECT_EQ(weft_site_each(
+                  [](const weft_site_info* info, void* to) {
+                      EXPECT_EQ(info->size, sizeof *info);
+                      static_cast<std::vector<Place>*>(to)->push_back(
+                          {info->address, info->what, info->samples, info->share, info->kind});
+                  },
+                  &found),
+              WEFT_OK);
     return found;
 }
 
@@ -86,8 +91,8 @@ weft_kind kind_of(weft_unit* unit) {
 bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_ROC || kind == WEFT_KIND_LSA; }
 
 // A place by itself: its call is nowhere else. Returns the kind of the last unit.
-[[gnu::noinline]] weft_kind here(std::size_t count, void (*body)(void*), void* argument = nullptr, const weft_unit_options* chosen = nullptr,
-                                 weft_pool* pool = nullptr) {
+[[gnu::noinline]] weft_kind here(std::size_t count, void (*body)(void*), void* argument = nullptr,
+                                 const weft_unit_options* chosen = nullptr, weft_pool* pool = nullptr) {
     weft_kind kind = WEFT_KIND_DEFAULT;
     for (std::size_t i = 0; i < count; ++i) {
         weft_unit* unit = nullptr;
@@ -100,7 +105,8 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
 }
 
 // Another.
-[[gnu::noinline]] weft_kind there(std::size_t count, void (*body)(void*), void* argument = nullptr, const weft_unit_options* chosen = nullptr) {
+[[gnu::noinline]] weft_kind there(std::size_t count, void (*body)(void*), void* argument = nullptr,
+                                  const weft_unit_options* chosen = nullptr) {
     weft_kind kind = WEFT_KIND_DEFAULT;
     for (std::size_t i = 0; i < count; ++i) {
         weft_unit* unit = nullptr;
@@ -138,7 +144,7 @@ struct Learning {
 
 constexpr weft_pool_kind pools_of_others[] = {WEFT_POOL_SHARED, WEFT_POOL_DEQUE};   // from which others may draw, too
 
-}  // namespace
+}   // namespace
 
 // ---- what is learnt ----------------------------------------------------------------------------------
 
@@ -161,7 +167,9 @@ TEST(Auto, UnitsThatJoinWhatReturnsAtOnceComeToSc) {
         auto child = options();
         child.kind = WEFT_KIND_ROC;
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &child, &unit), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &child, &unit),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     };
     EXPECT_EQ(here(enough, joins), WEFT_KIND_SC);
@@ -206,7 +214,9 @@ TEST(Auto, TheShareIsOfUnitsThatSuspendedWhateverTheirKind) {
 TEST(Auto, FollowsAProgramWhoseUnitsBeginToSuspend) {
     for (const auto pool : pools_of_others) {
         Learning learning(pool);
-        auto turn = [](std::size_t count, bool suspend) { return here(count, suspends_if, suspend ? &errno : nullptr); };
+        auto turn = [](std::size_t count, bool suspend) {
+            return here(count, suspends_if, suspend ? &errno : nullptr);
+        };
         ASSERT_EQ(turn(2 * enough, false), WEFT_KIND_SC);
         EXPECT_EQ(turn(to_forget / 2, true), WEFT_KIND_LSA);
     }
@@ -215,7 +225,9 @@ TEST(Auto, FollowsAProgramWhoseUnitsBeginToSuspend) {
 TEST(Auto, FollowsAProgramWhoseUnitsNoLongerSuspend) {
     for (const auto pool : pools_of_others) {
         Learning learning(pool);
-        auto turn = [](std::size_t count, bool suspend) { return here(count, suspends_if, suspend ? &errno : nullptr); };
+        auto turn = [](std::size_t count, bool suspend) {
+            return here(count, suspends_if, suspend ? &errno : nullptr);
+        };
         ASSERT_EQ(turn(2 * enough, true), WEFT_KIND_LSA);
         EXPECT_EQ(turn(to_forget, false), WEFT_KIND_SC);
         EXPECT_EQ(turn(to_forget / 2, true), WEFT_KIND_LSA) << "and once more";
@@ -358,7 +370,7 @@ TEST(Auto, AStreamThatIsOfAnotherKindForAWhileRemembers) {
 
 TEST(Auto, IsTheKindOfTheProcess) {
     const Variable pool("WEFT_POOL", "shared");
-    for (const bool asked : {false, true}) {   // it is the default, too
+    for (const bool asked : {false, true}) {                           // it is the default, too
         if (!asked && std::getenv("WEFT_KIND") != nullptr) continue;   // all tests are run so, as of another kind
         std::optional<Variable> kind;
         if (asked) kind.emplace("WEFT_KIND", "auto");
@@ -463,7 +475,8 @@ TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
         const bool forced = chosen == &huge || chosen == &own;   // has its stack from the start
         for (std::size_t i = 0; i < between_samples; ++i) {
             weft_unit* unit = nullptr;
-            ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? returns : suspends, nullptr, chosen, &unit), WEFT_OK) << weft_error_text();
+            ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? returns : suspends, nullptr, chosen, &unit), WEFT_OK)
+                << weft_error_text();
             EXPECT_EQ(kind_of(unit), forced ? WEFT_KIND_FULL : WEFT_KIND_LSA);
             EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
@@ -484,7 +497,9 @@ TEST(Auto, UnitsHaveTheStackOfTheSettingsWhateverTheirKind) {
         for (std::size_t i = 0; i < sizeof much; i += 1024) much[i] = 1;
     };
     EXPECT_EQ(here(enough, uses_much, nullptr, &chosen), WEFT_KIND_ROC);
-    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(weft_ult_spawn(nullptr, uses_much, nullptr, &chosen, nullptr), WEFT_OK);   // which nobody joins, nor calls
+    // which nobody joins, nor calls
+    for (std::size_t i = 0; i < 10; ++i)
+        EXPECT_EQ(weft_ult_spawn(nullptr, uses_much, nullptr, &chosen, nullptr), WEFT_OK);
     until([] { return units_alive() == 1; });
 }
 
@@ -500,7 +515,8 @@ TEST(Auto, OfWhatNoStreamSpawnsNothingIsLearnt) {
     const auto chosen = automatic();
     atomic<bool> spawned{false};
     std::thread thread([&] {
-        for (std::size_t i = 0; i < enough; ++i) EXPECT_EQ(weft_ult_spawn(nullptr, returns, nullptr, &chosen, nullptr), WEFT_OK);
+        for (std::size_t i = 0; i < enough; ++i)
+            EXPECT_EQ(weft_ult_spawn(nullptr, returns, nullptr, &chosen, nullptr), WEFT_OK);
         spawned = true;
     });
     until_set(spawned);
@@ -522,7 +538,8 @@ TEST(Auto, UnderASchedulerThatOwnsItsLoopUnitsRunAllTheSame) {
         Stream stream(nullptr, sched);
         const auto chosen = automatic();
         EXPECT_EQ(here(enough, suspends_if, nullptr, &chosen, pool), WEFT_KIND_SC);
-        here(between_samples, suspends_if, &runtime, &chosen, pool);   // suspend though they are taken for such as do not
+        // suspend though they are taken for such as do not
+        here(between_samples, suspends_if, &runtime, &chosen, pool);
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
@@ -554,7 +571,9 @@ TEST(Auto, ExceptionsOfSamplesAreTheJoiners) {
     Learning learning;
     for (std::size_t i = 0; i < 3 * between_samples; ++i) {
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw std::runtime_error("why"); }, nullptr, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) { throw std::runtime_error("why"); }, nullptr, nullptr, &unit),
+                  WEFT_OK);
         EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_EXCEPTION);
         EXPECT_NE(value_of(weft_unit_exception_get, unit), nullptr);
         EXPECT_EQ(end_of(unit), WEFT_OUTCOME_EXCEPTION);
@@ -566,7 +585,8 @@ TEST(Auto, SamplesKeepTheirNamesAndWhereTheyWereSpawned) {
     Learning learning;
     auto named = options();
     named.name = "a name of some length";
-    for (const weft_unit_options* chosen : {static_cast<const weft_unit_options*>(nullptr), const_cast<const weft_unit_options*>(&named)}) {
+    for (const weft_unit_options* chosen :
+         {static_cast<const weft_unit_options*>(nullptr), const_cast<const weft_unit_options*>(&named)}) {
         constexpr std::size_t count = 3 * between_samples;
         weft_unit* units[count];
         for (weft_unit*& unit : units) ASSERT_EQ(weft_ult_spawn(nullptr, returns, nullptr, chosen, &unit), WEFT_OK);
@@ -574,11 +594,13 @@ TEST(Auto, SamplesKeepTheirNamesAndWhereTheyWereSpawned) {
             std::set<const void*> addresses;
             std::size_t named = 0;
         } seen;
-        weft_unit_each([](const weft_unit_info* info, void* to) {
-            if (info->state != WEFT_UNIT_READY) return;
-            static_cast<Seen*>(to)->addresses.insert(info->spawn_site);
-            static_cast<Seen*>(to)->named += std::strcmp(info->name, "a name of some length") == 0 ? 1 : 0;
-        }, &seen);
+        weft_unit_each(
+            [](const weft_unit_info* info, void* to) {
+                if (info->state != WEFT_UNIT_READY) return;
+                static_cast<Seen*>(to)->addresses.insert(info->spawn_site);
+                static_cast<Seen*>(to)->named += std::strcmp(info->name, "a name of some length") == 0 ? 1 : 0;
+            },
+            &seen);
         EXPECT_EQ(seen.addresses, std::set<const void*>{place().address});
         EXPECT_EQ(seen.named, chosen == nullptr ? 0 : count);
         EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);

@@ -43,7 +43,7 @@ std::uint64_t time_of_readers(int count) {
     return took_ns;
 }
 
-}  // namespace
+}   // namespace
 
 // It took 25 times as long as for the first two, when each waited longer than the last.
 TEST(RescueOfBlocked, TwelveThatBlockInARowCostNoMoreThanTwelveTimesTheFirst) {
@@ -64,7 +64,7 @@ TEST(RescueOfBlocked, HartsThatWereLentToADomainLeaveRoomForStandIns) {
     } all;
     for (auto& ends : all.ends) ASSERT_EQ(pipe(ends), 0);
     for (auto& ends : all.between) ASSERT_EQ(pipe(ends), 0);
-    const auto passes_on = [](int (*ends)[2], int self, int last) {
+    const auto passes_on = [](int(*ends)[2], int self, int last) {
         char byte = 0;
         if (self != last) {
             EXPECT_EQ(read(ends[self + 1][0], &byte, 1), 1);
@@ -76,20 +76,25 @@ TEST(RescueOfBlocked, HartsThatWereLentToADomainLeaveRoomForStandIns) {
     {
         Runtime runtime(with_streams(2));
         std::vector<std::unique_ptr<Ult>> units;
-        for (int i = 0; i < readers; ++i) units.push_back(std::make_unique<Ult>([&, i] { passes_on(all.ends, i, readers); }));
+        for (int i = 0; i < readers; ++i)
+            units.push_back(std::make_unique<Ult>([&, i] { passes_on(all.ends, i, readers); }));
         Doing outside(As::thread, [&] {
-            EXPECT_EQ(weft_spmd(members, [](void* raw) {
-                auto& of = *static_cast<Ends*>(raw);
-                const int self = static_cast<int>(weft_spmd_member());
-                char byte = 0;
-                weft_unit_yield();
-                if (self + 1 < members) {
-                    EXPECT_EQ(read(of.between[self + 1][0], &byte, 1), 1);
-                }
-                if (self != 0) {
-                    EXPECT_EQ(write(of.between[self][1], &byte, 1), 1);
-                }
-            }, &all), WEFT_OK);
+            EXPECT_EQ(weft_spmd(
+                          members,
+                          [](void* raw) {
+                              auto& of = *static_cast<Ends*>(raw);
+                              const int self = static_cast<int>(weft_spmd_member());
+                              char byte = 0;
+                              weft_unit_yield();
+                              if (self + 1 < members) {
+                                  EXPECT_EQ(read(of.between[self + 1][0], &byte, 1), 1);
+                              }
+                              if (self != 0) {
+                                  EXPECT_EQ(write(of.between[self][1], &byte, 1), 1);
+                              }
+                          },
+                          &all),
+                      WEFT_OK);
             units.push_back(std::make_unique<Ult>([&] { passes_on(all.ends, readers, readers); }));
         });
         outside.join();

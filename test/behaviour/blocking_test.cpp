@@ -40,15 +40,21 @@ TEST(Blocking, LetsOtherUnitsGoOnThoughAReaderSleepsInAFifoOnEveryStream) {
     atomic<int> read_all{0};
     std::vector<std::unique_ptr<Ult>> all;
     for (std::size_t i = 0; i < readers; ++i) {
-        all.push_back(std::make_unique<Ult>([&, i] {
-            EXPECT_EQ(weft_blocking([](void* raw) {
-                const int descriptor = open(static_cast<Pipe*>(raw)->path(), O_RDONLY | O_CLOEXEC);   // sleeps until somebody writes
-                char text[8] = {};
-                EXPECT_EQ(read(descriptor, text, sizeof text), 3);
-                close(descriptor);
-            }, &pipes[i]), WEFT_OK);
-            ++read_all;
-        }, nullptr, pool_of(i % 2)));
+        all.push_back(std::make_unique<Ult>(
+            [&, i] {
+                EXPECT_EQ(weft_blocking(
+                              [](void* raw) {
+                                  // sleeps until somebody writes
+                                  const int descriptor = open(static_cast<Pipe*>(raw)->path(), O_RDONLY | O_CLOEXEC);
+                                  char text[8] = {};
+                                  EXPECT_EQ(read(descriptor, text, sizeof text), 3);
+                                  close(descriptor);
+                              },
+                              &pipes[i]),
+                          WEFT_OK);
+                ++read_all;
+            },
+            nullptr, pool_of(i % 2)));
     }
     until([&] { return waiting_for("blocking call") == readers; });
     atomic<int> others{0};
@@ -78,12 +84,15 @@ TEST(Blocking, FindsAThreadForEachOfManyCalls) {
     std::vector<std::unique_ptr<Ult>> all;
     for (std::size_t i = 0; i < count; ++i) {
         all.push_back(std::make_unique<Ult>([&] {
-            EXPECT_EQ(weft_blocking([](void* raw) {
-                auto* to = static_cast<Chain*>(raw);
-                const std::size_t mine = to->next++;
-                while (to->turn != mine) std::this_thread::sleep_for(std::chrono::microseconds(100));
-                --to->turn;
-            }, &chain), WEFT_OK);
+            EXPECT_EQ(weft_blocking(
+                          [](void* raw) {
+                              auto* to = static_cast<Chain*>(raw);
+                              const std::size_t mine = to->next++;
+                              while (to->turn != mine) std::this_thread::sleep_for(std::chrono::microseconds(100));
+                              --to->turn;
+                          },
+                          &chain),
+                      WEFT_OK);
         }));
     }
     all.clear();
@@ -106,9 +115,12 @@ TEST(Blocking, IsAPlainCallOutsideOfStreamsAndRefusedWhereNobodyCanWait) {
     other.join();
     EXPECT_EQ(weft_blocking(nullptr, nullptr), WEFT_INVALID);
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        EXPECT_EQ(weft_blocking([](void*) { ADD_FAILURE() << "called"; }, nullptr), WEFT_WRONG_KIND);
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(
+        weft_tasklet_spawn(
+            nullptr,
+            [](void*) { EXPECT_EQ(weft_blocking([](void*) { ADD_FAILURE() << "called"; }, nullptr), WEFT_WRONG_KIND); },
+            nullptr, nullptr, &tasklet),
+        WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
@@ -140,13 +152,16 @@ TEST(StreamStack, ComesBackToTheUnitWithErrnoAndNobodyInBetween) {
     bool other_ran = false;
     Ult other([&] { other_ran = true; });
     errno = 0;
-    EXPECT_EQ(weft_on_stream_stack([](void* raw) {
-        EXPECT_EQ(weft_unit_self(), nullptr);
-        EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_CONTEXT);
-        EXPECT_EQ(weft_sleep_for(ms), WEFT_WRONG_CONTEXT);
-        EXPECT_FALSE(*static_cast<bool*>(raw));
-        errno = EDOM;
-    }, &other_ran), WEFT_OK);
+    EXPECT_EQ(weft_on_stream_stack(
+                  [](void* raw) {
+                      EXPECT_EQ(weft_unit_self(), nullptr);
+                      EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_CONTEXT);
+                      EXPECT_EQ(weft_sleep_for(ms), WEFT_WRONG_CONTEXT);
+                      EXPECT_FALSE(*static_cast<bool*>(raw));
+                      errno = EDOM;
+                  },
+                  &other_ran),
+              WEFT_OK);
     EXPECT_EQ(errno, EDOM);
     EXPECT_FALSE(other_ran);
 }
@@ -161,13 +176,17 @@ TEST(StreamStack, IsAPlainCallWhereTheCallerStandsOnALargeStackAlready) {
     });
     thread.join();
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        char answer = 0;
-        EXPECT_EQ(weft_on_stream_stack(large_frame, &answer), WEFT_OK);
-        EXPECT_EQ(answer, 'y');
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      char answer = 0;
+                      EXPECT_EQ(weft_on_stream_stack(large_frame, &answer), WEFT_OK);
+                      EXPECT_EQ(answer, 'y');
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(weft_on_stream_stack(nullptr, nullptr), WEFT_INVALID);
 }
 
-}  // namespace
+}   // namespace

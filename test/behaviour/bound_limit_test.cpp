@@ -19,4 +19,4 @@ TEST(HartLimit, IsThatOfTheProcessThoughTheFirstWhoAsksIsBoundToOneOfItsCpus) {
     EXPECT_GE(limit, 2u) << "unless a quota of the cgroup's says less";
 }
 
-}  // namespace
+}   // namespace

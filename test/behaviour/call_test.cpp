@@ -1,5 +1,5 @@
-// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp). What a
-// program sees is what it sees of any other: each test does something to such a unit that a plain call would not survive.
+// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp). What a program sees is
+// what it sees of any other: each test does something to such a unit that a plain call would not survive.
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -20,7 +20,8 @@ namespace {
 using namespace weft_test;
 
 // Whether there are calls in this build.
-constexpr bool calls = !weft::config::address_sanitizer && !weft::config::thread_sanitizer;   // see arch/x86_64/context.hpp
+// see arch/x86_64/context.hpp
+constexpr bool calls = !weft::config::address_sanitizer && !weft::config::thread_sanitizer;
 
 // The first unit to end leaves its stack for the next, and only then is one called.
 void warm_up() {
@@ -39,7 +40,8 @@ TEST(Call, TheUnitRunsOnAStackOfItsOwnAndItsJoinerIsSeenToWait) {
         weft_stack_info stack{};
         stack.size = sizeof stack;
         EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &stack), WEFT_OK);
-        stands_on_it = &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
+        stands_on_it =
+            &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
         weft_unit_state_get(joiner, &seen);
         weft_unit_state_get(weft_unit_self(), &own);
         EXPECT_EQ(weft_unit_resume(joiner), WEFT_WRONG_STATE);   // a join is ended by nobody else
@@ -57,10 +59,13 @@ weft_unit_info told_of(const weft_unit* unit) {
         const weft_unit* unit;
         weft_unit_info found{};
     } search{unit};
-    EXPECT_EQ(weft_unit_each([](const weft_unit_info* info, void* raw) {
-        auto& looking = *static_cast<Search*>(raw);
-        if (info->unit == looking.unit) looking.found = *info;
-    }, &search), WEFT_OK);
+    EXPECT_EQ(weft_unit_each(
+                  [](const weft_unit_info* info, void* raw) {
+                      auto& looking = *static_cast<Search*>(raw);
+                      if (info->unit == looking.unit) looking.found = *info;
+                  },
+                  &search),
+              WEFT_OK);
     return search.found;
 }
 
@@ -87,11 +92,15 @@ TEST(JoinMany, TheListOfUnitsTellsThatItsCallerWaitsForMany) {
     Runtime runtime(settings);
     weft_unit* const primary = weft_unit_self();
     std::string seen;
-    Ult first([&] {
-        weft_unit_info info{};
-        while ((info = told_of(primary)).state != WEFT_UNIT_SUSPENDED || std::strcmp(info.waits_for, "join_many") != 0) std::this_thread::yield();
-        seen = info.waits_for;
-    }, nullptr, pool_of(1));
+    Ult first(
+        [&] {
+            weft_unit_info info{};
+            while ((info = told_of(primary)).state != WEFT_UNIT_SUSPENDED ||
+                   std::strcmp(info.waits_for, "join_many") != 0)
+                std::this_thread::yield();
+            seen = info.waits_for;
+        },
+        nullptr, pool_of(1));
     Ult second([] {}, nullptr, pool_of(1));
     weft_unit* both[] = {first.handle(), second.handle()};
     EXPECT_EQ(weft_unit_join_many(both, 2), WEFT_OK);
@@ -214,7 +223,8 @@ TEST(Call, OfARowThatIsJoinedTogetherOneThatSuspendsLetsTheOthersRun) {
             EXPECT_EQ(weft_unit_resume(suspended), WEFT_OK);
         });
         Ult fifth(name("5"));
-        weft_unit* units[] = {first.handle(), second.handle(), nullptr, third.handle(), fourth.handle(), fifth.handle()};
+        weft_unit* units[] = {first.handle(), second.handle(), nullptr,
+                              third.handle(), fourth.handle(), fifth.handle()};
         if (freed) {
             EXPECT_EQ(weft_unit_join_free_many(units, 6), WEFT_OK);
             for (weft_unit* unit : units) EXPECT_EQ(unit, nullptr);
@@ -230,7 +240,8 @@ TEST(Call, OfARowThatIsJoinedTogetherOneThatSuspendsLetsTheOthersRun) {
 TEST(Call, OfARowOneThatHasNotReturnedIsTold) {
     Runtime runtime;
     warm_up();
-    Ult first([] {}), second([] { throw std::runtime_error("second"); }), third([] { weft_unit_exit(); }), fourth([] {});
+    Ult first([] {}), second([] { throw std::runtime_error("second"); }), third([] { weft_unit_exit(); }),
+        fourth([] {});
     weft_unit* units[] = {first.handle(), second.handle(), third.handle(), fourth.handle()};
     EXPECT_EQ(weft_unit_join_many(units, 4), WEFT_NOT_RETURNED);
     EXPECT_NE(value_of(weft_unit_exception_get, units[1]), nullptr);
@@ -279,7 +290,9 @@ TEST(Call, BetweenTwoOfARowTheStreamDoesWhatItIsAskedFor) {
     warm_up();
     bool called = false, seen = false;
     Ult first([&] {
-        EXPECT_EQ(weft_stream_post(weft_stream_self(), [](void* to) { *static_cast<bool*>(to) = true; }, &called), WEFT_OK);
+        EXPECT_EQ(weft_stream_post(
+                      weft_stream_self(), [](void* to) { *static_cast<bool*>(to) = true; }, &called),
+                  WEFT_OK);
     });
     Ult second([&] { seen = called; });
     weft_unit* units[] = {first.handle(), second.handle()};
@@ -298,11 +311,15 @@ TEST(Call, ATaskletRunsOnTheSchedulersStackAndLeavesErrnoAlone) {
     errno = ERANGE;
     weft_unit* tasklet = nullptr;
     const auto suspended = counter("/units/count/suspended");
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
-        auto& mine = *static_cast<Seen*>(raw);
-        mine = {weft_unit_self(), errno, weft_unit_yield()};
-        errno = EDOM;
-    }, &seen, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      auto& mine = *static_cast<Seen*>(raw);
+                      mine = {weft_unit_self(), errno, weft_unit_yield()};
+                      errno = EDOM;
+                  },
+                  &seen, nullptr, &tasklet),
+              WEFT_OK);
     weft_unit* const handle = tasklet;
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(seen.self, handle);
@@ -317,7 +334,9 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     Runtime runtime;
     warm_up();
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { throw std::runtime_error("tasklet"); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { throw std::runtime_error("tasklet"); }, nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_EXCEPTION);
 
     static weft_key* key;
@@ -325,18 +344,27 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     dropped = 0;
     ASSERT_EQ(weft_key_create([](void* value) { dropped += *static_cast<int*>(value); }, &key), WEFT_OK);
     int one = 1;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* value) { EXPECT_EQ(weft_local_set(key, value), WEFT_OK); }, &one, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(
+        weft_tasklet_spawn(
+            nullptr, [](void* value) { EXPECT_EQ(weft_local_set(key, value), WEFT_OK); }, &one, nullptr, &tasklet),
+        WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(dropped, 1);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 
     // What it has spawned it cannot wait for, nor call; it is run by others.
     weft_unit* child = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* to) {
-        auto& unit = *static_cast<weft_unit**>(to);
-        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_join_free(unit), WEFT_WRONG_KIND);
-    }, &child, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void* to) {
+                      auto& unit = *static_cast<weft_unit**>(to);
+                      ASSERT_EQ(weft_tasklet_spawn(
+                                    nullptr, [](void*) {}, nullptr, nullptr, &unit),
+                                WEFT_OK);
+                      EXPECT_EQ(weft_unit_join_free(unit), WEFT_WRONG_KIND);
+                  },
+                  &child, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
@@ -347,7 +375,9 @@ TEST(Call, ADetachedUnitThatItSpawnsRunsToo) {
     warm_up();
     bool ran = false;
     Ult child([&] {
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* to) { *static_cast<bool*>(to) = true; }, &ran, nullptr, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void* to) { *static_cast<bool*>(to) = true; }, &ran, nullptr, nullptr),
+                  WEFT_OK);
     });
     EXPECT_EQ(child.free(), WEFT_OK);
     EXPECT_EQ(weft_unit_yield(), WEFT_OK);
@@ -391,8 +421,7 @@ TEST(Call, AnExceptionOfItIsAStatusAndLeavesTheJoinersAlone) {
             EXPECT_EQ(std::current_exception(), nullptr);
             try {
                 throw 2;
-            } catch (int) {
-            }
+            } catch (int) {}
         });
         EXPECT_EQ(other.free(), WEFT_OK);
         ASSERT_NE(std::current_exception(), nullptr);
@@ -454,10 +483,14 @@ TEST(Call, ATaskletIsRefusedAsAlways) {
         weft_status status = WEFT_OK;
     } both;
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
-        auto* at = static_cast<Both*>(raw);
-        at->status = weft_unit_join(at->child);
-    }, &both, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      auto* at = static_cast<Both*>(raw);
+                      at->status = weft_unit_join(at->child);
+                  },
+                  &both, nullptr, &tasklet),
+              WEFT_OK);
     Ult child([] {});
     both.child = child.handle();
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
@@ -477,29 +510,35 @@ TEST(Call, AUnitThatAsksForAnotherStackHasIt) {
     auto asked = options();
     asked.stack_bytes = 1 << 20;
     {
-        Ult big([&] {
-            weft_stack_info stack{};
-            EXPECT_TRUE(where(stack));
-            EXPECT_GE(stack.bytes, asked.stack_bytes - 64);
-        }, &asked);
+        Ult big(
+            [&] {
+                weft_stack_info stack{};
+                EXPECT_TRUE(where(stack));
+                EXPECT_GE(stack.bytes, asked.stack_bytes - 64);
+            },
+            &asked);
         EXPECT_EQ(big.free(), WEFT_OK);
     }
     static std::vector<char> own(128 << 10);
     asked.stack = own.data();
     asked.stack_bytes = own.size();
-    Ult users([&] {
-        weft_stack_info stack{};
-        EXPECT_TRUE(where(stack));
-        EXPECT_GE(static_cast<char*>(stack.lowest), own.data());
-        EXPECT_LE(static_cast<char*>(stack.lowest) + stack.bytes, own.data() + own.size());
-    }, &asked);
+    Ult users(
+        [&] {
+            weft_stack_info stack{};
+            EXPECT_TRUE(where(stack));
+            EXPECT_GE(static_cast<char*>(stack.lowest), own.data());
+            EXPECT_LE(static_cast<char*>(stack.lowest) + stack.bytes, own.data() + own.size());
+        },
+        &asked);
     EXPECT_EQ(users.free(), WEFT_OK);
     asked = options();
     asked.measure_stack = true;
-    Ult measured([] {
-        volatile char used[10000];
-        for (std::size_t i = 0; i < sizeof used; i += 64) used[i] = 1;
-    }, &asked);
+    Ult measured(
+        [] {
+            volatile char used[10000];
+            for (std::size_t i = 0; i < sizeof used; i += 64) used[i] = 1;
+        },
+        &asked);
     EXPECT_EQ(measured.join(), WEFT_OK);
     weft_stack_info stack{};
     stack.size = sizeof stack;
@@ -531,15 +570,21 @@ struct Busy {
     weft_unit* unit = nullptr;
 
     explicit Busy(weft_pool* pool) {
-        EXPECT_EQ(weft_ult_spawn(pool, [](void* raw) {
-            auto* self = static_cast<Busy*>(raw);
-            while (!self->stop) {
-                weft_unit* child = nullptr;
-                EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child), WEFT_OK);
-                EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
-                ++self->rounds;
-            }
-        }, this, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      pool,
+                      [](void* raw) {
+                          auto* self = static_cast<Busy*>(raw);
+                          while (!self->stop) {
+                              weft_unit* child = nullptr;
+                              EXPECT_EQ(weft_ult_spawn(
+                                            nullptr, [](void*) {}, nullptr, nullptr, &child),
+                                        WEFT_OK);
+                              EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
+                              ++self->rounds;
+                          }
+                      },
+                      this, nullptr, &unit),
+                  WEFT_OK);
         await(10);
     }
     void await(std::uint64_t more) {
@@ -590,7 +635,9 @@ protected:
     }
     Runtime runtime{settings()};
 };
-INSTANTIATE_TEST_SUITE_P(Pools, CallFrom, ::testing::Values(WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING));
+INSTANTIATE_TEST_SUITE_P(Pools, CallFrom,
+                         ::testing::Values(WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY,
+                                           WEFT_POOL_BLOCKING));
 
 TEST_P(CallFrom, TheUnitThatIsNextIsCalledWithoutASuspension) {
     for (const bool joined : {true, false}) {   // and freed then; or freed at once
@@ -647,7 +694,9 @@ TEST_P(CallFrom, AllOfARowThatReturnAreFreedWhateverBecomesOfTheOthers) {
     for (const bool freed : {false, true}) {
         std::string order;
         weft_unit* suspended = nullptr;
-        const auto suspend = [&] { weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &suspended); };
+        const auto suspend = [&] {
+            weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &suspended);
+        };
         Ult begun([&] {
             suspend();
             throw std::runtime_error("the first of the row, though not the first to end");
@@ -656,11 +705,13 @@ TEST_P(CallFrom, AllOfARowThatReturnAreFreedWhateverBecomesOfTheOthers) {
         Ult first([&] { EXPECT_EQ(weft_unit_resume(suspended), WEFT_OK); });
         Ult second([&] { order += "2"; }), third([] { weft_unit_yield(); }), fourth([&] { order += "4"; });
         EXPECT_EQ(weft_unit_cancel(fourth.handle()), WEFT_OK);
-        weft_unit* units[] = {begun.handle(), nullptr, first.handle(), second.handle(), third.handle(), fourth.handle()};
+        weft_unit* units[] = {begun.handle(),  nullptr,        first.handle(),
+                              second.handle(), third.handle(), fourth.handle()};
         if (freed) {
             weft_unit* const left[] = {begun.handle(), nullptr, nullptr, nullptr, nullptr, fourth.handle()};
             EXPECT_EQ(weft_unit_join_free_many(units, 6), WEFT_NOT_RETURNED);
-            EXPECT_NE(std::string(weft_error_text()).find("exception"), std::string::npos) << "of the first: " << weft_error_text();
+            EXPECT_NE(std::string(weft_error_text()).find("exception"), std::string::npos)
+                << "of the first: " << weft_error_text();
             EXPECT_TRUE(std::equal(std::begin(units), std::end(units), left));
             for (Ult* gone : {&first, &second, &third}) gone->forget();
         } else {
@@ -738,11 +789,13 @@ TEST_P(ChildFirst, RunsBeforeItsParentGoesOnWhichKeepsItsErrno) {
     for (int i = 0; i < 3; ++i) {
         std::string order;
         errno = ERANGE;
-        Ult child([&] {
-            order += "c";
-            EXPECT_EQ(errno, 0);
-            errno = EDOM;
-        }, &how);
+        Ult child(
+            [&] {
+                order += "c";
+                EXPECT_EQ(errno, 0);
+                errno = EDOM;
+            },
+            &how);
         order += "p";
         EXPECT_EQ(errno, ERANGE);
         EXPECT_EQ(child.state(), WEFT_UNIT_DONE);
@@ -754,11 +807,13 @@ TEST_P(ChildFirst, RunsBeforeItsParentGoesOnWhichKeepsItsErrno) {
 TEST_P(ChildFirst, AChildThatYieldsLetsItsParentGoOn) {
     for (int i = 0; i < 3; ++i) {
         std::string order;
-        Ult child([&] {
-            order += "1";
-            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-            order += "2";
-        }, &how);
+        Ult child(
+            [&] {
+                order += "1";
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                order += "2";
+            },
+            &how);
         order += "p";
         EXPECT_EQ(child.free(), WEFT_OK);
         EXPECT_EQ(order, "1p2");
@@ -769,14 +824,16 @@ TEST_P(ChildFirst, TheParentIsReadyAndMayBeNamed) {
     for (int i = 0; i < 3; ++i) {
         weft_unit* const parent = weft_unit_self();
         std::string order;
-        Ult child([&] {
-            weft_unit_state state{};
-            EXPECT_EQ(weft_unit_state_get(parent, &state), WEFT_OK);
-            EXPECT_EQ(state, WEFT_UNIT_READY);
-            order += "1";
-            EXPECT_EQ(weft_unit_yield_to(parent), WEFT_OK) << weft_error_text();
-            order += "2";
-        }, &how);
+        Ult child(
+            [&] {
+                weft_unit_state state{};
+                EXPECT_EQ(weft_unit_state_get(parent, &state), WEFT_OK);
+                EXPECT_EQ(state, WEFT_UNIT_READY);
+                order += "1";
+                EXPECT_EQ(weft_unit_yield_to(parent), WEFT_OK) << weft_error_text();
+                order += "2";
+            },
+            &how);
         order += "p";
         EXPECT_EQ(child.free(), WEFT_OK);
         EXPECT_EQ(order, "1p2");
@@ -860,4 +917,4 @@ TEST(Call, IsNoSuspensionForTheCounters) {
     EXPECT_EQ(counter("/units/count/resumed"), resumed);
 }
 
-}  // namespace
+}   // namespace

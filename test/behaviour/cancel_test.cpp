@@ -13,7 +13,7 @@ struct Counted {
     ~Counted() { ++count; }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Cancel, AUnitThatHasNotStartedEndsWithoutItsBody) {
     Runtime runtime;
@@ -202,7 +202,9 @@ TEST(Cancel, ADetachedUnitFreesItself) {
     Runtime runtime;
     static Bed bed;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { bed.sleep(); }, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { bed.sleep(); }, nullptr, nullptr, &unit),
+              WEFT_OK);
     until([] { return bed.occupied(); });
     EXPECT_EQ(weft_unit_cancel(unit), WEFT_OK);
     EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
@@ -214,12 +216,14 @@ TEST(Cancel, ARunningUnitIsCancelledFromOutside) {
     Runtime runtime;
     Stream stream;
     atomic<bool> running{false};
-    Ult unit([&] {
-        for (;;) {
-            running = true;
-            weft_unit_yield();
-        }
-    }, nullptr, stream.pool());
+    Ult unit(
+        [&] {
+            for (;;) {
+                running = true;
+                weft_unit_yield();
+            }
+        },
+        nullptr, stream.pool());
     until_set(running);
     EXPECT_EQ(weft_unit_cancel(unit.handle()), WEFT_OK);
     EXPECT_EQ(unit.outcome(), WEFT_OUTCOME_CANCELLED);

@@ -20,15 +20,18 @@ weft_channel* make_channel(std::size_t capacity, std::size_t bytes = sizeof(int)
     return channel;
 }
 
-weft_status send(weft_channel* to, int value, std::uint64_t deadline = WEFT_FOREVER) { return weft_channel_send_until(to, &value, deadline); }
+weft_status send(weft_channel* to, int value, std::uint64_t deadline = WEFT_FOREVER) {
+    return weft_channel_send_until(to, &value, deadline);
+}
 
 struct Case {
     As as;
     std::size_t capacity;
 };
 class Channels : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(Waiting, Channels, testing::Values(Case{As::unit, 0}, Case{As::unit, 1}, Case{As::unit, 3}, Case{As::thread, 0},
-                                                            Case{As::thread, 3}));
+INSTANTIATE_TEST_SUITE_P(Waiting, Channels,
+                         testing::Values(Case{As::unit, 0}, Case{As::unit, 1}, Case{As::unit, 3}, Case{As::thread, 0},
+                                         Case{As::thread, 3}));
 
 TEST_P(Channels, KeepTheOrder) {
     Runtime runtime;
@@ -54,9 +57,11 @@ TEST(Channel, WithoutABufferLetsTwoStreamsMeetAtOnce) {
     {
         auto elsewhere = options();
         elsewhere.stream = weft_stream_at(1);
-        Ult other([&] {
-            for (int got = -1; weft_channel_receive(there, &got) == WEFT_OK;) ASSERT_EQ(send(back, got), WEFT_OK);
-        }, &elsewhere);
+        Ult other(
+            [&] {
+                for (int got = -1; weft_channel_receive(there, &got) == WEFT_OK;) ASSERT_EQ(send(back, got), WEFT_OK);
+            },
+            &elsewhere);
         for (int i = 0; i < 20; ++i) {
             int got = -1;
             ASSERT_EQ(send(there, i), WEFT_OK);
@@ -128,7 +133,8 @@ TEST_P(Channels, AreWaitedForUntilTheDeadlineAndNotLess) {
         std::uint64_t deadline = in_ms(3);
         EXPECT_EQ(weft_channel_receive_until(channel, deadline, &got), WEFT_TIMED_OUT);
         EXPECT_GE(weft_now_ns(), deadline);
-        for (std::size_t i = 0; i < GetParam().capacity; ++i) EXPECT_EQ(send(channel, 1, 0), WEFT_OK) << "there is room";
+        for (std::size_t i = 0; i < GetParam().capacity; ++i)
+            EXPECT_EQ(send(channel, 1, 0), WEFT_OK) << "there is room";
         deadline = in_ms(3);
         EXPECT_EQ(send(channel, 2, deadline), WEFT_TIMED_OUT);
         EXPECT_GE(weft_now_ns(), deadline);
@@ -149,7 +155,8 @@ TEST_P(Channels, AreSelectedFromByWhoComesFirst) {
     Doing chooser(GetParam().as, [&] {
         while (received + sent < 40) {
             int got = -1, mine = 77;
-            weft_channel_case cases[] = {{in, false, &got, WEFT_OK}, {nullptr, true, nullptr, WEFT_OK}, {out, true, &mine, WEFT_OK}};
+            weft_channel_case cases[] = {
+                {in, false, &got, WEFT_OK}, {nullptr, true, nullptr, WEFT_OK}, {out, true, &mine, WEFT_OK}};
             std::size_t index = 99;
             ASSERT_EQ(weft_channel_select(cases, 3, &index), WEFT_OK);
             ASSERT_NE(index, 1u);
@@ -204,7 +211,8 @@ TEST(Select, MeetsAnotherSelect) {
     auto choose = [&](bool send_on_a) {
         for (int i = 0; i < 200; ++i) {
             int mine = 1, got = 0;
-            weft_channel_case cases[] = {{a, send_on_a, send_on_a ? &mine : &got, WEFT_OK}, {b, !send_on_a, send_on_a ? &got : &mine, WEFT_OK}};
+            weft_channel_case cases[] = {{a, send_on_a, send_on_a ? &mine : &got, WEFT_OK},
+                                         {b, !send_on_a, send_on_a ? &got : &mine, WEFT_OK}};
             std::size_t index = 99;
             ASSERT_EQ(weft_channel_select(cases, 2, &index), WEFT_OK);
             ++met;
@@ -257,10 +265,14 @@ TEST(Channel, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_channel_select_until(&none, 1, 0, &index), WEFT_INVALID);
     EXPECT_EQ(weft_channel_select_until(&none, 0, 0, &index), WEFT_INVALID);
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* to) {
-        int mine = 1;
-        EXPECT_EQ(weft_channel_send(static_cast<weft_channel*>(to), &mine), WEFT_WRONG_KIND);
-    }, channel, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void* to) {
+                      int mine = 1;
+                      EXPECT_EQ(weft_channel_send(static_cast<weft_channel*>(to), &mine), WEFT_WRONG_KIND);
+                  },
+                  channel, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     {
         Ult waits([&] { EXPECT_EQ(weft_channel_receive(channel, &value), WEFT_CLOSED); });
@@ -276,4 +288,4 @@ TEST(Channel, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_channel_create(&options, &channel), WEFT_NO_MEMORY);
 }
 
-}  // namespace
+}   // namespace

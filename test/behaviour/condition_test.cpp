@@ -232,7 +232,7 @@ TEST(Condition, IsSignalledAtOnceByOneWhoHeldTheMutexBefore) {
         EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
         for (int i = 0; i < 10; ++i) weft_unit_yield();
         EXPECT_EQ(shared.through.load(), 1);
-        shared.give(0);                    // its unlocking would pay what was owed
+        shared.give(0);   // its unlocking would pay what was owed
     }
 }
 
@@ -368,14 +368,18 @@ TEST(Condition, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
     waits.join();
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        weft_mutex mine = WEFT_MUTEX_INIT;
-        weft_cond cond = WEFT_COND_INIT;
-        ASSERT_EQ(weft_mutex_lock(&mine), WEFT_OK);
-        EXPECT_EQ(weft_cond_wait(&cond, &mine), WEFT_WRONG_KIND);
-        ASSERT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      weft_mutex mine = WEFT_MUTEX_INIT;
+                      weft_cond cond = WEFT_COND_INIT;
+                      ASSERT_EQ(weft_mutex_lock(&mine), WEFT_OK);
+                      EXPECT_EQ(weft_cond_wait(&cond, &mine), WEFT_WRONG_KIND);
+                      ASSERT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -59,7 +59,7 @@ std::string address(const void* pointer) {
     return text;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Counters, WhatWasCreatedHasFinishedOrLives) {
     Runtime runtime;
@@ -68,10 +68,12 @@ TEST(Counters, WhatWasCreatedHasFinishedOrLives) {
     std::vector<std::unique_ptr<Ult>> units;
     for (int i = 0; i < 40; ++i) {
         weft_pool* pool = i % 2 == 0 ? pool_of(0) : stream.pool();
-        units.push_back(std::make_unique<Ult>([&, i] {
-            weft_unit_yield();
-            if (i % 8 == 1) beds[i / 8].sleep();
-        }, nullptr, pool));
+        units.push_back(std::make_unique<Ult>(
+            [&, i] {
+                weft_unit_yield();
+                if (i % 8 == 1) beds[i / 8].sleep();
+            },
+            nullptr, pool));
     }
     std::thread([&] { units.push_back(std::make_unique<Ult>([] {}, nullptr, stream.pool())); }).join();
     until([&] {
@@ -79,11 +81,16 @@ TEST(Counters, WhatWasCreatedHasFinishedOrLives) {
         for (auto& unit : units) ended += unit->state() == WEFT_UNIT_DONE;
         return ended == 36;
     });
-    until([&] { return beds[0].occupied() && beds[1].occupied() && beds[2].occupied() && beds[3].occupied() && beds[4].occupied(); });
+    until([&] {
+        return beds[0].occupied() && beds[1].occupied() && beds[2].occupied() && beds[3].occupied() &&
+               beds[4].occupied();
+    });
     std::size_t alive = 0;
-    weft_unit_each([](const weft_unit_info* info, void* count) {
-        if (info->state != WEFT_UNIT_DONE && info->unit != weft_unit_self()) ++*static_cast<std::size_t*>(count);
-    }, &alive);
+    weft_unit_each(
+        [](const weft_unit_info* info, void* count) {
+            if (info->state != WEFT_UNIT_DONE && info->unit != weft_unit_self()) ++*static_cast<std::size_t*>(count);
+        },
+        &alive);
     EXPECT_EQ(alive, 5u);
     EXPECT_EQ(counter("/units/count/created"), 41u);
     EXPECT_EQ(counter("/units/count/created"), counter("/units/count/finished") + alive);
@@ -101,7 +108,9 @@ TEST(Counters, TheStreamsSumsEqualTheTotals) {
             Ult a([] { Ult inner([] { weft_unit_yield(); }); }, nullptr, first.pool());
             Ult b([] { weft_unit_yield(); }, nullptr, second.pool());
             weft_unit* tasklet = nullptr;
-            ASSERT_EQ(weft_tasklet_spawn(second.pool(), [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
+            ASSERT_EQ(weft_tasklet_spawn(
+                          second.pool(), [](void*) {}, nullptr, nullptr, &tasklet),
+                      WEFT_OK);
             EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
         }
         until_others_rest();
@@ -142,7 +151,9 @@ TEST(Counters, UnitsOnAStackOfTheProgramsAreAmongThoseThatHaveFinished) {
     chosen.stack = stack;
     chosen.stack_bytes = sizeof stack;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &chosen, &unit),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(counter("/units/count/finished"), counter("/units/count/created"));
 }
@@ -188,7 +199,9 @@ TEST(Counters, CanBeReadWhileAnOsThreadIsStartedForAHart) {
         } while (!over.load());
     });
     atomic<int> members{0};
-    EXPECT_EQ(weft_spmd(3, [](void* count) { ++*static_cast<atomic<int>*>(count); }, &members), WEFT_OK);
+    EXPECT_EQ(weft_spmd(
+                  3, [](void* count) { ++*static_cast<atomic<int>*>(count); }, &members),
+              WEFT_OK);
     EXPECT_EQ(members.load(), 3);
     over = true;
     reader.join();
@@ -209,8 +222,9 @@ TEST(Counters, AnUnknownNameIsToldThoseThatAreNear) {
     EXPECT_EQ(weft_counter_read("nonsense", &value), WEFT_INVALID);
     text = weft_error_text();
     EXPECT_NE(text.find("/stacks/count/live"), std::string::npos) << "none is near, so all are listed: " << text;
-    for (const char* bad : {"/units{stream#7}/count/created", "/units{stream#}/count/created", "/units{stream#0/count/created",
-                            "/units{stream#x}/count/created", "", "/stacks{stream#0}/count/live"}) {
+    for (const char* bad :
+         {"/units{stream#7}/count/created", "/units{stream#}/count/created", "/units{stream#0/count/created",
+          "/units{stream#x}/count/created", "", "/stacks{stream#0}/count/live"}) {
         EXPECT_EQ(weft_counter_read(bad, &value), WEFT_INVALID) << bad;
     }
     EXPECT_EQ(value, 77u) << "nothing is written when it fails";
@@ -236,10 +250,12 @@ TEST(Counters, TimesAreKeptWhenAsked) {
         settings.timing = timing;
         Runtime runtime(settings);
         Stream stream;
-        Ult unit([] {
-            for (int i = 0; i < 1000; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
-            weft_unit_yield();
-        }, nullptr, stream.pool());
+        Ult unit(
+            [] {
+                for (int i = 0; i < 1000; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+                weft_unit_yield();
+            },
+            nullptr, stream.pool());
         EXPECT_EQ(unit.join(), WEFT_OK);
         until_others_rest();   // with timing on as well: it does sleep
         if (timing) {
@@ -261,7 +277,8 @@ TEST(Counters, OfALibraryAreReadAndPrintedLikeOurs) {
     std::uint64_t value = 0;
     EXPECT_NE(weft_counter_read("/mine/count/tested", &value), WEFT_OK);
     ASSERT_EQ(weft_counter_register("/mine/count/tested", read, &mine), WEFT_OK) << weft_error_text();
-    EXPECT_EQ(weft_counter_read("/mine/count/tested", &value), WEFT_OK) << "no runtime is needed: " << weft_error_text();
+    EXPECT_EQ(weft_counter_read("/mine/count/tested", &value), WEFT_OK)
+        << "no runtime is needed: " << weft_error_text();
     EXPECT_EQ(value, 41u);
     EXPECT_EQ(weft_counter_register("/mine/count/tested", read, &mine), WEFT_INVALID);
     EXPECT_EQ(weft_counter_register("/units/count/created", read, &mine), WEFT_INVALID);
@@ -288,7 +305,9 @@ TEST(Units, EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite) {
     Ult joiner([&] { EXPECT_EQ(sleeper.join(), WEFT_OK); }, &chosen);
     Ult ready([] {});
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(line_of(tasklet).find("ready\ttasklet\t''") != std::string::npos, true) << line_of(tasklet);
     weft_unit_yield();
     std::string line = line_of(sleeper.handle());
@@ -312,12 +331,16 @@ TEST(Units, TheSpawnSiteLiesInTheFunctionThatSpawned) {
     } seen{nullptr, nullptr};
     weft_unit* unit = nullptr;
     const void* here = __builtin_return_address(0);
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, &unit),
+              WEFT_OK);
     seen.unit = unit;
-    weft_unit_each([](const weft_unit_info* info, void* raw) {
-        auto* to = static_cast<Site*>(raw);
-        if (info->unit == to->unit) to->site = info->spawn_site;
-    }, &seen);
+    weft_unit_each(
+        [](const weft_unit_info* info, void* raw) {
+            auto* to = static_cast<Site*>(raw);
+            if (info->unit == to->unit) to->site = info->spawn_site;
+        },
+        &seen);
     EXPECT_NE(seen.site, nullptr);
     EXPECT_NE(seen.site, here);
     EXPECT_EQ(weft_unit_each(nullptr, nullptr), WEFT_INVALID);

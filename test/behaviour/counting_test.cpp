@@ -81,7 +81,8 @@ TEST(Counting, ASemaphoreGivesNothingToOneWhoseTimeHasCome) {
     }
 }
 
-// One stream fires the timer of a wait that a release has just ended, and the unit is in its next wait already, on another stream.
+// One stream fires the timer of a wait that a release has just ended, and the unit is in its next wait already, on
+// another stream.
 TEST(Counting, AWaitThatEndsAsItsTimeComesLeavesNothingToTheNext) {
     Runtime runtime;
     weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
@@ -89,17 +90,19 @@ TEST(Counting, AWaitThatEndsAsItsTimeComesLeavesNothingToTheNext) {
         Stream one(pool), another(pool);
         weft_semaphore semaphore = {}, next = {};
         atomic<std::uint64_t> soon{0};
-        Ult waits([&] {
-            for (int round = 0; round < 20; ++round) {
-                const std::uint64_t deadline = weft_now_ns() + 20'000;
-                soon = deadline;
-                const weft_status status = weft_semaphore_acquire_until(&semaphore, deadline);
-                EXPECT_EQ(weft_semaphore_acquire_until(&next, in_ms(60'000)), WEFT_OK);
-                if (status != WEFT_OK) {
-                    EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+        Ult waits(
+            [&] {
+                for (int round = 0; round < 20; ++round) {
+                    const std::uint64_t deadline = weft_now_ns() + 20'000;
+                    soon = deadline;
+                    const weft_status status = weft_semaphore_acquire_until(&semaphore, deadline);
+                    EXPECT_EQ(weft_semaphore_acquire_until(&next, in_ms(60'000)), WEFT_OK);
+                    if (status != WEFT_OK) {
+                        EXPECT_EQ(weft_semaphore_acquire(&semaphore), WEFT_OK);
+                    }
                 }
-            }
-        }, nullptr, pool);
+            },
+            nullptr, pool);
         for (int round = 0; round < 20; ++round) {
             std::uint64_t deadline = 0;
             until([&] { return (deadline = soon.exchange(0)) != 0; });
@@ -179,7 +182,9 @@ TEST_P(CountingAs, ABarrierHoldsAllUntilTheLastHasCome) {
     std::array<atomic<int>, phases> arrived{};
     static atomic<int> completions;
     completions = 0;
-    ASSERT_EQ(weft_barrier_init(&barrier, count, [](void*) { ++completions; }, nullptr), WEFT_OK);
+    ASSERT_EQ(weft_barrier_init(
+                  &barrier, count, [](void*) { ++completions; }, nullptr),
+              WEFT_OK);
     std::vector<std::unique_ptr<Doing>> all;
     for (int i = 0; i < count; ++i) {
         all.push_back(std::make_unique<Doing>(GetParam(), [&] {
@@ -226,7 +231,8 @@ TEST(Barrier, IsArrivedAtBeforeAnybodyLooksAround) {
     EXPECT_LT(weft_now_ns() - begin_ns, 5 * long_look_ns) << "more than one look in four";
 }
 
-// It is freed by the first that goes on, while others, the last to arrive among them, are still about to return (address sanitizer).
+// It is freed by the first that goes on, while others, the last to arrive among them, are still about to return
+// (address sanitizer).
 TEST_P(CountingAs, ABarrierMayBeGoneForTheFirstThatGoesOn) {
     Runtime runtime;
     for (int i = 0; i < 100; ++i) {
@@ -349,7 +355,9 @@ TEST_P(CountingAs, AWriterThatGivesUpLetsReadersInThatWaitedForIt) {
         EXPECT_EQ(weft_rwlock_write_lock_until(&lock, in_ms(30)), WEFT_TIMED_OUT);
     });
     until_set(waits);
-    until([&] { return writer.done() || weft_rwlock_try_read_lock(&lock) == WEFT_BUSY || weft_rwlock_unlock(&lock) != WEFT_OK; });
+    until([&] {
+        return writer.done() || weft_rwlock_try_read_lock(&lock) == WEFT_BUSY || weft_rwlock_unlock(&lock) != WEFT_OK;
+    });
     Doing reader(GetParam(), [&] {
         EXPECT_EQ(weft_rwlock_read_lock(&lock), WEFT_OK);
         EXPECT_EQ(weft_rwlock_unlock(&lock), WEFT_OK);
@@ -373,4 +381,4 @@ TEST(RwLock, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_rwlock_unlock(&lock), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -27,7 +27,7 @@ void uncounted(void* memory) noexcept {
     std::free(memory);
 }
 
-}  // namespace
+}   // namespace
 
 // Weak, because clang links its sanitizers' own into the program.
 [[gnu::weak]] void* operator new(std::size_t bytes) { return counted(bytes); }
@@ -79,9 +79,9 @@ TEST_F(CppAllocation, ALargerOneNeedsOneBlock) {
     int seen = 0;
     int argument = 0;
     EXPECT_EQ(during([&] { weft::thread([large, &seen] { seen = large[63]; }).join(); }), 1);
-    EXPECT_EQ(during([&] {
-        weft::thread([large, &argument](int a, int b) { argument = a + b + large[63]; }, 1, 2).join();
-    }), 1);
+    EXPECT_EQ(
+        during([&] { weft::thread([large, &argument](int a, int b) { argument = a + b + large[63]; }, 1, 2).join(); }),
+        1);
     EXPECT_EQ(seen, 9);
     EXPECT_EQ(argument, 12);
 }
@@ -101,4 +101,4 @@ TEST_F(CppAllocation, WhatWasAllocatedIsFreed) {
     EXPECT_EQ(live, before);
 }
 
-}  // namespace
+}   // namespace

@@ -57,7 +57,7 @@ TEST_P(CppException, ItSurvivesTheStackItWasThrownOn) {
     } catch (...) {
         kept = std::current_exception();
     }
-    weft::spawn_many(64, [](std::size_t) { weft::this_thread::yield(); }).join();  // stacks are used again
+    weft::spawn_many(64, [](std::size_t) { weft::this_thread::yield(); }).join();   // stacks are used again
     try {
         std::rethrow_exception(kept);
     } catch (const std::string& text) {
@@ -221,4 +221,4 @@ TEST(CppExceptionDeath, AGroupsExceptionThatNobodyTookEndsTheProcess) {
         "torn at 1|terminate");
 }
 
-}  // namespace
+}   // namespace

@@ -41,7 +41,8 @@ TEST_P(CppGroup, ACallableWithoutANumberIsRunForEach) {
 
 TEST_P(CppGroup, TaskletsComeInBulkToo) {
     weft_test::atomic<std::size_t> sum{0};
-    auto group = weft::spawn_many({.kind = weft::unit_kind::tasklet, .name = "bulk"}, 100, [&sum](std::size_t i) { sum += i; });
+    auto group =
+        weft::spawn_many({.kind = weft::unit_kind::tasklet, .name = "bulk"}, 100, [&sum](std::size_t i) { sum += i; });
     EXPECT_EQ(group[99].kind(), weft::unit_kind::tasklet);
     EXPECT_EQ(group[0].name(), "bulk");
     group.join();
@@ -88,7 +89,7 @@ TEST_P(CppGroup, TheCallableLivesUntilTheJoinAndIsDestroyedOnce) {
     auto token = std::make_shared<int>(5);
     weft_test::atomic<int> sum{0};
     auto group = weft::spawn_many(10, [token, &sum](std::size_t) { sum += *token; });
-    EXPECT_EQ(token.use_count(), 2);  // one copy for all
+    EXPECT_EQ(token.use_count(), 2);   // one copy for all
     group.join();
     EXPECT_EQ(sum, 50);
     EXPECT_EQ(token.use_count(), 1);
@@ -101,7 +102,7 @@ TEST_P(CppGroup, MovingCarriesTheUnitsAlong) {
     EXPECT_FALSE(first.joinable());
     EXPECT_EQ(second.size(), 10U);
     second = weft::spawn_many(5, [&ended] { ended.fetch_add(100); });
-    EXPECT_EQ(ended % 100, 10);  // assignment joins what was there
+    EXPECT_EQ(ended % 100, 10);   // assignment joins what was there
     second.join();
     EXPECT_EQ(ended, 510);
 }
@@ -123,11 +124,11 @@ TEST_P(CppGroup, JoinAllTakesAnyRangeOfHandles) {
     for (auto& thread : threads) thread = weft::thread([&ended] { ended.fetch_add(1); });
     weft::join_all(threads);
     EXPECT_EQ(ended, 3);
-    weft::join_all(threads);  // nothing is left to join: nothing happens
+    weft::join_all(threads);   // nothing is left to join: nothing happens
     std::vector<weft::tasklet> tasklets;
     for (int i = 0; i < 3; ++i) tasklets.emplace_back([&ended] { ended.fetch_add(1); });
     weft::join_all(tasklets);
     EXPECT_EQ(ended, 6);
 }
 
-}  // namespace
+}   // namespace

@@ -327,7 +327,7 @@ TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
             weft::spawn_many({.pool = pools[0]}, 10, [] { weft::this_thread::yield(); }).join();
         }
     }
-    EXPECT_EQ(ran, 60);  // each unit once until it yields, and once more
+    EXPECT_EQ(ran, 60);   // each unit once until it yields, and once more
 }
 
 TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
@@ -412,7 +412,7 @@ public:
     int admitted = 0;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(CppPool, ATypeMayRefuseUnits) {
     const weft::runtime runtime{{.streams = 1}};
@@ -469,4 +469,4 @@ TEST(CppScheduler, IsPushedIntoAPoolAndReplaced) {
     EXPECT_EQ(stream.get_scheduler().pool(0), below);
 }
 
-}  // namespace
+}   // namespace

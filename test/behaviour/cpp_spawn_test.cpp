@@ -33,11 +33,14 @@ private:
 
 static_assert(std::is_same_v<decltype(weft::spawn(std::declval<int (*)()>())), weft::join_handle<int>>);
 static_assert(std::is_same_v<decltype(weft::spawn(std::declval<int& (*)()>())), weft::join_handle<int&>>);
-static_assert(std::is_nothrow_move_constructible_v<weft::join_handle<int>> && !std::is_copy_constructible_v<weft::join_handle<int>>);
+static_assert(std::is_nothrow_move_constructible_v<weft::join_handle<int>> &&
+              !std::is_copy_constructible_v<weft::join_handle<int>>);
 
 TEST_P(CppSpawn, JoinGivesWhatTheBodyReturns) {
     EXPECT_EQ(weft::spawn([] { return 42; }).join(), 42);
-    EXPECT_EQ(weft::spawn([](const std::string& text, int number) { return text + std::to_string(number); }, "n = ", 7).join(), "n = 7");
+    EXPECT_EQ(weft::spawn([](const std::string& text, int number) { return text + std::to_string(number); }, "n = ", 7)
+                  .join(),
+              "n = 7");
     EXPECT_EQ(*weft::spawn([] { return std::make_unique<int>(3); }).join(), 3);
     int place = 0;
     weft::join_handle<int&> reference = weft::spawn([&place]() -> int& { return place; });
@@ -158,10 +161,13 @@ TEST_P(CppSpawn, OneThatExitsHasNoValue) {
 
 TEST_P(CppSpawn, TheAttributesAreThoseThatItIsGiven) {
     std::string name;
-    EXPECT_EQ(weft::spawn({.kind = weft::unit_kind::full, .name = "worker"}, [&name] {
-        name = weft::this_thread::name();
-        return weft::this_thread::self().kind();
-    }).join(), weft::unit_kind::full);
+    EXPECT_EQ(weft::spawn({.kind = weft::unit_kind::full, .name = "worker"},
+                          [&name] {
+                              name = weft::this_thread::name();
+                              return weft::this_thread::self().kind();
+                          })
+                  .join(),
+              weft::unit_kind::full);
     EXPECT_EQ(name, "worker");
     std::byte tiny[16];
     weft_test::atomic<int> alive{0};
@@ -170,19 +176,23 @@ TEST_P(CppSpawn, TheAttributesAreThoseThatItIsGiven) {
 }
 
 TEST_P(CppSpawn, AnExceptionThatIsOnItsWayIsNotReplacedByAnother) {
-    EXPECT_THROW({
-        auto other = weft::spawn([]() -> int { throw std::runtime_error("the second"); });
-        while (other.ref().state() != weft::unit_state::done) weft::this_thread::yield();
-        throw std::logic_error("the first");
-    }, std::logic_error);
+    EXPECT_THROW(
+        {
+            auto other = weft::spawn([]() -> int { throw std::runtime_error("the second"); });
+            while (other.ref().state() != weft::unit_state::done) weft::this_thread::yield();
+            throw std::logic_error("the first");
+        },
+        std::logic_error);
 }
 
 TEST(CppSpawnDeathTest, AnExceptionThatNobodyAsksForEndsTheProcess) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
-    EXPECT_DEATH({
-        const weft::runtime runtime{{.streams = 1}};
-        auto handle = weft::spawn([]() -> int { throw std::runtime_error("lost"); });
-    }, "lost");
+    EXPECT_DEATH(
+        {
+            const weft::runtime runtime{{.streams = 1}};
+            auto handle = weft::spawn([]() -> int { throw std::runtime_error("lost"); });
+        },
+        "lost");
 }
 
-}  // namespace
+}   // namespace

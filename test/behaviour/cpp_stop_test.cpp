@@ -14,11 +14,13 @@ using weft_test::Runtime;
 TEST(Stop, ABodyThatTakesATokenGetsOneBeforeItsArguments) {
     Runtime runtime;
     std::string seen;
-    weft::thread thread([&](std::stop_token stop, std::string text, int number) {
-        EXPECT_TRUE(stop.stop_possible());
-        while (!stop.stop_requested()) weft::this_thread::yield();
-        seen = text + std::to_string(number);
-    }, "x", 7);
+    weft::thread thread(
+        [&](std::stop_token stop, std::string text, int number) {
+            EXPECT_TRUE(stop.stop_possible());
+            while (!stop.stop_requested()) weft::this_thread::yield();
+            seen = text + std::to_string(number);
+        },
+        "x", 7);
     EXPECT_TRUE(thread.get_stop_token().stop_possible());
     EXPECT_EQ(thread.get_stop_source().get_token(), thread.get_stop_token());
     weft::this_thread::yield();
@@ -77,9 +79,11 @@ TEST(Cancelled, AJoinThrowsTheOutcomeAndTheArgumentsAreDestroyed) {
     Runtime runtime;
     for (const bool begun : {false, true}) {
         const auto held = std::make_shared<int>(1);
-        weft::thread thread([](const std::shared_ptr<int>&) {
-            for (;;) weft::this_thread::yield();
-        }, held);
+        weft::thread thread(
+            [](const std::shared_ptr<int>&) {
+                for (;;) weft::this_thread::yield();
+            },
+            held);
         if (begun) weft::this_thread::yield();
         thread.ref().cancel();
         try {
@@ -109,7 +113,7 @@ struct YieldsWhenDestroyed {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Cancelled, ADestructorOfAnArgumentThatWasLeftInItsMiddleDoesNotRunAgain) {
     Runtime runtime;
@@ -148,7 +152,9 @@ TEST(Migration, AThreadGoesToAnotherPool) {
     fixed.ref().migrate_to(weft_test::pool_of(1));
     fixed.join();
     weft_test::atomic<bool> stop{false};
-    weft::thread thread([&] { while (!stop) weft::this_thread::yield(); });
+    weft::thread thread([&] {
+        while (!stop) weft::this_thread::yield();
+    });
     thread.ref().migrate_to(weft_test::pool_of(1));
     thread.ref().wait_for_migration();
     stop = true;

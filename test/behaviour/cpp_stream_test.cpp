@@ -199,7 +199,7 @@ TEST(CppHart, UseIsCounted) {
     const weft::hart_use use = weft::harts_in_use();
     EXPECT_EQ(use.limit, weft::hart_limit());
     EXPECT_EQ(use.streams, 2U);
-    EXPECT_GE(use.granted, 1U);  // the caller's
+    EXPECT_GE(use.granted, 1U);   // the caller's
 }
 
 TEST(CppTrace, CountersCountAndArePrinted) {
@@ -219,4 +219,4 @@ TEST(CppVersion, TheLibraryIsThatOfTheHeaders) {
     EXPECT_EQ(weft::version(), WEFT_VERSION_MAJOR * 10000 + WEFT_VERSION_MINOR * 100 + WEFT_VERSION_PATCH);
 }
 
-}  // namespace
+}   // namespace

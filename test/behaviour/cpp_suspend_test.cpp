@@ -229,4 +229,4 @@ TEST_P(CppSuspend, EveryUnitThatLivesIsListed) {
     sleeper.join();
 }
 
-}  // namespace
+}   // namespace

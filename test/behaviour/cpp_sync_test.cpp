@@ -20,7 +20,8 @@ namespace {
 // ---- mutexes [thread.mutex] ------------------------------------------------------------------------
 
 static_assert(!std::is_copy_constructible_v<weft::mutex> && !std::is_move_constructible_v<weft::mutex>);
-static_assert(std::is_nothrow_default_constructible_v<weft::mutex> && std::is_nothrow_default_constructible_v<weft::condition_variable>);
+static_assert(std::is_nothrow_default_constructible_v<weft::mutex> &&
+              std::is_nothrow_default_constructible_v<weft::condition_variable>);
 [[maybe_unused]] constinit weft::mutex constant_mutex;
 [[maybe_unused]] constinit weft::condition_variable constant_condition;
 [[maybe_unused]] constinit weft::shared_mutex constant_shared_mutex;
@@ -188,7 +189,8 @@ TEST(CppCondition, WaitEndsWhenAStopIsRequested) {
         EXPECT_TRUE(condition.wait(lock, source.get_token(), [] { return true; })) << "what the predicate says";
         EXPECT_FALSE(condition.wait_for(lock, source.get_token(), 1h, [] { return false; }));
         EXPECT_FALSE(condition.wait_for(lock, std::stop_token(), 1ms, [] { return false; })) << "the deadline";
-        EXPECT_FALSE(condition.wait_until(lock, std::stop_token(), std::chrono::system_clock::now() + 1ms, [] { return false; }));
+        EXPECT_FALSE(condition.wait_until(lock, std::stop_token(), std::chrono::system_clock::now() + 1ms,
+                                          [] { return false; }));
     }
 }
 
@@ -350,4 +352,4 @@ TEST(CppPoller, PollsAsLongAsItLives) {
     EXPECT_EQ(calls, after);
 }
 
-}  // namespace
+}   // namespace

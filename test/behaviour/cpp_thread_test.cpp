@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 #include <weft/weft.hpp>
 
-#include "test/behaviour/atomic.hpp"
-#include "test/behaviour/value_of.hpp"
 #include "base/config.hpp"
 #include "os/fault.hpp"
+#include "test/behaviour/atomic.hpp"
+#include "test/behaviour/value_of.hpp"
 
 namespace {
 
@@ -51,7 +51,8 @@ private:
 TEST_P(CppThread, AThreadRunsItsCallableWithCopiesOfTheArguments) {
     int number = 1;
     std::string seen;
-    weft::thread thread([&seen](int copy, const std::string& text) { seen = text + std::to_string(copy); }, number, "n = ");
+    weft::thread thread([&seen](int copy, const std::string& text) { seen = text + std::to_string(copy); }, number,
+                        "n = ");
     number = 2;
     thread.join();
     EXPECT_EQ(seen, "n = 1");
@@ -270,7 +271,7 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenTheBodyEnds) {
     weft::thread thread([kept = Tracked(ends)](const Tracked&) {}, Tracked(ends_of_argument));
     const weft::unit_ref unit = thread;
     while (unit.state() != weft::unit_state::done) weft::this_thread::yield();
-    EXPECT_EQ(ends, 1);  // before the join
+    EXPECT_EQ(ends, 1);   // before the join
     EXPECT_EQ(ends_of_argument, 1);
     thread.join();
     EXPECT_EQ(ends, 1);
@@ -307,10 +308,12 @@ TEST_P(CppThread, EachAttributeReachesTheUnit) {
     weft::pool elsewhere(weft::pool_kind::shared_fifo);
     weft_test::atomic<int> moved{0};
     weft_test::atomic<bool> go{false};
-    weft::thread moves({.on_migration = [](weft_unit*, void* count) { static_cast<weft_test::atomic<int>*>(count)->fetch_add(1); },
-                        .on_migration_argument = &moved}, [&go] {
-        while (!go) weft::this_thread::yield();
-    });
+    weft::thread moves(
+        {.on_migration = [](weft_unit*, void* count) { static_cast<weft_test::atomic<int>*>(count)->fetch_add(1); },
+         .on_migration_argument = &moved},
+        [&go] {
+            while (!go) weft::this_thread::yield();
+        });
     moves.ref().migrate_to(elsewhere);
     const weft::stream runs(elsewhere);
     while (moved == 0) weft::this_thread::yield();
@@ -368,7 +371,7 @@ TEST_P(CppThread, ExitUnwindsAndRunsDestructors) {
         try {
             weft::this_thread::exit();
         } catch (const std::exception&) {
-            beyond = true;  // it is none of the standard's exceptions
+            beyond = true;   // it is none of the standard's exceptions
         }
         beyond = true;
     });
@@ -389,7 +392,9 @@ TEST_P(CppThread, TheKindIsAsAsked) {
 
 TEST_P(CppThread, TheStackIsAsLargeAsAsked) {
     std::size_t bytes = 0;
-    weft::thread({.stack_bytes = 256 * 1024}, [&bytes] { bytes = weft::this_thread::self().stack().bytes.size(); }).join();
+    weft::thread({.stack_bytes = 256 * 1024}, [&bytes] {
+        bytes = weft::this_thread::self().stack().bytes.size();
+    }).join();
     EXPECT_GE(bytes, 256U * 1024);
 }
 
@@ -467,4 +472,4 @@ static_assert(std::is_nothrow_move_assignable_v<weft::thread>);
 static_assert(!std::is_constructible_v<weft::thread, void (*)(int)>, "the callable lacks its argument");
 static_assert(!std::is_convertible_v<void (*)(), weft::thread>, "spawning is explicit");
 
-}  // namespace
+}   // namespace

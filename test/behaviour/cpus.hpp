@@ -34,4 +34,4 @@ inline void set_affinity(const cpu_set_t& cpus) {
     closedir(tasks);
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

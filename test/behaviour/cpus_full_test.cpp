@@ -16,7 +16,7 @@ std::uint64_t time_until_limit_is(std::size_t harts) {
 
 class CpuSetOf : public testing::TestWithParam<std::size_t> {};
 
-}  // namespace
+}   // namespace
 
 TEST_P(CpuSetOf, AProcessThatChangesIsFollowedWithinASecond) {
     const cpu_set_t all = all_cpus(), one = first_of(all);

@@ -1,4 +1,5 @@
-// A domain that no ULT has registered: nobody is in it but its contexts, which run in the order in which they can go on.
+// A domain that no ULT has registered: nobody is in it but its contexts, which run in the order in which they can go
+// on.
 #pragma once
 
 #include <deque>
@@ -18,7 +19,8 @@ struct Created {
         ops.enter = [](void* self) {
             auto& of = *static_cast<Created*>(self);
             std::lock_guard guard(of.lock);
-            if (of.ready.empty() || __atomic_load_n(weft_domain_wanted(of.domain), __ATOMIC_RELAXED) != 0) return;   // the hart goes back
+            // the hart goes back
+            if (of.ready.empty() || __atomic_load_n(weft_domain_wanted(of.domain), __ATOMIC_RELAXED) != 0) return;
             EXPECT_EQ(weft_context_resume(of.ready.front()), WEFT_OK) << weft_error_text();
             of.ready.pop_front();
         };
@@ -36,4 +38,4 @@ struct Created {
     std::deque<weft_unit*> ready;
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

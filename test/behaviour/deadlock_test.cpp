@@ -42,14 +42,14 @@ void begin(std::size_t streams, const char* what = "report") {
     if (weft_init(&settings) != WEFT_OK) std::abort();
 }
 
-
 struct Heard {
     std::string text;
     int status = 0;
 };
 
-// What a program writes to standard error: a process of its own, since a thread of ours that listened would be one that could wake somebody. Until it ends, or
-// for a while after its report, or for as long as it is silent, and then it is ended.
+// What a program writes to standard error: a process of its own, since a thread of ours that listened would be one that
+// could wake somebody. Until it ends, or for a while after its report, or for as long as it is silent, and then it is
+// ended.
 Heard hear(void (*program)(), std::chrono::milliseconds silence = 10s) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
@@ -85,7 +85,9 @@ bool has(const std::string& text, const std::string& what) { return text.find(wh
 class Deadlock : public testing::Test {
 protected:
     void SetUp() override {
-        if (weft::config::thread_sanitizer) GTEST_SKIP() << "the thread sanitizer has an OS thread of its own, which could wake somebody for all that is known";
+        if (weft::config::thread_sanitizer)
+            GTEST_SKIP()
+                << "the thread sanitizer has an OS thread of its own, which could wake somebody for all that is known";
     }
 };
 
@@ -98,16 +100,22 @@ void crosswise(std::size_t streams) {
     begin(streams);
     static weft_barrier both;
     weft_barrier_init(&both, 2, nullptr, nullptr);
-    units[0] = spawn("left", [](void*) {
-        weft_mutex_lock(&first);
-        weft_barrier_wait(&both);
-        weft_mutex_lock(&second);
-    }, nullptr, pool_of(0));
-    units[1] = spawn("right", [](void*) {
-        weft_mutex_lock(&second);
-        weft_barrier_wait(&both);
-        weft_mutex_lock(&first);
-    }, nullptr, pool_of(streams - 1));
+    units[0] = spawn(
+        "left",
+        [](void*) {
+            weft_mutex_lock(&first);
+            weft_barrier_wait(&both);
+            weft_mutex_lock(&second);
+        },
+        nullptr, pool_of(0));
+    units[1] = spawn(
+        "right",
+        [](void*) {
+            weft_mutex_lock(&second);
+            weft_barrier_wait(&both);
+            weft_mutex_lock(&first);
+        },
+        nullptr, pool_of(streams - 1));
     weft_unit_join_many(units, 2);
 }
 
@@ -116,7 +124,7 @@ void expect_report(const Heard& heard) {
     EXPECT_EQ(times(heard.text, "weft: end of the report"), 1u) << heard.text;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Deadlock, OfTwoUnitsAndTwoMutexesIsToldWithWhoHoldsWhat) {
     for (void (*program)() : {+[] { crosswise(1); }, +[] { crosswise(3); }}) {
@@ -141,7 +149,8 @@ TEST_F(Deadlock, OfACircleOfJoins) {
     });
     expect_report(heard);
     EXPECT_EQ(times(heard.text, "for the end of unit"), 2u) << heard.text;
-    EXPECT_TRUE(has(heard.text, "'joins the second'; spawned") && has(heard.text, "'joins the first'; spawned")) << heard.text;
+    EXPECT_TRUE(has(heard.text, "'joins the second'; spawned") && has(heard.text, "'joins the first'; spawned"))
+        << heard.text;
 }
 
 TEST_F(Deadlock, OfWhatNobodySignalsSetsOrResumes) {
@@ -183,7 +192,9 @@ TEST_F(Deadlock, OfHostedUnits) {
         hosted.kind = WEFT_KIND_HOSTED;
         hosted.name = "as a pthread";
         for (weft_unit*& unit : units) {
-            if (weft_ult_spawn(nullptr, [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, &hosted, &unit) != WEFT_OK) std::abort();
+            if (weft_ult_spawn(
+                    nullptr, [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, &hosted, &unit) != WEFT_OK)
+                std::abort();
         }
         weft_unit_join(units[0]);
     });
@@ -233,7 +244,8 @@ TEST_F(Deadlock, OfOneThatComesWhenTheLastGuestHasEnded) {
 
 TEST_F(Deadlock, InTheChildOfAFork) {
     const Heard heard = hear([] {
-        begin(weft::config::address_sanitizer ? 1 : 2);   // whose allocator does not survive a fork while another OS thread allocates, as one that is just starting
+        // whose allocator does not survive a fork while another OS thread allocates, as one that is just starting
+        begin(weft::config::address_sanitizer ? 1 : 2);
         units[0] = spawn("of the parent", [](void*) { weft_unit_suspend(nullptr, nullptr); });
         units[1] = spawn("forks", [](void*) {
             if (fork() == 0) weft_event_wait(&never_set, nullptr);
@@ -256,10 +268,12 @@ TEST_F(Deadlock, AbortsWhereThatIsAskedFor) {
 }
 
 TEST_F(Deadlock, IsNotLookedForWhereThatIsAskedFor) {
-    const Heard heard = hear([] {
-        begin(1, "ignore");
-        weft_event_wait(&never_set, nullptr);
-    }, long_enough);
+    const Heard heard = hear(
+        [] {
+            begin(1, "ignore");
+            weft_event_wait(&never_set, nullptr);
+        },
+        long_enough);
     EXPECT_EQ(heard.text, "");
 }
 
@@ -279,10 +293,12 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
             static weft_event come = WEFT_EVENT_INIT;
             static const std::uint64_t until = weft_now_ns() + 600'000'000;
             weft_poller* poller = nullptr;
-            weft_poller_register([](void*) {
-                if (weft_now_ns() > until) weft_event_set(&come, nullptr);
-                return false;
-            }, nullptr, nullptr, &poller);
+            weft_poller_register(
+                [](void*) {
+                    if (weft_now_ns() > until) weft_event_set(&come, nullptr);
+                    return false;
+                },
+                nullptr, nullptr, &poller);
             weft_event_wait(&come, nullptr);
         },
         [] {   // a poller with a descriptor
@@ -335,7 +351,8 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
         },
         [] {   // the primary unit, which is busy outside
             begin(2);
-            spawn("daemon", [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, pool_of(1));
+            spawn(
+                "daemon", [](void*) { weft_event_wait(&never_set, nullptr); }, nullptr, pool_of(1));
             std::this_thread::sleep_for(long_enough);
         },
         [] {   // an OS thread's wait with a deadline
@@ -359,11 +376,13 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
 }
 
 TEST_F(Deadlock, IsNoneWhileAStreamIsSuspended) {
-    const Heard heard = hear([] {
-        begin(2);
-        weft_stream_suspend(weft_stream_at(1));
-        weft_event_wait(&never_set, nullptr);
-    }, long_enough);
+    const Heard heard = hear(
+        [] {
+            begin(2);
+            weft_stream_suspend(weft_stream_at(1));
+            weft_event_wait(&never_set, nullptr);
+        },
+        long_enough);
     EXPECT_EQ(heard.text, "");
 }
 
@@ -373,9 +392,8 @@ TEST_F(Deadlock, IsToldOnceForEachState) {
         static weft_stream* const zero = weft_stream_self();
         // What only a signal handler could do, which nobody can know of.
         signal(SIGALRM, [](int) {
-            weft_stream_post(zero, [](void*) {
-                weft_event_set(&never_set, nullptr);
-            }, nullptr);
+            weft_stream_post(
+                zero, [](void*) { weft_event_set(&never_set, nullptr); }, nullptr);
         });
         itimerval soon{{0, 0}, {0, 600'000}};
         setitimer(ITIMER_REAL, &soon, nullptr);

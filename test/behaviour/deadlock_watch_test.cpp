@@ -18,10 +18,12 @@ std::uint64_t reports() { return counter("/units/count/deadlocks"); }
 
 weft_event go = WEFT_EVENT_INIT, never_set = WEFT_EVENT_INIT;
 
-}  // namespace
+}   // namespace
 
 TEST(DeadlockWatch, TellsOnceWhenNobodyIsLeftAndNotBefore) {
-    if (weft::config::thread_sanitizer) GTEST_SKIP() << "the thread sanitizer has an OS thread of its own, which could wake somebody for all that is known";
+    if (weft::config::thread_sanitizer)
+        GTEST_SKIP()
+            << "the thread sanitizer has an OS thread of its own, which could wake somebody for all that is known";
     go = never_set = WEFT_EVENT_INIT;
     const Variable asked("WEFT_DEADLOCK", "report");
     const Runtime runtime(2);
@@ -43,10 +45,12 @@ TEST(DeadlockWatch, TellsOnceWhenNobodyIsLeftAndNotBefore) {
         EXPECT_EQ(weft_event_set(&go, nullptr), WEFT_OK);
         EXPECT_EQ(weft_event_wait(&never_set, nullptr), WEFT_OK);
     });
-    const Ult unit([] {
-        EXPECT_EQ(weft_event_wait(&go, nullptr), WEFT_OK);
-        EXPECT_EQ(weft_event_wait(&never_set, nullptr), WEFT_OK);
-    }, nullptr, pool_of(1));
+    const Ult unit(
+        [] {
+            EXPECT_EQ(weft_event_wait(&go, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_event_wait(&never_set, nullptr), WEFT_OK);
+        },
+        nullptr, pool_of(1));
     EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
     hidden.join();
     seen.join();

@@ -1,4 +1,5 @@
-// What the pools do that a program has not made itself: who shares them, whether priorities count, and whom one may leave for.
+// What the pools do that a program has not made itself: who shares them, whether priorities count, and whom one may
+// leave for.
 #include <string>
 #include <vector>
 
@@ -21,7 +22,10 @@ bool is_shared() {
     atomic<bool> ran{false};
     Ult waits([&] {
         weft_unit* other = nullptr;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, nullptr, &other), WEFT_OK);
+        EXPECT_EQ(
+            weft_ult_spawn(
+                nullptr, [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, nullptr, &other),
+            WEFT_OK);
         const std::uint64_t deadline = weft_now_ns() + patience_ms * ms;
         while (!ran && weft_now_ns() < deadline) std::this_thread::yield();
         const bool came = ran;
@@ -33,7 +37,9 @@ bool is_shared() {
 }
 
 class DefaultPools : public testing::TestWithParam<weft_pool_kind> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, DefaultPools, testing::Values(WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING));
+INSTANTIATE_TEST_SUITE_P(Kinds, DefaultPools,
+                         testing::Values(WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY,
+                                         WEFT_POOL_BLOCKING));
 
 TEST_P(DefaultPools, OfTwoStreamsAreShared) {
     Runtime runtime(two_streams(GetParam()));
@@ -58,11 +64,16 @@ void expect_no_priorities(weft_pool* pool) {
         EXPECT_EQ(status, WEFT_UNSUPPORTED);
         EXPECT_NE(std::string(weft_error_text()).find("WEFT_POOL=priority"), std::string::npos) << weft_error_text();
     };
-    expect_said(weft_ult_spawn(pool, [](void*) {}, nullptr, &urgent, &unit));
-    expect_said(weft_tasklet_spawn(pool, [](void*) {}, nullptr, &urgent, &unit));
-    expect_said(weft_unit_spawn_many(pool, 2, [](void*) {}, nullptr, &urgent, row));
+    expect_said(weft_ult_spawn(
+        pool, [](void*) {}, nullptr, &urgent, &unit));
+    expect_said(weft_tasklet_spawn(
+        pool, [](void*) {}, nullptr, &urgent, &unit));
+    expect_said(weft_unit_spawn_many(
+        pool, 2, [](void*) {}, nullptr, &urgent, row));
     urgent.child_first = true;
-    if (pool == nullptr) expect_said(weft_ult_spawn(pool, [](void*) {}, nullptr, &urgent, &unit));
+    if (pool == nullptr)
+        expect_said(weft_ult_spawn(
+            pool, [](void*) {}, nullptr, &urgent, &unit));
     EXPECT_EQ(units_alive(), alive);
     Ult plain([] {}, nullptr, pool);
     expect_said(weft_unit_priority_set(plain.handle(), -1));
@@ -71,7 +82,8 @@ void expect_no_priorities(weft_pool* pool) {
 
 TEST(PoolsOfStreams, WithoutAnOrderRefusePriorities) {
     for (const std::size_t streams : {1, 2}) {
-        for (const weft_pool_kind kind : {WEFT_POOL_DEFAULT, WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_BLOCKING}) {
+        for (const weft_pool_kind kind :
+             {WEFT_POOL_DEFAULT, WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_BLOCKING}) {
             auto settings = two_streams(kind);
             settings.streams = streams;
             Runtime runtime(settings);
@@ -92,7 +104,10 @@ TEST(PoolsOfStreams, GiveTheMoreUrgentFirstWhereThatIsAskedFor) {
         auto bound = urgent;
         bound.bound = true;
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &bound, &unit), WEFT_UNSUPPORTED) << "it waits in a pool of its own";
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &bound, &unit),
+                  WEFT_UNSUPPORTED)
+            << "it waits in a pool of its own";
     }
     EXPECT_EQ(order, "un");
 }
@@ -167,19 +182,25 @@ TEST(PoolsOfStreams, KeepTheUnitThatIsNextForTheirStream) {
     atomic<bool> other_runs{false}, is_next{false}, asked{false};
     weft_unit* next = nullptr;
     const auto here = bound_to(0), there = bound_to(1);
-    Ult owner([&] {
-        wait_for(other_runs);
-        EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void*) {}, nullptr, nullptr, &next), WEFT_OK);
-        is_next = true;
-        wait_for(asked);
-        EXPECT_EQ(weft_unit_join_free(next), WEFT_OK);
-    }, &here);
-    Ult other([&] {
-        other_runs = true;
-        wait_for(is_next);
-        EXPECT_EQ(weft_unit_yield_to(next), WEFT_UNSUPPORTED);
-        asked = true;
-    }, &there);
+    Ult owner(
+        [&] {
+            wait_for(other_runs);
+            EXPECT_EQ(weft_ult_spawn(
+                          pool_of(0), [](void*) {}, nullptr, nullptr, &next),
+                      WEFT_OK);
+            is_next = true;
+            wait_for(asked);
+            EXPECT_EQ(weft_unit_join_free(next), WEFT_OK);
+        },
+        &here);
+    Ult other(
+        [&] {
+            other_runs = true;
+            wait_for(is_next);
+            EXPECT_EQ(weft_unit_yield_to(next), WEFT_UNSUPPORTED);
+            asked = true;
+        },
+        &there);
     EXPECT_EQ(owner.join(), WEFT_OK);
     EXPECT_EQ(other.join(), WEFT_OK);
 }
@@ -192,7 +213,8 @@ TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
         for (int i = 0; i < 300; ++i) {
             Ult next([&] { ++ran; });
             const weft_status status = weft_unit_yield_to(next.handle());
-            EXPECT_TRUE(status == WEFT_OK || status == WEFT_UNSUPPORTED || status == WEFT_WRONG_STATE) << weft_status_name(status);
+            EXPECT_TRUE(status == WEFT_OK || status == WEFT_UNSUPPORTED || status == WEFT_WRONG_STATE)
+                << weft_status_name(status);
             EXPECT_EQ(next.join(), WEFT_OK);
         }
     });
@@ -216,16 +238,20 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
     Stolen first{later, &over}, second{later, &over};
     for (Stolen* const one : {&first, &second}) {
         if (first.waits) break;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
-            auto& self = *static_cast<Stolen*>(raw);
-            self.waits = weft_stream_self() == self.by;
-            self.ran = true;
-            if (self.waits) {
-                EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
-            } else {
-                while (!*self.over) std::this_thread::yield();
-            }
-        }, one, nullptr, &one->unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr,
+                      [](void* raw) {
+                          auto& self = *static_cast<Stolen*>(raw);
+                          self.waits = weft_stream_self() == self.by;
+                          self.ran = true;
+                          if (self.waits) {
+                              EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+                          } else {
+                              while (!*self.over) std::this_thread::yield();
+                          }
+                      },
+                      one, nullptr, &one->unit),
+                  WEFT_OK);
         while (!one->ran) std::this_thread::yield();   // its stream is busy, so another one runs it
     }
     const Stolen& stolen = first.waits ? first : second;
@@ -239,4 +265,4 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -223,7 +223,8 @@ TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
             for (int i = 0; i < 40; ++i) {
                 Library inner;
                 EXPECT_EQ(weft_domain_request(inner.domain, 1), WEFT_OK);
-                for (int yields = i % 4; yields != 0; --yields) EXPECT_EQ(weft_unit_yield(), WEFT_OK);   // it leaves before a hart has come, as one comes, or after it
+                // it leaves before a hart has come, as one comes, or after it
+                for (int yields = i % 4; yields != 0; --yields) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
             }
             weft_latch_count_down(&done, 1);
         };
@@ -233,7 +234,8 @@ TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// When its hart leaves for a unit of the stream's own, the child is one that wants a hart, which its parent had not to see to until then.
+// When its hart leaves for a unit of the stream's own, the child is one that wants a hart, which its parent had not to
+// see to until then.
 TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -251,7 +253,8 @@ TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
         Library inner;
         auto body = [&] { weft_latch_count_down(&done, 1); };
         for (int i = 0; i < members; ++i) inner.add(body);
-        while (outer.entered.load() == 0 || granted() != 1) std::this_thread::yield();   // until the other hart has found nothing to do, for the child has what it wants
+        // until the other hart has found nothing to do, for the child has what it wants
+        while (outer.entered.load() == 0 || granted() != 1) std::this_thread::yield();
         Ult own([] {}, nullptr, pool_of(0));
         EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
         EXPECT_EQ(own.join(), WEFT_OK);
@@ -322,7 +325,9 @@ TEST(Domain, ARequestThatIsMadeWhileAHartIsGivenBackIsNotLost) {
         };
         ops.unblock = [](void*, weft_unit*) {};
         ASSERT_EQ(weft_domain_register(&ops, &asking, &asking.domain), WEFT_OK);
-        EXPECT_EQ(weft_context_pause([](weft_unit* self, void* raw) { static_cast<Asking*>(raw)->waits = self; }, &asking), WEFT_OK);
+        EXPECT_EQ(
+            weft_context_pause([](weft_unit* self, void* raw) { static_cast<Asking*>(raw)->waits = self; }, &asking),
+            WEFT_OK);
         EXPECT_EQ(asking.entered, 2);
         EXPECT_EQ(weft_domain_unregister(asking.domain), WEFT_OK);
     });
@@ -357,8 +362,9 @@ TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
     EXPECT_EQ(ended.load(), 2);
 }
 
-// One hart looks for something to do while a context runs on the other: it finds nothing, and the domain is lent none again until there is something. Then the context yields, and its hart goes
-// into a child, whose context keeps that hart until the first one has gone on.
+// One hart looks for something to do while a context runs on the other: it finds nothing, and the domain is lent none
+// again until there is something. Then the context yields, and its hart goes into a child, whose context keeps that
+// hart until the first one has gone on.
 TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -368,7 +374,8 @@ TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
         EXPECT_EQ(weft_latch_init(&done, 2), WEFT_OK);
         Library outer;
         auto waits = [&] {
-            while (!went_on.load()) sched_yield();   // for an OS thread: with a yield of the context's own the hart would go up again
+            // for an OS thread: with a yield of the context's own the hart would go up again
+            while (!went_on.load()) sched_yield();
             weft_latch_count_down(&done, 1);
         };
         weft_unit* first = outer.make();
@@ -396,11 +403,13 @@ void free_under_a_unit_in_its_domain(weft_stream* stream) {
     weft_latch begun, go;
     EXPECT_EQ(weft_latch_init(&begun, 1), WEFT_OK);
     EXPECT_EQ(weft_latch_init(&go, 1), WEFT_OK);
-    Ult unit([&] {
-        const Library library;
-        weft_latch_count_down(&begun, 1);
-        EXPECT_EQ(weft_latch_wait(&go), WEFT_OK);
-    }, nullptr, pool);
+    Ult unit(
+        [&] {
+            const Library library;
+            weft_latch_count_down(&begun, 1);
+            EXPECT_EQ(weft_latch_wait(&go), WEFT_OK);
+        },
+        nullptr, pool);
     EXPECT_EQ(weft_latch_wait(&begun), WEFT_OK);
     Ult goes([&] { weft_latch_count_down(&go, 1); });
     EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
@@ -478,11 +487,17 @@ TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
             EXPECT_EQ(one.lives, life);
         }
         // Begun in a pause.
-        EXPECT_EQ(weft_context_pause([](weft_unit* self, void* raw) {
-            auto& of = *static_cast<One*>(raw);
-            of.waits = self;
-            EXPECT_EQ(weft_context_run(of.context, [](void*) {}, nullptr), WEFT_OK) << weft_error_text();
-        }, &one), WEFT_OK);
+        EXPECT_EQ(weft_context_pause(
+                      [](weft_unit* self, void* raw) {
+                          auto& of = *static_cast<One*>(raw);
+                          of.waits = self;
+                          EXPECT_EQ(weft_context_run(
+                                        of.context, [](void*) {}, nullptr),
+                                    WEFT_OK)
+                              << weft_error_text();
+                      },
+                      &one),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join(one.context), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(one.context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
@@ -568,10 +583,12 @@ TEST(Domain, IsToldOfEachWaitBeforeItIsToldThatTheContextCanGoOn) {
     Ult caller([] {
         weft_event event = WEFT_EVENT_INIT;
         atomic<bool> goes_on{false};
-        Ult elsewhere([&] {
-            until_set(goes_on);
-            EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
-        }, nullptr, pool_of(1));
+        Ult elsewhere(
+            [&] {
+                until_set(goes_on);
+                EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
+            },
+            nullptr, pool_of(1));
         Counting library;
         EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
         EXPECT_LE(library.begun.load(), 1);   // it may be over before one comes to wait for it
@@ -580,7 +597,9 @@ TEST(Domain, IsToldOfEachWaitBeforeItIsToldThatTheContextCanGoOn) {
         EXPECT_EQ(elsewhere.join(), WEFT_OK);
         EXPECT_LE(library.begun.load(), 3);   // it need not have waited for either
         const int before = library.begun.load();
-        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr), WEFT_OK);
+        EXPECT_EQ(
+            weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr),
+            WEFT_OK);
         EXPECT_EQ(library.begun.load(), before + 1);
         EXPECT_EQ(library.waits.load(), 0);
     });
@@ -609,9 +628,15 @@ TEST(Domain, AContextThatSuspendsInFavourOfAnotherHandsTheHartOnWithoutATurnOfEn
         };
         auto second = [&] {
             order.push_back(2);
-            EXPECT_EQ(weft_context_suspend_to(weft_unit_self(), [](weft_unit*, void*) {}, nullptr), WEFT_WRONG_STATE) << "it runs";
+            EXPECT_EQ(weft_context_suspend_to(
+                          weft_unit_self(), [](weft_unit*, void*) {}, nullptr),
+                      WEFT_WRONG_STATE)
+                << "it runs";
             entered = library.entered.load();
-            EXPECT_EQ(weft_context_suspend_to(waiting, [](weft_unit* self, void* raw) { *static_cast<weft_unit**>(raw) = self; }, &published), WEFT_OK)
+            EXPECT_EQ(
+                weft_context_suspend_to(
+                    waiting, [](weft_unit* self, void* raw) { *static_cast<weft_unit**>(raw) = self; }, &published),
+                WEFT_OK)
                 << weft_error_text();
             order.push_back(4);
             weft_latch_count_down(&done, 1);
@@ -628,7 +653,9 @@ TEST(Domain, APauseIsNoWait) {
     Runtime runtime;
     Ult caller([] {
         Counting library;
-        EXPECT_EQ(weft_context_pause([](weft_unit* unit, void*) { EXPECT_EQ(weft_context_resume(unit), WEFT_OK); }, nullptr), WEFT_OK);
+        EXPECT_EQ(
+            weft_context_pause([](weft_unit* unit, void*) { EXPECT_EQ(weft_context_resume(unit), WEFT_OK); }, nullptr),
+            WEFT_OK);
         EXPECT_EQ(library.begun.load(), 0);
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
@@ -653,8 +680,11 @@ TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
         weft_latch all;
         ASSERT_EQ(weft_latch_init(&all, 3), WEFT_OK);
         for (int i = 0; i < 3; ++i) {
-            const auto body = [](void* latch) { EXPECT_EQ(weft_latch_count_down(static_cast<weft_latch*>(latch), 1), WEFT_OK); };
-            EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, created.domain), body, &all, nullptr, nullptr), WEFT_OK);
+            const auto body = [](void* latch) {
+                EXPECT_EQ(weft_latch_count_down(static_cast<weft_latch*>(latch), 1), WEFT_OK);
+            };
+            EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, created.domain), body, &all, nullptr, nullptr),
+                      WEFT_OK);
         }
         EXPECT_EQ(weft_domain_request(created.domain, 3), WEFT_OK);
         EXPECT_EQ(weft_latch_wait(&all), WEFT_OK);
@@ -697,12 +727,17 @@ TEST(Domain, WhatCannotBeIsRefused) {
     weft_unit* context = nullptr;
     EXPECT_EQ(weft_context_create(nullptr, 0, &context), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_context_pause([](weft_unit*, void*) {}, nullptr), WEFT_WRONG_CONTEXT);
-    EXPECT_EQ(weft_context_suspend_to(nullptr, [](weft_unit*, void*) {}, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_context_suspend_to(
+                  nullptr, [](weft_unit*, void*) {}, nullptr),
+              WEFT_INVALID);
     EXPECT_EQ(weft_context_suspend_to(weft_unit_self(), nullptr, nullptr), WEFT_INVALID);
     ops.unblock = [](void*, weft_unit*) {};
     weft_unit* tasklet = nullptr;
     auto in_tasklet = [&] { EXPECT_EQ(weft_domain_register(&ops, nullptr, &domain), WEFT_WRONG_CONTEXT); };
-    EXPECT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) { (*static_cast<decltype(in_tasklet)*>(raw))(); }, &in_tasklet, nullptr, &tasklet), WEFT_OK);
+    EXPECT_EQ(
+        weft_tasklet_spawn(
+            nullptr, [](void* raw) { (*static_cast<decltype(in_tasklet)*>(raw))(); }, &in_tasklet, nullptr, &tasklet),
+        WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     Ult caller([&] {
         Library outer;
@@ -725,11 +760,15 @@ TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
         Runtime runtime;
         domain.create();
         {
-            Ult one([] {}), other([] {});   // whose descriptors come again: handles of theirs tell lives apart, where that is checked
+            // whose descriptors come again: handles of theirs tell lives apart, where that is checked
+            Ult one([] {}), other([] {});
         }
         weft_unit* contexts[2] = {};
         for (weft_unit*& context : contexts) {
-            ASSERT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, domain.domain), [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &context), WEFT_OK);
+            ASSERT_EQ(weft_ult_spawn(
+                          value_of(weft_domain_pool_get, domain.domain),
+                          [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &context),
+                      WEFT_OK);
         }
         weft_domain_request(domain.domain, 1);
         for (weft_unit* const context : contexts) {
@@ -746,4 +785,4 @@ TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -15,7 +15,8 @@ namespace {
 
 using namespace weft_test;
 
-// A team of one, whose member ends on another OS thread than it began on. That is stopped when it has sent the hart home.
+// A team of one, whose member ends on another OS thread than it began on. That is stopped when it has sent the hart
+// home.
 struct Team {
     weft_event come = WEFT_EVENT_INIT;   // sets the member going once the stream sleeps
     const void* carrier = nullptr;
@@ -23,14 +24,18 @@ struct Team {
     atomic<bool> begun{false}, ends{false};
 
     void call() {
-        EXPECT_EQ(weft_spmd(1, [](void* raw) {
-            auto& self = *static_cast<Team*>(raw);
-            self.begun = true;
-            EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);
-            self.carrier = weft::os::local();
-            self.sent.emplace(Probe::hart_sent_home, self.carrier);
-            self.ends = true;
-        }, this), WEFT_OK);
+        EXPECT_EQ(weft_spmd(
+                      1,
+                      [](void* raw) {
+                          auto& self = *static_cast<Team*>(raw);
+                          self.begun = true;
+                          EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);
+                          self.carrier = weft::os::local();
+                          self.sent.emplace(Probe::hart_sent_home, self.carrier);
+                          self.ends = true;
+                      },
+                      this),
+                  WEFT_OK);
     }
     // `others`: harts that are granted while the stream sleeps.
     void go_on_elsewhere(std::uint64_t others) {
@@ -39,7 +44,8 @@ struct Team {
     }
 };
 
-// A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then: that one it is to get.
+// A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then: that one it is to
+// get.
 TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSentBefore) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Team member;
@@ -67,9 +73,12 @@ TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSent
         aside.let_go();
     });
     while (!over.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-    EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_OK);   // which takes the hart that the stream has
+    EXPECT_EQ(weft_spmd(
+                  1, [](void*) {}, nullptr),
+              WEFT_OK);   // which takes the hart that the stream has
     steps.join();
-    while (!left.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);   // they need a hart to leave, of which there may be one
+    // they need a hart to leave, of which there may be one
+    while (!left.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
     others.join();
 }
 
@@ -88,11 +97,15 @@ TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
     there.stream = stream;
     there.bound = true;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
-        auto& self = *static_cast<Caller*>(raw);
-        self.call();
-        self.thread = gettid();
-    }, &caller, &there, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      auto& self = *static_cast<Caller*>(raw);
+                      self.call();
+                      self.thread = gettid();
+                  },
+                  &caller, &there, &unit),
+              WEFT_OK);
     caller.go_on_elsewhere(1);   // that of stream 0
     must_happen("the member ends", [&] { return caller.ends.load(); });
     caller.sent->await();
@@ -104,11 +117,12 @@ TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
         EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK) << weft_error_text();
         freed = true;
     });
-    must_happen("the stream's OS thread ends", [&] { return !std::filesystem::exists("/proc/self/task/" + std::to_string(caller.thread)); });
+    must_happen("the stream's OS thread ends",
+                [&] { return !std::filesystem::exists("/proc/self/task/" + std::to_string(caller.thread)); });
     for (int look = 0; look < 1000 && !freed.load(); ++look) std::this_thread::yield();
     EXPECT_FALSE(freed.load());
     caller.sent->let_go();
     freer.join();
 }
 
-}  // namespace
+}   // namespace

@@ -1,4 +1,5 @@
-// A dump shows where units stand that have no OS thread: asked for by a call or by a signal, at any moment, and it harms nobody.
+// A dump shows where units stand that have no OS thread: asked for by a call or by a signal, at any moment, and it
+// harms nobody.
 #include <alloca.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -61,12 +62,18 @@ atomic<int> dump_came_back{0};
 }
 [[gnu::noinline]] void dump_on_child() {
     weft_unit* child = nullptr;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child), WEFT_OK);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, &child),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);   // it leaves its stack for the next, which is called on it
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {
-        EXPECT_EQ(weft_event_set(&dump_child_is_there, nullptr), WEFT_OK);
-        dump_on_event();
-    }, nullptr, nullptr, &child), WEFT_OK);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr,
+                  [](void*) {
+                      EXPECT_EQ(weft_event_set(&dump_child_is_there, nullptr), WEFT_OK);
+                      dump_on_event();
+                  },
+                  nullptr, nullptr, &child),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     ++dump_came_back;
 }
@@ -189,8 +196,10 @@ public:
         EXPECT_EQ(weft_mutex_lock(&dump_mutex), WEFT_OK);
         dump_event = dump_child_is_there = WEFT_EVENT_INIT;
         dump_came_back = 0;
-        spawn("deep", [this] { dump_deeper(deep_, 3); }, given);
-        spawn("aligned", [this] { dump_aligned(aligned_, 100 + dump_came_back); }, given);
+        spawn(
+            "deep", [this] { dump_deeper(deep_, 3); }, given);
+        spawn(
+            "aligned", [this] { dump_aligned(aligned_, 100 + dump_came_back); }, given);
         spawn("on mutex", dump_on_mutex, given);
         spawn("on event", dump_on_event, given);
         spawn("for an hour", dump_on_event_for_an_hour, given);
@@ -226,11 +235,13 @@ public:
         EXPECT_EQ(times(part_of(dump, "'on mutex'"), "dump_mutex+0 ("), 1u) << part_of(dump, "'on mutex'");
         EXPECT_EQ(times(part_of(dump, "'for an hour'"), "dump_event+0 ("), 1u) << part_of(dump, "'for an hour'");
         EXPECT_EQ(times(part_of(dump, "'for an hour'"), " s more at most; "), 1u) << part_of(dump, "'for an hour'");
-        EXPECT_EQ(times(part_of(dump, "'on child'"), "waiting) for the end of unit "), 1u) << part_of(dump, "'on child'");
+        EXPECT_EQ(times(part_of(dump, "'on child'"), "waiting) for the end of unit "), 1u)
+            << part_of(dump, "'on child'");
         EXPECT_EQ(times(part_of(dump, "'deep'"), "; spawned at 0x"), 1u) << part_of(dump, "'deep'");
         EXPECT_EQ(times(dump, "weft: end of the dump: "), 1u);
         if (!unstarted) return;
-        EXPECT_EQ(times(part_of(dump, "'unstarted'"), "ready) has not started, will call 0x"), 1u) << part_of(dump, "'unstarted'");
+        EXPECT_EQ(times(part_of(dump, "'unstarted'"), "ready) has not started, will call 0x"), 1u)
+            << part_of(dump, "'unstarted'");
         EXPECT_EQ(times(part_of(dump, "'unstarted'"), "dump_unstarted+0 ("), 1u) << part_of(dump, "'unstarted'");
     }
 
@@ -245,7 +256,7 @@ private:
     weft_unit* unstarted_ = nullptr;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Dump, NamesTheFunctionsInWhichUnitsStand) {
     Runtime runtime;
@@ -269,7 +280,8 @@ TEST(Dump, OfUnitsOfKindFullOnSeveralStreamsIsTheSame) {
     std::string dump;
     must_happen("one sleeps, one is paused", [&] {
         dump = dumped();
-        return times(part_of(dump, "stream 1 "), "asleep") != 0 && times(part_of(dump, "stream 2 "), "not started") == 0;
+        return times(part_of(dump, "stream 1 "), "asleep") != 0 &&
+               times(part_of(dump, "stream 2 "), "not started") == 0;
     });
     Parked::expect_in(dump);
     EXPECT_EQ(times(part_of(dump, "stream 1 "), "asleep; OS thread "), 1u) << dump;
@@ -287,13 +299,19 @@ TEST(Dump, IsMadeFromAnywhere) {
     Ult ult([] { Parked::expect_in(dumped(), false); }, sanitized ? nullptr : &small);
     EXPECT_EQ(ult.join(), WEFT_OK);
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        const std::string dump = dumped();
-        expect_stands(dump, "deep", {"dump_deeper"});
-        // The primary unit waits; its stack is the C library's.
-        EXPECT_NE(part_of(dump, "(full, waiting) for the end of unit ").find(" testing::Test::Run()+0x"), std::string::npos) << dump;
-        EXPECT_EQ(times(dump, "(tasklet, running) on stream 0"), 1u) << dump;
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      const std::string dump = dumped();
+                      expect_stands(dump, "deep", {"dump_deeper"});
+                      // The primary unit waits; its stack is the C library's.
+                      EXPECT_NE(part_of(dump, "(full, waiting) for the end of unit ").find(" testing::Test::Run()+0x"),
+                                std::string::npos)
+                          << dump;
+                      EXPECT_EQ(times(dump, "(tasklet, running) on stream 0"), 1u) << dump;
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     std::thread outside([] { Parked::expect_in(dumped(), false); });
     outside.join();
@@ -315,9 +333,12 @@ TEST(Dump, OfOneUnitShowsThatOneAlone) {
     Runtime runtime;
     Parked parked;
     weft_unit* parked_on_mutex = nullptr;
-    EXPECT_EQ(weft_unit_each([](const weft_unit_info* info, void* found) {
-        if (std::string(info->name) == "on mutex") *static_cast<weft_unit**>(found) = info->unit;
-    }, &parked_on_mutex), WEFT_OK);
+    EXPECT_EQ(weft_unit_each(
+                  [](const weft_unit_info* info, void* found) {
+                      if (std::string(info->name) == "on mutex") *static_cast<weft_unit**>(found) = info->unit;
+                  },
+                  &parked_on_mutex),
+              WEFT_OK);
     const std::string dump = dumped(parked_on_mutex);
     expect_stands(dump, "on mutex", {"dump_on_mutex"});
     EXPECT_EQ(times("\n" + dump, "\nunit "), 1u) << dump;
@@ -328,8 +349,8 @@ TEST(Dump, OfOneUnitShowsThatOneAlone) {
 
 namespace {
 
-// What a library knows of one unit, and of a guest by its OS thread. A describer stays for the process, so this one says
-// nothing unless it is to.
+// What a library knows of one unit, and of a guest by its OS thread. A describer stays for the process, so this one
+// says nothing unless it is to.
 struct Known {
     std::atomic<const weft_unit*> unit{nullptr};
     std::atomic<std::uint32_t> os_thread{0};
@@ -348,7 +369,7 @@ void describe_known(const weft_description* of, void* raw) {
     if (copied) std::snprintf(of->text, of->bytes, "known by %u", copy);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Dump, HasWhatALibrarySaysOfAUnit) {
     static const bool added = weft_describer_register(describe_known, &known) == WEFT_OK;
@@ -424,7 +445,8 @@ TEST(DumpBySignal, IsMadeWhileTheOnlyStreamDoesNotComeBackToItsScheduler) {
 }
 
 TEST(DumpBySignal, IsMadeWhenAllThreadsOfTheProgramBlockTheSignal) {
-    if (weft::config::thread_sanitizer) GTEST_SKIP() << "it keeps signals back from a thread that sleeps by a system call that it does not know";
+    if (weft::config::thread_sanitizer)
+        GTEST_SKIP() << "it keeps signals back from a thread that sleeps by a system call that it does not know";
     sigset_t own, before;
     sigemptyset(&own);
     sigaddset(&own, SIGUSR1);
@@ -476,7 +498,8 @@ TEST(DumpBySignal, AReaderThatDoesNotReadKeepsNobody) {
         std::vector<std::unique_ptr<Ult>> units;
         Bed beds[1000];
         for (Bed& bed : beds) units.push_back(std::make_unique<Ult>([&bed] { bed.sleep(); }));
-        for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);   // together they need more than the pipe holds
+        // together they need more than the pipe holds
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
         dup2(ends[1], STDERR_FILENO);
         EXPECT_EQ(raise(SIGUSR1), 0);
         must_happen("the pipe is full", [&] {
@@ -540,8 +563,8 @@ TEST(DumpStress, AtAnyMomentItHarmsNobody) {
         const std::string all = said.text();
         begun = times(all, "weft: dump of process ");
         ended = times(all, "weft: end of the dump");
-        std::printf("%zu dumps, %zu of them to the end, %zu bytes, %zu units that did not keep still\n", begun, ended, all.size(),
-                    times(all, "changed while"));
+        std::printf("%zu dumps, %zu of them to the end, %zu bytes, %zu units that did not keep still\n", begun, ended,
+                    all.size(), times(all, "changed while"));
     }
     unsetenv("WEFT_DUMP");
     EXPECT_GT(begun, 0u);

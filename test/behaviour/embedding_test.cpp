@@ -1,4 +1,5 @@
-// What a runtime that embeds Weft hangs on its units, pools and streams, asks of them, and does with units that it has popped itself.
+// What a runtime that embeds Weft hangs on its units, pools and streams, asks of them, and does with units that it has
+// popped itself.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -31,7 +32,7 @@ weft_unit_state state_of(const weft_unit* unit) {
 
 int anywhere;   // something with an address
 
-}  // namespace
+}   // namespace
 
 TEST(Embedding, DataHangOnAUnitFromWhenTheyAreGivenUntilItIsFreed) {
     released = 0;
@@ -39,14 +40,18 @@ TEST(Embedding, DataHangOnAUnitFromWhenTheyAreGivenUntilItIsFreed) {
     {
         Runtime runtime;
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, nullptr, &unit),
+                  WEFT_OK);
         EXPECT_EQ(value_of(weft_unit_data_get, unit), nullptr);
         EXPECT_EQ(weft_unit_data_set(unit, &one, release), WEFT_OK);
         EXPECT_EQ(weft_unit_data_set(unit, &ten, release), WEFT_WRONG_STATE);
         EXPECT_EQ(weft_unit_data_set(unit, nullptr, release), WEFT_INVALID);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         EXPECT_EQ(value_of(weft_unit_data_get, unit), &one);
-        ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void*) {}, nullptr), WEFT_OK);
+        ASSERT_EQ(weft_unit_revive(
+                      unit, nullptr, [](void*) {}, nullptr),
+                  WEFT_OK);
         EXPECT_EQ(value_of(weft_unit_data_get, unit), &one) << "another life has what the one before had";
         EXPECT_EQ(released, 0);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -54,7 +59,9 @@ TEST(Embedding, DataHangOnAUnitFromWhenTheyAreGivenUntilItIsFreed) {
         auto nobodys = [](void*) { EXPECT_EQ(weft_unit_data_set(weft_unit_self(), &ten, release), WEFT_OK); };
         ASSERT_EQ(weft_ult_spawn(nullptr, nobodys, nullptr, nullptr, nullptr), WEFT_OK);
         weft_unit* never = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &never), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, &never),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_data_set(never, &hundred, release), WEFT_OK);
         weft_unit_yield();
         EXPECT_EQ(released, 11) << "a detached unit lets go of it when it ends";
@@ -72,23 +79,29 @@ TEST(Embedding, DataThatASpawnIsGivenAreThereBeforeTheUnitRunsAndReleasedIfThere
     how.release = release;
     {
         EXPECT_EQ(weft_unit_self_data(), nullptr) << "the primary unit was given none";
-        Ult unit([] {
-            EXPECT_EQ(value_of(weft_unit_data_get, weft_unit_self()), &one);
-            EXPECT_EQ(weft_unit_self_data(), &one);
-        }, &how);
+        Ult unit(
+            [] {
+                EXPECT_EQ(value_of(weft_unit_data_get, weft_unit_self()), &one);
+                EXPECT_EQ(weft_unit_self_data(), &one);
+            },
+            &how);
         EXPECT_EQ(unit.join(), WEFT_OK);
         EXPECT_EQ(released, 0);
     }
     EXPECT_EQ(released, 1);
     how.priority = 100;
     weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &how, &unit),
+              WEFT_INVALID);
     EXPECT_EQ(released, 2);
     how.priority = 0;
     EXPECT_EQ(weft_ult_spawn(nullptr, nullptr, nullptr, &how, &unit), WEFT_INVALID);
     EXPECT_EQ(released, 3);
     weft_unit* units[2];
-    EXPECT_EQ(weft_unit_spawn_many(nullptr, 2, [](void*) {}, nullptr, &how, units), WEFT_INVALID);
+    EXPECT_EQ(weft_unit_spawn_many(
+                  nullptr, 2, [](void*) {}, nullptr, &how, units),
+              WEFT_INVALID);
 }
 
 // More than a stream keeps the memory of.
@@ -110,7 +123,10 @@ TEST(Embedding, UnitsWithDataHaveNothingOfThoseThatHadTheMemoryBefore) {
         for (int i = 0; i < at_once; ++i) {
             how.data = i % 2 == 0 ? &one : nullptr;
             how.release = i % 2 == 0 ? release : nullptr;
-            ASSERT_EQ(weft_ult_spawn(nullptr, i % 2 == 0 ? +body : [](void*) { EXPECT_EQ(weft_unit_self_data(), nullptr); }, nullptr, &how, &units[i]), WEFT_OK);
+            ASSERT_EQ(weft_ult_spawn(
+                          nullptr, i % 2 == 0 ? +body : [](void*) { EXPECT_EQ(weft_unit_self_data(), nullptr); },
+                          nullptr, &how, &units[i]),
+                      WEFT_OK);
         }
         EXPECT_EQ(weft_unit_join_free_many(units, at_once), WEFT_OK);
         EXPECT_EQ(released, round * at_once / 2);
@@ -172,7 +188,13 @@ TEST(Embedding, TheUnitsOfAPoolAreSeenAndNobodyElses) {
     Ult here([] {}, nullptr, pool);
     const auto units = [](const weft_pool* of) {
         std::vector<const weft_unit*> seen;
-        EXPECT_EQ(weft_pool_unit_each(of, [](const weft_unit_info* info, void* to) { static_cast<std::vector<const weft_unit*>*>(to)->push_back(info->unit); }, &seen), WEFT_OK);
+        EXPECT_EQ(weft_pool_unit_each(
+                      of,
+                      [](const weft_unit_info* info, void* to) {
+                          static_cast<std::vector<const weft_unit*>*>(to)->push_back(info->unit);
+                      },
+                      &seen),
+                  WEFT_OK);
         return seen;
     };
     EXPECT_EQ(units(pool), std::vector<const weft_unit*>{here.handle()});
@@ -184,7 +206,9 @@ TEST(Embedding, TheUnitsOfAPoolAreSeenAndNobodyElses) {
     EXPECT_EQ(weft_pool_push(pool_of(0), popped), WEFT_OK);
     EXPECT_EQ(here.join(), WEFT_OK);
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
-    EXPECT_EQ(weft_pool_unit_each(nullptr, [](const weft_unit_info*, void*) {}, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_pool_unit_each(
+                  nullptr, [](const weft_unit_info*, void*) {}, nullptr),
+              WEFT_INVALID);
     EXPECT_EQ(weft_pool_unit_each(pool_of(0), nullptr, nullptr), WEFT_INVALID);
 }
 
@@ -193,7 +217,10 @@ TEST(Embedding, WhoCallsLearnsWhatKindOfUnitItIs) {
     Runtime runtime;
     EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_FULL) << "the primary unit";
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_TASKLET); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(
+        weft_tasklet_spawn(
+            nullptr, [](void*) { EXPECT_EQ(weft_unit_self_kind(), WEFT_KIND_TASKLET); }, nullptr, nullptr, &tasklet),
+        WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
@@ -202,7 +229,9 @@ TEST(Embedding, AUnitTellsItsArgumentItsSiteAndWhetherItIsDetached) {
     weft_unit* unit = nullptr;
     int first = 0, second = 0;
     static void* seen;
-    ASSERT_EQ(weft_ult_spawn_at(nullptr, [](void* argument) { seen = argument; }, &first, nullptr, &anywhere, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn_at(
+                  nullptr, [](void* argument) { seen = argument; }, &first, nullptr, &anywhere, &unit),
+              WEFT_OK);
     void* argument = nullptr;
     EXPECT_EQ(weft_unit_argument_get(unit, &argument), WEFT_OK);
     EXPECT_EQ(argument, &first);
@@ -248,11 +277,13 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
                 EXPECT_EQ(weft_unit_hand_off(pop(pool), WEFT_TO_POPPED, WEFT_BY_SUSPEND), WEFT_OK);
                 steps += 'b';
             });
-            Ult resumes([&] {
-                steps += 't';
-                EXPECT_EQ(suspends.state(), WEFT_UNIT_SUSPENDED);
-                EXPECT_EQ(weft_unit_resume(suspends.handle()), WEFT_OK);
-            }, nullptr, pool);
+            Ult resumes(
+                [&] {
+                    steps += 't';
+                    EXPECT_EQ(suspends.state(), WEFT_UNIT_SUSPENDED);
+                    EXPECT_EQ(weft_unit_resume(suspends.handle()), WEFT_OK);
+                },
+                nullptr, pool);
             suspends.join();
             EXPECT_EQ(steps, "atb");
             steps.clear();
@@ -265,7 +296,8 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
             ends.join();
             last.join();
             EXPECT_EQ(steps, "at");
-            EXPECT_EQ(weft_unit_hand_off(last.handle(), WEFT_TO_POPPED, WEFT_BY_YIELD), WEFT_WRONG_STATE) << "it has ended";
+            EXPECT_EQ(weft_unit_hand_off(last.handle(), WEFT_TO_POPPED, WEFT_BY_YIELD), WEFT_WRONG_STATE)
+                << "it has ended";
         }
         if (kind == WEFT_POOL_SHARED) {
             EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
@@ -320,7 +352,7 @@ weft_pool* now_of(const weft_unit* unit) {
     return pool;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
@@ -333,7 +365,9 @@ TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
             Stream stream(to);
             // One that was popped.
             weft_unit* unit = nullptr;
-            ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); }, nullptr, nullptr, &unit), WEFT_OK);
+            ASSERT_EQ(weft_ult_spawn(
+                          nullptr, [](void*) { weft_unit_yield(); }, nullptr, nullptr, &unit),
+                      WEFT_OK);
             ASSERT_EQ(pop(mine), unit);
             EXPECT_EQ(weft_unit_pool_set(unit, to), WEFT_OK) << weft_error_text();
             EXPECT_EQ(now_of(unit), to);
@@ -388,14 +422,16 @@ TEST(Embedding, AYieldTakesAUnitToItsPoolThoughNobodyElseIsReady) {
         weft_pool* const to = make_pool(kind);
         {
             Stream first(from), second(to);
-            Ult goes([&] {
-                EXPECT_EQ(weft_stream_self(), first.handle());
-                EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), to), WEFT_OK) << weft_error_text();
-                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-                EXPECT_EQ(weft_stream_self(), second.handle());
-                EXPECT_EQ(weft_unit_yield(), WEFT_OK) << "and stays there";
-                EXPECT_EQ(weft_stream_self(), second.handle());
-            }, nullptr, from);
+            Ult goes(
+                [&] {
+                    EXPECT_EQ(weft_stream_self(), first.handle());
+                    EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), to), WEFT_OK) << weft_error_text();
+                    EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                    EXPECT_EQ(weft_stream_self(), second.handle());
+                    EXPECT_EQ(weft_unit_yield(), WEFT_OK) << "and stays there";
+                    EXPECT_EQ(weft_stream_self(), second.handle());
+                },
+                nullptr, from);
             EXPECT_EQ(goes.join(), WEFT_OK);
         }
         EXPECT_EQ(weft_pool_free(from), WEFT_OK);
@@ -405,13 +441,15 @@ TEST(Embedding, AYieldTakesAUnitToItsPoolThoughNobodyElseIsReady) {
 
 TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
-        for (const auto of : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_TASKLET}) {
+        for (const auto of :
+             {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_TASKLET}) {
             Runtime runtime(of_pool(kind));
             static Counting counting;
             counting.joined = 0;
             weft_pool* const users = counting.make();
             auto goes = [](void* pool) {
-                EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), static_cast<weft_pool*>(pool)), WEFT_OK) << weft_error_text();
+                EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), static_cast<weft_pool*>(pool)), WEFT_OK)
+                    << weft_error_text();
                 EXPECT_EQ(counting.members, 1);
             };
             auto how = options();
@@ -421,7 +459,8 @@ TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
             for (int way = 0; way < 4; ++way) {
                 how.child_first = way == 3 && of != WEFT_KIND_SS && of != WEFT_KIND_SC && of != WEFT_KIND_TASKLET;
                 weft_unit* unit = nullptr;
-                ASSERT_EQ(weft_ult_spawn(nullptr, goes, users, &how, way == 2 ? nullptr : &unit), WEFT_OK) << weft_error_text();
+                ASSERT_EQ(weft_ult_spawn(nullptr, goes, users, &how, way == 2 ? nullptr : &unit), WEFT_OK)
+                    << weft_error_text();
                 if (way == 1) {
                     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
                 }
@@ -457,10 +496,12 @@ TEST(Embedding, AUnitThatIsNotTheCallersIsNotSaidToBelongElsewhere) {
         EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), now_of(weft_unit_self())), WEFT_OK);
         atomic<bool> runs{false}, over{false};
         Stream stream(shared);
-        Ult busy([&] {
-            runs = true;
-            until_set(over);
-        }, nullptr, shared);
+        Ult busy(
+            [&] {
+                runs = true;
+                until_set(over);
+            },
+            nullptr, shared);
         until_set(runs);
         Ult joins([&] { EXPECT_EQ(busy.join(), WEFT_OK); });
         weft_unit_yield();
@@ -488,18 +529,22 @@ TEST(Embedding, AnyUltRunsUnitsThatItPoppedAsItsChildren) {
     weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
     std::string steps;
     {
-        Ult first([&] {
-            steps += 'a';
-            weft_unit_yield();
-            steps += 'b';
-            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
-            steps += 'c';
-        }, nullptr, pool);
-        Ult second([&] {
-            steps += '1';
-            weft_unit_yield();
-            steps += '2';
-        }, nullptr, pool);
+        Ult first(
+            [&] {
+                steps += 'a';
+                weft_unit_yield();
+                steps += 'b';
+                EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+                steps += 'c';
+            },
+            nullptr, pool);
+        Ult second(
+            [&] {
+                steps += '1';
+                weft_unit_yield();
+                steps += '2';
+            },
+            nullptr, pool);
         Ult parent([&] {
             while (weft_unit* child = pop(pool)) {
                 EXPECT_EQ(weft_unit_run(child), WEFT_OK) << weft_error_text();
@@ -516,12 +561,14 @@ TEST(Embedding, AnyUltRunsUnitsThatItPoppedAsItsChildren) {
     steps.clear();
     {
         // The primary unit as well, and children that run children.
-        Ult outer([&] {
-            steps += '(';
-            Ult inner([&] { steps += 'i'; }, nullptr, pool);
-            EXPECT_EQ(weft_unit_run(pop(pool)), WEFT_OK);
-            steps += ')';
-        }, nullptr, pool);
+        Ult outer(
+            [&] {
+                steps += '(';
+                Ult inner([&] { steps += 'i'; }, nullptr, pool);
+                EXPECT_EQ(weft_unit_run(pop(pool)), WEFT_OK);
+                steps += ')';
+            },
+            nullptr, pool);
         EXPECT_EQ(weft_unit_run(pop(pool)), WEFT_OK);
         EXPECT_EQ(steps, "(i)");
     }
@@ -568,7 +615,8 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
         how.site = &anywhere;
         Ult parent([&] {
             steps += 'p';
-            EXPECT_EQ(weft_unit_revive_with(unit, nullptr, body, const_cast<char*>("2"), &how), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_unit_revive_with(unit, nullptr, body, const_cast<char*>("2"), &how), WEFT_OK)
+                << weft_error_text();
             steps += 'q';
             EXPECT_EQ(value_of(weft_unit_spawn_site_get, unit), &anywhere);
         });
@@ -577,9 +625,13 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
         EXPECT_EQ(steps, "11p2q2");
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         weft_unit* tasklet = nullptr;
-        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
+        ASSERT_EQ(weft_tasklet_spawn(
+                      nullptr, [](void*) {}, nullptr, nullptr, &tasklet),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
-        EXPECT_EQ(weft_unit_revive_with(tasklet, nullptr, [](void*) {}, nullptr, &how), WEFT_UNSUPPORTED);
+        EXPECT_EQ(weft_unit_revive_with(
+                      tasklet, nullptr, [](void*) {}, nullptr, &how),
+                  WEFT_UNSUPPORTED);
         EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     }
 }
@@ -590,10 +642,12 @@ TEST(Embedding, OnAStreamThatStopsAtOnceAUnitRunsForWhichAnotherHasLeft) {
     weft_pool *const pool = make_pool(WEFT_POOL_SHARED), *const alone = make_pool(WEFT_POOL_SHARED);
     {
         Ult named([] {}, nullptr, alone);
-        Ult stops([&] {
-            EXPECT_EQ(weft_stream_stop(weft_stream_self(), true), WEFT_OK);
-            EXPECT_EQ(weft_unit_yield_to(named.handle()), WEFT_OK) << weft_error_text();
-        }, nullptr, pool);
+        Ult stops(
+            [&] {
+                EXPECT_EQ(weft_stream_stop(weft_stream_self(), true), WEFT_OK);
+                EXPECT_EQ(weft_unit_yield_to(named.handle()), WEFT_OK) << weft_error_text();
+            },
+            nullptr, pool);
         {
             Stream stream(pool);
             EXPECT_EQ(named.join(), WEFT_OK);
@@ -643,7 +697,9 @@ TEST(Embedding, WithOwnStacksNoUnitOfKindAutoStandsOnItsSchedulersStack) {
     how.site = &anywhere;
     for (int i = 0; i < 2000; ++i) {
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &how, &unit),
+                  WEFT_OK);
         weft_kind kind;
         EXPECT_EQ(weft_unit_kind_get(unit, &kind), WEFT_OK);
         ASSERT_NE(kind, WEFT_KIND_SC) << i;

@@ -18,7 +18,7 @@ struct Legal {
     const char* variable;
     std::vector<std::pair<const char*, std::size_t>> values;   // what is written, what comes of it
     std::vector<const char*> illegal;
-    std::vector<const char*> told;                              // what the refusal must list
+    std::vector<const char*> told;   // what the refusal must list
     std::size_t (*read)(const weft_settings& settings);
 };
 
@@ -31,58 +31,134 @@ std::vector<const char*> and_also(std::vector<const char*> list, std::initialize
 
 // WEFT_GUARD=install is legal everywhere; whether the kernel can do it is another question (below).
 const std::vector<Legal> table = {
-    {"WEFT_STREAMS", {{"1", 1}, {"3", 3}, {"all", 0}}, and_also(no_numbers, {"0", "1025", "ALL"}), {"all", "1", "1024"},
+    {"WEFT_STREAMS",
+     {{"1", 1}, {"3", 3}, {"all", 0}},
+     and_also(no_numbers, {"0", "1025", "ALL"}),
+     {"all", "1", "1024"},
      [](const weft_settings& s) { return s.streams; }},
-    {"WEFT_STACK_BYTES", {{"16384", 16384}, {"65536", 65536}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "100", "16383"}), {"number from 16384"},
+    {"WEFT_STACK_BYTES",
+     {{"16384", 16384}, {"65536", 65536}, {"1048576", 1048576}},
+     and_also(no_numbers, {"0", "100", "16383"}),
+     {"number from 16384"},
      [](const weft_settings& s) { return s.stack_bytes; }},
-    {"WEFT_GUARD_BYTES", {{"4096", 4096}, {"0", 0}, {"65536", 65536}}, no_numbers, {"number", "0"},
+    {"WEFT_GUARD_BYTES",
+     {{"4096", 4096}, {"0", 0}, {"65536", 65536}},
+     no_numbers,
+     {"number", "0"},
      [](const weft_settings& s) { return s.guard_bytes; }},
-    {"WEFT_GUARD", {{"auto", WEFT_GUARD_AUTO}, {"mprotect", WEFT_GUARD_MPROTECT}, {"canary", WEFT_GUARD_CANARY}, {"none", WEFT_GUARD_NONE}},
-     {"", "1", "Auto", "page"}, {"auto", "install", "mprotect", "canary", "none"},
+    {"WEFT_GUARD",
+     {{"auto", WEFT_GUARD_AUTO},
+      {"mprotect", WEFT_GUARD_MPROTECT},
+      {"canary", WEFT_GUARD_CANARY},
+      {"none", WEFT_GUARD_NONE}},
+     {"", "1", "Auto", "page"},
+     {"auto", "install", "mprotect", "canary", "none"},
      [](const weft_settings& s) -> std::size_t { return s.guard; }},
-    {"WEFT_KIND", {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}}, {"", "1", "tasklet"}, {"full", "lsa"},
+    {"WEFT_KIND",
+     {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}},
+     {"", "1", "tasklet"},
+     {"full", "lsa"},
      [](const weft_settings& s) -> std::size_t { return s.kind; }},
-    {"WEFT_POOL", {{"auto", WEFT_POOL_DEFAULT}, {"private", WEFT_POOL_PRIVATE}, {"shared", WEFT_POOL_SHARED}, {"deque", WEFT_POOL_DEQUE}, {"lifo", WEFT_POOL_LIFO},
-      {"priority", WEFT_POOL_PRIORITY}, {"blocking", WEFT_POOL_BLOCKING}}, {"", "1", "user"},
-     {"private", "shared", "deque", "lifo", "priority", "blocking"}, [](const weft_settings& s) -> std::size_t { return s.pool; }},
-    {"WEFT_SCHEDULER", {{"auto", WEFT_SCHED_DEFAULT}, {"basic", WEFT_SCHED_BASIC}, {"random-steal", WEFT_SCHED_RANDOM_STEAL},
-      {"basic-wait", WEFT_SCHED_BASIC_WAIT}, {"priority", WEFT_SCHED_PRIORITY}}, {"", "1", "random", "user"},
-     {"basic", "random-steal", "basic-wait", "priority"}, [](const weft_settings& s) -> std::size_t { return s.scheduler; }},
-    {"WEFT_SCHEDULER_STACK_BYTES", {{"65536", 65536}, {"524288", 524288}}, and_also(no_numbers, {"100"}), {"number"},
+    {"WEFT_POOL",
+     {{"auto", WEFT_POOL_DEFAULT},
+      {"private", WEFT_POOL_PRIVATE},
+      {"shared", WEFT_POOL_SHARED},
+      {"deque", WEFT_POOL_DEQUE},
+      {"lifo", WEFT_POOL_LIFO},
+      {"priority", WEFT_POOL_PRIORITY},
+      {"blocking", WEFT_POOL_BLOCKING}},
+     {"", "1", "user"},
+     {"private", "shared", "deque", "lifo", "priority", "blocking"},
+     [](const weft_settings& s) -> std::size_t { return s.pool; }},
+    {"WEFT_SCHEDULER",
+     {{"auto", WEFT_SCHED_DEFAULT},
+      {"basic", WEFT_SCHED_BASIC},
+      {"random-steal", WEFT_SCHED_RANDOM_STEAL},
+      {"basic-wait", WEFT_SCHED_BASIC_WAIT},
+      {"priority", WEFT_SCHED_PRIORITY}},
+     {"", "1", "random", "user"},
+     {"basic", "random-steal", "basic-wait", "priority"},
+     [](const weft_settings& s) -> std::size_t { return s.scheduler; }},
+    {"WEFT_SCHEDULER_STACK_BYTES",
+     {{"65536", 65536}, {"524288", 524288}},
+     and_also(no_numbers, {"100"}),
+     {"number"},
      [](const weft_settings& s) { return s.scheduler_stack_bytes; }},
-    {"WEFT_IDLE_MEMORY_BYTES", {{"1", 1}, {"1048576", 1048576}}, and_also(no_numbers, {"0"}), {"number"},
+    {"WEFT_IDLE_MEMORY_BYTES",
+     {{"1", 1}, {"1048576", 1048576}},
+     and_also(no_numbers, {"0"}),
+     {"number"},
      [](const weft_settings& s) { return s.idle_memory_bytes; }},
-    {"WEFT_SPIN_NS", {{"1", 1}, {"50000", 50000}}, and_also(no_numbers, {"0", "2000000000"}), {"number"},
+    {"WEFT_SPIN_NS",
+     {{"1", 1}, {"50000", 50000}},
+     and_also(no_numbers, {"0", "2000000000"}),
+     {"number"},
      [](const weft_settings& s) { return s.spin_ns; }},
-    {"WEFT_DUMP", {{"off", 0}, {"USR1", 10}, {"USR2", 12}, {"WINCH", 28}, {"10", 10}, {"40", 40}},
-     and_also(no_numbers, {"SIGUSR1", "usr1", "KILL", "SEGV", "0", "9", "11", "19", "32", "65"}), {"off", "USR1", "from 1 to 64", "SEGV", "KILL"},
+    {"WEFT_DUMP",
+     {{"off", 0}, {"USR1", 10}, {"USR2", 12}, {"WINCH", 28}, {"10", 10}, {"40", 40}},
+     and_also(no_numbers, {"SIGUSR1", "usr1", "KILL", "SEGV", "0", "9", "11", "19", "32", "65"}),
+     {"off", "USR1", "from 1 to 64", "SEGV", "KILL"},
      [](const weft_settings& s) { return static_cast<std::size_t>(s.dump); }},
-    {"WEFT_TIMING", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
+    {"WEFT_TIMING",
+     {{"off", 0}, {"on", 1}},
+     {"", "1", "0", "true", "ON"},
+     {"on", "off"},
      [](const weft_settings& s) -> std::size_t { return s.timing; }},
-    {"WEFT_OWN_STACKS", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
+    {"WEFT_OWN_STACKS",
+     {{"off", 0}, {"on", 1}},
+     {"", "1", "0", "true", "ON"},
+     {"on", "off"},
      [](const weft_settings& s) -> std::size_t { return s.own_stacks; }},
-    {"WEFT_HART_POLICY", {{"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}}, {"", "0", "first_come", "unfair"},
+    {"WEFT_HART_POLICY",
+     {{"fair", WEFT_HART_FAIR}, {"weighted", WEFT_HART_WEIGHTED}, {"first-come", WEFT_HART_FIRST_COME}},
+     {"", "0", "first_come", "unfair"},
      {"fair", "weighted", "first-come"},
      [](const weft_settings& s) -> std::size_t { return s.hart_policy; }},
-    {"WEFT_DEADLOCK", {{"report", WEFT_DEADLOCK_REPORT}, {"abort", WEFT_DEADLOCK_ABORT}, {"ignore", WEFT_DEADLOCK_IGNORE}}, {"", "0", "on", "Report"},
+    {"WEFT_DEADLOCK",
+     {{"report", WEFT_DEADLOCK_REPORT}, {"abort", WEFT_DEADLOCK_ABORT}, {"ignore", WEFT_DEADLOCK_IGNORE}},
+     {"", "0", "on", "Report"},
      {"report", "abort", "ignore"},
      [](const weft_settings& s) -> std::size_t { return s.deadlock; }},
-    {"WEFT_SLICE_NS", {{"1", 1}, {"200000", 200000}}, and_also(no_numbers, {"0", "20000000000"}), {"number"},
+    {"WEFT_SLICE_NS",
+     {{"1", 1}, {"200000", 200000}},
+     and_also(no_numbers, {"0", "20000000000"}),
+     {"number"},
      [](const weft_settings& s) { return s.slice_ns; }},
-    {"WEFT_ROAMING_PRIMARY", {{"off", 0}, {"on", 1}}, {"", "1", "0", "true", "ON"}, {"on", "off"},
+    {"WEFT_ROAMING_PRIMARY",
+     {{"off", 0}, {"on", 1}},
+     {"", "1", "0", "true", "ON"},
+     {"on", "off"},
      [](const weft_settings& s) -> std::size_t { return s.roaming_primary; }},
-    {"WEFT_TRACE_EVENTS", {{"16", 16}, {"1048576", 1048576}}, and_also(no_numbers, {"0", "15"}), {"number"},
+    {"WEFT_TRACE_EVENTS",
+     {{"16", 16}, {"1048576", 1048576}},
+     and_also(no_numbers, {"0", "15"}),
+     {"number"},
      [](const weft_settings& s) { return s.trace_events; }},
-    {"WEFT_RESCUE", {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE}, {"all", WEFT_RESCUE_ALL}}, {"", "1", "0", "true", "ON"},
+    {"WEFT_RESCUE",
+     {{"on", WEFT_RESCUE_ON}, {"off", WEFT_RESCUE_OFF}, {"ignore", WEFT_RESCUE_IGNORE}, {"all", WEFT_RESCUE_ALL}},
+     {"", "1", "0", "true", "ON"},
      {"on", "off", "ignore", "all"},
      [](const weft_settings& s) -> std::size_t { return s.rescue; }},
-    {"WEFT_RESCUE_BOUND", {{"units", 0}, {"1", 1}, {"64", 64}}, and_also(no_numbers, {"0", "1025", "all"}), {"units", "1", "1024"},
+    {"WEFT_RESCUE_BOUND",
+     {{"units", 0}, {"1", 1}, {"64", 64}},
+     and_also(no_numbers, {"0", "1025", "all"}),
+     {"units", "1", "1024"},
      [](const weft_settings& s) { return s.rescue_bound; }},
-    {"WEFT_HARTS", {{"0", 0}, {"1", 1}, {"1024", 1024}}, and_also(no_numbers, {"1025", "units"}), {"all", "0", "1024"},
+    {"WEFT_HARTS",
+     {{"0", 0}, {"1", 1}, {"1024", 1024}},
+     and_also(no_numbers, {"1025", "units"}),
+     {"all", "0", "1024"},
      [](const weft_settings& s) { return s.harts; }},
-    {"WEFT_NEIGHBOURS", {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}}, {"", "1", "0", "on", "off"}, {"withhold", "ignore"},
+    {"WEFT_NEIGHBOURS",
+     {{"withhold", WEFT_NEIGHBOURS_WITHHOLD}, {"ignore", WEFT_NEIGHBOURS_IGNORE}},
+     {"", "1", "0", "on", "off"},
+     {"withhold", "ignore"},
      [](const weft_settings& s) -> std::size_t { return s.neighbours; }},
-    {"WEFT_OWN_FLOAT", {{"off", 0}, {"on", 1}, {"1", 1}}, {"", "2", "yes"}, {"off", "on"}, [](const weft_settings& s) -> std::size_t { return s.own_float; }},
+    {"WEFT_OWN_FLOAT",
+     {{"off", 0}, {"on", 1}, {"1", 1}},
+     {"", "2", "yes"},
+     {"off", "on"},
+     [](const weft_settings& s) -> std::size_t { return s.own_float; }},
 };
 
 weft_settings in_force() {
@@ -92,12 +168,14 @@ weft_settings in_force() {
     return now;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Environment, EachLegalValueIsTakenAndAUnitRunsUnderIt) {
     for (const Legal& entry : table) {
         for (auto [text, value] : entry.values) {
-            if (std::string(entry.variable) == "WEFT_OWN_FLOAT" && value != 0 && (weft_features() & WEFT_FEATURE_OBSERVERS) == 0) continue;
+            if (std::string(entry.variable) == "WEFT_OWN_FLOAT" && value != 0 &&
+                (weft_features() & WEFT_FEATURE_OBSERVERS) == 0)
+                continue;
             SCOPED_TRACE(std::string(entry.variable) + "=" + text);
             Variable set(entry.variable, text);
             Runtime runtime;
@@ -155,7 +233,8 @@ TEST(Environment, AVariableWinsOverWhatTheProgramAsks) {
     asked.scheduler = WEFT_SCHED_BASIC;
     asked.timing = true;
     Variable streams("WEFT_STREAMS", "3"), stack("WEFT_STACK_BYTES", "131072"), guard("WEFT_GUARD", "none"),
-        kind("WEFT_KIND", "lsa"), pool("WEFT_POOL", "deque"), sched("WEFT_SCHEDULER", "random-steal"), timing("WEFT_TIMING", "off");
+        kind("WEFT_KIND", "lsa"), pool("WEFT_POOL", "deque"), sched("WEFT_SCHEDULER", "random-steal"),
+        timing("WEFT_TIMING", "off");
     Runtime runtime(asked);
     EXPECT_EQ(weft_stream_count(), 3u);
     const weft_settings now = in_force();
@@ -201,9 +280,7 @@ TEST(Environment, CountersGoToTheFileOnce) {
     EXPECT_EQ(times(text, "/units/count/created\t1\n"), 1u) << text;
     EXPECT_EQ(times(text, "/units{stream#0}/count/created\t1\n"), 1u) << text;
     file.clear();
-    {
-        Runtime runtime;
-    }
+    { Runtime runtime; }
     EXPECT_EQ(file.text(), "") << "without the variable nothing is written";
 }
 
@@ -242,9 +319,7 @@ TEST(Environment, CountersGoNowhereElse) {
     }
     Variable counters("WEFT_COUNTERS", "/no/such/folder/at/all");
     testing::internal::CaptureStderr();
-    {
-        Runtime runtime;
-    }
+    { Runtime runtime; }
     EXPECT_NE(testing::internal::GetCapturedStderr().find("/no/such/folder/at/all"), std::string::npos);
 }
 

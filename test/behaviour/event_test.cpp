@@ -124,7 +124,8 @@ TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
     Doing waits(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(50);
         begins = true;
-        if (weft_event_wait_until(&event, deadline, nullptr) != WEFT_OK) return;   // the machine is too slow to see anything
+        // the machine is too slow to see anything
+        if (weft_event_wait_until(&event, deadline, nullptr) != WEFT_OK) return;
         overwrite_the_stack();
         EXPECT_EQ(weft_sleep_until(deadline + 5 * ms), WEFT_OK);
     });
@@ -198,13 +199,17 @@ TEST(Event, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_event_wait_any_until(none, 1, 0, nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_event_wait_any_until(none, 0, 0, nullptr), WEFT_INVALID);
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* raw) {
-        auto* unset = static_cast<weft_event*>(raw);
-        EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_event_wait_any_until(&unset, 1, 0, nullptr), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_event_set(unset, nullptr), WEFT_OK);
-        EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_OK) << "no wait is needed";
-    }, &event, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      auto* unset = static_cast<weft_event*>(raw);
+                      EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_WRONG_KIND);
+                      EXPECT_EQ(weft_event_wait_any_until(&unset, 1, 0, nullptr), WEFT_WRONG_KIND);
+                      EXPECT_EQ(weft_event_set(unset, nullptr), WEFT_OK);
+                      EXPECT_EQ(weft_event_wait(unset, nullptr), WEFT_OK) << "no wait is needed";
+                  },
+                  &event, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
@@ -268,4 +273,4 @@ TEST(Future, OfNothingIsReadyAtOnce) {
     EXPECT_EQ(weft_future_create(~std::size_t{0}, nullptr, nullptr, &future), WEFT_NO_MEMORY);
 }
 
-}  // namespace
+}   // namespace

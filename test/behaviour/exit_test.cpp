@@ -1,4 +1,5 @@
-// exit() from inside a unit: the other streams stop at their next switch, the exit handlers run once, the code is right.
+// exit() from inside a unit: the other streams stop at their next switch, the exit handlers run once, the code is
+// right.
 #include <cstdio>
 #include <cstdlib>
 
@@ -47,27 +48,17 @@ enum class From { ult, tasklet, primary };
 
 constexpr char once[] = "^\\[begin\\]\\[handler\\]$";
 
-}  // namespace
+}   // namespace
 
-TEST(Exit, FromThePrimaryUnit) {
-    EXPECT_EXIT(program(From::primary, 0), testing::ExitedWithCode(7), once);
-}
+TEST(Exit, FromThePrimaryUnit) { EXPECT_EXIT(program(From::primary, 0), testing::ExitedWithCode(7), once); }
 
-TEST(Exit, FromAUltOnStreamZero) {
-    EXPECT_EXIT(program(From::ult, 0), testing::ExitedWithCode(7), once);
-}
+TEST(Exit, FromAUltOnStreamZero) { EXPECT_EXIT(program(From::ult, 0), testing::ExitedWithCode(7), once); }
 
-TEST(Exit, FromAUltOnAnotherStream) {
-    EXPECT_EXIT(program(From::ult, 2), testing::ExitedWithCode(7), once);
-}
+TEST(Exit, FromAUltOnAnotherStream) { EXPECT_EXIT(program(From::ult, 2), testing::ExitedWithCode(7), once); }
 
-TEST(Exit, FromATaskletOnStreamZero) {
-    EXPECT_EXIT(program(From::tasklet, 0), testing::ExitedWithCode(7), once);
-}
+TEST(Exit, FromATaskletOnStreamZero) { EXPECT_EXIT(program(From::tasklet, 0), testing::ExitedWithCode(7), once); }
 
-TEST(Exit, FromATaskletOnAnotherStream) {
-    EXPECT_EXIT(program(From::tasklet, 3), testing::ExitedWithCode(7), once);
-}
+TEST(Exit, FromATaskletOnAnotherStream) { EXPECT_EXIT(program(From::tasklet, 3), testing::ExitedWithCode(7), once); }
 
 TEST(Exit, FromAUnitThatMayHaveBeenStolen) {
     EXPECT_EXIT(program(From::ult, 1, WEFT_POOL_DEQUE), testing::ExitedWithCode(7), once);
@@ -101,9 +92,11 @@ TEST(Exit, WhileStreamsSleepAreSuspendedAndWhileUnitsWait) {
         if (weft_init(&settings) != WEFT_OK) std::abort();
         std::atexit(handler);
         weft_stream_suspend(weft_stream_at(1));
-        weft_ult_spawn(pool_of(2), [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, nullptr);
+        weft_ult_spawn(
+            pool_of(2), [](void*) { weft_unit_suspend(nullptr, nullptr); }, nullptr, nullptr, nullptr);
         weft_unit* last = nullptr;
-        weft_ult_spawn(pool_of(3), [](void*) { std::exit(5); }, nullptr, nullptr, &last);
+        weft_ult_spawn(
+            pool_of(3), [](void*) { std::exit(5); }, nullptr, nullptr, &last);
         weft_unit_join(last);
         std::abort();
     };
@@ -125,7 +118,12 @@ TEST(Exit, FromAnOsThreadThatIsNoStream) {
         weft_settings settings = with_streams(2);
         if (weft_init(&settings) != WEFT_OK) std::abort();
         std::atexit(handler);
-        weft_ult_spawn(pool_of(1), [](void*) { for (;;) weft_unit_yield(); }, nullptr, nullptr, nullptr);
+        weft_ult_spawn(
+            pool_of(1),
+            [](void*) {
+                for (;;) weft_unit_yield();
+            },
+            nullptr, nullptr, nullptr);
         std::thread([] { std::exit(9); }).detach();
         for (;;) weft_unit_yield();
     };

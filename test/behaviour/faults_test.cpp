@@ -1,6 +1,6 @@
-// Calls to the system that fail. One scenario is run again and again; the first time its first call fails, then its second,
-// and so on until a whole run sees no failure: each call of Weft's must end in a status and leave the runtime usable. In
-// a release build there is no injector; the scenario then runs once, without a failure.
+// Calls to the system that fail. One scenario is run again and again; the first time its first call fails, then its
+// second, and so on until a whole run sees no failure: each call of Weft's must end in a status and leave the runtime
+// usable. In a release build there is no injector; the scenario then runs once, without a failure.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace {
 
 // Which calls fail.
 struct Faults {
-    static inline atomic<unsigned> doors{0};     // a bit for each
+    static inline atomic<unsigned> doors{0};   // a bit for each
     static inline atomic<long> calls{0}, from{0}, to{0}, every{0};
     static inline atomic<long> failed{0};
 
@@ -59,7 +59,9 @@ struct Probed {
         weft_unit_yield();
     }
     static void sleep(void* raw) {
-        EXPECT_EQ(weft_unit_suspend([](weft_unit* sleeps, void* to) { static_cast<Probed*>(to)->sleeper.store(sleeps); }, raw), WEFT_OK);
+        EXPECT_EQ(weft_unit_suspend(
+                      [](weft_unit* sleeps, void* to) { static_cast<Probed*>(to)->sleeper.store(sleeps); }, raw),
+                  WEFT_OK);
         body(raw);
     }
 
@@ -88,11 +90,14 @@ weft_unit_options of_kind(weft_kind kind, std::size_t stack_bytes) {
 
 void spawn_units(weft_pool* pool) {
     Probed full, lazy, large, tasklet, sleeper, outside;
-    const auto as_full = of_kind(WEFT_KIND_FULL, 0), as_lazy = of_kind(WEFT_KIND_LSA, 0), as_large = of_kind(WEFT_KIND_LSA, 1 << 20);
+    const auto as_full = of_kind(WEFT_KIND_FULL, 0), as_lazy = of_kind(WEFT_KIND_LSA, 0),
+               as_large = of_kind(WEFT_KIND_LSA, 1 << 20);
     if (refused(weft_ult_spawn(pool, Probed::body, &full, &as_full, &full.unit))) full.unit = nullptr;
     if (refused(weft_ult_spawn(pool, Probed::body, &lazy, &as_lazy, &lazy.unit))) lazy.unit = nullptr;
     if (refused(weft_ult_spawn(pool, Probed::body, &large, &as_large, &large.unit))) large.unit = nullptr;
-    if (refused(weft_tasklet_spawn(pool, [](void* raw) { static_cast<Probed*>(raw)->runs.fetch_add(1); }, &tasklet, nullptr, &tasklet.unit))) tasklet.unit = nullptr;
+    if (refused(weft_tasklet_spawn(
+            pool, [](void* raw) { static_cast<Probed*>(raw)->runs.fetch_add(1); }, &tasklet, nullptr, &tasklet.unit)))
+        tasklet.unit = nullptr;
     if (refused(weft_ult_spawn(pool, Probed::sleep, &sleeper, &as_lazy, &sleeper.unit))) sleeper.unit = nullptr;
     std::thread([&] {
         if (refused(weft_ult_spawn(pool, Probed::body, &outside, &as_full, &outside.unit))) outside.unit = nullptr;
@@ -195,7 +200,7 @@ void each_call_fails(std::initializer_list<Door> doors, bool all_later, int stri
     EXPECT_TRUE(scenario()) << "nothing is left behind that stands in the way";
 }
 
-}  // namespace
+}   // namespace
 
 // Where nobody has a stack that could come free it is told, though somebody runs all the time.
 TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
@@ -206,7 +211,9 @@ TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
         Faults::arm({Door::map}, 1, 1L << 60);
         std::vector<weft_unit*> units(100);
         const auto lazy = of_kind(WEFT_KIND_LSA, 1 << 20);   // of a size that nothing idle has
-        ASSERT_EQ(weft_unit_spawn_many(pool_of(streams - 1), units.size(), [](void*) {}, nullptr, &lazy, units.data()), WEFT_OK);
+        ASSERT_EQ(weft_unit_spawn_many(
+                      pool_of(streams - 1), units.size(), [](void*) {}, nullptr, &lazy, units.data()),
+                  WEFT_OK);
         for (weft_unit* unit : units) {
             while (weft_unit_try_join(unit) == WEFT_BUSY) weft_unit_yield();
             EXPECT_EQ(end_of(unit), WEFT_OUTCOME_NO_STACK);
@@ -248,7 +255,9 @@ TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     const auto hosted = of_kind(WEFT_KIND_HOSTED, 0);
     weft_unit* unit = nullptr;
     Faults::arm({Door::thread}, 1, 1L << 60);
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &hosted, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &hosted, &unit),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_NOT_RETURNED);
     EXPECT_NE(std::string(weft_error_text()).find("refused a pthread"), std::string::npos) << weft_error_text();
     EXPECT_NE(std::string(weft_error_text()).find("ulimit -u"), std::string::npos) << weft_error_text();
@@ -265,7 +274,10 @@ TEST(Faults, ADetachedHostedUnitRunsWhenThePthreadCanBeHadThatItWasRefused) {
         static atomic<int> ran;
         ran = 0;
         Faults::arm({Door::thread}, 1, 1L << 60);
-        for (int i = 0; i < 5; ++i) ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ran.fetch_add(1); }, nullptr, &hosted, nullptr), WEFT_OK);
+        for (int i = 0; i < 5; ++i)
+            ASSERT_EQ(weft_ult_spawn(
+                          nullptr, [](void*) { ran.fetch_add(1); }, nullptr, &hosted, nullptr),
+                      WEFT_OK);
         for (int i = 0; i < 20; ++i) weft_sleep_for(1'000'000);
         EXPECT_EQ(ran, 0);
         Faults::disarm();
@@ -294,7 +306,10 @@ TEST(Faults, ADetachedUnitWithoutAStackRunsThoughOneAloneMayPushToItsPool) {
     static atomic<int> ran;
     ran = 0;
     Faults::arm({Door::map}, 1, 1L << 60);
-    for (int i = 0; i < 5; ++i) ASSERT_EQ(weft_ult_spawn(pool, [](void*) { ran.fetch_add(1); }, nullptr, &chosen, nullptr), WEFT_OK);
+    for (int i = 0; i < 5; ++i)
+        ASSERT_EQ(weft_ult_spawn(
+                      pool, [](void*) { ran.fetch_add(1); }, nullptr, &chosen, nullptr),
+                  WEFT_OK);
     weft_sleep_for(10'000'000);
     EXPECT_EQ(ran, 0);
     Faults::disarm();
@@ -310,9 +325,12 @@ TEST(Faults, WhoDetachesAUnitThatHasNotRunIsToldBySentence) {
     const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
     weft_unit* unit = nullptr;
     Faults::arm({Door::map}, 1, 1L << 60);
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &chosen, &unit),
+              WEFT_OK);
     weft_unit_state state{};
-    for (weft_unit_state_get(unit, &state); state != WEFT_UNIT_DONE; weft_unit_state_get(unit, &state)) weft_unit_yield();
+    for (weft_unit_state_get(unit, &state); state != WEFT_UNIT_DONE; weft_unit_state_get(unit, &state))
+        weft_unit_yield();
     testing::internal::CaptureStderr();
     EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
     const std::string text = testing::internal::GetCapturedStderr();
@@ -386,7 +404,8 @@ TEST(Faults, WaitsThatReturnForNoReasonAreInvisible) {
             Runtime runtime(with_streams(4));
             atomic<int> runs{0};
             std::vector<std::unique_ptr<Ult>> units;
-            for (int i = 0; i < 200; ++i) units.push_back(std::make_unique<Ult>([&] { runs.fetch_add(1); }, nullptr, pool_of(i % 4)));
+            for (int i = 0; i < 200; ++i)
+                units.push_back(std::make_unique<Ult>([&] { runs.fetch_add(1); }, nullptr, pool_of(i % 4)));
             std::thread([&] { units[7]->join(); }).join();
             for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
             EXPECT_EQ(runs, 200);
@@ -406,11 +425,13 @@ TEST(Faults, AUnitWithoutAStackRunsWhenOneComesFree) {
     bool let_go = false;
     int began = 0, ended = 0;
     for (int i = 0; i < 12; ++i) {
-        holders.push_back(std::make_unique<Ult>([&] {
-            ++began;
-            while (!let_go) weft_unit_yield();
-            ++ended;
-        }, &chosen));
+        holders.push_back(std::make_unique<Ult>(
+            [&] {
+                ++began;
+                while (!let_go) weft_unit_yield();
+                ++ended;
+            },
+            &chosen));
     }
     for (int i = 0; i < 100; ++i) weft_unit_yield();
     EXPECT_GT(began, 0);

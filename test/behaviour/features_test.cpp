@@ -1,5 +1,5 @@
-// A library that was built without a feature (doc/decisions/0019) refuses what takes it, and says which option that was; one that was built with it does
-// not. These run in both.
+// A library that was built without a feature (doc/decisions/0019) refuses what takes it, and says which option that
+// was; one that was built with it does not. These run in both.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -27,9 +27,11 @@ void expect_as_built(weft_status came_to, weft_feature feature, const char* opti
     }
 }
 
-void expect_migration(weft_status came_to, const char* call) { expect_as_built(came_to, WEFT_FEATURE_MIGRATION, "WEFT_MIGRATION", call); }
+void expect_migration(weft_status came_to, const char* call) {
+    expect_as_built(came_to, WEFT_FEATURE_MIGRATION, "WEFT_MIGRATION", call);
+}
 
-}  // namespace
+}   // namespace
 
 TEST(Features, AreKnownByNameBeforeTheRuntimeStarts) {
     EXPECT_EQ(weft_features() & ~unsigned{WEFT_FEATURE_MIGRATION | WEFT_FEATURE_CANCEL | WEFT_FEATURE_OBSERVERS}, 0u);
@@ -44,7 +46,9 @@ TEST(Features, MigrationIsInOrRefused) {
     weft_sched* const sched = weft_test::make_sched(WEFT_SCHED_BASIC, {make_pool(WEFT_POOL_SHARED)});
     Stream scheduled(nullptr, sched);
     Ult unit([] {});
-    expect_migration(weft_unit_on_migration(unit.handle(), [](weft_unit*, void*) {}, nullptr), "weft_unit_on_migration");
+    expect_migration(weft_unit_on_migration(
+                         unit.handle(), [](weft_unit*, void*) {}, nullptr),
+                     "weft_unit_on_migration");
     expect_migration(weft_unit_migratable_set(unit.handle(), true), "weft_unit_migratable_set");
     bool migratable = false;
     EXPECT_EQ(weft_unit_migratable_get(unit.handle(), &migratable), WEFT_OK);
@@ -96,7 +100,8 @@ TEST(Features, ObserversAreInOrRefused) {
     options.call = [](const weft_observation*, void* count) { ++*static_cast<int*>(count); };
     options.argument = &told;
     weft_observer* observer = nullptr;
-    expect_as_built(weft_observer_register(&options, &observer), WEFT_FEATURE_OBSERVERS, "WEFT_OBSERVERS", "weft_observer_register");
+    expect_as_built(weft_observer_register(&options, &observer), WEFT_FEATURE_OBSERVERS, "WEFT_OBSERVERS",
+                    "weft_observer_register");
     Ult unit([] {});
     EXPECT_EQ(unit.free(), WEFT_OK);
     EXPECT_EQ(told, is_in(WEFT_FEATURE_OBSERVERS) ? 1 : 0);

@@ -1,4 +1,5 @@
-// Keys that follow units: a thread_local word of a library's is right in each unit that has a value, and empty in all others.
+// Keys that follow units: a thread_local word of a library's is right in each unit that has a value, and empty in all
+// others.
 #include <optional>
 #include <random>
 #include <vector>
@@ -57,8 +58,10 @@ private:
     weft_key* key_ = nullptr;
 };
 
-constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO};
-constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO, WEFT_KIND_RTC};
+constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
+                                   WEFT_KIND_SS,   WEFT_KIND_SC,  WEFT_KIND_AUTO};
+constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC, WEFT_KIND_SS,
+                                   WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_RTC};
 
 // Units that claim the word, or do not, and wait in every way while others run.
 class Tree {
@@ -86,18 +89,13 @@ private:
 
     void wait_somehow(unsigned depth, std::mt19937& random) {
         switch (depth == 0 ? 0 : random() % 4) {
-        case 0:
-            weft_unit_yield();
-            return;
-        case 1:
-            try {
-                throw 1;
+        case 0: weft_unit_yield(); return;
+        case 1: try { throw 1;
             } catch (int) {
                 spawn(depth, random, 1);
             }
             return;
-        default:
-            spawn(depth, random, 1 + random() % 3);
+        default: spawn(depth, random, 1 + random() % 3);
         }
     }
 
@@ -108,7 +106,8 @@ private:
             auto chosen = options();
             chosen.kind = all_kinds[random() % std::size(all_kinds)];
             children[i] = {this, depth - 1, static_cast<unsigned>(random()), chosen.kind != WEFT_KIND_RTC};
-            chosen.child_first = children[i].may_suspend && chosen.kind != WEFT_KIND_SS && chosen.kind != WEFT_KIND_SC && random() % 3 == 0;
+            chosen.child_first = children[i].may_suspend && chosen.kind != WEFT_KIND_SS &&
+                                 chosen.kind != WEFT_KIND_SC && random() % 3 == 0;
             const auto body = [](void* raw) {
                 const Child& child = *static_cast<Child*>(raw);
                 child.tree->run(child.depth, child.may_suspend, child.salt);
@@ -142,7 +141,7 @@ void grow_trees(std::size_t streams, weft_pool_kind pool) {
     EXPECT_GT(left, 0);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Followed, EachUnitFindsItsOwnWordInAPrivatePool) { grow_trees(1, WEFT_POOL_PRIVATE); }
 TEST(Followed, EachUnitFindsItsOwnWordInASharedPool) { grow_trees(1, WEFT_POOL_SHARED); }
@@ -160,7 +159,10 @@ TEST(Followed, AUnitThatIsCalledByItsJoinerFindsNoWordOfThat) {
         static void* seen[5];
         for (int i = 0; i < 5; ++i) {
             seen[i] = &seen;
-            EXPECT_EQ(weft_ult_spawn(nullptr, [](void* raw) { *static_cast<void**>(raw) = read_word(); }, &seen[i], &chosen, &units[i]), WEFT_OK);
+            EXPECT_EQ(
+                weft_ult_spawn(
+                    nullptr, [](void* raw) { *static_cast<void**>(raw) = read_word(); }, &seen[i], &chosen, &units[i]),
+                WEFT_OK);
         }
         if (kind == WEFT_KIND_FULL) {
             for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -182,28 +184,31 @@ TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
         auto chosen = options();
         chosen.kind = kind;
         void* seen[] = {&seen, &seen};
-        Ult runs([&] {
-            void* const mine = following.claim();
-            weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
-            {
-                Ult child([&] { seen[0] = read_word(); }, nullptr, pool);
-                weft_unit* popped = nullptr;
-                EXPECT_EQ(weft_pool_pop(pool, &popped), WEFT_OK);
-                EXPECT_EQ(weft_unit_run(popped), WEFT_OK) << weft_error_text();
+        Ult runs(
+            [&] {
+                void* const mine = following.claim();
+                weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
+                {
+                    Ult child([&] { seen[0] = read_word(); }, nullptr, pool);
+                    weft_unit* popped = nullptr;
+                    EXPECT_EQ(weft_pool_pop(pool, &popped), WEFT_OK);
+                    EXPECT_EQ(weft_unit_run(popped), WEFT_OK) << weft_error_text();
+                    EXPECT_EQ(read_word(), mine);
+                }
+                EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
+                Ult next([&] { seen[1] = read_word(); });
+                EXPECT_EQ(next.free(), WEFT_OK);
                 EXPECT_EQ(read_word(), mine);
-            }
-            EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
-            Ult next([&] { seen[1] = read_word(); });
-            EXPECT_EQ(next.free(), WEFT_OK);
-            EXPECT_EQ(read_word(), mine);
-        }, &chosen);
+            },
+            &chosen);
         EXPECT_EQ(runs.free(), WEFT_OK);
         EXPECT_EQ(seen[0], nullptr) << kind;
         EXPECT_EQ(seen[1], nullptr) << kind;
     }
 }
 
-// A job runs on the scheduler's stack, which it keeps once it is bound, and goes on. From then on it could call whom it joins.
+// A job runs on the scheduler's stack, which it keeps once it is bound, and goes on. From then on it could call whom it
+// joins.
 TEST(Followed, AUnitThatATakenJobJoinsFindsNoWordOfThat) {
     auto settings = with_streams(1);
     settings.pool = WEFT_POOL_PRIVATE;
@@ -214,19 +219,22 @@ TEST(Followed, AUnitThatATakenJobJoinsFindsNoWordOfThat) {
     std::optional<Stream> other(pool);
     std::atomic<bool> taken{false};
     void* seen = &seen;
-    Ult owner([&] {
-        weft::invoke([&] { until([&] { return taken.load(); }); }, [&] {
-            taken = true;
-            EXPECT_EQ(weft_stream_self(), zero);
-            void* const mine = following.claim();
-            weft_pool* former = nullptr;
-            EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-            Ult next([&] { seen = read_word(); });
-            EXPECT_EQ(next.free(), WEFT_OK);
-            EXPECT_EQ(read_word(), mine);
-            EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
-        });
-    }, nullptr, pool);
+    Ult owner(
+        [&] {
+            weft::invoke([&] { until([&] { return taken.load(); }); },
+                         [&] {
+                             taken = true;
+                             EXPECT_EQ(weft_stream_self(), zero);
+                             void* const mine = following.claim();
+                             weft_pool* former = nullptr;
+                             EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+                             Ult next([&] { seen = read_word(); });
+                             EXPECT_EQ(next.free(), WEFT_OK);
+                             EXPECT_EQ(read_word(), mine);
+                             EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+                         });
+        },
+        nullptr, pool);
     EXPECT_EQ(owner.free(), WEFT_OK);
     EXPECT_EQ(seen, nullptr);
     other.reset();
@@ -326,7 +334,9 @@ TEST(Followed, ThreadLocalMemoryIsOwnOnlyWhereNoOtherUnitRunsByIt) {
         chosen.kind = kind;
         static bool own;
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) { own = weft_thread_local_own(); }, nullptr, &chosen, &unit), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) { own = weft_thread_local_own(); }, nullptr, &chosen, &unit),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(own, kind == WEFT_KIND_HOSTED) << kind;
     }

@@ -1,4 +1,5 @@
-// The child of a fork: the unit that forked goes on, alone, on one stream of a runtime of its own in which everything works.
+// The child of a fork: the unit that forked goes on, alone, on one stream of a runtime of its own in which everything
+// works.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -37,14 +38,16 @@ struct Told {
     atomic<int> ended{0}, ran{0}, handlers{0}, failed_at{0};
 };
 Told& told() {
-    static Told* const shared = new (mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Told;
+    static Told* const shared =
+        new (mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Told;
     return *shared;
 }
 
 class Fork : public testing::Test {
 protected:
     void SetUp() override {
-        if (weft::config::thread_sanitizer) GTEST_SKIP() << "the thread sanitizer does not follow a process with several threads into a fork";
+        if (weft::config::thread_sanitizer)
+            GTEST_SKIP() << "the thread sanitizer does not follow a process with several threads into a fork";
         new (&told()) Told;
     }
 };
@@ -83,13 +86,16 @@ void two_units_and_a_mutex() {
     } both;
     weft_unit* units[2];
     for (weft_unit*& unit : units) {
-        check(weft_ult_spawn(nullptr, [](void* raw) {
-            auto& of = *static_cast<Both*>(raw);
-            weft_mutex_lock(&of.mutex);
-            weft_unit_yield();
-            ++of.in;
-            weft_mutex_unlock(&of.mutex);
-        }, &both, nullptr, &unit) == WEFT_OK);
+        check(weft_ult_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      auto& of = *static_cast<Both*>(raw);
+                      weft_mutex_lock(&of.mutex);
+                      weft_unit_yield();
+                      ++of.in;
+                      weft_mutex_unlock(&of.mutex);
+                  },
+                  &both, nullptr, &unit) == WEFT_OK);
     }
     check(weft_unit_join_free_many(units, 2) == WEFT_OK);
     check(both.in == 2);
@@ -103,7 +109,8 @@ void another_stream(weft_pool* from) {
     check(weft_stream_pool_get(stream, &pool) == WEFT_OK);
     spawn_and_join(pool);
     weft_unit* moves = nullptr;
-    check(weft_ult_spawn(from, [](void*) {}, nullptr, nullptr, &moves) == WEFT_OK);
+    check(weft_ult_spawn(
+              from, [](void*) {}, nullptr, nullptr, &moves) == WEFT_OK);
     if (weft_unit_migrate_to_pool(moves, pool) == WEFT_OK) weft_unit_migrate_wait(moves);
     check(weft_unit_join_free(moves) == WEFT_OK);
     check(weft_stream_join_free(stream) == WEFT_OK);
@@ -159,12 +166,15 @@ bool sleeps(const std::filesystem::path& thread) {
     return name_ends == std::string::npos || stat[name_ends + 2] == 'S';   // it has ended, or waits
 }
 
-// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as one does that has just been started.
+// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as one does that has
+// just been started.
 void until_no_other_thread_allocates() {
     const std::string self = std::to_string(gettid());
     for (int left = weft::config::address_sanitizer ? 200 : 0; left != 0; --left) {
         const std::filesystem::directory_iterator threads("/proc/self/task");
-        if (std::all_of(begin(threads), end(threads), [&](const auto& thread) { return thread.path().filename() == self || sleeps(thread.path()); })) return;
+        if (std::all_of(begin(threads), end(threads),
+                        [&](const auto& thread) { return thread.path().filename() == self || sleeps(thread.path()); }))
+            return;
         usleep(1000);
     }
 }
@@ -207,9 +217,10 @@ weft_unit_options of_kind(weft_kind kind) {
     return made;
 }
 
-constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC};
+constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
+                                   WEFT_KIND_SS,   WEFT_KIND_SC,  WEFT_KIND_RTC};
 
-}  // namespace
+}   // namespace
 
 TEST_F(Fork, FromThePrimaryUnitTheChildGoesOnAndFinalizes) {
     const Runtime runtime(3);
@@ -236,13 +247,15 @@ TEST_F(Fork, FromUnitsOfEveryKindInEveryPoolOnEveryStream) {
                 int how = -1;
                 const Ult unit([&how] { how = in_child(tour); }, &asked, pool_of(rank));
                 EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
-                EXPECT_EQ(how, 0) << "kind " << kind << " in pool " << pool << " of stream " << rank << ", in line " << told().failed_at.load();
+                EXPECT_EQ(how, 0) << "kind " << kind << " in pool " << pool << " of stream " << rank << ", in line "
+                                  << told().failed_at.load();
             }
         }
     }
 }
 
-// The unit's own frames go on, and what has called it does not: where a joiner has called it, or its scheduler, or its parent.
+// The unit's own frames go on, and what has called it does not: where a joiner has called it, or its scheduler, or its
+// parent.
 TEST_F(Fork, TheUnitsEndIsTheEndOfTheChild) {
     for (weft_pool_kind pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         weft_settings settings = with_streams(2);
@@ -257,20 +270,23 @@ TEST_F(Fork, TheUnitsEndIsTheEndOfTheChild) {
                         weft_unit_options asked = of_kind(kind);
                         asked.child_first = child_first;
                         int how = -1;
-                        const Ult unit([&how, waits] {
-                            const pid_t child = fork_with_alarm();
-                            if (child != 0) {
-                                how = end_of(child);
-                                return;
-                            }
-                            weft_ult_spawn(nullptr, add_one, &told().ran, nullptr, nullptr);
-                            if (waits) weft_sleep_for(1000);
-                            weft_tasklet_spawn(nullptr, add_one, &told().ran, nullptr, nullptr);
-                            ++told().ended;
-                        }, &asked);
+                        const Ult unit(
+                            [&how, waits] {
+                                const pid_t child = fork_with_alarm();
+                                if (child != 0) {
+                                    how = end_of(child);
+                                    return;
+                                }
+                                weft_ult_spawn(nullptr, add_one, &told().ran, nullptr, nullptr);
+                                if (waits) weft_sleep_for(1000);
+                                weft_tasklet_spawn(nullptr, add_one, &told().ran, nullptr, nullptr);
+                                ++told().ended;
+                            },
+                            &asked);
                         if (!joined_at_once) weft_unit_yield();
                         EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
-                        EXPECT_EQ(how, 0) << "kind " << kind << " in pool " << pool << ", joined at once " << joined_at_once << ", child first " << child_first;
+                        EXPECT_EQ(how, 0) << "kind " << kind << " in pool " << pool << ", joined at once "
+                                          << joined_at_once << ", child first " << child_first;
                         EXPECT_EQ(told().ended, 1);
                         EXPECT_EQ(told().ran, 2) << "what is ready runs before the end";
                     }
@@ -283,15 +299,20 @@ TEST_F(Fork, TheUnitsEndIsTheEndOfTheChild) {
 TEST_F(Fork, AUnitMayEndTheChildInItsMiddleAndCannotFinalize) {
     const Runtime runtime(2);
     int how = -1;
-    weft_ult_spawn(pool_of(1), [](void* raw) {
-        const pid_t child = fork_with_alarm();
-        if (child == 0) {
-            std::atexit([] { ++told().handlers; });
-            if (weft_finalize() == WEFT_WRONG_CONTEXT && std::string(weft_error_text()).find("fork") != std::string::npos) ++told().ended;
-            weft_unit_exit();
-        }
-        *static_cast<int*>(raw) = end_of(child);
-    }, &how, nullptr, nullptr);
+    weft_ult_spawn(
+        pool_of(1),
+        [](void* raw) {
+            const pid_t child = fork_with_alarm();
+            if (child == 0) {
+                std::atexit([] { ++told().handlers; });
+                if (weft_finalize() == WEFT_WRONG_CONTEXT &&
+                    std::string(weft_error_text()).find("fork") != std::string::npos)
+                    ++told().ended;
+                weft_unit_exit();
+            }
+            *static_cast<int*>(raw) = end_of(child);
+        },
+        &how, nullptr, nullptr);
     until([&how] { return *const_cast<volatile int*>(&how) != -1; });
     EXPECT_EQ(how, 0);
     EXPECT_EQ(told().ended, 1);
@@ -306,36 +327,41 @@ TEST_F(Fork, WhatTheUnitHasGoesAlong) {
     weft_unit_options named = options();
     named.name = "forks";
     {
-        const Ult unit([key, &how] {
-            weft_local_set(key, &told().ran);
-            weft_unit* const self = weft_unit_self();
-            const std::uint64_t id = value_of(weft_unit_id_get, self);
-            try {
-                throw std::runtime_error("kept");
-            } catch (const std::runtime_error&) {
-                errno = 77;
-                const pid_t child = fork_with_alarm();
-                if (child != 0) {
-                    how = end_of(child);
-                    weft_local_set(key, nullptr);
-                    return;
-                }
-                const int error = errno;
-                weft_sleep_for(1000);
-                for (int i = 0; i < 10; ++i) {
-                    weft_unit* other = nullptr;
-                    weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &other);
-                    if (value_of(weft_unit_id_get, other) == id) ++told().failed_at;
-                    weft_unit_join_free(other);
-                }
-                if (error == 77 && weft_unit_self() == self && value_of(weft_unit_id_get, self) == id && weft_local_get(key) == &told().ran) ++told().ended;
+        const Ult unit(
+            [key, &how] {
+                weft_local_set(key, &told().ran);
+                weft_unit* const self = weft_unit_self();
+                const std::uint64_t id = value_of(weft_unit_id_get, self);
                 try {
-                    throw;
-                } catch (const std::runtime_error& again) {
-                    if (std::string(again.what()) == "kept") ++told().ended;
+                    throw std::runtime_error("kept");
+                } catch (const std::runtime_error&) {
+                    errno = 77;
+                    const pid_t child = fork_with_alarm();
+                    if (child != 0) {
+                        how = end_of(child);
+                        weft_local_set(key, nullptr);
+                        return;
+                    }
+                    const int error = errno;
+                    weft_sleep_for(1000);
+                    for (int i = 0; i < 10; ++i) {
+                        weft_unit* other = nullptr;
+                        weft_tasklet_spawn(
+                            nullptr, [](void*) {}, nullptr, nullptr, &other);
+                        if (value_of(weft_unit_id_get, other) == id) ++told().failed_at;
+                        weft_unit_join_free(other);
+                    }
+                    if (error == 77 && weft_unit_self() == self && value_of(weft_unit_id_get, self) == id &&
+                        weft_local_get(key) == &told().ran)
+                        ++told().ended;
+                    try {
+                        throw;
+                    } catch (const std::runtime_error& again) {
+                        if (std::string(again.what()) == "kept") ++told().ended;
+                    }
                 }
-            }
-        }, &named, pool_of(1));
+            },
+            &named, pool_of(1));
     }
     EXPECT_EQ(how, 0);
     EXPECT_EQ(told().ended, 2);
@@ -394,24 +420,27 @@ TEST_F(Fork, FromAHostedUnit) {
     const weft_unit_options hosted = of_kind(WEFT_KIND_HOSTED);
     for (std::size_t rank : {0, 1}) {
         int how = -1;
-        const Ult unit([&how] {
-            own = 7;
-            weft_unit_yield();
-            const pthread_t self = pthread_self();
-            how = in_child([self] {
-                check(pthread_equal(pthread_self(), self) && own == 7);
-                tour();
-                check(own == 7);
-                const weft_unit_options another = of_kind(WEFT_KIND_HOSTED);
-                atomic<int> ran{0};
-                weft_unit* units[3];
-                for (weft_unit*& child : units) check(weft_ult_spawn(nullptr, add_one, &ran, &another, &child) == WEFT_OK);
-                check(weft_unit_join_free_many(units, 3) == WEFT_OK);
-                check(ran == 3 && setuid(getuid()) == 0);
-            });
-            EXPECT_EQ(own, 7);
-            weft_unit_yield();
-        }, &hosted, pool_of(rank));
+        const Ult unit(
+            [&how] {
+                own = 7;
+                weft_unit_yield();
+                const pthread_t self = pthread_self();
+                how = in_child([self] {
+                    check(pthread_equal(pthread_self(), self) && own == 7);
+                    tour();
+                    check(own == 7);
+                    const weft_unit_options another = of_kind(WEFT_KIND_HOSTED);
+                    atomic<int> ran{0};
+                    weft_unit* units[3];
+                    for (weft_unit*& child : units)
+                        check(weft_ult_spawn(nullptr, add_one, &ran, &another, &child) == WEFT_OK);
+                    check(weft_unit_join_free_many(units, 3) == WEFT_OK);
+                    check(ran == 3 && setuid(getuid()) == 0);
+                });
+                EXPECT_EQ(own, 7);
+                weft_unit_yield();
+            },
+            &hosted, pool_of(rank));
         EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
         EXPECT_TRUE(ended_well(how));
     }
@@ -470,7 +499,9 @@ TEST_F(Fork, AChildForksInItsTurn) {
             check(in_child(tour) == 0);
             weft_unit* other = nullptr;
             int inner = -1;
-            check(weft_ult_spawn(nullptr, [](void* raw) { *static_cast<int*>(raw) = in_child(tour); }, &inner, nullptr, &other) == WEFT_OK);
+            check(weft_ult_spawn(
+                      nullptr, [](void* raw) { *static_cast<int*>(raw) = in_child(tour); }, &inner, nullptr, &other) ==
+                  WEFT_OK);
             check(weft_unit_join_free(other) == WEFT_OK && inner == 0);
         });
     });
@@ -496,14 +527,17 @@ TEST_F(Fork, FromAnOsThreadThatIsNoStreamThereIsNoRuntime) {
 TEST_F(Fork, FromABlockingCallWhoseEndIsTheEndOfTheChild) {
     const Runtime runtime(1);
     int how = -1;
-    EXPECT_EQ(weft_blocking([](void* raw) {
-        const pid_t child = fork_with_alarm();
-        if (child == 0) {
-            if (!weft_initialized()) ++told().ended;
-            return;
-        }
-        *static_cast<int*>(raw) = end_of(child);
-    }, &how), WEFT_OK);
+    EXPECT_EQ(weft_blocking(
+                  [](void* raw) {
+                      const pid_t child = fork_with_alarm();
+                      if (child == 0) {
+                          if (!weft_initialized()) ++told().ended;
+                          return;
+                      }
+                      *static_cast<int*>(raw) = end_of(child);
+                  },
+                  &how),
+              WEFT_OK);
     EXPECT_EQ(how, 0);
     EXPECT_EQ(told().ended, 1);
 }
@@ -521,12 +555,14 @@ TEST_F(Fork, AfterTheRuntimeHasEndedThereIsNothingToDo) {
 TEST_F(Fork, TheChildMayReplaceItsProgram) {
     const Runtime runtime(2);
     int how = -1;
-    const Ult unit([&how] {
-        how = in_child([] {
-            execl("/bin/true", "true", static_cast<char*>(nullptr));
-            check(false);
-        });
-    }, nullptr, pool_of(1));
+    const Ult unit(
+        [&how] {
+            how = in_child([] {
+                execl("/bin/true", "true", static_cast<char*>(nullptr));
+                check(false);
+            });
+        },
+        nullptr, pool_of(1));
     EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
     EXPECT_EQ(how, 0);
 }
@@ -536,16 +572,17 @@ TEST_F(Fork, InTheMiddleOfAFork) {
     int how = -1;
     const Ult unit([&how] {
         how = in_child([] {   // the second branch of this lies in the ring, and in that of the grandchild
-            const auto [first, second] = weft::invoke([] { return in_child([] {
-                check(fib(8) == 21);
-            }); }, [] { return fib(5); });
+            const auto [first, second] =
+                weft::invoke([] { return in_child([] { check(fib(8) == 21); }); }, [] { return fib(5); });
             check(first == 0 && second == 5);
         });
-        const auto [child, five] = weft::invoke([] {
-            const pid_t forked = fork_with_alarm();
-            if (forked == 0) return 0;
-            return end_of(forked);
-        }, [] { return fib(5); });
+        const auto [child, five] = weft::invoke(
+            [] {
+                const pid_t forked = fork_with_alarm();
+                if (forked == 0) return 0;
+                return end_of(forked);
+            },
+            [] { return fib(5); });
         if (child == 0 && five == 5) ++told().ended;   // the child comes here, too, and joins what is its own now
     });
     EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
@@ -553,29 +590,37 @@ TEST_F(Fork, InTheMiddleOfAFork) {
     EXPECT_EQ(told().ended, 2);
 }
 
-// With two streams the first branch's sibling is shown at once, and the other stream sleeps or is paused: nobody has taken it.
+// With two streams the first branch's sibling is shown at once, and the other stream sleeps or is paused: nobody has
+// taken it.
 TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
     const Runtime runtime(2);
     ASSERT_EQ(weft_stream_suspend(weft_stream_at(1)), WEFT_OK);
     int how = -1;
     static weft_event others_too;
     others_too = WEFT_EVENT_INIT;
-    const Ult other([] {
-        const pid_t parent = getpid();
-        weft::invoke([] { weft_event_wait(&others_too, nullptr); }, [parent] {
-            if (getpid() != parent) ++told().ran;   // which is nothing of the child's
-        });
-    }, nullptr, pool_of(0));
-    const Ult unit([&how] {
-        const auto [child, five] = weft::invoke([] {
-            weft_unit_yield();
-            const pid_t forked = fork_with_alarm();
-            return forked == 0 ? -2 : end_of(forked);
-        }, [] { return fib(5); });
-        weft_sleep_for(3'000'000);   // while the stream looks for something to run
-        if (child == -2 && five == 5) ++told().ended;
-        how = child;
-    }, nullptr, pool_of(0));
+    const Ult other(
+        [] {
+            const pid_t parent = getpid();
+            weft::invoke([] { weft_event_wait(&others_too, nullptr); },
+                         [parent] {
+                             if (getpid() != parent) ++told().ran;   // which is nothing of the child's
+                         });
+        },
+        nullptr, pool_of(0));
+    const Ult unit(
+        [&how] {
+            const auto [child, five] = weft::invoke(
+                [] {
+                    weft_unit_yield();
+                    const pid_t forked = fork_with_alarm();
+                    return forked == 0 ? -2 : end_of(forked);
+                },
+                [] { return fib(5); });
+            weft_sleep_for(3'000'000);   // while the stream looks for something to run
+            if (child == -2 && five == 5) ++told().ended;
+            how = child;
+        },
+        nullptr, pool_of(0));
     EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
     EXPECT_EQ(weft_event_set(&others_too, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_join(other.handle()), WEFT_OK);
@@ -592,11 +637,13 @@ TEST_F(Fork, InAnArenaTheUnitComesOutOfItAlone) {
     const Ult unit([&] {
         int five = 0;
         const int child = arena.execute([&five] {
-            const auto both = weft::invoke([] {
-                weft_unit_yield();   // which shows the other branch
-                const pid_t forked = fork_with_alarm();
-                return forked == 0 ? -2 : end_of(forked);
-            }, [] { return fib(5); });
+            const auto both = weft::invoke(
+                [] {
+                    weft_unit_yield();   // which shows the other branch
+                    const pid_t forked = fork_with_alarm();
+                    return forked == 0 ? -2 : end_of(forked);
+                },
+                [] { return fib(5); });
             five = static_cast<int>(both.second);
             return both.first;
         });
@@ -612,15 +659,19 @@ TEST_F(Fork, FromAMemberOfATeam) {
     const Runtime runtime(2);
     static atomic<int> how{-1};
     how = -1;
-    EXPECT_EQ(weft_spmd(4, [](void*) {
-        if (weft_spmd_member() != 2) return;
-        const pid_t child = fork_with_alarm();
-        if (child == 0) {
-            told().failed_at = line_of(tour);
-            return;   // the others are the parent's
-        }
-        how = end_of(child);
-    }, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_spmd(
+                  4,
+                  [](void*) {
+                      if (weft_spmd_member() != 2) return;
+                      const pid_t child = fork_with_alarm();
+                      if (child == 0) {
+                          told().failed_at = line_of(tour);
+                          return;   // the others are the parent's
+                      }
+                      how = end_of(child);
+                  },
+                  nullptr),
+              WEFT_OK);
     EXPECT_EQ(how, 0);
     EXPECT_EQ(told().failed_at, 0);
 }
@@ -660,12 +711,14 @@ TEST_F(Fork, TheChildOfABoundStreamHasAllCpus) {
     static int count;
     count = CPU_COUNT(&before);
     int how = -1;
-    const Ult unit([&how] {
-        how = in_child([] {
-            cpu_set_t now;
-            check(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_COUNT(&now) == count);
-        });
-    }, nullptr, pool_of(1));
+    const Ult unit(
+        [&how] {
+            how = in_child([] {
+                cpu_set_t now;
+                check(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_COUNT(&now) == count);
+            });
+        },
+        nullptr, pool_of(1));
     EXPECT_EQ(weft_unit_join(unit.handle()), WEFT_OK);
     EXPECT_TRUE(ended_well(how));
 }
@@ -691,7 +744,8 @@ TEST_F(Fork, DumpsAtASignalGoOn) {
             raise(SIGUSR2);
             check(false);
         });
-    }).join();
+    })
+        .join();
     EXPECT_EQ(how, 1000 + SIGUSR2);
 }
 
@@ -703,7 +757,9 @@ TEST_F(Fork, WithoutMemoryTheChildMayReplaceItsProgramOrEnd) {
             static int left;
             const weft_unit_options asked = of_kind(kind);
             int how = -1, how_ended = -1;
-            auto refuse = [](weft::os::Door door) { return (door == weft::os::Door::allocate || door == weft::os::Door::map) && left-- == 0; };
+            auto refuse = [](weft::os::Door door) {
+                return (door == weft::os::Door::allocate || door == weft::os::Door::map) && left-- == 0;
+            };
             auto forks = [&](int* to, bool replaces) {
                 return [=] {
                     std::fflush(nullptr);
@@ -730,7 +786,8 @@ TEST_F(Fork, WithoutMemoryTheChildMayReplaceItsProgramOrEnd) {
 
 // Others are in the middle of everything while a unit forks.
 TEST_F(Fork, WithAllLocksBusy) {
-    if (weft::config::address_sanitizer) GTEST_SKIP() << "the sanitizer's allocator does not survive a fork while another OS thread allocates";
+    if (weft::config::address_sanitizer)
+        GTEST_SKIP() << "the sanitizer's allocator does not survive a fork while another OS thread allocates";
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_SHARED;   // from which no stream takes units along to its end
     const Runtime runtime(settings);
@@ -762,39 +819,51 @@ TEST_F(Fork, WithAllLocksBusy) {
         weft_counter_read("/stacks/count/live", &live);
     });
     weft_unit* busy[3];
-    weft_ult_spawn(pool_of(1), [](void*) {
-        while (!stop.load()) {
-            fib(8);
-            weft_sleep_for(10'000);
-        }
-    }, nullptr, nullptr, &busy[0]);
-    weft_ult_spawn(pool_of(1), [](void*) {
-        atomic<int> members{0};
-        while (!stop.load()) {
-            weft_spmd(2, add_one, &members);
-            weft_blocking(add_one, &members);
-            weft_unit_yield();
-        }
-    }, nullptr, nullptr, &busy[1]);
-    weft_ult_spawn(pool_of(1), [](void* pool) {
-        while (!stop.load()) {
-            weft_unit* unit = nullptr;
-            weft_ult_spawn(static_cast<weft_pool*>(pool), [](void*) {}, nullptr, nullptr, &unit);
-            weft_unit_migrate_to_pool(unit, pool_of(1));
-            weft_unit* popped = nullptr;
-            weft_pool_pop(static_cast<weft_pool*>(pool), &popped);
-            if (popped != nullptr) weft_pool_push(pool_of(1), popped);
-            weft_unit_join_free(unit);
-            weft_unit_yield();
-        }
-    }, shared, nullptr, &busy[2]);
-    const Ult forks([] {
-        for (int i = 0; i < 200 && !testing::Test::HasFailure(); ++i) {
-            EXPECT_TRUE(ended_well(in_child(tour))) << "of child " << i;
-            weft_unit_yield();
-        }
-        stop = true;
-    }, nullptr, pool_of(0));
+    weft_ult_spawn(
+        pool_of(1),
+        [](void*) {
+            while (!stop.load()) {
+                fib(8);
+                weft_sleep_for(10'000);
+            }
+        },
+        nullptr, nullptr, &busy[0]);
+    weft_ult_spawn(
+        pool_of(1),
+        [](void*) {
+            atomic<int> members{0};
+            while (!stop.load()) {
+                weft_spmd(2, add_one, &members);
+                weft_blocking(add_one, &members);
+                weft_unit_yield();
+            }
+        },
+        nullptr, nullptr, &busy[1]);
+    weft_ult_spawn(
+        pool_of(1),
+        [](void* pool) {
+            while (!stop.load()) {
+                weft_unit* unit = nullptr;
+                weft_ult_spawn(
+                    static_cast<weft_pool*>(pool), [](void*) {}, nullptr, nullptr, &unit);
+                weft_unit_migrate_to_pool(unit, pool_of(1));
+                weft_unit* popped = nullptr;
+                weft_pool_pop(static_cast<weft_pool*>(pool), &popped);
+                if (popped != nullptr) weft_pool_push(pool_of(1), popped);
+                weft_unit_join_free(unit);
+                weft_unit_yield();
+            }
+        },
+        shared, nullptr, &busy[2]);
+    const Ult forks(
+        [] {
+            for (int i = 0; i < 200 && !testing::Test::HasFailure(); ++i) {
+                EXPECT_TRUE(ended_well(in_child(tour))) << "of child " << i;
+                weft_unit_yield();
+            }
+            stop = true;
+        },
+        nullptr, pool_of(0));
     EXPECT_EQ(weft_unit_join(forks.handle()), WEFT_OK);
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(weft_unit_join_free_many(busy, 3), WEFT_OK);
@@ -809,31 +878,33 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
         weft_unit_options own = options();
         own.own_float = true;
         std::fesetround(FE_TOWARDZERO);   // the stream's
-        Ult forks([&] {
-            std::fesetround(FE_UPWARD);
-            EXPECT_TRUE(ended_well(in_child([by_setting] {
-                check(std::fegetround() == FE_UPWARD);
-                const int others = by_setting ? FE_UPWARD : FE_TOWARDZERO;
-                int begins = -1, after = -1;
-                Ult next([&] { begins = std::fegetround(); });   // which a joiner might call
-                check(next.free() == WEFT_OK && begins == others);
-                {
-                    Ult other([&] {
-                        begins = std::fegetround();
-                        if (!by_setting) return;
-                        std::fesetround(FE_DOWNWARD);
-                        weft_unit_yield();
-                        after = std::fegetround();
-                    });
-                    for (int i = 0; i < 3; ++i) weft_unit_yield();
+        Ult forks(
+            [&] {
+                std::fesetround(FE_UPWARD);
+                EXPECT_TRUE(ended_well(in_child([by_setting] {
                     check(std::fegetround() == FE_UPWARD);
-                    check(other.free() == WEFT_OK);
-                }
-                check(begins == others && (!by_setting || after == FE_DOWNWARD));
-                check(std::fegetround() == FE_UPWARD);
-            })));
-            EXPECT_EQ(std::fegetround(), FE_UPWARD);
-        }, &own);
+                    const int others = by_setting ? FE_UPWARD : FE_TOWARDZERO;
+                    int begins = -1, after = -1;
+                    Ult next([&] { begins = std::fegetround(); });   // which a joiner might call
+                    check(next.free() == WEFT_OK && begins == others);
+                    {
+                        Ult other([&] {
+                            begins = std::fegetround();
+                            if (!by_setting) return;
+                            std::fesetround(FE_DOWNWARD);
+                            weft_unit_yield();
+                            after = std::fegetround();
+                        });
+                        for (int i = 0; i < 3; ++i) weft_unit_yield();
+                        check(std::fegetround() == FE_UPWARD);
+                        check(other.free() == WEFT_OK);
+                    }
+                    check(begins == others && (!by_setting || after == FE_DOWNWARD));
+                    check(std::fegetround() == FE_UPWARD);
+                })));
+                EXPECT_EQ(std::fegetround(), FE_UPWARD);
+            },
+            &own);
         EXPECT_EQ(forks.free(), WEFT_OK);
         EXPECT_EQ(std::fegetround(), FE_TOWARDZERO);
         std::fesetround(FE_TONEAREST);

@@ -21,20 +21,24 @@ bool holds_at_last(Condition condition) {
     return true;
 }
 
-// Forks g, and keeps the caller's hart until another one has begun it; it forks again and again, because only then it hears that it is asked.
+// Forks g, and keeps the caller's hart until another one has begun it; it forks again and again, because only then it
+// hears that it is asked.
 template <class G>
-auto have_taken(G g, std::function<void()> then = [] {}) {
+auto have_taken(
+    G g, std::function<void()> then = [] {}) {
     atomic<bool> begun{false};
-    return weft::invoke([&] {
-        EXPECT_TRUE(holds_at_last([&] {
-            weft::invoke([] {}, [] {});
-            return begun.load();
-        }));
-        then();
-    }, [&] {
-        begun.store(true);
-        return g();
-    });
+    return weft::invoke(
+        [&] {
+            EXPECT_TRUE(holds_at_last([&] {
+                weft::invoke([] {}, [] {});
+                return begun.load();
+            }));
+            then();
+        },
+        [&] {
+            begun.store(true);
+            return g();
+        });
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -1,4 +1,5 @@
-// The runtime that starts by itself, when a guest comes and there is none. It stays as long as the process, so there is no other in this one.
+// The runtime that starts by itself, when a guest comes and there is none. It stays as long as the process, so there is
+// no other in this one.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -131,12 +132,17 @@ TEST(GuestAlone, ManyShareMutexesAndTeams) {
     with_plain_threads(12, [&](int) {
         for (int round = 0; round < 4; ++round) {
             Inside in;
-            EXPECT_EQ(weft_spmd(3, [](void* raw) {
-                auto& to = *static_cast<Sum*>(raw);
-                EXPECT_EQ(weft_mutex_lock(&to.mutex), WEFT_OK);
-                ++to.value;
-                EXPECT_EQ(weft_mutex_unlock(&to.mutex), WEFT_OK);
-            }, &sum), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_spmd(
+                          3,
+                          [](void* raw) {
+                              auto& to = *static_cast<Sum*>(raw);
+                              EXPECT_EQ(weft_mutex_lock(&to.mutex), WEFT_OK);
+                              ++to.value;
+                              EXPECT_EQ(weft_mutex_unlock(&to.mutex), WEFT_OK);
+                          },
+                          &sum),
+                      WEFT_OK)
+                << weft_error_text();
         }
     });
     EXPECT_EQ(sum.value, 12 * 4 * 3);
@@ -153,9 +159,14 @@ TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
         with_plain_threads(threads, [](int self) {
             if (self % 2 != 0) {
                 for (int i = 0; i < 6; ++i) {
-                    EXPECT_EQ(weft_spmd(3, [](void*) {
-                        for (int nap = 0; nap < 3; ++nap) EXPECT_EQ(weft_sleep_for(100'000 * (1 + weft_spmd_member())), WEFT_OK);
-                    }, nullptr), WEFT_OK);
+                    EXPECT_EQ(weft_spmd(
+                                  3,
+                                  [](void*) {
+                                      for (int nap = 0; nap < 3; ++nap)
+                                          EXPECT_EQ(weft_sleep_for(100'000 * (1 + weft_spmd_member())), WEFT_OK);
+                                  },
+                                  nullptr),
+                              WEFT_OK);
                 }
                 return;
             }
@@ -163,16 +174,20 @@ TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
             for (auto& ends : team.ends) ASSERT_EQ(pipe(ends), 0);
             EXPECT_EQ(weft_barrier_init(&team.barrier, members, nullptr, nullptr), WEFT_OK);
             for (int i = 0; i < 2; ++i) {
-                EXPECT_EQ(weft_spmd(members, [](void* raw) {
-                    auto& of = *static_cast<Team*>(raw);
-                    const auto number = static_cast<std::size_t>(weft_spmd_member());
-                    char byte = 0;
-                    for (int k = 0; k < 3; ++k) EXPECT_GE(weft_barrier_wait(&of.barrier), 0);
-                    if (number != 0) {
-                        EXPECT_EQ(read(of.ends[number][0], &byte, 1), 1);
-                    }
-                    EXPECT_EQ(write(of.ends[(number + 1) % members][1], &byte, 1), 1);
-                }, &team), WEFT_OK);
+                EXPECT_EQ(weft_spmd(
+                              members,
+                              [](void* raw) {
+                                  auto& of = *static_cast<Team*>(raw);
+                                  const auto number = static_cast<std::size_t>(weft_spmd_member());
+                                  char byte = 0;
+                                  for (int k = 0; k < 3; ++k) EXPECT_GE(weft_barrier_wait(&of.barrier), 0);
+                                  if (number != 0) {
+                                      EXPECT_EQ(read(of.ends[number][0], &byte, 1), 1);
+                                  }
+                                  EXPECT_EQ(write(of.ends[(number + 1) % members][1], &byte, 1), 1);
+                              },
+                              &team),
+                          WEFT_OK);
                 char byte;
                 EXPECT_EQ(read(team.ends[0][0], &byte, 1), 1);
             }
@@ -188,14 +203,18 @@ TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
 TEST(GuestAlone, TeamsAndDomainsAreForThreadsThatHaveNotEntered) {
     with_plain_threads(6, [](int) {
         atomic<int> ran{0};
-        EXPECT_EQ(weft_spmd(5, [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &ran), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_spmd(
+                      5, [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &ran),
+                  WEFT_OK)
+            << weft_error_text();
         EXPECT_EQ(ran.load(), 5);
         EXPECT_EQ(weft_unit_self(), nullptr);
         weft_domain_ops ops{};
         ops.size = sizeof ops;
         weft_unit* ready = nullptr;
         ops.enter = [](void* raw) {
-            if (weft_unit* const unit = std::exchange(*static_cast<weft_unit**>(raw), nullptr)) weft_context_resume(unit);
+            if (weft_unit* const unit = std::exchange(*static_cast<weft_unit**>(raw), nullptr))
+                weft_context_resume(unit);
         };
         ops.unblock = [](void* raw, weft_unit* unit) { *static_cast<weft_unit**>(raw) = unit; };
         weft_domain* domain = nullptr;
@@ -212,7 +231,10 @@ TEST(GuestAlone, ArenasAreForThreadsThatHaveNotEntered) {
     weft::arena arena;
     with_plain_threads(6, [&](int) {
         std::vector<int> numbers(20'000);
-        arena.execute([&] { weft::parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t i) { numbers[i] = static_cast<int>(i); }); });
+        arena.execute([&] {
+            weft::parallel_for(std::size_t{0}, numbers.size(),
+                               [&](std::size_t i) { numbers[i] = static_cast<int>(i); });
+        });
         EXPECT_EQ(std::accumulate(numbers.begin(), numbers.end(), 0L), 199'990'000L);
         EXPECT_EQ(weft_unit_self(), nullptr);
     });
@@ -224,7 +246,8 @@ TEST(GuestAlone, UsesNoProcessorTimeWhileNobodyIsInside) {
     const auto used_us = [] {
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
-        return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000 + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+        return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1'000'000 + usage.ru_utime.tv_usec +
+               usage.ru_stime.tv_usec;
     };
     const long before = used_us();
     usleep(200'000);
@@ -233,7 +256,8 @@ TEST(GuestAlone, UsesNoProcessorTimeWhileNobodyIsInside) {
 
 [[noreturn]] void enter_under_settings() {
     setenv("WEFT_STREAMS", "many", 1);
-    const bool refused = weft_guest_enter() == WEFT_ENVIRONMENT && !weft_initialized() && weft_guest_leave() == WEFT_WRONG_STATE;
+    const bool refused =
+        weft_guest_enter() == WEFT_ENVIRONMENT && !weft_initialized() && weft_guest_leave() == WEFT_WRONG_STATE;
     setenv("WEFT_STREAMS", "3", 1);
     const bool entered = weft_guest_enter() == WEFT_OK && weft_stream_count() == 3 && weft_guest_leave() == WEFT_OK;
     std::exit(refused && entered ? 7 : 1);
@@ -263,4 +287,4 @@ TEST(GuestAloneDeathTest, AProcessEndsWithGuestsInside) {
     EXPECT_EXIT(exit_while_some_are_inside(), testing::ExitedWithCode(7), "");
 }
 
-}  // namespace
+}   // namespace

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "test/behaviour/atomic.hpp"
-#include "test/behaviour/forks.hpp"
 #include "test/behaviour/cpus.hpp"
+#include "test/behaviour/forks.hpp"
 #include "test/behaviour/guests.hpp"
 
 namespace {
@@ -68,7 +68,8 @@ TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
         const Identity before = Identity::now();
         const auto expect_own = [&] {
             Identity now = Identity::now();
-            now.stack = before.stack;   // it may have run contexts of others while it waited, also for its turn to come in
+            // it may have run contexts of others while it waited, also for its turn to come in
+            now.stack = before.stack;
             EXPECT_EQ(now, before);
         };
         for (int round = 0; round < 5; ++round) {
@@ -76,7 +77,9 @@ TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
             expect_own();
             weft_barrier barrier;
             EXPECT_EQ(weft_barrier_init(&barrier, 4, nullptr, nullptr), WEFT_OK);
-            EXPECT_EQ(weft_spmd(4, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier), WEFT_OK);
+            EXPECT_EQ(weft_spmd(
+                          4, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier),
+                      WEFT_OK);
             EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
             EXPECT_EQ(weft_unit_yield(), WEFT_OK);
             expect_own();
@@ -103,18 +106,22 @@ TEST(GuestIdentity, IsNotInheritedByTheThreadsThatCarryForDomains) {
             int all;
             atomic<int> others{0};
         } seen{os_thread(), CPU_COUNT(&all)};
-        EXPECT_EQ(weft_spmd(4, [](void* raw) {
-            auto& to = *static_cast<Seen*>(raw);
-            for (int i = 0; i < 100'000 && to.others.load() == 0; ++i) {
-                if (!pthread_equal(os_thread(), to.here)) {
-                    cpu_set_t now;
-                    pthread_getaffinity_np(pthread_self(), sizeof now, &now);
-                    EXPECT_EQ(CPU_COUNT(&now), to.all);
-                    ++to.others;
-                }
-                weft_unit_yield();
-            }
-        }, &seen), WEFT_OK);
+        EXPECT_EQ(weft_spmd(
+                      4,
+                      [](void* raw) {
+                          auto& to = *static_cast<Seen*>(raw);
+                          for (int i = 0; i < 100'000 && to.others.load() == 0; ++i) {
+                              if (!pthread_equal(os_thread(), to.here)) {
+                                  cpu_set_t now;
+                                  pthread_getaffinity_np(pthread_self(), sizeof now, &now);
+                                  EXPECT_EQ(CPU_COUNT(&now), to.all);
+                                  ++to.others;
+                              }
+                              weft_unit_yield();
+                          }
+                      },
+                      &seen),
+                  WEFT_OK);
         EXPECT_NE(seen.others.load(), 0);
         pthread_setaffinity_np(pthread_self(), sizeof all, &all);
     });
@@ -149,4 +156,4 @@ TEST(GuestIdentity, ADumpTellsWhoIsInside) {
     EXPECT_EQ(weft_latch_count_down(&end, 1), WEFT_OK);
     thread.join();
 }
-}  // namespace
+}   // namespace

@@ -123,7 +123,8 @@ TEST(Guest, AUnitIsInsideAlready) {
 
 TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
     weft_settings settings = with_streams(1);
-    settings.rescue = WEFT_RESCUE_IGNORE;   // or one that is inside and gets no CPU for long is taken for one that waits, and another let in
+    // or one that is inside and gets no CPU for long is taken for one that waits, and another let in
+    settings.rescue = WEFT_RESCUE_IGNORE;
     Runtime runtime(settings);
     const int limit = static_cast<int>(weft_hart_limit());
     constexpr int rounds = 30;
@@ -143,7 +144,8 @@ TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
     EXPECT_EQ(been, std::vector<int>(16, rounds));
 }
 
-// Two come and go for the one hart that is left, and then wait for each other outside, where nobody sees to guests any more.
+// Two come and go for the one hart that is left, and then wait for each other outside, where nobody sees to guests any
+// more.
 TEST(Guest, ThatGoesLeavesNobodyWaitingForAHart) {
     Runtime runtime;
     constexpr int rounds = 12;
@@ -258,7 +260,10 @@ TEST(Guest, CallsTeamsAtTheSameTimeAsOthers) {
                 weft_barrier_wait(&barrier);
             };
             const auto here = os_thread();
-            EXPECT_EQ(weft_spmd(4, [](void* raw) { (*static_cast<decltype(body)*>(raw))(); }, &body), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_spmd(
+                          4, [](void* raw) { (*static_cast<decltype(body)*>(raw))(); }, &body),
+                      WEFT_OK)
+                << weft_error_text();
             EXPECT_TRUE(pthread_equal(here, os_thread()));
         }
     });
@@ -281,11 +286,14 @@ struct SmallDomain {
             auto& self = *static_cast<SmallDomain*>(raw);
             std::lock_guard guard(self.lock);
             if (self.fresh != nullptr) {
-                weft_context_run(std::exchange(self.fresh, nullptr), [](void* of) {
-                    auto& in = *static_cast<SmallDomain*>(of);
-                    ++in.ran;
-                    weft_latch_count_down(in.done, 1);
-                }, raw);
+                weft_context_run(
+                    std::exchange(self.fresh, nullptr),
+                    [](void* of) {
+                        auto& in = *static_cast<SmallDomain*>(of);
+                        ++in.ran;
+                        weft_latch_count_down(in.done, 1);
+                    },
+                    raw);
             } else if (!self.ready.empty()) {
                 weft_context_resume(self.ready.back());
                 self.ready.pop_back();
@@ -335,7 +343,11 @@ TEST(Guest, GoesOnThoughAChildThatRanFirstTakesItsHartIntoADomain) {
         options.kind = WEFT_KIND_FULL;
         options.child_first = true;
         weft_unit* child = nullptr;
-        const auto team_of_one = [](void*) { EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_OK); };
+        const auto team_of_one = [](void*) {
+            EXPECT_EQ(weft_spmd(
+                          1, [](void*) {}, nullptr),
+                      WEFT_OK);
+        };
         ASSERT_EQ(weft_ult_spawn(nullptr, team_of_one, nullptr, &options, &child), WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     });
@@ -350,7 +362,9 @@ TEST(Guest, IsNotCountedAmongTheCarriersOfTheRuntime) {
     });
     weft_barrier barrier;
     ASSERT_EQ(weft_barrier_init(&barrier, 2, nullptr, nullptr), WEFT_OK);
-    EXPECT_EQ(weft_spmd(2, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier), WEFT_OK);
+    EXPECT_EQ(weft_spmd(
+                  2, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier),
+              WEFT_OK);
     EXPECT_LE(counter("/harts/count/carriers"), weft_hart_limit());
 }
 
@@ -453,7 +467,8 @@ TEST(Guest, FinalizeIsRefusedAsLongAsOneIsInside) {
     EXPECT_NE(std::string(weft_error_text()).find("1 guest"), std::string::npos) << weft_error_text();
     EXPECT_EQ(weft_latch_count_down(&out, 1), WEFT_OK);
     weft_status status;
-    while ((status = weft_finalize()) == WEFT_BUSY) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // there may be one hart
+    // there may be one hart
+    while ((status = weft_finalize()) == WEFT_BUSY) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);
     EXPECT_EQ(status, WEFT_OK) << weft_error_text();
     thread.join();
 }
@@ -496,7 +511,9 @@ TEST(Guest, ItsStreamIsNoneOfTheProgramsToStopOrBind) {
         EXPECT_EQ(weft_stream_bind_hart(self, 0), WEFT_WRONG_CONTEXT);
         EXPECT_EQ(weft_stream_bind_cpus(self, "0"), WEFT_WRONG_CONTEXT);
         EXPECT_EQ(weft_stream_unbind(self), WEFT_WRONG_CONTEXT);
-        EXPECT_EQ(weft_stream_post(self, [](void*) {}, nullptr), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_stream_post(
+                      self, [](void*) {}, nullptr),
+                  WEFT_WRONG_CONTEXT);
         weft_sched* sched = nullptr;
         EXPECT_EQ(weft_stream_sched_get(self, &sched), WEFT_OK);
         EXPECT_EQ(weft_stream_sched_set(self, sched), WEFT_WRONG_CONTEXT);
@@ -506,10 +523,13 @@ TEST(Guest, ItsStreamIsNoneOfTheProgramsToStopOrBind) {
         weft_unit_options options = weft_test::options();
         options.bound = true;
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit), WEFT_WRONG_CONTEXT);
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &options, &unit),
+                  WEFT_WRONG_CONTEXT);
         weft_unit* const guest = weft_unit_self();
         EXPECT_EQ(weft_unit_join(guest), WEFT_WRONG_STATE);
-        EXPECT_EQ(weft_unit_migrate_to_pool(guest, pool), weft::config::migration ? WEFT_WRONG_STATE : WEFT_UNSUPPORTED);
+        EXPECT_EQ(weft_unit_migrate_to_pool(guest, pool),
+                  weft::config::migration ? WEFT_WRONG_STATE : WEFT_UNSUPPORTED);
         EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
     });
 }
@@ -548,4 +568,4 @@ TEST(Guest, IsInsideForTheTimeOfAScope) {
     });
 }
 
-}  // namespace
+}   // namespace

@@ -54,7 +54,8 @@ TEST(Guest, ThatSleepsGoesOnInTimeThoughAContextYieldsOnItsThread) {
         domain.create();
         const auto member = [](void* raw) { until([&] { return static_cast<atomic<bool>*>(raw)->load(); }); };
         weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, domain.domain), member, &over, nullptr, &unit), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, domain.domain), member, &over, nullptr, &unit),
+                  WEFT_OK);
         EXPECT_EQ(weft_domain_request(domain.domain, 1), WEFT_OK);
         for (int i = 0; i < 3; ++i) EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
         over = true;
@@ -96,11 +97,12 @@ void make_way_until(Condition condition) {
     }
 }
 
-// A team of a domain's looks for each other, and a guest for the team, as OpenBLAS' threads do: without a call that tells of it. The team needs all harts at once, and has them only while the guest has none.
+// A team of a domain's looks for each other, and a guest for the team, as OpenBLAS' threads do: without a call that
+// tells of it. The team needs all harts at once, and has them only while the guest has none.
 TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
     weft_settings settings = with_streams(1);
     settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon
-    settings.slice_ns = 1'000'000'000;     // or the guest would have its turn by that
+    settings.slice_ns = 1'000'000'000;      // or the guest would have its turn by that
     struct Team {
         Created domain;   // until the last hart has left, with the runtime
         int count = static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8));
@@ -123,7 +125,10 @@ TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
             make_way_until([&] { return of.seen.load(); });
             EXPECT_EQ(weft_latch_count_down(&of.done, 1), WEFT_OK);
         };
-        for (int i = 0; i < team.count; ++i) EXPECT_EQ(weft_ult_spawn(value_of(weft_domain_pool_get, team.domain.domain), member, &team, nullptr, nullptr), WEFT_OK);
+        for (int i = 0; i < team.count; ++i)
+            EXPECT_EQ(
+                weft_ult_spawn(value_of(weft_domain_pool_get, team.domain.domain), member, &team, nullptr, nullptr),
+                WEFT_OK);
         EXPECT_EQ(weft_domain_request(team.domain.domain, team.count), WEFT_OK);
         make_way_until([&] { return team.running.load() == team.count; });
         team.seen.store(true);
@@ -169,4 +174,4 @@ TEST(Guest, SharesMutexesAndConditionsWithUnits) {
     EXPECT_EQ(taken, 4 * each);
 }
 
-}  // namespace
+}   // namespace

@@ -38,13 +38,14 @@ private:
 // Steps of a thread that the test has done one after the other.
 class Stepwise {
 public:
-    explicit Stepwise(std::vector<std::function<void()>> steps) : thread_([this, steps = std::move(steps)] {
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            while (allowed_.load() <= i) std::this_thread::yield();
-            steps[i]();
-            ++done_;
-        }
-    }) {}
+    explicit Stepwise(std::vector<std::function<void()>> steps)
+        : thread_([this, steps = std::move(steps)] {
+              for (std::size_t i = 0; i < steps.size(); ++i) {
+                  while (allowed_.load() <= i) std::this_thread::yield();
+                  steps[i]();
+                  ++done_;
+              }
+          }) {}
     ~Stepwise() { thread_.join(); }
     void begin() { ++allowed_; }
     std::size_t done() const { return done_.load(); }
@@ -64,13 +65,15 @@ void until_it_waits(const atomic<bool>& about_to) {
     must_happen("a guest waits", [&] { return about_to.load() && counter("/harts/count/granted") == 0; });
 }
 
-// It is about to say that its hart is loose, or has said so and not looked whether somebody lacks one, when all others are taken.
+// It is about to say that its hart is loose, or has said so and not looked whether somebody lacks one, when all others
+// are taken.
 TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
     for (const Probe where : {Probe::guest_leaves, Probe::guest_left_loose}) {
         Stepwise leaver({[] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); }, [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); },
-                         [] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); }, [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
+                         [] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); },
+                         [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
         with_threads(1, [&](int) {
             leaver.step();
             {
@@ -79,8 +82,11 @@ TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
                 left.await();
                 Harts all;
                 if (where == Probe::guest_leaves) {
-                    must_happen("all others are taken", [&] { return all.come() == weft_hart_limit() && all.inside() + 1 == weft_hart_limit(); });
-                    for (int i = 0; i < 200; ++i) std::this_thread::yield();   // the last one waits soon, and if not, it finds a loose one
+                    must_happen("all others are taken", [&] {
+                        return all.come() == weft_hart_limit() && all.inside() + 1 == weft_hart_limit();
+                    });
+                    // the last one waits soon, and if not, it finds a loose one
+                    for (int i = 0; i < 200; ++i) std::this_thread::yield();
                     left.let_go();
                 }
                 must_happen("all harts are taken", [&] { return all.inside() == weft_hart_limit(); });
@@ -129,16 +135,19 @@ TEST(GuestWindows, AThreadEndsWhileTheHartThatItHasLeftIsTaken) {
     });
 }
 
-// Its unit can go on, and is about to ask, when its stream is about to give the hart back: either the one sees the other, or the other way round.
+// Its unit can go on, and is about to ask, when its stream is about to give the hart back: either the one sees the
+// other, or the other way round.
 TEST(GuestWindows, AUnitThatBecomesReadyWhileItsHartIsGivenBackGoesOn) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
     weft_event event = WEFT_EVENT_INIT;
     const void* stream = nullptr;
     Stepwise guest({[&] {
-        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
-        stream = weft::os::local();
-    }, [&] { EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK); }, [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
+                        EXPECT_EQ(weft_guest_enter(), WEFT_OK);
+                        stream = weft::os::local();
+                    },
+                    [&] { EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK); },
+                    [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
     with_threads(1, [&](int) {
         guest.step();
         Stop gives(Probe::guest_gives, stream);
@@ -151,7 +160,8 @@ TEST(GuestWindows, AUnitThatBecomesReadyWhileItsHartIsGivenBackGoesOn) {
     });
 }
 
-// Who wakes it is stopped before he has asked for a hart, or before he has told its stream that it has one. Meanwhile its OS thread is there for others.
+// Who wakes it is stopped before he has asked for a hart, or before he has told its stream that it has one. Meanwhile
+// its OS thread is there for others.
 TEST(GuestWindows, AUnitThatIsWokenGoesOnThoughItsThreadDoesOtherThingsMeanwhile) {
     if (!forced) GTEST_SKIP() << "needs probes";
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart, which is on its way to the one that is stopped";
@@ -159,10 +169,12 @@ TEST(GuestWindows, AUnitThatIsWokenGoesOnThoughItsThreadDoesOtherThingsMeanwhile
     for (const Probe where : {Probe::guest_wanted, Probe::guest_admitted}) {
         weft_event event = WEFT_EVENT_INIT;
         atomic<bool> inside{false};
-        Stepwise guest({[&] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); }, [&] {
-            inside.store(true);
-            EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
-        }, [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
+        Stepwise guest({[&] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); },
+                        [&] {
+                            inside.store(true);
+                            EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+                        },
+                        [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
         with_threads(1, [&](int) {
             guest.step();
             guest.begin();
@@ -174,7 +186,9 @@ TEST(GuestWindows, AUnitThatIsWokenGoesOnThoughItsThreadDoesOtherThingsMeanwhile
                 Inside in;
                 weft_barrier barrier;
                 EXPECT_EQ(weft_barrier_init(&barrier, 4, nullptr, nullptr), WEFT_OK);
-                EXPECT_EQ(weft_spmd(4, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier), WEFT_OK);
+                EXPECT_EQ(weft_spmd(
+                              4, [](void* raw) { weft_barrier_wait(static_cast<weft_barrier*>(raw)); }, &barrier),
+                          WEFT_OK);
             }
             EXPECT_EQ(guest.done(), 1u);
             woken.let_go();
@@ -185,4 +199,4 @@ TEST(GuestWindows, AUnitThatIsWokenGoesOnThoughItsThreadDoesOtherThingsMeanwhile
     }
 }
 
-}  // namespace
+}   // namespace

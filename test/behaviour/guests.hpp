@@ -12,7 +12,8 @@
 
 namespace weft_test {
 
-// The calling OS thread, asked anew each time: a compiler takes pthread_self for constant, and a unit may go on on another one.
+// The calling OS thread, asked anew each time: a compiler takes pthread_self for constant, and a unit may go on on
+// another one.
 [[gnu::noinline]] inline pthread_t os_thread() {
     asm volatile("");
     return pthread_self();
@@ -25,7 +26,8 @@ public:
     Inside(const Inside&) = delete;
 };
 
-// What a call that was refused throws ends the test, not the process: an OS thread, or a member of a team, may throw nothing.
+// What a call that was refused throws ends the test, not the process: an OS thread, or a member of a team, may throw
+// nothing.
 template <class Body>
 void failing(Body body) {
     try {
@@ -58,4 +60,4 @@ void with_threads(int count, Body body) {
     all.join();
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -44,7 +44,9 @@ TEST(GuestsThread, RunsTheContextsOfOthersWhileItsGuestWaits) {
         }
     };
     for (int round = 0; round < rounds_until_lent && !seen.load(); ++round) {
-        EXPECT_EQ(weft_spmd(4, [](void* raw) { (*static_cast<decltype(body)*>(raw))(); }, &body), WEFT_OK);
+        EXPECT_EQ(weft_spmd(
+                      4, [](void* raw) { (*static_cast<decltype(body)*>(raw))(); }, &body),
+                  WEFT_OK);
     }
     EXPECT_TRUE(seen.load() || !is_lent_in_the_end);
     EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
@@ -73,11 +75,14 @@ struct SmallDomain {
         ready.pop_back();
     }
     void run_first() {
-        weft_context_run(fresh.back(), [](void* raw) {
-            auto& self = *static_cast<SmallDomain*>(raw);
-            self.live();
-            weft_latch_count_down(self.done, 1);
-        }, this);
+        weft_context_run(
+            fresh.back(),
+            [](void* raw) {
+                auto& self = *static_cast<SmallDomain*>(raw);
+                self.live();
+                weft_latch_count_down(self.done, 1);
+            },
+            this);
         fresh.pop_back();
     }
     void round() {
@@ -272,4 +277,4 @@ TEST(GuestsThread, RunsNoContextThatIsChosenWhenItsGuestCanGoOn) {
     late.guest.join();
 }
 
-}  // namespace
+}   // namespace

@@ -1,4 +1,5 @@
-// A build that checks handles tells which call was given one of what has been freed, by its name, and how that is to be mended.
+// A build that checks handles tells which call was given one of what has been freed, by its name, and how that is to be
+// mended.
 #include <gtest/gtest.h>
 
 #include "base/config.hpp"
@@ -39,7 +40,9 @@ private:
 
 weft_unit* spawned() {
     weft_unit* unit = nullptr;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, &unit),
+              WEFT_OK);
     return unit;
 }
 
@@ -51,11 +54,12 @@ weft_unit* freed_unit() {
 
 constexpr char freed[] = "stale handle 0x.* has been freed";
 
-}  // namespace
+}   // namespace
 
 TEST_F(HandlesDeathTest, AUnitFreedTwiceIsToldWithTheCall) {
     weft_unit* const unit = freed_unit();
-    EXPECT_DEATH(weft_unit_join_free(unit), "weft: weft_unit_join_free: stale handle 0x.*: its unit has been freed; a unit is freed once");
+    EXPECT_DEATH(weft_unit_join_free(unit),
+                 "weft: weft_unit_join_free: stale handle 0x.*: its unit has been freed; a unit is freed once");
 }
 
 TEST_F(HandlesDeathTest, AUnitJoinedAfterItWasFreedIsToldAlsoWhereAnotherHasItsPlace) {
@@ -79,7 +83,8 @@ TEST_F(HandlesDeathTest, AUnitIsGoneWithTheRuntime) {
     weft_unit* const unit = spawned();
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     finalize();
-    EXPECT_DEATH(weft_unit_join_free(unit), "weft_unit_join_free: stale handle 0x.*: its unit has gone with the runtime");
+    EXPECT_DEATH(weft_unit_join_free(unit),
+                 "weft_unit_join_free: stale handle 0x.*: its unit has gone with the runtime");
 }
 
 TEST_F(HandlesDeathTest, APoolIsToldAlsoWhereAnotherHasItsPlace) {
@@ -90,9 +95,12 @@ TEST_F(HandlesDeathTest, APoolIsToldAlsoWhereAnotherHasItsPlace) {
     ASSERT_EQ(weft_pool_create(WEFT_POOL_SHARED, &next), WEFT_OK);
     EXPECT_NE(pool, next);
     weft_unit* unit = nullptr;
-    EXPECT_DEATH(static_cast<void>(weft_ult_spawn(pool, [](void*) {}, nullptr, nullptr, &unit)), "weft_ult_spawn: stale handle");
+    EXPECT_DEATH(static_cast<void>(weft_ult_spawn(
+                     pool, [](void*) {}, nullptr, nullptr, &unit)),
+                 "weft_ult_spawn: stale handle");
     weft_sched* sched = nullptr;
-    EXPECT_DEATH(static_cast<void>(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched)), "weft_sched_create: stale handle");
+    EXPECT_DEATH(static_cast<void>(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched)),
+                 "weft_sched_create: stale handle");
     EXPECT_EQ(weft_pool_free(next), WEFT_OK);
 }
 
@@ -107,9 +115,11 @@ TEST_F(HandlesDeathTest, AStreamAndTheSchedulerThatEndsWithItAreTold) {
     weft_stream* stream = nullptr;
     ASSERT_EQ(weft_stream_create(&options, &stream), WEFT_OK);
     ASSERT_EQ(weft_stream_join_free(stream), WEFT_OK);
-    EXPECT_DEATH(weft_stream_join_free(stream), "weft_stream_join_free: stale handle 0x.*: its stream has been freed, by weft_stream_join_free");
+    EXPECT_DEATH(weft_stream_join_free(stream),
+                 "weft_stream_join_free: stale handle 0x.*: its stream has been freed, by weft_stream_join_free");
     EXPECT_DEATH(weft_stream_suspend(stream), "weft_stream_suspend: stale handle");
-    EXPECT_DEATH(weft_sched_free(sched), "weft_sched_free: stale handle 0x.*: its scheduler has been freed, by .*weft_sched_owned_set");
+    EXPECT_DEATH(weft_sched_free(sched),
+                 "weft_sched_free: stale handle 0x.*: its scheduler has been freed, by .*weft_sched_owned_set");
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
@@ -141,9 +151,13 @@ TEST_F(HandlesDeathTest, ALastingKeyIsToldAlsoWhereItIsReadWithoutACall) {
     options.key = key;
     options.data = &one;
     weft_unit* unit = nullptr;
-    EXPECT_DEATH(static_cast<void>(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit)), "weft_unit_options.key: stale handle");
+    EXPECT_DEATH(static_cast<void>(weft_ult_spawn(
+                     nullptr, [](void*) {}, nullptr, &options, &unit)),
+                 "weft_unit_options.key: stale handle");
     options.key = next;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &options, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &options, &unit),
+              WEFT_OK);
     EXPECT_EQ(weft::here::value_of(unit, next), &one);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_key_free(next), WEFT_OK);
@@ -179,7 +193,9 @@ TEST_F(HandlesDeathTest, AnArenaIsTold) {
     ASSERT_EQ(weft_arena_create(1, &arena), WEFT_OK);
     ASSERT_EQ(weft_arena_free(arena), WEFT_OK);
     EXPECT_DEATH(weft_arena_free(arena), std::string("weft_arena_free: ") + freed);
-    EXPECT_DEATH(weft_arena_execute(arena, [](void*) {}, nullptr), "weft_arena_execute: stale handle");
+    EXPECT_DEATH(weft_arena_execute(
+                     arena, [](void*) {}, nullptr),
+                 "weft_arena_execute: stale handle");
 }
 
 TEST_F(HandlesDeathTest, APollerIsTold) {
@@ -198,13 +214,16 @@ TEST_F(HandlesDeathTest, ADomainIsTold) {
     ASSERT_EQ(weft_domain_create(&ops, nullptr, &domain), WEFT_OK);
     weft_domain_ask_back(domain, 0);
     finalize();
-    EXPECT_DEATH(static_cast<void>(value_of(weft_domain_data_get, domain)), std::string("weft_domain_data_get: ") + freed);
+    EXPECT_DEATH(static_cast<void>(value_of(weft_domain_data_get, domain)),
+                 std::string("weft_domain_data_get: ") + freed);
 }
 
 TEST_F(HandlesDeathTest, WhatIsNoHandleIsTold) {
     long something = 0;
-    EXPECT_DEATH(weft_pool_free(reinterpret_cast<weft_pool*>(&something)), "weft_pool_free: 0x.* is no handle of a pool");
+    EXPECT_DEATH(weft_pool_free(reinterpret_cast<weft_pool*>(&something)),
+                 "weft_pool_free: 0x.* is no handle of a pool");
     weft_pool* pool = nullptr;
     ASSERT_EQ(weft_stream_pool_get(weft_stream_self(), &pool), WEFT_OK);
-    EXPECT_DEATH(weft_stream_join_free(reinterpret_cast<weft_stream*>(pool)), "weft_stream_join_free: 0x.* is no handle of a stream: it is a pool's");
+    EXPECT_DEATH(weft_stream_join_free(reinterpret_cast<weft_stream*>(pool)),
+                 "weft_stream_join_free: 0x.* is no handle of a stream: it is a pool's");
 }

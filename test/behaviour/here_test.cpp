@@ -24,14 +24,15 @@ void expect_agreement(bool in_unit) {
 
 void agree(void*) { expect_agreement(true); }
 
-}  // namespace
+}   // namespace
 
 TEST(Here, IsWhatTheCallsSay) {
     expect_agreement(false);
     {
         Runtime runtime;
         expect_agreement(true);
-        for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_TASKLET, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC}) {
+        for (const weft_kind kind :
+             {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_TASKLET, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC}) {
             weft_unit_options options{};
             options.size = sizeof options;
             options.kind = kind;
@@ -43,10 +44,15 @@ TEST(Here, IsWhatTheCallsSay) {
         std::thread outside([] { expect_agreement(false); });
         outside.join();
         atomic<bool> called{false};
-        ASSERT_EQ(weft_stream_post(weft_stream_self(), [](void* done) {
-            expect_agreement(false);
-            static_cast<atomic<bool>*>(done)->store(true);
-        }, &called), WEFT_OK) << weft_error_text();
+        ASSERT_EQ(weft_stream_post(
+                      weft_stream_self(),
+                      [](void* done) {
+                          expect_agreement(false);
+                          static_cast<atomic<bool>*>(done)->store(true);
+                      },
+                      &called),
+                  WEFT_OK)
+            << weft_error_text();
         until_set(called);
     }
     expect_agreement(false);
@@ -89,13 +95,18 @@ TEST(Here, IsReadAnewOnEachStream) {
     settings.pool = WEFT_POOL_DEQUE;   // where units are stolen
     Runtime runtime(settings);
     std::vector<weft_unit*> units(4);
-    ASSERT_EQ(weft_unit_spawn_many(nullptr, units.size(), [](void*) {
-        weft_unit* const self = weft_unit_self();
-        for (int i = 0; i < rounds; ++i) {
-            EXPECT_EQ(weft::here::unit(), self);
-            expect_agreement(true);
-            weft_unit_yield();
-        }
-    }, nullptr, nullptr, units.data()), WEFT_OK) << weft_error_text();
+    ASSERT_EQ(weft_unit_spawn_many(
+                  nullptr, units.size(),
+                  [](void*) {
+                      weft_unit* const self = weft_unit_self();
+                      for (int i = 0; i < rounds; ++i) {
+                          EXPECT_EQ(weft::here::unit(), self);
+                          expect_agreement(true);
+                          weft_unit_yield();
+                      }
+                  },
+                  nullptr, nullptr, units.data()),
+              WEFT_OK)
+        << weft_error_text();
     EXPECT_EQ(weft_unit_join_free_many(units.data(), units.size()), WEFT_OK);
 }

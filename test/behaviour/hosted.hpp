@@ -37,4 +37,4 @@ struct Two {
     Stream first{&of}, second{&of};
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

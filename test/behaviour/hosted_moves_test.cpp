@@ -1,4 +1,5 @@
-// Hosted units that go on on another stream than they have left: two OS threads never run by one thread pointer, which the simulator checks at each change.
+// Hosted units that go on on another stream than they have left: two OS threads never run by one thread pointer, which
+// the simulator checks at each change.
 #include <cerrno>
 #include <memory>
 #include <vector>
@@ -18,7 +19,7 @@ void expect_own_errno(int mine) {
     errno = mine;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(HostedMoves, OneThatYieldsIsLeftBeforeItGoesOnElsewhere) {
     Runtime runtime;
@@ -26,13 +27,15 @@ TEST(HostedMoves, OneThatYieldsIsLeftBeforeItGoesOnElsewhere) {
     const weft_unit_options how = hosted();
     std::vector<std::unique_ptr<Ult>> units;
     for (int i = 1; i <= 3; ++i) {
-        units.push_back(std::make_unique<Ult>([i] {
-            errno = i;
-            for (int turn = 0; turn < turns; ++turn) {
-                yield();
-                expect_own_errno(i);
-            }
-        }, &how, two.pool));
+        units.push_back(std::make_unique<Ult>(
+            [i] {
+                errno = i;
+                for (int turn = 0; turn < turns; ++turn) {
+                    yield();
+                    expect_own_errno(i);
+                }
+            },
+            &how, two.pool));
     }
     for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
 }
@@ -42,21 +45,25 @@ TEST(HostedMoves, OneThatSuspendsIsLeftBeforeItIsResumedFromAfar) {
     Two two;
     const weft_unit_options how = hosted();
     Bed bed;
-    Ult sleeper([&] {
-        errno = 1;
-        for (int turn = 0; turn < turns; ++turn) {
-            bed.sleep();
-            expect_own_errno(1);
-        }
-    }, &how, two.pool);
-    Ult waker([&] {
-        errno = 2;
-        for (int turn = 0; turn < turns; ++turn) {
-            until([&] { return bed.occupied(); });
-            EXPECT_EQ(bed.wake(), WEFT_OK);
-            expect_own_errno(2);
-        }
-    }, nullptr, two.pool);
+    Ult sleeper(
+        [&] {
+            errno = 1;
+            for (int turn = 0; turn < turns; ++turn) {
+                bed.sleep();
+                expect_own_errno(1);
+            }
+        },
+        &how, two.pool);
+    Ult waker(
+        [&] {
+            errno = 2;
+            for (int turn = 0; turn < turns; ++turn) {
+                until([&] { return bed.occupied(); });
+                EXPECT_EQ(bed.wake(), WEFT_OK);
+                expect_own_errno(2);
+            }
+        },
+        nullptr, two.pool);
     EXPECT_EQ(sleeper.join(), WEFT_OK);
     EXPECT_EQ(waker.join(), WEFT_OK);
 }
@@ -67,16 +74,18 @@ TEST(HostedMoves, NativeUnitsOnTheSameStreamsKeepTheirOwn) {
     const weft_unit_options how = hosted();
     std::vector<std::unique_ptr<Ult>> units;
     for (int i = 1; i <= 4; ++i) {
-        units.push_back(std::make_unique<Ult>([i] {
-            errno = i;
-            weft_mutex mutex = WEFT_MUTEX_INIT;
-            for (int turn = 0; turn < turns; ++turn) {
-                yield();
-                expect_own_errno(i);
-                EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
-                EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
-            }
-        }, i % 2 == 0 ? &how : nullptr, two.pool));
+        units.push_back(std::make_unique<Ult>(
+            [i] {
+                errno = i;
+                weft_mutex mutex = WEFT_MUTEX_INIT;
+                for (int turn = 0; turn < turns; ++turn) {
+                    yield();
+                    expect_own_errno(i);
+                    EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+                    EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+                }
+            },
+            i % 2 == 0 ? &how : nullptr, two.pool));
     }
     for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
 }
@@ -89,12 +98,14 @@ TEST(HostedMoves, OnePthreadServesOneUnitAfterTheOther) {
     for (int round = 0; round < 3; ++round) {
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 1; i <= 2; ++i) {
-            units.push_back(std::make_unique<Ult>([i] {
-                EXPECT_EQ(errno, 0);
-                errno = i;
-                yield();
-                expect_own_errno(i);
-            }, &how, two.pool));
+            units.push_back(std::make_unique<Ult>(
+                [i] {
+                    EXPECT_EQ(errno, 0);
+                    errno = i;
+                    yield();
+                    expect_own_errno(i);
+                },
+                &how, two.pool));
         }
         for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
     }
@@ -108,10 +119,12 @@ TEST(HostedMoves, ThreadsThatTheKernelRefusesAreWaitedForOrTold) {
     atomic<int> ran{0};
     std::vector<std::unique_ptr<Ult>> units;
     for (int i = 0; i < 2; ++i) {
-        units.push_back(std::make_unique<Ult>([&] {
-            ++ran;
-            yield();
-        }, &how, two.pool));
+        units.push_back(std::make_unique<Ult>(
+            [&] {
+                ++ran;
+                yield();
+            },
+            &how, two.pool));
     }
     int well = 0;
     for (const auto& unit : units) well += unit->free() == WEFT_OK ? 1 : 0;   // none is refused, but by the simulator

@@ -49,16 +49,17 @@ TEST(Hosted, IsAPthreadOfItsOwnAndSoIsNobodyElse) {
     errno = 11;
     pthread_t its{};
     EXPECT_EQ(run_hosted([&] {
-        its = self();
-        EXPECT_EQ(plain, 7);
-        EXPECT_EQ(errno, 0);
-        plain = 2;
-        errno = 22;
-        yield();
-        EXPECT_TRUE(pthread_equal(its, self()));
-        EXPECT_EQ(plain, 2);
-        EXPECT_EQ(error(), 22);
-    }), WEFT_OUTCOME_RETURNED);
+                  its = self();
+                  EXPECT_EQ(plain, 7);
+                  EXPECT_EQ(errno, 0);
+                  plain = 2;
+                  errno = 22;
+                  yield();
+                  EXPECT_TRUE(pthread_equal(its, self()));
+                  EXPECT_EQ(plain, 2);
+                  EXPECT_EQ(error(), 22);
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_FALSE(pthread_equal(its, mine));
     EXPECT_TRUE(pthread_equal(self(), mine));
     EXPECT_EQ(plain, 1);
@@ -68,74 +69,86 @@ TEST(Hosted, IsAPthreadOfItsOwnAndSoIsNobodyElse) {
 TEST(Hosted, LeavesForUnitsOfOtherKindsAndComesBack) {
     Runtime runtime;
     const pthread_t mine = self();
-    for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_TASKLET, WEFT_KIND_HOSTED}) {
+    for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC,
+                                 WEFT_KIND_TASKLET, WEFT_KIND_HOSTED}) {
         SCOPED_TRACE(kind);
         EXPECT_EQ(run_hosted([&] {
-            const pthread_t its = self();
-            weft_unit_options other = options();
-            other.kind = kind;
-            for (const bool suspends : {false, true}) {
-                pthread_t there = its;
-                Ult child([&] {
-                    there = self();
-                    if (suspends && kind != WEFT_KIND_TASKLET) yield();
-                    EXPECT_TRUE(pthread_equal(there, self()));
-                }, &other);
-                EXPECT_EQ(child.free(), WEFT_OK);
-                EXPECT_EQ(pthread_equal(there, mine) != 0, kind != WEFT_KIND_HOSTED);
-                EXPECT_TRUE(pthread_equal(its, self()));
-            }
-        }), WEFT_OUTCOME_RETURNED);
+                      const pthread_t its = self();
+                      weft_unit_options other = options();
+                      other.kind = kind;
+                      for (const bool suspends : {false, true}) {
+                          pthread_t there = its;
+                          Ult child(
+                              [&] {
+                                  there = self();
+                                  if (suspends && kind != WEFT_KIND_TASKLET) yield();
+                                  EXPECT_TRUE(pthread_equal(there, self()));
+                              },
+                              &other);
+                          EXPECT_EQ(child.free(), WEFT_OK);
+                          EXPECT_EQ(pthread_equal(there, mine) != 0, kind != WEFT_KIND_HOSTED);
+                          EXPECT_TRUE(pthread_equal(its, self()));
+                      }
+                  }),
+                  WEFT_OUTCOME_RETURNED);
         EXPECT_TRUE(pthread_equal(self(), mine));
     }
 }
 
-// By whose thread pointer it is made known to others that somebody has left: not by his, for they may let him go on at once, elsewhere.
+// By whose thread pointer it is made known to others that somebody has left: not by his, for they may let him go on at
+// once, elsewhere.
 TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
     Runtime runtime;
     const pthread_t carrier = self();
     pthread_t known_by{}, second{};
     auto leave = [&] {
-        weft_unit_suspend([](weft_unit* unit, void* by) {
-            *static_cast<pthread_t*>(by) = self();
-            EXPECT_EQ(weft_unit_resume(unit), WEFT_OK);
-        }, &known_by);
+        weft_unit_suspend(
+            [](weft_unit* unit, void* by) {
+                *static_cast<pthread_t*>(by) = self();
+                EXPECT_EQ(weft_unit_resume(unit), WEFT_OK);
+            },
+            &known_by);
     };
     const auto how = hosted();
-    EXPECT_EQ(run_hosted([] { EXPECT_EQ(run_hosted([] {}), WEFT_OK); }), WEFT_OUTCOME_RETURNED);   // two pthreads are there
+    // two pthreads are there
+    EXPECT_EQ(run_hosted([] { EXPECT_EQ(run_hosted([] {}), WEFT_OK); }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([&] {
-        leave();   // for the primary unit, or the scheduler
-        EXPECT_TRUE(pthread_equal(known_by, carrier));
-        Ult other([&] {
-            second = self();
-            yield();
-            yield();
-        }, &how);
-        leave();   // for one that begins
-        EXPECT_TRUE(pthread_equal(known_by, second));
-        known_by = {};
-        leave();   // for one that goes on
-        EXPECT_TRUE(pthread_equal(known_by, second));
-    }), WEFT_OUTCOME_RETURNED);
+                  leave();   // for the primary unit, or the scheduler
+                  EXPECT_TRUE(pthread_equal(known_by, carrier));
+                  Ult other(
+                      [&] {
+                          second = self();
+                          yield();
+                          yield();
+                      },
+                      &how);
+                  leave();   // for one that begins
+                  EXPECT_TRUE(pthread_equal(known_by, second));
+                  known_by = {};
+                  leave();   // for one that goes on
+                  EXPECT_TRUE(pthread_equal(known_by, second));
+              }),
+              WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, AnExceptionIsKeptForItsJoinerAndMayBeHandledAcrossASuspension) {
     Runtime runtime;
     EXPECT_EQ(run_hosted([] {
-        try {
-            throw std::runtime_error("one");
-        } catch (const std::runtime_error& caught) {
-            try {
-                throw std::logic_error("two");
-            } catch (...) {
-                yield();
-                EXPECT_NE(std::current_exception(), nullptr);
-            }
-            yield();
-            EXPECT_STREQ(caught.what(), "one");
-        }
-        EXPECT_EQ(std::current_exception(), nullptr);
-    }), WEFT_OUTCOME_RETURNED);
+                  try {
+                      throw std::runtime_error("one");
+                  } catch (const std::runtime_error& caught) {
+                      try {
+                          throw std::logic_error("two");
+                      } catch (...) {
+                          yield();
+                          EXPECT_NE(std::current_exception(), nullptr);
+                      }
+                      yield();
+                      EXPECT_STREQ(caught.what(), "one");
+                  }
+                  EXPECT_EQ(std::current_exception(), nullptr);
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([] { throw std::runtime_error("out"); }), WEFT_OUTCOME_EXCEPTION);
 }
 
@@ -143,40 +156,47 @@ TEST(Hosted, ItsStackIsThePthreads) {
     Runtime runtime;
     auto how = hosted();
     how.stack_bytes = 16 << 20;
-    EXPECT_EQ(run_hosted([&] {
-        pthread_attr_t attributes;
-        ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
-        void* lowest;
-        size_t bytes;
-        ASSERT_EQ(pthread_attr_getstack(&attributes, &lowest, &bytes), 0);
-        pthread_attr_destroy(&attributes);
-        const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), from = reinterpret_cast<uintptr_t>(lowest);
-        EXPECT_GE(here, from);
-        EXPECT_LT(here, from + bytes);
-        EXPECT_GE(here - from, how.stack_bytes - (64 << 10));
-        weft_stack_info info{};
-        info.size = sizeof info;
-        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
-        EXPECT_EQ(info.lowest, lowest);
-    }, how), WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(run_hosted(
+                  [&] {
+                      pthread_attr_t attributes;
+                      ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+                      void* lowest;
+                      size_t bytes;
+                      ASSERT_EQ(pthread_attr_getstack(&attributes, &lowest, &bytes), 0);
+                      pthread_attr_destroy(&attributes);
+                      const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)),
+                                 from = reinterpret_cast<uintptr_t>(lowest);
+                      EXPECT_GE(here, from);
+                      EXPECT_LT(here, from + bytes);
+                      EXPECT_GE(here - from, how.stack_bytes - (64 << 10));
+                      weft_stack_info info{};
+                      info.size = sizeof info;
+                      EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
+                      EXPECT_EQ(info.lowest, lowest);
+                  },
+                  how),
+              WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, KeepsTheFloatingPointControlWords) {
     Runtime runtime;
     EXPECT_EQ(run_hosted([] {
-        ASSERT_EQ(fesetround(FE_UPWARD), 0);
-        auto how = hosted();
-        Ult other([] {
-            EXPECT_EQ(fegetround(), FE_TONEAREST);
-            fesetround(FE_DOWNWARD);
-            yield();
-            EXPECT_EQ(fegetround(), FE_DOWNWARD);
-        }, &how);
-        yield();
-        EXPECT_EQ(fegetround(), FE_UPWARD);
-        EXPECT_EQ(other.free(), WEFT_OK);
-        EXPECT_EQ(fegetround(), FE_UPWARD);
-    }), WEFT_OUTCOME_RETURNED);
+                  ASSERT_EQ(fesetround(FE_UPWARD), 0);
+                  auto how = hosted();
+                  Ult other(
+                      [] {
+                          EXPECT_EQ(fegetround(), FE_TONEAREST);
+                          fesetround(FE_DOWNWARD);
+                          yield();
+                          EXPECT_EQ(fegetround(), FE_DOWNWARD);
+                      },
+                      &how);
+                  yield();
+                  EXPECT_EQ(fegetround(), FE_UPWARD);
+                  EXPECT_EQ(other.free(), WEFT_OK);
+                  EXPECT_EQ(fegetround(), FE_UPWARD);
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(fegetround(), FE_TONEAREST);
 }
 
@@ -186,17 +206,20 @@ TEST(Hosted, ASystemCallSetsTheThreadPointerWhereThereIsNoInstruction) {
     const pthread_t mine = self();
     EXPECT_EQ(counter("/hosts/switch-by-instruction"), 0u);
     EXPECT_EQ(run_hosted([] {
-        const pthread_t its = self();
-        const auto how = hosted();
-        Ult other([its] {
-            EXPECT_FALSE(pthread_equal(self(), its));
-            yield();
-            EXPECT_FALSE(pthread_equal(self(), its));
-        }, &how);
-        yield();
-        EXPECT_TRUE(pthread_equal(self(), its));
-        EXPECT_EQ(other.free(), WEFT_OK);
-    }), WEFT_OUTCOME_RETURNED);
+                  const pthread_t its = self();
+                  const auto how = hosted();
+                  Ult other(
+                      [its] {
+                          EXPECT_FALSE(pthread_equal(self(), its));
+                          yield();
+                          EXPECT_FALSE(pthread_equal(self(), its));
+                      },
+                      &how);
+                  yield();
+                  EXPECT_TRUE(pthread_equal(self(), its));
+                  EXPECT_EQ(other.free(), WEFT_OK);
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_TRUE(pthread_equal(self(), mine));
     weft::arch::sets_thread_pointer_by_instruction.store(before);
 }
@@ -220,15 +243,21 @@ TEST(Hosted, WhatItCannotBeIsRefused) {
     weft_unit* unit = nullptr;
     auto how = hosted();
     how.measure_stack = true;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_UNSUPPORTED);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &how, &unit),
+              WEFT_UNSUPPORTED);
     how = hosted();
     how.stack = memory;
     how.stack_bytes = 1 << 20;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &how, &unit),
+              WEFT_INVALID);
     how = options();
     how.kind = WEFT_KIND_LSA;
     how.fresh = true;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &how, &unit),
+              WEFT_INVALID);
     EXPECT_EQ(run_hosted([] { EXPECT_EQ(weft_unit_run(weft_unit_self()), WEFT_WRONG_KIND); }), WEFT_OUTCOME_RETURNED);
 }
 
@@ -237,12 +266,18 @@ TEST(Hosted, LivesAgain) {
     auto how = hosted();
     int ran = 0;
     weft_unit* unit;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) { ++*static_cast<int*>(raw); }, &ran, &how, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void* raw) { ++*static_cast<int*>(raw); }, &ran, &how, &unit),
+              WEFT_OK);
     ASSERT_EQ(weft_unit_join(unit), WEFT_OK);
-    ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void* raw) {
-        yield();
-        *static_cast<int*>(raw) += 10;
-    }, &ran), WEFT_OK);
+    ASSERT_EQ(weft_unit_revive(
+                  unit, nullptr,
+                  [](void* raw) {
+                      yield();
+                      *static_cast<int*>(raw) += 10;
+                  },
+                  &ran),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(ran, 11);
 }
@@ -250,9 +285,11 @@ TEST(Hosted, LivesAgain) {
 TEST(Hosted, MayBeCancelled) {
     Runtime runtime;
     const auto how = hosted();
-    Ult cancelled([] {
-        for (;;) yield();
-    }, &how);
+    Ult cancelled(
+        [] {
+            for (;;) yield();
+        },
+        &how);
     yield();
     EXPECT_EQ(weft_unit_cancel(cancelled.handle()), WEFT_OK);
     EXPECT_EQ(cancelled.end(), WEFT_OUTCOME_CANCELLED);
@@ -261,33 +298,38 @@ TEST(Hosted, MayBeCancelled) {
 TEST(Hosted, MayExitAndSpawnChildFirst) {
     Runtime runtime;
     EXPECT_EQ(run_hosted([] {
-        weft_unit_exit();
-        ADD_FAILURE();
-    }), WEFT_OUTCOME_RETURNED);
+                  weft_unit_exit();
+                  ADD_FAILURE();
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([] {
-        auto first = hosted();
-        first.child_first = true;
-        const pthread_t mine = self();
-        int ran = 0;
-        Ult child([&] {
-            ++ran;
-            EXPECT_FALSE(pthread_equal(self(), mine));
-        }, &first);
-        EXPECT_EQ(child.free(), WEFT_OK);
-        EXPECT_EQ(ran, 1);
-        EXPECT_TRUE(pthread_equal(self(), mine));
-    }), WEFT_OUTCOME_RETURNED);
+                  auto first = hosted();
+                  first.child_first = true;
+                  const pthread_t mine = self();
+                  int ran = 0;
+                  Ult child(
+                      [&] {
+                          ++ran;
+                          EXPECT_FALSE(pthread_equal(self(), mine));
+                      },
+                      &first);
+                  EXPECT_EQ(child.free(), WEFT_OK);
+                  EXPECT_EQ(ran, 1);
+                  EXPECT_TRUE(pthread_equal(self(), mine));
+              }),
+              WEFT_OUTCOME_RETURNED);
 }
 
 TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
     Runtime runtime;
     EXPECT_EQ(run_hosted([] {
-        try {
-            throw 1;
-        } catch (int) {
-            weft_unit_exit();
-        }
-    }), WEFT_OUTCOME_RETURNED);
+                  try {
+                      throw 1;
+                  } catch (int) {
+                      weft_unit_exit();
+                  }
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([] { EXPECT_EQ(std::current_exception(), nullptr); }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
@@ -296,30 +338,41 @@ TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
 TEST(Hosted, AFreshPthreadDoesNotTouchTheErrnoOfItsUnit) {
     Runtime runtime;
     for (int i = 1; i <= 200; ++i) {
-        EXPECT_EQ(run_hosted([&] {
-            errno = i;
-            for (int turn = 0; turn < 20; ++turn) std::this_thread::yield();
-            EXPECT_EQ(errno, i);
-        }, fresh()), WEFT_OUTCOME_RETURNED);
+        EXPECT_EQ(run_hosted(
+                      [&] {
+                          errno = i;
+                          for (int turn = 0; turn < 20; ++turn) std::this_thread::yield();
+                          EXPECT_EQ(errno, i);
+                      },
+                      fresh()),
+                  WEFT_OUTCOME_RETURNED);
     }
 }
 
 TEST(Hosted, SuspendsIsResumedFromAfarAndBlocks) {
     Runtime runtime(2);
     EXPECT_EQ(run_hosted([] {
-        const pthread_t mine = self();
-        for (int i = 0; i < 100; ++i) {
-            weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr);
-            EXPECT_TRUE(pthread_equal(self(), mine));
-        }
-        int called = 0;
-        EXPECT_EQ(weft_blocking([](void* raw) { ++*static_cast<int*>(raw); errno = 5; }, &called), WEFT_OK);
-        EXPECT_EQ(error(), 5);
-        EXPECT_EQ(called, 1);
-        EXPECT_TRUE(pthread_equal(self(), mine));
-        EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
-        EXPECT_TRUE(pthread_equal(self(), mine));
-    }), WEFT_OUTCOME_RETURNED);
+                  const pthread_t mine = self();
+                  for (int i = 0; i < 100; ++i) {
+                      weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); },
+                                        nullptr);
+                      EXPECT_TRUE(pthread_equal(self(), mine));
+                  }
+                  int called = 0;
+                  EXPECT_EQ(weft_blocking(
+                                [](void* raw) {
+                                    ++*static_cast<int*>(raw);
+                                    errno = 5;
+                                },
+                                &called),
+                            WEFT_OK);
+                  EXPECT_EQ(error(), 5);
+                  EXPECT_EQ(called, 1);
+                  EXPECT_TRUE(pthread_equal(self(), mine));
+                  EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
+                  EXPECT_TRUE(pthread_equal(self(), mine));
+              }),
+              WEFT_OUTCOME_RETURNED);
 }
 
 // ---- one after the other -----------------------------------------------------------------------------------
@@ -328,13 +381,15 @@ TEST(HostedPool, APthreadIsUsedAgainAndPlainVariablesAreAsTheLastUnitLeftThem) {
     Runtime runtime;
     pthread_t first{}, second{};
     EXPECT_EQ(run_hosted([&] {
-        first = self();
-        plain = 42;
-    }), WEFT_OUTCOME_RETURNED);
+                  first = self();
+                  plain = 42;
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([&] {
-        second = self();
-        EXPECT_EQ(plain, 42);
-    }), WEFT_OUTCOME_RETURNED);
+                  second = self();
+                  EXPECT_EQ(plain, 42);
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_TRUE(pthread_equal(first, second));
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
@@ -371,12 +426,15 @@ TEST(HostedPool, APreparedStackThatIsTooSmallIsLeftForAnotherUnit) {
     EXPECT_EQ(weft_hosted_prepare(1, 0), WEFT_OK);
     weft_unit_options large = hosted();
     large.stack_bytes = 64 << 20;
-    EXPECT_EQ(run_hosted([] {
-        weft_stack_info stack{};
-        stack.size = sizeof stack;
-        EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &stack), WEFT_OK);
-        EXPECT_GE(stack.bytes, std::size_t{64} << 20);
-    }, large), WEFT_OUTCOME_RETURNED);
+    EXPECT_EQ(run_hosted(
+                  [] {
+                      weft_stack_info stack{};
+                      stack.size = sizeof stack;
+                      EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &stack), WEFT_OK);
+                      EXPECT_GE(stack.bytes, std::size_t{64} << 20);
+                  },
+                  large),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(counter("/hosts/count/started"), 2u);
     EXPECT_EQ(weft_hosted_prepare(1, 64 << 20), WEFT_OK);
     EXPECT_EQ(counter("/hosts/count/started"), 2u);
@@ -443,25 +501,28 @@ TEST(HostedPool, DestructorsRunBeforeTheUnitIsJoined) {
     static std::vector<std::string> told;
     told.clear();
     pthread_key_t key, other;
-    ASSERT_EQ(pthread_key_create(&key, [](void* value) {
-        told.emplace_back(static_cast<const char*>(value));
-        yield();
-    }), 0);
+    ASSERT_EQ(pthread_key_create(&key,
+                                 [](void* value) {
+                                     told.emplace_back(static_cast<const char*>(value));
+                                     yield();
+                                 }),
+              0);
     ASSERT_EQ(pthread_key_create(&other, nullptr), 0);
     for (int i = 0; i < 3; ++i) {
         SCOPED_TRACE(i);
         told.clear();
         const pthread_t mine = self();
         EXPECT_EQ(run_hosted([&] {
-            EXPECT_EQ(pthread_getspecific(key), nullptr);
-            EXPECT_EQ(pthread_getspecific(other), nullptr);
-            EXPECT_EQ(dying.told, nullptr);
-            dying.told = &told;
-            static char value[] = "key";
-            EXPECT_EQ(pthread_setspecific(key, value), 0);
-            EXPECT_EQ(pthread_setspecific(other, value), 0);
-            yield();
-        }), WEFT_OUTCOME_RETURNED);
+                      EXPECT_EQ(pthread_getspecific(key), nullptr);
+                      EXPECT_EQ(pthread_getspecific(other), nullptr);
+                      EXPECT_EQ(dying.told, nullptr);
+                      dying.told = &told;
+                      static char value[] = "key";
+                      EXPECT_EQ(pthread_setspecific(key, value), 0);
+                      EXPECT_EQ(pthread_setspecific(other, value), 0);
+                      yield();
+                  }),
+                  WEFT_OUTCOME_RETURNED);
         EXPECT_EQ(told, (std::vector<std::string>{"object", "key"}));
         EXPECT_TRUE(pthread_equal(self(), mine));
     }
@@ -504,7 +565,8 @@ struct Many {
         pthread_mutexattr_destroy(&attributes);
     }
     ~Many() {
-        for (pthread_mutex_t* mutex : {&normal, &recursive, &checking, &robust}) EXPECT_EQ(pthread_mutex_destroy(mutex), 0);
+        for (pthread_mutex_t* mutex : {&normal, &recursive, &checking, &robust})
+            EXPECT_EQ(pthread_mutex_destroy(mutex), 0);
     }
 };
 
@@ -530,10 +592,14 @@ void lock_here(pthread_mutex_t& mutex, long& guarded) {
 void start_and_join_a_thread() {
     pthread_t started;
     int result = 0;
-    ASSERT_EQ(pthread_create(&started, nullptr, [](void* raw) -> void* {
-        *static_cast<int*>(raw) = plain;
-        return raw;
-    }, &result), 0);
+    ASSERT_EQ(pthread_create(
+                  &started, nullptr,
+                  [](void* raw) -> void* {
+                      *static_cast<int*>(raw) = plain;
+                      return raw;
+                  },
+                  &result),
+              0);
     void* returned = nullptr;
     ASSERT_EQ(pthread_join(started, &returned), 0);
     EXPECT_EQ(returned, &result);
@@ -590,16 +656,19 @@ TEST(HostedMany, EachIsTheSamePthreadAfterTenThousandSwitchesOnTwoStreams) {
     static Many* many;
     Many all;
     many = &all;
-    ASSERT_EQ(pthread_key_create(&all.key, [](void* value) {
-        std::free(value);
-        ++many->destroyed;
-    }), 0);
+    ASSERT_EQ(pthread_key_create(&all.key,
+                                 [](void* value) {
+                                     std::free(value);
+                                     ++many->destroyed;
+                                 }),
+              0);
     {
         Runtime runtime;
         Two two;
         const auto how = hosted();
         std::vector<std::unique_ptr<Ult>> units;
-        for (int i = 0; i < Many::units; ++i) units.push_back(std::make_unique<Ult>([&] { live_as_pthread(all); }, &how, two.pool));
+        for (int i = 0; i < Many::units; ++i)
+            units.push_back(std::make_unique<Ult>([&] { live_as_pthread(all); }, &how, two.pool));
         for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
         EXPECT_EQ(all.destroyed.load(), Many::units);
         EXPECT_LE(counter("/hosts/count/started"), std::uint64_t{Many::units});
@@ -614,4 +683,4 @@ TEST(HostedMany, EachIsTheSamePthreadAfterTenThousandSwitchesOnTwoStreams) {
     EXPECT_EQ(pthread_key_delete(all.key), 0);
 }
 
-}  // namespace
+}   // namespace

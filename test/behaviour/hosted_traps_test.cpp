@@ -1,4 +1,5 @@
-// What is different about an OS thread that runs by the thread pointer of another: each of the ways in which the C library or the kernel finds out.
+// What is different about an OS thread that runs by the thread pointer of another: each of the ways in which the C
+// library or the kernel finds out.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -35,7 +36,8 @@ using namespace weft_test;
 // In a process of its own, which a hang ends: what it changes is for good.
 template <class Body>
 void in_child(Body body) {
-    if constexpr (weft::config::thread_sanitizer) GTEST_SKIP() << "a process that was forked has no threads under the thread sanitizer";
+    if constexpr (weft::config::thread_sanitizer)
+        GTEST_SKIP() << "a process that was forked has no threads under the thread sanitizer";
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -72,14 +74,15 @@ TEST(HostedTraps, PthreadExitEndsTheUnitAndUnwinds) {
     int unwound = 0;
     for (int i = 0; i < 3; ++i) {
         EXPECT_EQ(run_hosted([&] {
-            const Unwound outer{unwound};
-            yield();
-            [&] {
-                const Unwound inner{unwound};
-                pthread_exit(nullptr);
-            }();
-            ADD_FAILURE();
-        }), WEFT_OUTCOME_RETURNED);
+                      const Unwound outer{unwound};
+                      yield();
+                      [&] {
+                          const Unwound inner{unwound};
+                          pthread_exit(nullptr);
+                      }();
+                      ADD_FAILURE();
+                  }),
+                  WEFT_OUTCOME_RETURNED);
     }
     EXPECT_EQ(unwound, 6);
     EXPECT_EQ(counter("/hosts/count/used-up"), 3u);
@@ -91,14 +94,16 @@ TEST(HostedTraps, PthreadCancelEndsTheUnitWhereAThreadWouldBeCancelled) {
     int unwound = 0;
     pthread_t its{};
     const auto how = hosted();
-    Ult unit([&] {
-        const Unwound one{unwound};
-        its = self();
-        for (;;) {
-            yield();
-            pthread_testcancel();
-        }
-    }, &how);
+    Ult unit(
+        [&] {
+            const Unwound one{unwound};
+            its = self();
+            for (;;) {
+                yield();
+                pthread_testcancel();
+            }
+        },
+        &how);
     while (its == pthread_t{}) yield();
     EXPECT_EQ(pthread_cancel(its), 0);
     EXPECT_EQ(unit.free(), WEFT_OK);
@@ -111,19 +116,21 @@ TEST(HostedTraps, ACancellationThatComesTooLateIsNotForTheNextUnit) {
     for (int i = 0; i < 3; ++i) {
         bool ran = false;
         EXPECT_EQ(run_hosted([&] {
-            EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr), 0);
-            pthread_testcancel();
-            ran = true;
-            EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr), 0);
-            EXPECT_EQ(pthread_cancel(self()), 0);
-        }), WEFT_OUTCOME_RETURNED);
+                      EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr), 0);
+                      pthread_testcancel();
+                      ran = true;
+                      EXPECT_EQ(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr), 0);
+                      EXPECT_EQ(pthread_cancel(self()), 0);
+                  }),
+                  WEFT_OUTCOME_RETURNED);
         EXPECT_TRUE(ran);
     }
 }
 
 TEST(HostedTraps, TheProcessMayExitFromOne) {
     if (weft::config::address_sanitizer || weft::config::thread_sanitizer) {
-        GTEST_SKIP() << "the leak checker would not find the stack of the OS thread that calls, and a process that was forked has no threads";
+        GTEST_SKIP() << "the leak checker would not find the stack of the OS thread that calls, and a process that was "
+                        "forked has no threads";
     }
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -215,7 +222,8 @@ TEST(HostedTraps, WherePthreadsAreRefusedSomeArePreparedAndUnitsRunAllTheSame) {
         EXPECT_EQ(run_hosted([] {}, large), live == 0 ? WEFT_OUTCOME_NO_PTHREAD : WEFT_OUTCOME_RETURNED);
         EXPECT_LE(counter("/hosts/count/live"), live);
         int ran = 0;
-        for (int i = 0; i < 10; ++i) EXPECT_EQ(run_hosted([&] { ++ran; }), live == 0 ? WEFT_OUTCOME_NO_PTHREAD : WEFT_OUTCOME_RETURNED);
+        for (int i = 0; i < 10; ++i)
+            EXPECT_EQ(run_hosted([&] { ++ran; }), live == 0 ? WEFT_OUTCOME_NO_PTHREAD : WEFT_OUTCOME_RETURNED);
         EXPECT_EQ(ran, live == 0 ? 0 : 10);
     });
 }
@@ -229,10 +237,12 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
         const auto how = hosted();
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 20; ++i) {
-            units.push_back(std::make_unique<Ult>([&] {
-                yield();
-                ++ran;
-            }, &how));
+            units.push_back(std::make_unique<Ult>(
+                [&] {
+                    yield();
+                    ++ran;
+                },
+                &how));
         }
         for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
         EXPECT_EQ(ran, 20);
@@ -289,16 +299,20 @@ void with_hosted_units_about(Body body) {
     const auto how = hosted();
     for (std::size_t rank = 1; rank < 3; ++rank) {
         const auto there_alone = bound_to(rank);
-        units.push_back(std::make_unique<Ult>([&] {
-            ++there;
-            while (!over.load()) {}
-        }, &there_alone));
+        units.push_back(std::make_unique<Ult>(
+            [&] {
+                ++there;
+                while (!over.load()) {}
+            },
+            &there_alone));
     }
     for (int i = 0; i < 3; ++i) {
-        units.push_back(std::make_unique<Ult>([&] {
-            ++there;
-            while (!over.load()) yield();
-        }, &how));
+        units.push_back(std::make_unique<Ult>(
+            [&] {
+                ++there;
+                while (!over.load()) yield();
+            },
+            &how));
     }
     EXPECT_EQ(run_hosted([] {}), WEFT_OUTCOME_RETURNED);
     until([&] { return there.load() == 5; });
@@ -320,16 +334,17 @@ TEST(HostedTraps, AHostedUnitSetsTheIdsOfAllThreads) {
     in_child([] {
         with_hosted_units_about([] {
             EXPECT_EQ(run_hosted([] {
-                const pthread_t mine = self();
-                set_user();
-                EXPECT_TRUE(pthread_equal(mine, self()));
-                yield();
-            }), WEFT_OUTCOME_RETURNED);
+                          const pthread_t mine = self();
+                          set_user();
+                          EXPECT_TRUE(pthread_equal(mine, self()));
+                          yield();
+                      }),
+                      WEFT_OUTCOME_RETURNED);
         });
     });
 }
 
-// ---- signals ---------------------------------------------------------------------------------------------------------
+// ---- signals --------------------------------------------------------------------------------------------------------
 
 atomic<int> handled{0};
 pthread_t handled_by{};
@@ -353,12 +368,14 @@ TEST(HostedTraps, ASignalForOneThatIsSuspendedWaitsForIt) {
     handled.store(0);
     pthread_t its{};
     const auto how = hosted();
-    Ult unit([&] {
-        its = self();
-        weft_unit_suspend(nullptr, nullptr);
-        EXPECT_EQ(handled.load(), 1);
-        EXPECT_TRUE(pthread_equal(handled_by, self()));
-    }, &how);
+    Ult unit(
+        [&] {
+            its = self();
+            weft_unit_suspend(nullptr, nullptr);
+            EXPECT_EQ(handled.load(), 1);
+            EXPECT_TRUE(pthread_equal(handled_by, self()));
+        },
+        &how);
     while (unit.state() != WEFT_UNIT_SUSPENDED) yield();
     EXPECT_EQ(weft_hosted_signal(its, SIGUSR1), WEFT_OK);
     EXPECT_EQ(weft_hosted_signal(its, 0), WEFT_OK);
@@ -378,35 +395,40 @@ TEST(HostedTraps, ASignalForOneThatRunsComesAtOnceAlsoFromItself) {
     atomic<bool> there{false};
     pthread_t its{};
     const auto how = bound_to(1);
-    Ult unit([&] {
-        its = self();
-        there.store(true);
-        while (handled.load() == 0) {}
-        EXPECT_TRUE(pthread_equal(handled_by, self()));
-        handled_by = {};
-        EXPECT_EQ(raise(SIGUSR1), 0);
-        EXPECT_EQ(handled.load(), 2);
-        EXPECT_TRUE(pthread_equal(handled_by, self()));
-        EXPECT_EQ(weft_hosted_signal(self(), SIGUSR1), WEFT_OK);
-        EXPECT_EQ(handled.load(), 3);
-    }, &how);
+    Ult unit(
+        [&] {
+            its = self();
+            there.store(true);
+            while (handled.load() == 0) {}
+            EXPECT_TRUE(pthread_equal(handled_by, self()));
+            handled_by = {};
+            EXPECT_EQ(raise(SIGUSR1), 0);
+            EXPECT_EQ(handled.load(), 2);
+            EXPECT_TRUE(pthread_equal(handled_by, self()));
+            EXPECT_EQ(weft_hosted_signal(self(), SIGUSR1), WEFT_OK);
+            EXPECT_EQ(handled.load(), 3);
+        },
+        &how);
     until_set(there);
     EXPECT_EQ(weft_hosted_signal(its, SIGUSR1), WEFT_OK);
     EXPECT_EQ(unit.free(), WEFT_OK);
     signal(SIGUSR1, SIG_DFL);
 }
 
-// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to it all the same: who sets them waits for every thread.
+// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to it all the same: who
+// sets them waits for every thread.
 TEST(HostedTraps, ThePthreadItselfTakesNoSignalButThatOfTheIds) {
     Runtime runtime;
     std::uint64_t masked = 0;
     EXPECT_EQ(run_hosted([&] {
-        std::ifstream file("/proc/self/task/" + std::to_string(weft_hosted_thread_id()) + "/status");
-        for (std::string word; file >> word;) {
-            if (word == "SigBlk:") file >> std::hex >> masked;
-        }
-    }), WEFT_OUTCOME_RETURNED);
-    constexpr std::uint64_t ids = std::uint64_t{1} << 32, never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
+                  std::ifstream file("/proc/self/task/" + std::to_string(weft_hosted_thread_id()) + "/status");
+                  for (std::string word; file >> word;) {
+                      if (word == "SigBlk:") file >> std::hex >> masked;
+                  }
+              }),
+              WEFT_OUTCOME_RETURNED);
+    constexpr std::uint64_t ids = std::uint64_t{1} << 32,
+                            never = std::uint64_t{1} << (SIGKILL - 1) | std::uint64_t{1} << (SIGSTOP - 1);
     EXPECT_EQ(masked, ~(ids | never));
 }
 
@@ -426,16 +448,18 @@ TEST(HostedTraps, AStormOfSignalsForTheProcessDisturbsNobody) {
         const auto how = hosted();
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 16; ++i) {
-            units.push_back(std::make_unique<Ult>([&] {
-                const pthread_t mine = self();
-                for (int step = 1; handled.load() < 1000 || step < 1000; ++step) {
-                    errno = step;
-                    yield();
-                    ASSERT_TRUE(pthread_equal(mine, self()));
-                    ASSERT_EQ(errno, step);
-                }
-                --alive;
-            }, &how, two.pool));
+            units.push_back(std::make_unique<Ult>(
+                [&] {
+                    const pthread_t mine = self();
+                    for (int step = 1; handled.load() < 1000 || step < 1000; ++step) {
+                        errno = step;
+                        yield();
+                        ASSERT_TRUE(pthread_equal(mine, self()));
+                        ASSERT_EQ(errno, step);
+                    }
+                    --alive;
+                },
+                &how, two.pool));
         }
         while (alive.load() != 0) {
             EXPECT_EQ(kill(getpid(), SIGUSR2), 0);
@@ -447,7 +471,7 @@ TEST(HostedTraps, AStormOfSignalsForTheProcessDisturbsNobody) {
     signal(SIGUSR2, SIG_DFL);
 }
 
-// ---- what the kernel writes, and where it runs whom ------------------------------------------------------------------
+// ---- what the kernel writes, and where it runs whom -----------------------------------------------------------------
 
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
@@ -462,19 +486,22 @@ extern "C" {
 }
 
 TEST(HostedTraps, RestartableSequencesAreOfNobodyWhereHostedUnitsRun) {
-    // On a thread of the test's own, which the C library registers only if the one is that starts it: tests before this one may have ended that.
+    // On a thread of the test's own, which the C library registers only if the one is that starts it: tests before this
+    // one may have ended that.
     bool registered = false;
     std::thread([&] {
         if (&__rseq_size == nullptr || __rseq_size == 0) return;
         constexpr std::uint32_t signature = 0x53053053;
-        if (noted_cpu() < 0) syscall(SYS_rseq, static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset, 32, 0, signature);
+        if (noted_cpu() < 0)
+            syscall(SYS_rseq, static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset, 32, 0, signature);
         registered = noted_cpu() >= 0;
         if (!registered) return;
         Runtime runtime;
         EXPECT_EQ(run_hosted([] {
-            EXPECT_LT(noted_cpu(), 0);
-            EXPECT_GE(sched_getcpu(), 0);
-        }), WEFT_OUTCOME_RETURNED);
+                      EXPECT_LT(noted_cpu(), 0);
+                      EXPECT_GE(sched_getcpu(), 0);
+                  }),
+                  WEFT_OUTCOME_RETURNED);
         EXPECT_LT(noted_cpu(), 0);
         EXPECT_GE(sched_getcpu(), 0);
     }).join();
@@ -499,26 +526,32 @@ TEST(HostedTraps, WhatIsStartedFromAStreamThatIsBoundIsNotBound) {
     while (!CPU_ISSET(first, &one)) ++first;
     ASSERT_EQ(weft_stream_bind_cpus(stream.handle(), std::to_string(first).c_str()), WEFT_OK) << weft_error_text();
     const auto how = hosted();
-    Ult unit([&] {
-        EXPECT_EQ(cpus_of(0), 1);
-        EXPECT_EQ(cpus_of(static_cast<pid_t>(weft_hosted_thread_id())), all);
-        int of_thread = 0, of_child = 0;
-        auto start = [&] {
-            pthread_t started;
-            ASSERT_EQ(pthread_create(&started, nullptr, [](void* raw) -> void* {
-                *static_cast<int*>(raw) = cpus_of(0);
-                return nullptr;
-            }, &of_thread), 0);
-            pthread_join(started, nullptr);
-            const pid_t child = fork();
-            if (child == 0) _exit(cpus_of(0));
-            waitpid(child, &of_child, 0);
-        };
-        weft_hosted_unconfined([](void* raw) { (*static_cast<decltype(start)*>(raw))(); }, &start);
-        EXPECT_EQ(of_thread, all);
-        EXPECT_EQ(WEXITSTATUS(of_child), all);
-        EXPECT_EQ(cpus_of(0), 1);
-    }, &how, pool);
+    Ult unit(
+        [&] {
+            EXPECT_EQ(cpus_of(0), 1);
+            EXPECT_EQ(cpus_of(static_cast<pid_t>(weft_hosted_thread_id())), all);
+            int of_thread = 0, of_child = 0;
+            auto start = [&] {
+                pthread_t started;
+                ASSERT_EQ(pthread_create(
+                              &started, nullptr,
+                              [](void* raw) -> void* {
+                                  *static_cast<int*>(raw) = cpus_of(0);
+                                  return nullptr;
+                              },
+                              &of_thread),
+                          0);
+                pthread_join(started, nullptr);
+                const pid_t child = fork();
+                if (child == 0) _exit(cpus_of(0));
+                waitpid(child, &of_child, 0);
+            };
+            weft_hosted_unconfined([](void* raw) { (*static_cast<decltype(start)*>(raw))(); }, &start);
+            EXPECT_EQ(of_thread, all);
+            EXPECT_EQ(WEXITSTATUS(of_child), all);
+            EXPECT_EQ(cpus_of(0), 1);
+        },
+        &how, pool);
     EXPECT_EQ(unit.free(), WEFT_OK);
 }
 
@@ -533,27 +566,30 @@ TEST(HostedTraps, ALibraryThatIsOpenedLaterHasItsVariablesForEach) {
     std::vector<int*> seen(8);
     std::vector<std::unique_ptr<Ult>> units;
     for (std::size_t i = 0; i < seen.size(); ++i) {
-        units.push_back(std::make_unique<Ult>([&, i] {
-            ++there;
-            EXPECT_EQ(weft_event_wait(&opened, nullptr), WEFT_OK);
-            EXPECT_EQ(*variable(), 17);
-            seen[i] = variable();
-            *variable() = static_cast<int>(i);
-            for (int step = 0; step < 100; ++step) {
-                yield();
-                ASSERT_EQ(variable(), seen[i]);
-                ASSERT_EQ(*variable(), static_cast<int>(i));
-            }
-        }, &how, pool_of(i % 2)));
+        units.push_back(std::make_unique<Ult>(
+            [&, i] {
+                ++there;
+                EXPECT_EQ(weft_event_wait(&opened, nullptr), WEFT_OK);
+                EXPECT_EQ(*variable(), 17);
+                seen[i] = variable();
+                *variable() = static_cast<int>(i);
+                for (int step = 0; step < 100; ++step) {
+                    yield();
+                    ASSERT_EQ(variable(), seen[i]);
+                    ASSERT_EQ(*variable(), static_cast<int>(i));
+                }
+            },
+            &how, pool_of(i % 2)));
     }
     until([&] { return there.load() == static_cast<int>(seen.size()); });
     EXPECT_EQ(run_hosted([&] {
-        void* const library = dlopen(WEFT_TEST_MODULE, RTLD_NOW);
-        ASSERT_NE(library, nullptr) << dlerror();
-        variable = reinterpret_cast<int* (*)()>(dlsym(library, "variable_of_thread"));
-        ASSERT_NE(variable, nullptr);
-        EXPECT_EQ(*variable(), 17);
-    }), WEFT_OUTCOME_RETURNED);
+                  void* const library = dlopen(WEFT_TEST_MODULE, RTLD_NOW);
+                  ASSERT_NE(library, nullptr) << dlerror();
+                  variable = reinterpret_cast<int* (*)()>(dlsym(library, "variable_of_thread"));
+                  ASSERT_NE(variable, nullptr);
+                  EXPECT_EQ(*variable(), 17);
+              }),
+              WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(weft_event_set(&opened, nullptr), WEFT_OK);
     for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -594,14 +630,16 @@ void run_in_a_domain() {
     const auto how = hosted();
     std::vector<std::unique_ptr<Ult>> units;
     for (int i = 0; i < 4; ++i) {
-        units.push_back(std::make_unique<Ult>([&] {
-            const pthread_t its = self();
-            for (int step = 0; step < 100; ++step) {
-                yield();
-                ASSERT_TRUE(pthread_equal(self(), its));
-                ASSERT_EQ(weft_domain_self(), library.domain);
-            }
-        }, &how));
+        units.push_back(std::make_unique<Ult>(
+            [&] {
+                const pthread_t its = self();
+                for (int step = 0; step < 100; ++step) {
+                    yield();
+                    ASSERT_TRUE(pthread_equal(self(), its));
+                    ASSERT_EQ(weft_domain_self(), library.domain);
+                }
+            },
+            &how));
     }
     for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
     if (weft_hosted()) {
@@ -632,4 +670,4 @@ TEST(HostedTraps, ADumpShowsWhereOneStands) {
     EXPECT_EQ(unit.free(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -9,7 +9,9 @@ using namespace weft_test;
 
 namespace {
 
-double seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6; }
+double seconds(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
 
 double cpu_seconds() {
     rusage usage{};
@@ -44,7 +46,7 @@ double idle_share() {
     return (cpu_seconds() - cpu) / (wall_seconds() - wall);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Idle, FourStreamsUseLessThanAHundredthOfACore) {
     for (weft_pool_kind pool : {WEFT_POOL_PRIVATE, WEFT_POOL_DEQUE}) {

@@ -1,4 +1,5 @@
-// Several that wait for the end of one unit: units of its stream and of another one, OS threads, with deadlines and without.
+// Several that wait for the end of one unit: units of its stream and of another one, OS threads, with deadlines and
+// without.
 #include <memory>
 #include <stdexcept>
 
@@ -13,7 +14,13 @@ enum class Home { own_private, foreign_private, shared, deque };
 
 class Joiners : public testing::TestWithParam<Home> {
 protected:
-    Joiners() : shared_(make_pool(WEFT_POOL_SHARED)), deque_(make_pool(WEFT_POOL_DEQUE)), private_(make_pool(WEFT_POOL_PRIVATE)), both_(shared_), other_(private_), third_(deque_) {}
+    Joiners()
+        : shared_(make_pool(WEFT_POOL_SHARED)),
+          deque_(make_pool(WEFT_POOL_DEQUE)),
+          private_(make_pool(WEFT_POOL_PRIVATE)),
+          both_(shared_),
+          other_(private_),
+          third_(deque_) {}
     ~Joiners() override {
         EXPECT_EQ(both_.free(), WEFT_OK);
         EXPECT_EQ(other_.free(), WEFT_OK);
@@ -36,7 +43,8 @@ private:
     weft_pool *shared_, *deque_, *private_;
     Stream both_, other_, third_;
 };
-INSTANTIATE_TEST_SUITE_P(Of, Joiners, testing::Values(Home::own_private, Home::foreign_private, Home::shared, Home::deque));
+INSTANTIATE_TEST_SUITE_P(Of, Joiners,
+                         testing::Values(Home::own_private, Home::foreign_private, Home::shared, Home::deque));
 
 void let_them_wait() {
     for (int i = 0; i < 20; ++i) {
@@ -71,10 +79,12 @@ TEST_P(Joiners, LearnAllOfThemHowTheUnitEnded) {
     for (const weft_unit_outcome end : {WEFT_OUTCOME_RETURNED, WEFT_OUTCOME_EXCEPTION, WEFT_OUTCOME_CANCELLED}) {
         if (end == WEFT_OUTCOME_CANCELLED && (weft_features() & WEFT_FEATURE_CANCEL) == 0) continue;
         Bed bed;
-        Ult target([&] {
-            bed.sleep();
-            if (end == WEFT_OUTCOME_EXCEPTION) throw std::runtime_error("the end");
-        }, nullptr, pool());
+        Ult target(
+            [&] {
+                bed.sleep();
+                if (end == WEFT_OUTCOME_EXCEPTION) throw std::runtime_error("the end");
+            },
+            nullptr, pool());
         until([&] { return bed.occupied(); });
         JoinersOfOne joiners;
         for (const As as : {As::unit, As::thread, As::unit, As::thread}) {
@@ -131,15 +141,18 @@ TEST_P(Joiners, KeepTheUnitFromBeingFreedOrDetached) {
 TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     Bed bed;
     weft_unit* target = nullptr;
-    ASSERT_EQ(weft_ult_spawn(pool(), [](void* raw) {
-        static_cast<Bed*>(raw)->sleep();
-    }, &bed, nullptr, &target), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  pool(), [](void* raw) { static_cast<Bed*>(raw)->sleep(); }, &bed, nullptr, &target),
+              WEFT_OK);
     until([&] { return bed.occupied(); });
     atomic<weft_status> freed{WEFT_BUSY};
     weft_unit* next[4] = {};   // one of them has the descriptor, before the others look
     Doing first(As::unit, [&] {
         freed = weft_unit_join_free(target);
-        for (weft_unit*& unit : next) EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+        for (weft_unit*& unit : next)
+            EXPECT_EQ(weft_ult_spawn(
+                          nullptr, [](void*) {}, nullptr, nullptr, &unit),
+                      WEFT_OK);
     });
     let_them_wait();
     JoinersOfOne joiners;
@@ -175,13 +188,15 @@ TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
             if ((leave >> place & 1) != 0) until_set(joiners[place]->back);
         }
         let_them_wait();
-        for (unsigned place = 0; place < 4; ++place) EXPECT_EQ(joiners[place]->back, (leave >> place & 1) != 0) << leave << ' ' << place;
+        for (unsigned place = 0; place < 4; ++place)
+            EXPECT_EQ(joiners[place]->back, (leave >> place & 1) != 0) << leave << ' ' << place;
         add(joiners, target.handle(), As::unit);   // and others come
         let_them_wait();
         EXPECT_EQ(bed.wake(), WEFT_OK);
         for (unsigned place = 0; place < 5; ++place) {
             until_set(joiners[place]->back);
-            EXPECT_EQ(joiners[place]->learnt, (leave >> place & 1) != 0 ? WEFT_TIMED_OUT : WEFT_OK) << leave << ' ' << place;
+            EXPECT_EQ(joiners[place]->learnt, (leave >> place & 1) != 0 ? WEFT_TIMED_OUT : WEFT_OK)
+                << leave << ' ' << place;
         }
         EXPECT_EQ(target.free(), WEFT_OK);
     }
@@ -191,7 +206,9 @@ TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
 TEST_P(Joiners, MayFreeTheUnitWhenTheOthersHaveLeft) {
     Bed bed;
     weft_unit* target = nullptr;
-    ASSERT_EQ(weft_ult_spawn(pool(), [](void* raw) { static_cast<Bed*>(raw)->sleep(); }, &bed, nullptr, &target), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  pool(), [](void* raw) { static_cast<Bed*>(raw)->sleep(); }, &bed, nullptr, &target),
+              WEFT_OK);
     until([&] { return bed.occupied(); });
     JoinersOfOne joiners;
     for (const As as : {As::unit, As::thread, As::unit}) add(joiners, target, as, in_ms(3));
@@ -212,7 +229,8 @@ TEST_P(Joiners, ThatComeAndGoLeaveNothingBehind) {
     Ult target([&] { bed.sleep(); }, nullptr, pool());
     until([&] { return bed.occupied(); });
     auto look = [&] {
-        for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_unit_join_until(target.handle(), weft_now_ns() + ms / 20), WEFT_TIMED_OUT);
+        for (int i = 0; i < 100; ++i)
+            EXPECT_EQ(weft_unit_join_until(target.handle(), weft_now_ns() + ms / 20), WEFT_TIMED_OUT);
     };
     JoinersOfOne stays;
     add(stays, target.handle(), As::unit);
@@ -235,7 +253,8 @@ TEST_P(Joiners, OfManyUnitsAreSeveralToo) {
         handles.push_back(units.back()->handle());
     }
     until([&] {
-        for (Bed& bed : beds) if (!bed.occupied()) return false;
+        for (Bed& bed : beds)
+            if (!bed.occupied()) return false;
         return true;
     });
     JoinersOfOne single;
@@ -264,7 +283,8 @@ TEST_P(Joiners, OfManyUnitsAreSeveralToo) {
 }
 
 TEST_P(Joiners, OfEveryKindWaitForUnitsOfEveryKind) {
-    constexpr weft_kind kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO};
+    constexpr weft_kind kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
+                                   WEFT_KIND_SS,   WEFT_KIND_SC,  WEFT_KIND_AUTO};
     for (const weft_kind of : kinds) {
         auto chosen = options();
         chosen.kind = of;
@@ -276,10 +296,12 @@ TEST_P(Joiners, OfEveryKindWaitForUnitsOfEveryKind) {
         for (const weft_kind kind : kinds) {
             auto as = options();
             as.kind = kind;
-            joiners.push_back(std::make_unique<Ult>([&] {
-                EXPECT_EQ(target.join(), WEFT_OK);
-                ++told;
-            }, &as));
+            joiners.push_back(std::make_unique<Ult>(
+                [&] {
+                    EXPECT_EQ(target.join(), WEFT_OK);
+                    ++told;
+                },
+                &as));
             let_them_wait();
         }
         EXPECT_EQ(told, 0);
@@ -300,12 +322,14 @@ protected:
     }
     Runtime runtime{settings()};
 };
-INSTANTIATE_TEST_SUITE_P(Pools, JoinersOfACalled, testing::Values(WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO));
+INSTANTIATE_TEST_SUITE_P(Pools, JoinersOfACalled,
+                         testing::Values(WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO));
 
 TEST_P(JoinersOfACalled, WaitBesideTheOneThatCalls) {
     for (int i = 0; i < 3; ++i) Ult([] {}).join();   // a stack is at hand then
     for (const bool suspends : {false, true}) {
-        if (GetParam() == WEFT_POOL_PRIVATE && !suspends) continue;   // others could not say that they wait before it has ended
+        // others could not say that they wait before it has ended
+        if (GetParam() == WEFT_POOL_PRIVATE && !suspends) continue;
         weft_unit* handle = nullptr;
         std::vector<std::unique_ptr<std::thread>> others;
         atomic<int> on_their_way{0}, told{0};
@@ -341,9 +365,13 @@ TEST(JoinersOfATasklet, LearnItsEndAllOfThem) {
     static atomic<bool> go;
     go = false;
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(stream.pool(), [](void*) {
-        while (!go) std::this_thread::yield();
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  stream.pool(),
+                  [](void*) {
+                      while (!go) std::this_thread::yield();
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     JoinersOfOne joiners;
     for (const As as : {As::unit, As::thread, As::unit}) add(joiners, tasklet, as);
     let_them_wait();
@@ -389,4 +417,4 @@ TEST(JoinersOfOneThatMoves, LearnItsEnd) {
     EXPECT_EQ(weft_pool_free(shared), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -15,7 +15,8 @@ using namespace weft_test;
 
 namespace {
 
-constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC};
+constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
+                                   WEFT_KIND_SS,   WEFT_KIND_SC,  WEFT_KIND_RTC};
 constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC};
 constexpr weft_kind light_kinds[] = {WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC};
 
@@ -38,7 +39,7 @@ void run_until_done(weft_unit* unit) {
     while (weft_unit_try_join(unit) == WEFT_BUSY) weft_unit_yield();
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Kinds, EachRunsItsBodyOnceAndIsOfItsKind) {
     for (const auto pool_kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_PRIORITY}) {
@@ -51,7 +52,11 @@ TEST(Kinds, EachRunsItsBodyOnceAndIsOfItsKind) {
             static int ran;
             ran = 0;
             weft_unit* units[count];
-            for (weft_unit*& unit : units) ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++ran; }, nullptr, &chosen, &unit), WEFT_OK) << weft_error_text();
+            for (weft_unit*& unit : units)
+                ASSERT_EQ(weft_ult_spawn(
+                              nullptr, [](void*) { ++ran; }, nullptr, &chosen, &unit),
+                          WEFT_OK)
+                    << weft_error_text();
             for (weft_unit* unit : units) EXPECT_EQ(kind_of(unit), kind);
             EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);
             EXPECT_EQ(ran, 50);
@@ -81,9 +86,13 @@ TEST(Kinds, BetweenTwoOfARowTheSchedulerDoesWhatItsStreamIsAskedFor) {
         const auto chosen = of_kind(kind), tasklet = of_kind(WEFT_KIND_RTC);
         bool called = false, seen = false;
         Ult brings_the_scheduler([] {}, &tasklet);   // which is passed over where a ULT yields to a ULT
-        Ult first([&] {
-            EXPECT_EQ(weft_stream_post(weft_stream_self(), [](void* to) { *static_cast<bool*>(to) = true; }, &called), WEFT_OK);
-        }, &chosen);
+        Ult first(
+            [&] {
+                EXPECT_EQ(weft_stream_post(
+                              weft_stream_self(), [](void* to) { *static_cast<bool*>(to) = true; }, &called),
+                          WEFT_OK);
+            },
+            &chosen);
         Ult second([&] { seen = called; }, &chosen);
         run_until_done(second.handle());
         EXPECT_TRUE(seen) << kind;
@@ -101,8 +110,22 @@ TEST(Kinds, OneThatSuspendsIsPromotedOnce) {
             const std::uint64_t before = promoted();
             std::string order;
             {
-                Ult a([&] { for (int i = 0; i < 3; ++i) { order += 'a'; weft_unit_yield(); } }, &chosen);
-                Ult b([&] { for (int i = 0; i < 3; ++i) { order += 'b'; weft_unit_yield(); } }, &chosen);
+                Ult a(
+                    [&] {
+                        for (int i = 0; i < 3; ++i) {
+                            order += 'a';
+                            weft_unit_yield();
+                        }
+                    },
+                    &chosen);
+                Ult b(
+                    [&] {
+                        for (int i = 0; i < 3; ++i) {
+                            order += 'b';
+                            weft_unit_yield();
+                        }
+                    },
+                    &chosen);
                 Ult c([&] { order += 'c'; }, &chosen);
                 run_until_done(b.handle());
                 run_until_done(a.handle());
@@ -116,16 +139,19 @@ TEST(Kinds, OneThatSuspendsIsPromotedOnce) {
     }
 }
 
-// They are called one after the other, and the second needs what the first does not: a stack for the scheduler to begin anew.
+// They are called one after the other, and the second needs what the first does not: a stack for the scheduler to begin
+// anew.
 TEST(Kinds, AnScThatSuspendsIsPromotedWhereATaskletIsCalledBeforeIt) {
     Runtime runtime;
     const auto tasklets = of_kind(WEFT_KIND_RTC), sc = of_kind(WEFT_KIND_SC);
     std::string order;
-    Ult tasklet([&] { order += "t"; }, &tasklets), unit([&] {
-        order += "1";
-        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-        order += "2";
-    }, &sc);
+    Ult tasklet([&] { order += "t"; }, &tasklets), unit(
+                                                       [&] {
+                                                           order += "1";
+                                                           EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                                                           order += "2";
+                                                       },
+                                                       &sc);
     run_until_done(unit.handle());
     EXPECT_EQ(order, "t12");
 }
@@ -136,26 +162,34 @@ TEST(Kinds, AnScThatHasNotSuspendedKeepsItsFrameWhenItEndsATaskletThatIsNext) {
         weft_settings settings = with_streams(1);
         settings.pool = pool;
         Runtime runtime(settings);
-        Ult before([] { EXPECT_EQ(weft_unit_yield(), WEFT_OK); });   // so that the scheduler has been left, and knows where
+        // so that the scheduler has been left, and knows where
+        Ult before([] { EXPECT_EQ(weft_unit_yield(), WEFT_OK); });
         run_until_done(before.handle());
         const auto sc = of_kind(WEFT_KIND_SC);
-        for (const bool joined : {false, true}) {   // freed at once, or joined and freed; the first has a descriptor that nobody has had
+        // freed at once, or joined and freed; the first has a descriptor that nobody has had
+        for (const bool joined : {false, true}) {
             weft::event ended;   // waited for so that the pool holds nobody but the tasklet
-            Ult unit([&] {
-                volatile char frame[2048];
-                for (volatile char& each : frame) each = 'u';
-                weft_unit* tasklet = nullptr;
-                EXPECT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-                    volatile char below[4096];
-                    for (volatile char& each : below) each = 't';
-                }, nullptr, nullptr, &tasklet), WEFT_OK);
-                if (joined) {
-                    EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
-                }
-                EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
-                EXPECT_TRUE(std::all_of(frame, frame + sizeof frame, [](char each) { return each == 'u'; }));
-                ended.set();
-            }, &sc);
+            Ult unit(
+                [&] {
+                    volatile char frame[2048];
+                    for (volatile char& each : frame) each = 'u';
+                    weft_unit* tasklet = nullptr;
+                    EXPECT_EQ(weft_tasklet_spawn(
+                                  nullptr,
+                                  [](void*) {
+                                      volatile char below[4096];
+                                      for (volatile char& each : below) each = 't';
+                                  },
+                                  nullptr, nullptr, &tasklet),
+                              WEFT_OK);
+                    if (joined) {
+                        EXPECT_EQ(weft_unit_join(tasklet), WEFT_OK);
+                    }
+                    EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
+                    EXPECT_TRUE(std::all_of(frame, frame + sizeof frame, [](char each) { return each == 'u'; }));
+                    ended.set();
+                },
+                &sc);
             ended.wait();
         }
     }
@@ -166,14 +200,18 @@ TEST(Kinds, ATaskletThatTriesToSuspendGetsAStatusAndGoesOn) {
     const auto chosen = of_kind(WEFT_KIND_RTC);
     bool went_on = false;
     weft_unit* other = nullptr;
-    Ult tasklet([&] {
-        EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_unit_join(other), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_sleep_until(weft_now_ns() + ms), WEFT_WRONG_KIND);
-        went_on = true;
-    }, &chosen);
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &other), WEFT_OK);
+    Ult tasklet(
+        [&] {
+            EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_KIND);
+            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_KIND);
+            EXPECT_EQ(weft_unit_join(other), WEFT_WRONG_KIND);
+            EXPECT_EQ(weft_sleep_until(weft_now_ns() + ms), WEFT_WRONG_KIND);
+            went_on = true;
+        },
+        &chosen);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, &other),
+              WEFT_OK);
     EXPECT_EQ(tasklet.join(), WEFT_OK);
     EXPECT_TRUE(went_on);
     EXPECT_EQ(weft_unit_join_free(other), WEFT_OK);
@@ -193,10 +231,12 @@ TEST(Kinds, AnyMixtureLiesInOnePool) {
                 const auto chosen = of_kind(all_kinds[i * 7 % 6]);
                 const bool suspends = i % 3 == 0 && chosen.kind != WEFT_KIND_RTC;
                 auto body = [](void* yields) {
-                    for (std::uintptr_t left = reinterpret_cast<std::uintptr_t>(yields); left > 0; --left) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                    for (std::uintptr_t left = reinterpret_cast<std::uintptr_t>(yields); left > 0; --left)
+                        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
                     ++ran;
                 };
-                ASSERT_EQ(weft_ult_spawn(pool, body, reinterpret_cast<void*>(suspends ? i % 4 : 0), &chosen, &units[i]), WEFT_OK);
+                ASSERT_EQ(weft_ult_spawn(pool, body, reinterpret_cast<void*>(suspends ? i % 4 : 0), &chosen, &units[i]),
+                          WEFT_OK);
             }
             EXPECT_EQ(weft_unit_join_free_many(units, count), WEFT_OK);
             EXPECT_EQ(ran, count);
@@ -218,15 +258,17 @@ TEST(Kinds, APromotedUnitGoesOnOnAnotherStream) {
                 const auto chosen = of_kind(kind);
                 atomic<bool> begun{false};
                 const weft_stream* seen[2] = {};
-                Ult unit([&] {
-                    char below[64];
-                    std::fill(std::begin(below), std::end(below), 'x');
-                    seen[0] = weft_stream_self();
-                    begun = true;
-                    until([&] { return weft_stream_self() != seen[0]; });
-                    seen[1] = weft_stream_self();
-                    EXPECT_EQ(std::count(std::begin(below), std::end(below), 'x'), 64);
-                }, &chosen, from);
+                Ult unit(
+                    [&] {
+                        char below[64];
+                        std::fill(std::begin(below), std::end(below), 'x');
+                        seen[0] = weft_stream_self();
+                        begun = true;
+                        until([&] { return weft_stream_self() != seen[0]; });
+                        seen[1] = weft_stream_self();
+                        EXPECT_EQ(std::count(std::begin(below), std::end(below), 'x'), 64);
+                    },
+                    &chosen, from);
                 until_set(begun);
                 EXPECT_EQ(weft_unit_migrate_to_pool(unit.handle(), there), WEFT_OK) << weft_error_text();
                 EXPECT_EQ(unit.free(), WEFT_OK);
@@ -244,9 +286,23 @@ TEST(Kinds, OneThatWaitsCanBeCancelledTimedOutAndResumed) {
     for (const weft_kind kind : ult_kinds) {
         const auto chosen = of_kind(kind);
         int after = 0;
-        Ult cancelled([&] { while (weft_unit_yield() == WEFT_OK) {} }, &chosen);
-        Ult sleeper([&] { weft_unit_suspend(nullptr, nullptr); ++after; }, &chosen);
-        Ult dozer([&] { EXPECT_EQ(weft_sleep_until(weft_now_ns() + ms / 10), WEFT_OK); ++after; }, &chosen);
+        Ult cancelled(
+            [&] {
+                while (weft_unit_yield() == WEFT_OK) {}
+            },
+            &chosen);
+        Ult sleeper(
+            [&] {
+                weft_unit_suspend(nullptr, nullptr);
+                ++after;
+            },
+            &chosen);
+        Ult dozer(
+            [&] {
+                EXPECT_EQ(weft_sleep_until(weft_now_ns() + ms / 10), WEFT_OK);
+                ++after;
+            },
+            &chosen);
         until([&] { return sleeper.state() == WEFT_UNIT_SUSPENDED; });
         EXPECT_EQ(weft_unit_join_until(sleeper.handle(), weft_now_ns()), WEFT_TIMED_OUT);
         EXPECT_EQ(weft_unit_cancel(cancelled.handle()), WEFT_OK);
@@ -264,7 +320,12 @@ TEST(Kinds, OneThatEndsInTheMiddleOfItsBodyLeavesAScheduler) {
     for (const weft_kind kind : ult_kinds) {
         const auto chosen = of_kind(kind);
         bool passed = false, next = false;
-        Ult leaves([&] { weft_unit_exit(); passed = true; }, &chosen);
+        Ult leaves(
+            [&] {
+                weft_unit_exit();
+                passed = true;
+            },
+            &chosen);
         Ult follows([&] { next = true; }, &chosen);
         run_until_done(follows.handle());
         EXPECT_EQ(leaves.free(), WEFT_OK);
@@ -302,7 +363,12 @@ TEST(Kinds, AnExceptionThatLeavesTheBodyIsTheJoiners) {
     for (const weft_kind kind : all_kinds) {
         const auto chosen = of_kind(kind);
         Ult at_once([] { throw std::runtime_error("at once"); }, &chosen);
-        Ult later([&] { if (kind != WEFT_KIND_RTC) weft_unit_yield(); throw std::runtime_error("later"); }, &chosen);
+        Ult later(
+            [&] {
+                if (kind != WEFT_KIND_RTC) weft_unit_yield();
+                throw std::runtime_error("later");
+            },
+            &chosen);
         run_until_done(later.handle());
         EXPECT_EQ(at_once.end(), WEFT_OUTCOME_EXCEPTION);
         EXPECT_EQ(later.end(), WEFT_OUTCOME_EXCEPTION);
@@ -333,7 +399,7 @@ struct Fib {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Kinds, EachSpawnsAndJoinsItsOwn) {
     for (const std::size_t streams : {1, 2}) {
@@ -354,7 +420,10 @@ TEST(Kinds, StacksOfThePromotedComeBack) {
         const auto chosen = of_kind(kind);
         auto round = [&] {
             weft_unit* units[20];
-            for (weft_unit*& unit : units) ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); }, nullptr, &chosen, &unit), WEFT_OK);
+            for (weft_unit*& unit : units)
+                ASSERT_EQ(weft_ult_spawn(
+                              nullptr, [](void*) { weft_unit_yield(); }, nullptr, &chosen, &unit),
+                          WEFT_OK);
             weft_unit_yield();
             EXPECT_EQ(weft_unit_join_free_many(units, 20), WEFT_OK);
         };
@@ -378,7 +447,8 @@ TEST(Kinds, WhatStandsOnTheSchedulersStackIsRefusedMoreThanThat) {
         chosen.stack_bytes = (128 << 10) + 1;
         EXPECT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &chosen, &unit), WEFT_INVALID);
         const std::string why = weft_error_text();
-        for (const char* part : {"131072", "131073", "WEFT_SCHEDULER_STACK_BYTES"}) EXPECT_NE(why.find(part), std::string::npos) << why;
+        for (const char* part : {"131072", "131073", "WEFT_SCHEDULER_STACK_BYTES"})
+            EXPECT_NE(why.find(part), std::string::npos) << why;
         EXPECT_EQ(weft_unit_spawn_many(nullptr, 1, nothing, nullptr, &chosen, &unit), WEFT_INVALID);
         chosen.stack_bytes = sizeof memory;
         chosen.stack = memory;
@@ -398,10 +468,15 @@ TEST(Kinds, WhatDoesNotCountOfATaskletIsPassedOver) {
     auto given = options();
     given.child_first = true;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, &given, &unit), WEFT_OK) << weft_error_text();
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) {}, nullptr, &given, &unit),
+              WEFT_OK)
+        << weft_error_text();
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     given.kind = WEFT_KIND_RTC;   // a ULT's spawn, which has been asked for both
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &given, &unit), WEFT_UNSUPPORTED);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &given, &unit),
+              WEFT_UNSUPPORTED);
 }
 
 TEST(Kinds, SsAndScAreRefusedToChildFirst) {
@@ -411,14 +486,19 @@ TEST(Kinds, SsAndScAreRefusedToChildFirst) {
         auto chosen = of_kind(kind);
         chosen.child_first = true;
         const bool refused = kind == WEFT_KIND_SS || kind == WEFT_KIND_SC;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), refused ? WEFT_UNSUPPORTED : WEFT_OK) << kind;
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &chosen, &unit),
+                  refused ? WEFT_UNSUPPORTED : WEFT_OK)
+            << kind;
         if (!refused) {
             EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         }
     }
     auto tasklet = of_kind(WEFT_KIND_RTC);
     tasklet.child_first = true;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &tasklet, &unit), WEFT_UNSUPPORTED);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &tasklet, &unit),
+              WEFT_UNSUPPORTED);
 }
 
 TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
@@ -433,7 +513,10 @@ TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
     const weft_kind needy[] = {WEFT_KIND_SS, WEFT_KIND_SC};
     static atomic<int> ran;
     ran = 0;
-    auto yields = [](void*) { weft_unit_yield(); ++ran; };
+    auto yields = [](void*) {
+        weft_unit_yield();
+        ++ran;
+    };
     for (int i = 0; i < 2; ++i) {   // nobody draws from the pool yet
         const auto chosen = of_kind(needy[i]);
         ASSERT_EQ(weft_ult_spawn(pool, yields, nullptr, &chosen, &before[i]), WEFT_OK);
@@ -444,7 +527,10 @@ TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
             const auto chosen = of_kind(kind);
             weft_unit* unit = nullptr;
             const bool refused = kind == WEFT_KIND_SS || kind == WEFT_KIND_SC;
-            EXPECT_EQ(weft_ult_spawn(pool, [](void*) {}, nullptr, &chosen, &unit), refused ? WEFT_UNSUPPORTED : WEFT_OK) << kind;
+            EXPECT_EQ(weft_ult_spawn(
+                          pool, [](void*) {}, nullptr, &chosen, &unit),
+                      refused ? WEFT_UNSUPPORTED : WEFT_OK)
+                << kind;
             if (!refused) {
                 EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
             } else {
@@ -474,7 +560,14 @@ TEST(Kinds, UnderASchedulerThatIsAUnitAllRunToo) {
     for (const weft_kind kind : ult_kinds) {
         const auto chosen = of_kind(kind);
         units.push_back(nullptr);
-        ASSERT_EQ(weft_ult_spawn(pool, [](void*) { weft_unit_yield(); ++ran; }, nullptr, &chosen, &units.back()), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      pool,
+                      [](void*) {
+                          weft_unit_yield();
+                          ++ran;
+                      },
+                      nullptr, &chosen, &units.back()),
+                  WEFT_OK);
     }
     weft_sched* sched = make_sched(WEFT_SCHED_BASIC, {pool});
     weft_unit* of_it = nullptr;
@@ -515,7 +608,8 @@ TEST_P(KindOfTheSettings, GivesWayToRocWhereItDoesNotSuit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, KindOfTheSettings, ::testing::Values("sc", "rtc"), [](const auto& kind) { return std::string(kind.param); });
+INSTANTIATE_TEST_SUITE_P(Kinds, KindOfTheSettings, ::testing::Values("sc", "rtc"),
+                         [](const auto& kind) { return std::string(kind.param); });
 
 TEST(Kinds, ARevivedOneIsPromotedAnew) {
     Runtime runtime;
@@ -524,7 +618,9 @@ TEST(Kinds, ARevivedOneIsPromotedAnew) {
         const std::uint64_t before = promoted();
         weft_unit* unit = nullptr;
         auto suspends = [](void*) {
-            EXPECT_EQ(weft_unit_suspend([](weft_unit* self, void*) { EXPECT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr), WEFT_OK);
+            EXPECT_EQ(
+                weft_unit_suspend([](weft_unit* self, void*) { EXPECT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr),
+                WEFT_OK);
         };
         ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, &chosen, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
@@ -541,14 +637,22 @@ TEST(Kinds, AnObserverIsToldOfThePromotionBeforeTheUnitLeaves) {
     how.size = sizeof how;
     how.events = WEFT_OBSERVED_ALL;
     how.call = [](const weft_observation* what, void*) {
-        if (weft_unit_kind_get(what->unit, nullptr) == WEFT_INVALID && what->what != WEFT_OBSERVED_FREE) seen.push_back(what->what);
+        if (weft_unit_kind_get(what->unit, nullptr) == WEFT_INVALID && what->what != WEFT_OBSERVED_FREE)
+            seen.push_back(what->what);
     };
     weft_observer* observer = nullptr;
     const auto chosen = of_kind(WEFT_KIND_SC);
     weft_unit* unit = nullptr;
     ASSERT_EQ(weft_observer_register(&how, &observer), WEFT_OK);
     seen.clear();
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); weft_unit_yield(); }, nullptr, &chosen, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr,
+                  [](void*) {
+                      weft_unit_yield();
+                      weft_unit_yield();
+                  },
+                  nullptr, &chosen, &unit),
+              WEFT_OK);
     EXPECT_EQ(weft_observer_unregister(observer), WEFT_OK);
     seen.clear();
     ASSERT_EQ(weft_observer_register(&how, &observer), WEFT_OK);
@@ -567,18 +671,21 @@ TEST(Kinds, ACallOnTheStreamsStackIsMadeWhereverTheUnitStands) {
     for (const weft_kind kind : all_kinds) {
         const auto chosen = of_kind(kind);
         int called = 0;
-        Ult unit([&] {
-            EXPECT_EQ(weft_on_stream_stack([](void* count) { ++*static_cast<int*>(count); }, &called), WEFT_OK);
-            if (kind != WEFT_KIND_RTC) weft_unit_yield();
-            EXPECT_EQ(weft_on_stream_stack([](void* count) { ++*static_cast<int*>(count); }, &called), WEFT_OK);
-        }, &chosen);
+        Ult unit(
+            [&] {
+                EXPECT_EQ(weft_on_stream_stack([](void* count) { ++*static_cast<int*>(count); }, &called), WEFT_OK);
+                if (kind != WEFT_KIND_RTC) weft_unit_yield();
+                EXPECT_EQ(weft_on_stream_stack([](void* count) { ++*static_cast<int*>(count); }, &called), WEFT_OK);
+            },
+            &chosen);
         run_until_done(unit.handle());
         EXPECT_EQ(called, 2);
     }
 }
 
 TEST(Kinds, WhatIsCalledOnTheStreamsStackIsNoUnitOfAnyKind) {
-    // From a shared pool the scheduler begins each, an SC on its own stack; from a private one whoever leaves begins it.
+    // From a shared pool the scheduler begins each, an SC on its own stack; from a private one whoever leaves begins
+    // it.
     for (const auto pool_kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         weft_settings settings = with_streams(1);
         settings.pool = pool_kind;
@@ -587,15 +694,20 @@ TEST(Kinds, WhatIsCalledOnTheStreamsStackIsNoUnitOfAnyKind) {
             if (kind == WEFT_KIND_RTC) continue;   // its call is a plain one
             const auto chosen = of_kind(kind);
             bool called = false;
-            Ult unit([&] {
-                EXPECT_EQ(weft_on_stream_stack([](void* raw) {
-                    EXPECT_EQ(weft_unit_self(), nullptr);
-                    EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_CONTEXT);
-                    EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_CONTEXT);
-                    *static_cast<bool*>(raw) = true;
-                }, &called), WEFT_OK);
-                EXPECT_NE(weft_unit_self(), nullptr);
-            }, &chosen);
+            Ult unit(
+                [&] {
+                    EXPECT_EQ(weft_on_stream_stack(
+                                  [](void* raw) {
+                                      EXPECT_EQ(weft_unit_self(), nullptr);
+                                      EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_CONTEXT);
+                                      EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_CONTEXT);
+                                      *static_cast<bool*>(raw) = true;
+                                  },
+                                  &called),
+                              WEFT_OK);
+                    EXPECT_NE(weft_unit_self(), nullptr);
+                },
+                &chosen);
             run_until_done(unit.handle());
             EXPECT_TRUE(called) << "kind " << kind;
         }
@@ -609,20 +721,22 @@ TEST(Kinds, AStreamHasAKindOfItsOwn) {
     {
         Stream stream(&chosen);
         weft_kind seen[3] = {};
-        Ult outer([&] {
-            {
+        Ult outer(
+            [&] {
+                {
+                    Ult inner([] {});
+                    seen[0] = kind_of(inner.handle());
+                }
+                EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_SC), WEFT_OK);
+                {
+                    Ult inner([] {});
+                    seen[1] = kind_of(inner.handle());
+                }
+                EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_DEFAULT), WEFT_OK);
                 Ult inner([] {});
-                seen[0] = kind_of(inner.handle());
-            }
-            EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_SC), WEFT_OK);
-            {
-                Ult inner([] {});
-                seen[1] = kind_of(inner.handle());
-            }
-            EXPECT_EQ(weft_stream_kind_set(stream.handle(), WEFT_KIND_DEFAULT), WEFT_OK);
-            Ult inner([] {});
-            seen[2] = kind_of(inner.handle());
-        }, nullptr, stream.pool());
+                seen[2] = kind_of(inner.handle());
+            },
+            nullptr, stream.pool());
         EXPECT_EQ(outer.join(), WEFT_OK);
         EXPECT_EQ(seen[0], WEFT_KIND_SS);
         EXPECT_EQ(seen[1], WEFT_KIND_SC);

@@ -45,7 +45,8 @@ void* value_of(const weft_unit* unit, const weft_key* key) {
     return value;
 }
 
-weft_unit* spawn(void (*body)(void*), void* argument = nullptr, const weft_unit_options* how = nullptr, weft_pool* pool = nullptr) {
+weft_unit* spawn(void (*body)(void*), void* argument = nullptr, const weft_unit_options* how = nullptr,
+                 weft_pool* pool = nullptr) {
     weft_unit* unit = nullptr;
     EXPECT_EQ(weft_ult_spawn(pool, body, argument, how, &unit), WEFT_OK) << weft_error_text();
     return unit;
@@ -58,7 +59,7 @@ protected:
     void SetUp() override { released.store(0); }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Lasting, AValueIsSetOnceInAnyStateAndStaysUntilTheUnitIsFreed) {
     Runtime runtime;
@@ -193,17 +194,21 @@ TEST_F(Lasting, ASpawnGivesAValueThatIsThereBeforeTheUnitRuns) {
     how.data = number(1);
     how.key = key;
     {
-        Ult unit([&] {
-            EXPECT_EQ(weft_local_get(key), number(1));
-            EXPECT_EQ(weft_unit_self_data(), nullptr) << "which is for whoever spawns it";
-            EXPECT_EQ(weft_unit_data_set(weft_unit_self(), &data, nullptr), WEFT_OK);
-            EXPECT_EQ(weft_local_get(key), number(1));
-        }, &how);
+        Ult unit(
+            [&] {
+                EXPECT_EQ(weft_local_get(key), number(1));
+                EXPECT_EQ(weft_unit_self_data(), nullptr) << "which is for whoever spawns it";
+                EXPECT_EQ(weft_unit_data_set(weft_unit_self(), &data, nullptr), WEFT_OK);
+                EXPECT_EQ(weft_local_get(key), number(1));
+            },
+            &how);
     }
     EXPECT_EQ(released.load(), 1u);
     how.key = further;
     how.data = number(10);
-    { Ult unit([&] { EXPECT_EQ(weft_local_get(further), number(10)); }, &how); }
+    {
+        Ult unit([&] { EXPECT_EQ(weft_local_get(further), number(10)); }, &how);
+    }
     EXPECT_EQ(released.load(), 11u);
     weft_unit* unit = nullptr;
     how.priority = 100;
@@ -220,11 +225,14 @@ TEST_F(Lasting, OfSeveralThatSetAValueAtOnceOneSucceeds) {
     Runtime runtime(2);
     const Key keys[5] = {Key(release), Key(release), Key(release), Key(release), Key(release)};
     for (int round = 0; round < 20; ++round) {
-        Ult runs([] { for (int i = 0; i < 50; ++i) weft_unit_yield(); });
+        Ult runs([] {
+            for (int i = 0; i < 50; ++i) weft_unit_yield();
+        });
         atomic<int> won{0};
         with_threads(threads, [&](int i) {
             for (const Key& key : keys) {
-                const weft_status status = weft_unit_local_set(runs.handle(), key, number(static_cast<std::uintptr_t>(i) + 1));
+                const weft_status status =
+                    weft_unit_local_set(runs.handle(), key, number(static_cast<std::uintptr_t>(i) + 1));
                 EXPECT_TRUE(status == WEFT_OK || status == WEFT_WRONG_STATE);
                 if (status == WEFT_OK) won.fetch_add(1);
                 void* const value = value_of(runs.handle(), key);
@@ -237,7 +245,8 @@ TEST_F(Lasting, OfSeveralThatSetAValueAtOnceOneSucceeds) {
     }
 }
 
-// The library goes while others still free units that it has met: what it is called for has returned before weft_key_free does.
+// The library goes while others still free units that it has met: what it is called for has returned before
+// weft_key_free does.
 TEST_F(Lasting, AKeyIsFreedWhileUnitsEndOnOtherStreams) {
     static atomic<bool> gone{false};
     static atomic<int> calls{0};
@@ -262,13 +271,15 @@ TEST_F(Lasting, AKeyIsFreedWhileUnitsEndOnOtherStreams) {
         atomic<bool> begun{false};
         auto there = options();
         there.stream = weft_stream_at(1);
-        Ult frees([&] {
-            for (weft_unit*& unit : units) {
-                EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
-                begun.store(true);
-                if (reinterpret_cast<std::uintptr_t>(&unit) % 5 == 0) weft_unit_yield();
-            }
-        }, &there);
+        Ult frees(
+            [&] {
+                for (weft_unit*& unit : units) {
+                    EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
+                    begun.store(true);
+                    if (reinterpret_cast<std::uintptr_t>(&unit) % 5 == 0) weft_unit_yield();
+                }
+            },
+            &there);
         until_set(begun);
         key.free();
         gone.store(true);
@@ -322,7 +333,8 @@ TEST_F(Lasting, IsReadWithoutACallToo) {
         });
         EXPECT_EQ(weft::here::value_of(unit.handle(), *keys[0]), nullptr);
         EXPECT_EQ(unit.join(), WEFT_OK);
-        for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(weft::here::value_of(unit.handle(), *keys[i]), number(of + i)) << "from outside, " << i;
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            EXPECT_EQ(weft::here::value_of(unit.handle(), *keys[i]), number(of + i)) << "from outside, " << i;
     }
     look(100);
 }

@@ -13,8 +13,8 @@ namespace {
 
 using namespace weft_test;
 
-// A domain whose one context keeps a hart busy, and gives it back between two steps as soon as that is wanted. By the ULT that makes it, which runs on as
-// that context.
+// A domain whose one context keeps a hart busy, and gives it back between two steps as soon as that is wanted. By the
+// ULT that makes it, which runs on as that context.
 class Busy {
 public:
     Busy() {
@@ -50,7 +50,8 @@ weft_settings with_private_streams(std::size_t streams) {
     return settings;
 }
 
-// More streams that are busy than a fair share of the harts, and a domain: the streams take turns on what is theirs, and each gets on, for its units are in private pools.
+// More streams that are busy than a fair share of the harts, and a domain: the streams take turns on what is theirs,
+// and each gets on, for its units are in private pools.
 TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     const std::size_t harts = weft_hart_limit();
     if (harts < 2 || harts > 16) GTEST_SKIP() << "there is one hart, or very many";
@@ -59,12 +60,14 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     std::vector<atomic<std::uint64_t>> steps(harts);
     std::vector<std::unique_ptr<Ult>> busy;
     for (std::size_t i = 0; i < harts; ++i) {
-        busy.push_back(std::make_unique<Ult>([&, i] {
-            until([&] {
-                ++steps[i];
-                return over.load();
-            });
-        }, nullptr, pool_of(i + 1)));
+        busy.push_back(std::make_unique<Ult>(
+            [&, i] {
+                until([&] {
+                    ++steps[i];
+                    return over.load();
+                });
+            },
+            nullptr, pool_of(i + 1)));
     }
     Ult caller([&] {
         Busy domain;
@@ -86,7 +89,8 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
-// Its context may run on this stream only. Nobody else is there who might take the stream's turn over: the other harts are guests'.
+// Its context may run on this stream only. Nobody else is there who might take the stream's turn over: the other harts
+// are guests'.
 TEST(Lending, AStreamThatHasSteppedAsideGoesOnWithADomainWhoseContextIsBoundToIt) {
     const std::size_t harts = weft_hart_limit();
     if (harts > 16) GTEST_SKIP() << "there are very many harts";
@@ -126,11 +130,13 @@ TEST(Lending, StreamsAloneLendNothing) {
     atomic<std::size_t> begun{0};
     std::vector<std::unique_ptr<Ult>> busy;
     for (std::size_t i = 0; i <= harts; ++i) {
-        busy.push_back(std::make_unique<Ult>([&] {
-            ++begun;
-            until([&] { return begun.load() > harts; });
-            for (int step = 0; step < 100; ++step) weft_unit_yield();
-        }, nullptr, pool_of(i)));
+        busy.push_back(std::make_unique<Ult>(
+            [&] {
+                ++begun;
+                until([&] { return begun.load() > harts; });
+                for (int step = 0; step < 100; ++step) weft_unit_yield();
+            },
+            nullptr, pool_of(i)));
     }
     for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
     EXPECT_EQ(counter("/streams/count/lent"), 0u);
@@ -156,7 +162,8 @@ TEST(Lending, APolicyOrAWeightThatCannotBeIsRefused) {
 // While it runs the process loses CPUs and gets them back.
 TEST(Lending, HartsAreWithdrawnAndAddedAsTheProcessLosesAndGainsCpus) {
     const cpu_set_t all = all_cpus(), one = first_of(all);
-    if (CPU_COUNT(&all) < 2 || weft_hart_limit() != static_cast<std::size_t>(CPU_COUNT(&all))) GTEST_SKIP() << "there is one CPU, or a quota";
+    if (CPU_COUNT(&all) < 2 || weft_hart_limit() != static_cast<std::size_t>(CPU_COUNT(&all)))
+        GTEST_SKIP() << "there is one CPU, or a quota";
     Runtime runtime;
     Ult caller([&] {
         Busy domain;
@@ -174,4 +181,4 @@ TEST(Lending, HartsAreWithdrawnAndAddedAsTheProcessLosesAndGainsCpus) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

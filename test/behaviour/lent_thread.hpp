@@ -1,4 +1,5 @@
-// What tests of guests' threads assume of the kernel. In simulation (test/simulation/door) any hart may be as slow as it likes.
+// What tests of guests' threads assume of the kernel. In simulation (test/simulation/door) any hart may be as slow as
+// it likes.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +14,8 @@ namespace weft_test {
 inline constexpr int rounds_until_lent = 1000;
 inline constexpr bool is_lent_in_the_end = true;
 
-// Returns when the OS thread of this process with the given id sleeps in the kernel: a guest's has been lent then. A hart that is on its
-// way before that is brought by a carrier, which is started for it, and is preferred from then on.
+// Returns when the OS thread of this process with the given id sleeps in the kernel: a guest's has been lent then. A
+// hart that is on its way before that is brought by a carrier, which is started for it, and is preferred from then on.
 inline void await_sleep(pid_t thread) {
     for (std::string state; state != "S";) {
         std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/status");
@@ -24,4 +25,4 @@ inline void await_sleep(pid_t thread) {
     }
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -1,5 +1,6 @@
 // Private pools and those who reach them from elsewhere: other streams, and OS threads that are no streams. Only the
-// pool's owner touches its units, so what others want travels there; or, when the owner has gone, is served all the same.
+// pool's owner touches its units, so what others want travels there; or, when the owner has gone, is served all the
+// same.
 #include <memory>
 #include <random>
 #include <thread>
@@ -27,8 +28,10 @@ TEST(Outside, AnOsThreadSpawnsJoinsAndFreesUnits) {
         Ult main([&] { ++ran; });   // no pool named: stream 0's
         EXPECT_EQ(main.join(), WEFT_OK);
         weft_unit* many[50];
-        ASSERT_EQ(weft_unit_spawn_many(stream.pool(), 50, [](void* count) { ++*static_cast<atomic<int>*>(count); },
-                                       std::vector<void*>(50, &ran).data(), nullptr, many), WEFT_OK);
+        ASSERT_EQ(weft_unit_spawn_many(
+                      stream.pool(), 50, [](void* count) { ++*static_cast<atomic<int>*>(count); },
+                      std::vector<void*>(50, &ran).data(), nullptr, many),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free_many(many, 50), WEFT_OK);
         over = true;
     });
@@ -43,10 +46,12 @@ TEST(Outside, AnOsThreadResumesAUnit) {
     Stream stream;
     Bed bed;
     weft_stream* woke_on = nullptr;
-    Ult sleeper([&] {
-        bed.sleep();
-        woke_on = weft_stream_self();
-    }, nullptr, stream.pool());
+    Ult sleeper(
+        [&] {
+            bed.sleep();
+            woke_on = weft_stream_self();
+        },
+        nullptr, stream.pool());
     std::thread thread([&] {
         until([&] { return bed.occupied(); });
         EXPECT_EQ(bed.wake(), WEFT_OK);
@@ -60,18 +65,32 @@ TEST(Outside, TwoStreamsJoinEachOthersPrivateUnits) {
     Runtime runtime;
     Stream left, right;
     atomic<int> ran{0};
-    Ult from_left([&] {
-        for (int i = 0; i < 200; ++i) {
-            Ult there([&] { ++ran; if (ran % 3 == 0) weft_unit_yield(); }, nullptr, right.pool());
-            EXPECT_EQ(there.join(), WEFT_OK);
-        }
-    }, nullptr, left.pool());
-    Ult from_right([&] {
-        for (int i = 0; i < 200; ++i) {
-            Ult there([&] { ++ran; if (ran % 3 == 0) weft_unit_yield(); }, nullptr, left.pool());
-            EXPECT_EQ(there.join(), WEFT_OK);
-        }
-    }, nullptr, right.pool());
+    Ult from_left(
+        [&] {
+            for (int i = 0; i < 200; ++i) {
+                Ult there(
+                    [&] {
+                        ++ran;
+                        if (ran % 3 == 0) weft_unit_yield();
+                    },
+                    nullptr, right.pool());
+                EXPECT_EQ(there.join(), WEFT_OK);
+            }
+        },
+        nullptr, left.pool());
+    Ult from_right(
+        [&] {
+            for (int i = 0; i < 200; ++i) {
+                Ult there(
+                    [&] {
+                        ++ran;
+                        if (ran % 3 == 0) weft_unit_yield();
+                    },
+                    nullptr, left.pool());
+                EXPECT_EQ(there.join(), WEFT_OK);
+            }
+        },
+        nullptr, right.pool());
     EXPECT_EQ(from_left.join(), WEFT_OK);
     EXPECT_EQ(from_right.join(), WEFT_OK);
     EXPECT_EQ(ran, 400);
@@ -100,7 +119,9 @@ TEST(Outside, APrivateUnitIsDetachedFromAnotherStream) {
     static Bed* to;
     to = &bed;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(stream.pool(), [](void*) { to->sleep(); }, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  stream.pool(), [](void*) { to->sleep(); }, nullptr, nullptr, &unit),
+              WEFT_OK);
     until([&] { return bed.occupied(); });
     EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
     EXPECT_EQ(units_alive(), 2u);
@@ -113,7 +134,9 @@ TEST(Outside, APrivateUnitIsDetachedWhereverItIsInItsLife) {
     Stream stream;
     for (int round = 0; round < 300; ++round) {
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(stream.pool(), [](void*) { weft_unit_yield(); }, nullptr, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      stream.pool(), [](void*) { weft_unit_yield(); }, nullptr, nullptr, &unit),
+                  WEFT_OK);
         for (int spin = 0; spin < round % 7 * 50; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
         EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
     }
@@ -169,7 +192,9 @@ TEST(Orphan, AUnitIsDetachedThoughItsStreamHasEnded) {
     weft_unit* unit = nullptr;
     {
         Stream stream;
-        ASSERT_EQ(weft_ult_spawn(stream.pool(), [](void*) { bed.sleep(); }, nullptr, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      stream.pool(), [](void*) { bed.sleep(); }, nullptr, nullptr, &unit),
+                  WEFT_OK);
         until([&] { return bed.occupied(); });
     }
     EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
@@ -187,7 +212,11 @@ TEST(Orphan, AJoinMeetsTheEndOfTheStreamAtAnyMoment) {
     for (int round = 0; round < 100; ++round) {
         Stream stream;
         const int turns = static_cast<int>(random() % 4);
-        Ult unit([&] { for (int i = 0; i < turns; ++i) weft_unit_yield(); }, nullptr, stream.pool());
+        Ult unit(
+            [&] {
+                for (int i = 0; i < turns; ++i) weft_unit_yield();
+            },
+            nullptr, stream.pool());
         atomic<bool> joined{false};
         std::thread outside([&] {
             EXPECT_EQ(unit.join(), WEFT_OK);
@@ -213,13 +242,21 @@ TEST(Mixed, TaskletsAndUltsOfManyMakersAllRun) {
             weft_pool* pool = pools[(start + static_cast<unsigned>(i)) % 4];
             weft_unit* tasklet = nullptr;
             EXPECT_EQ(weft_tasklet_spawn(pool, count, nullptr, nullptr, &tasklet), WEFT_OK);
-            Ult ult([&] { weft_unit_yield(); ++ran; }, nullptr, pools[(start + static_cast<unsigned>(i) / 2) % 4]);
+            Ult ult(
+                [&] {
+                    weft_unit_yield();
+                    ++ran;
+                },
+                nullptr, pools[(start + static_cast<unsigned>(i) / 2) % 4]);
             EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
             EXPECT_EQ(ult.free(), WEFT_OK);
         }
     };
     atomic<bool> over{false};
-    std::thread outside([&] { spawner(1); over = true; });
+    std::thread outside([&] {
+        spawner(1);
+        over = true;
+    });
     {
         Ult a([&] { spawner(2); }, nullptr, pools[1]);
         Ult b([&] { spawner(3); }, nullptr, pools[2]);

@@ -34,7 +34,7 @@ protected:
     void SetUp() override { destroyed.clear(); }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Locals, EachUnitHasItsOwnAndTheyGoWithIt) {
     Runtime runtime;
@@ -63,7 +63,8 @@ TEST_F(Locals, ManyKeysHaveManyValues) {
     for (int i = 0; i < 200; ++i) keys.push_back(std::make_unique<Key>(destroy));
     Ult unit([&] {
         for (std::size_t i = 0; i < keys.size(); i += 3) EXPECT_EQ(weft_local_set(*keys[i], number(i + 1)), WEFT_OK);
-        for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(weft_local_get(*keys[i]), i % 3 == 0 ? number(i + 1) : nullptr);
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            EXPECT_EQ(weft_local_get(*keys[i]), i % 3 == 0 ? number(i + 1) : nullptr);
     });
     EXPECT_EQ(unit.join(), WEFT_OK);
     EXPECT_EQ(destroyed.size(), 67u);
@@ -112,13 +113,18 @@ TEST_F(Locals, ValuesAreDestroyedBeforeTheJoinerLearnsOfTheEndHoweverItComes) {
         EXPECT_EQ(weft_unit_cancel(not_begun.handle()), WEFT_OK);
         ends(not_begun, WEFT_OUTCOME_CANCELLED);
         weft_unit* tasklet = nullptr;
-        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { weft_local_set(*key, number(7)); }, nullptr, nullptr, &tasklet), WEFT_OK);
+        ASSERT_EQ(weft_tasklet_spawn(
+                      nullptr, [](void*) { weft_local_set(*key, number(7)); }, nullptr, nullptr, &tasklet),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
-        ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
+        ASSERT_EQ(weft_tasklet_spawn(
+                      nullptr, [](void*) {}, nullptr, nullptr, &tasklet),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_local_set(tasklet, made, number(8)), WEFT_OK);
         EXPECT_EQ(weft_unit_cancel(tasklet), WEFT_OK);
         EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_CANCELLED);
-        EXPECT_EQ(destroyed, (std::multiset<void*>{number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)}));
+        EXPECT_EQ(destroyed, (std::multiset<void*>{number(1), number(2), number(3), number(4), number(5), number(6),
+                                                   number(7), number(8)}));
     }
 }
 
@@ -155,7 +161,9 @@ TEST_F(Locals, TheDestructorRunsInItsUnitAndMayYieldAndSetMore) {
         ends = weft_unit_self();
         EXPECT_EQ(weft_local_set(key, number(1)), WEFT_OK);
     });
-    Ult neighbour([] { for (int i = 0; i < 5; ++i) weft_unit_yield(); });
+    Ult neighbour([] {
+        for (int i = 0; i < 5; ++i) weft_unit_yield();
+    });
     EXPECT_EQ(unit.join(), WEFT_OK);
     EXPECT_EQ(rounds, 1);
     EXPECT_EQ(destroyed.size(), 1u);
@@ -191,7 +199,8 @@ TEST_F(Locals, AKeyInTheSamePlaceDoesNotSeeTheValuesOfItsPredecessor) {
     until([&] { return bed.occupied(); });
     old.free();
     ASSERT_EQ(weft_key_create(destroy, &key), WEFT_OK);
-    EXPECT_TRUE(weft::config::checked || key == place) << "keys are used again";   // a build that checks gives each a handle of its own
+    // a build that checks gives each a handle of its own
+    EXPECT_TRUE(weft::config::checked || key == place) << "keys are used again";
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(unit.join(), WEFT_OK);
     EXPECT_TRUE(destroyed.empty()) << "what lay under the old key is forgotten";

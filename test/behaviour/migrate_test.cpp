@@ -1,4 +1,5 @@
-// Units that are asked to go to another pool: when they go, who learns of it, and that they are joined and freed all the same.
+// Units that are asked to go to another pool: when they go, who learns of it, and that they are joined and freed all
+// the same.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -16,7 +17,9 @@ weft_pool* pool_of(const Ult& unit) {
     return pool;
 }
 
-void go_to(weft_unit* unit, weft_pool* pool) { EXPECT_EQ(weft_unit_migrate_to_pool(unit, pool), WEFT_OK) << weft_error_text(); }
+void go_to(weft_unit* unit, weft_pool* pool) {
+    EXPECT_EQ(weft_unit_migrate_to_pool(unit, pool), WEFT_OK) << weft_error_text();
+}
 
 // A pool of the user's: a list under a lock.
 class Own {
@@ -53,7 +56,7 @@ private:
     std::vector<weft_unit*> units_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Migrate, AUnitThatHasNotStartedRunsWhereItWasSent) {
     Runtime runtime;
@@ -76,10 +79,14 @@ TEST(Migrate, ATaskletThatHasNotStartedRunsWhereItWasSentAndOneThatHasIsRefused)
     target = there.pool();
     ran_on = nullptr;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        ran_on = weft_stream_self();
-        refused = weft_unit_migrate_to_pool(weft_unit_self(), weft_test::pool_of(0));
-    }, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      ran_on = weft_stream_self();
+                      refused = weft_unit_migrate_to_pool(weft_unit_self(), weft_test::pool_of(0));
+                  },
+                  nullptr, nullptr, &unit),
+              WEFT_OK);
     go_to(unit, target);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(ran_on, there.handle());
@@ -166,8 +173,8 @@ TEST(Migrate, AJoinerGoesWhenItsWaitIsOver) {
 TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
     Runtime runtime;
     Own own;
-    weft_pool* pools[] = {make_pool(WEFT_POOL_PRIVATE), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_DEQUE), own.pool,
-                          make_pool(WEFT_POOL_PRIVATE)};
+    weft_pool* pools[] = {make_pool(WEFT_POOL_PRIVATE), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_DEQUE),
+                          own.pool, make_pool(WEFT_POOL_PRIVATE)};
     {
         std::vector<std::unique_ptr<Stream>> streams;
         for (weft_pool* pool : pools) streams.push_back(std::make_unique<Stream>(pool));
@@ -175,16 +182,18 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
             for (weft_pool* to : pools) {
                 if (from == to) continue;
                 for (int joiner = 0; joiner < 4; ++joiner) {
-                    Ult unit([&] {
-                        for (weft_pool* next : {to, from, to}) {
-                            go_to(weft_unit_self(), next);
-                            weft_unit_yield();
-                            weft_pool* now = nullptr;
-                            EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &now), WEFT_OK);
-                            EXPECT_EQ(now, next);
-                            weft_unit_yield();
-                        }
-                    }, nullptr, from);
+                    Ult unit(
+                        [&] {
+                            for (weft_pool* next : {to, from, to}) {
+                                go_to(weft_unit_self(), next);
+                                weft_unit_yield();
+                                weft_pool* now = nullptr;
+                                EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &now), WEFT_OK);
+                                EXPECT_EQ(now, next);
+                                weft_unit_yield();
+                            }
+                        },
+                        nullptr, from);
                     if (joiner == 0) {
                         EXPECT_EQ(unit.join(), WEFT_OK);
                     } else if (joiner == 1) {
@@ -204,7 +213,8 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
     EXPECT_EQ(units_alive(), 1u);
 }
 
-// It is local to a private pool, whose stream answers joiners by letter, until it moves to one where they announce themselves.
+// It is local to a private pool, whose stream answers joiners by letter, until it moves to one where they announce
+// themselves.
 TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     Runtime runtime;
     weft_pool* const home = make_pool(WEFT_POOL_PRIVATE);
@@ -212,17 +222,20 @@ TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     {
         Stream first(home), second(target);
         for (int i = 0; i < 40; ++i) {
-            Ult unit([&] {
-                go_to(weft_unit_self(), target);
-                weft_unit_yield();
-            }, nullptr, home);
+            Ult unit(
+                [&] {
+                    go_to(weft_unit_self(), target);
+                    weft_unit_yield();
+                },
+                nullptr, home);
             EXPECT_EQ(unit.join(), WEFT_OK);
         }
     }
     for (weft_pool* pool : {home, target}) EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
 }
 
-// A unit that comes back into the private pool it was born in is joined there by its neighbours, detached, and joined by many.
+// A unit that comes back into the private pool it was born in is joined there by its neighbours, detached, and joined
+// by many.
 TEST(Migrate, AUnitThatCameBackEndsLikeOthers) {
     Runtime runtime;
     Stream there;
@@ -244,11 +257,15 @@ TEST(Migrate, AUnitThatCameBackEndsLikeOthers) {
     target = there.pool();
     for (int i = 0; i < 20; ++i) {
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {
-            go_to(weft_unit_self(), target);
-            weft_unit_yield();
-            ++ended;
-        }, nullptr, nullptr, i % 2 == 0 ? &unit : nullptr), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr,
+                      [](void*) {
+                          go_to(weft_unit_self(), target);
+                          weft_unit_yield();
+                          ++ended;
+                      },
+                      nullptr, nullptr, i % 2 == 0 ? &unit : nullptr),
+                  WEFT_OK);
         if (unit != nullptr) {
             weft_unit_yield();
             EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
@@ -315,25 +332,27 @@ TEST(Migrate, TheCallbackRunsOnceForEachRequestThatWasHeeded) {
         to.on = weft_stream_self();
     };
     chosen.on_migration_argument = &seen;
-    Ult unit([&] {
-        weft_unit* const self = weft_unit_self();
-        weft_pool* const here = weft_test::pool_of(0);
-        go_to(self, there.pool());
-        go_to(self, there.pool());   // in place of the first
-        EXPECT_EQ(seen.times, 0);
-        weft_unit_yield();
-        EXPECT_EQ(seen.times, 1);
-        EXPECT_EQ(seen.unit, self);
-        EXPECT_EQ(seen.pool, there.pool());
-        EXPECT_EQ(seen.on, weft_stream_at(0)) << "on the stream that it leaves";
-        weft_unit_yield();
-        EXPECT_EQ(seen.times, 1);
-        EXPECT_EQ(weft_unit_on_migration(self, nullptr, nullptr), WEFT_OK);
-        go_to(self, here);
-        weft_unit_yield();
-        EXPECT_EQ(weft_stream_self(), weft_stream_at(0));
-        EXPECT_EQ(seen.times, 1);
-    }, &chosen);
+    Ult unit(
+        [&] {
+            weft_unit* const self = weft_unit_self();
+            weft_pool* const here = weft_test::pool_of(0);
+            go_to(self, there.pool());
+            go_to(self, there.pool());   // in place of the first
+            EXPECT_EQ(seen.times, 0);
+            weft_unit_yield();
+            EXPECT_EQ(seen.times, 1);
+            EXPECT_EQ(seen.unit, self);
+            EXPECT_EQ(seen.pool, there.pool());
+            EXPECT_EQ(seen.on, weft_stream_at(0)) << "on the stream that it leaves";
+            weft_unit_yield();
+            EXPECT_EQ(seen.times, 1);
+            EXPECT_EQ(weft_unit_on_migration(self, nullptr, nullptr), WEFT_OK);
+            go_to(self, here);
+            weft_unit_yield();
+            EXPECT_EQ(weft_stream_self(), weft_stream_at(0));
+            EXPECT_EQ(seen.times, 1);
+        },
+        &chosen);
     EXPECT_EQ(unit.join(), WEFT_OK);
 }
 
@@ -342,7 +361,11 @@ TEST(Migrate, TheBlockingFormReturnsWhenTheUnitHasGone) {
     Stream from, to;
     for (const bool outside : {false, true}) {
         atomic<bool> stop{false};
-        Ult unit([&] { while (!stop) weft_unit_yield(); }, nullptr, from.pool());
+        Ult unit(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            nullptr, from.pool());
         auto move = [&] {
             go_to(unit.handle(), to.pool());
             EXPECT_EQ(weft_unit_migrate_wait(unit.handle()), WEFT_OK);
@@ -384,10 +407,12 @@ TEST(Migrate, WhoWaitsForTheMoveOfAUnitThatEndsLearnsIt) {
             Stream from(pool);
             for (const bool outside : {false, true}) {
                 atomic<bool> running{false}, stop{false};
-                Ult unit([&] {
-                    running = true;
-                    while (!stop) std::this_thread::yield();
-                }, nullptr, pool);
+                Ult unit(
+                    [&] {
+                        running = true;
+                        while (!stop) std::this_thread::yield();
+                    },
+                    nullptr, pool);
                 until_set(running);
                 go_to(unit.handle(), there.pool());
                 std::thread stopper([&] {
@@ -416,7 +441,13 @@ TEST(Migrate, AUnitInADomainGoesWhenItIsBack) {
     Runtime runtime(settings);
     Ult unit([] {
         EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(1)), WEFT_OK);
-        EXPECT_EQ(weft_spmd(2, [](void*) { for (int i = 0; i < 5; ++i) weft_unit_yield(); }, nullptr), WEFT_OK);
+        EXPECT_EQ(weft_spmd(
+                      2,
+                      [](void*) {
+                          for (int i = 0; i < 5; ++i) weft_unit_yield();
+                      },
+                      nullptr),
+                  WEFT_OK);
         weft_unit_yield();
         EXPECT_EQ(weft_stream_self(), weft_stream_at(1));
     });
@@ -468,7 +499,9 @@ TEST(Migrate, WhatIsRefusedHasItsStatus) {
     Ult waits([] {});
     other = waits.handle();
     go_to(other, there.pool());
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { status = weft_unit_migrate_wait(other); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { status = weft_unit_migrate_wait(other); }, nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(status, WEFT_WRONG_KIND);
 }

@@ -1,4 +1,5 @@
-// Units that go from one OS thread to another: what belongs to the unit comes along, what belongs to the thread does not.
+// Units that go from one OS thread to another: what belongs to the unit comes along, what belongs to the thread does
+// not.
 #include <cerrno>
 #include <deque>
 #include <exception>
@@ -74,7 +75,8 @@ private:
 // Suspends and is resumed at once; goes on on another OS thread.
 [[gnu::noinline]] void move() {
     weft_stream* const before = weft_stream_self();
-    ASSERT_EQ(weft_unit_suspend([](weft_unit* self, void*) { ASSERT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr), WEFT_OK);
+    ASSERT_EQ(weft_unit_suspend([](weft_unit* self, void*) { ASSERT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr),
+              WEFT_OK);
     ASSERT_NE(weft_stream_self(), before);
 }
 
@@ -138,7 +140,7 @@ void crowd_of(weft_pool* pool, Body body) {
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Migration, ErrnoStaysWithItsUnit) {
     const Deadline deadline(120);
@@ -192,12 +194,21 @@ TEST(Migration, LocalsInRegistersComeAlong) {
     Movers movers(3);
     crowd_of(movers.pool(), [](int id) {
         // More values that live across the move than there are callee-saved registers, integers and floating point.
-        std::uint64_t a = static_cast<std::uint64_t>(id), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6;
+        std::uint64_t a = static_cast<std::uint64_t>(id), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5,
+                      g = a + 6;
         double x = id, y = id + 0.5, z = id + 0.25;
         for (int i = 0; i < moves_each; ++i) {
             move();
-            a += 7; b += 7; c += 7; d += 7; e += 7; f += 7; g += 7;
-            x += 1; y += 1; z += 1;
+            a += 7;
+            b += 7;
+            c += 7;
+            d += 7;
+            e += 7;
+            f += 7;
+            g += 7;
+            x += 1;
+            y += 1;
+            z += 1;
         }
         const auto base = static_cast<std::uint64_t>(id) + 7u * moves_each;
         EXPECT_EQ(a + b + c + d + e + f + g, 7 * base + 21);
@@ -241,10 +252,12 @@ TEST(Migration, WhatAUnitThrowsArrivesAtAJoinerOnAnotherStream) {
     Movers movers(3);
     crowd_of(movers.pool(), [&movers](int id) {
         for (int i = 0; i < moves_each / 20; ++i) {
-            Ult child([id, i] {
-                move();
-                throw Own(id, i);
-            }, nullptr, movers.pool());
+            Ult child(
+                [id, i] {
+                    move();
+                    throw Own(id, i);
+                },
+                nullptr, movers.pool());
             ASSERT_EQ(child.outcome(), WEFT_OUTCOME_EXCEPTION);
             auto* kept = static_cast<std::exception_ptr*>(value_of(weft_unit_exception_get, child.handle()));
             ASSERT_NE(kept, nullptr);

@@ -3,6 +3,6 @@ namespace {
 
 thread_local int variable = 17;
 
-}  // namespace
+}   // namespace
 
 extern "C" [[gnu::visibility("default")]] int* variable_of_thread() { return &variable; }

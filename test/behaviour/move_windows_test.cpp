@@ -1,5 +1,5 @@
-// The race windows of a migration, forced (windows.hpp): who joins a unit that leaves its private pool, who waits for its move, and
-// who asks anew meanwhile.
+// The race windows of a migration, forced (windows.hpp): who joins a unit that leaves its private pool, who waits for
+// its move, and who asks anew meanwhile.
 #include <thread>
 
 #include "test/behaviour/atomic.hpp"
@@ -18,10 +18,13 @@ protected:
 // Runs on stream 1, from a private pool, until it is told to end.
 class Restless {
 public:
-    explicit Restless(weft_pool* pool) : unit_([this] {
-        runs_ = true;
-        while (!end_) weft_unit_yield();
-    }, nullptr, pool) {
+    explicit Restless(weft_pool* pool)
+        : unit_(
+              [this] {
+                  runs_ = true;
+                  while (!end_) weft_unit_yield();
+              },
+              nullptr, pool) {
         must_happen("it runs", [this] { return runs_.load(); });
     }
     weft_unit* handle() const { return unit_.handle(); }
@@ -38,7 +41,7 @@ private:
     Ult unit_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(MoveWindows, AJoinerThatHasReadTheOldPoolFindsTheUnitShared) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
@@ -92,14 +95,16 @@ TEST_F(MoveWindows, ALetterThatComesAfterTheMoveAnnouncesItsJoiner) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     for (int round = 0; round < 20; ++round) {
         atomic<bool> runs{false}, go{false}, away{false}, end{false};
-        Ult unit([&] {
-            runs = true;
-            while (!go) std::this_thread::yield();
-            EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool_of(2)), WEFT_OK);
-            weft_unit_yield();
-            away = true;
-            while (!end) weft_unit_yield();
-        }, nullptr, pool_of(1));
+        Ult unit(
+            [&] {
+                runs = true;
+                while (!go) std::this_thread::yield();
+                EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool_of(2)), WEFT_OK);
+                weft_unit_yield();
+                away = true;
+                while (!end) weft_unit_yield();
+            },
+            nullptr, pool_of(1));
         must_happen("it runs", [&] { return runs.load(); });
         Ult joiner([&] { EXPECT_EQ(unit.join(), WEFT_OK); });
         while (joiner.state() != WEFT_UNIT_SUSPENDED) weft_unit_yield();   // its letter lies in the inbox of stream 1
@@ -156,10 +161,12 @@ TEST_F(MoveWindows, AWaiterThatComesBeforeTheEndIsPublishedLearnsOfTheEnd) {
     for (const auto kind : {WEFT_POOL_SHARED, WEFT_POOL_PRIVATE}) {
         Runtime runtime(streams_with(3, kind));
         atomic<bool> runs{false}, asked{false};
-        Ult unit([&] {
-            runs = true;
-            while (!asked) std::this_thread::yield();
-        }, nullptr, pool_of(1));
+        Ult unit(
+            [&] {
+                runs = true;
+                while (!asked) std::this_thread::yield();
+            },
+            nullptr, pool_of(1));
         must_happen("it runs", [&] { return runs.load(); });
         EXPECT_EQ(weft_unit_migrate_to_pool(unit.handle(), pool_of(2)), WEFT_OK);
         Stop stop(Probe::finish_before_publish, carrier(1));

@@ -123,8 +123,9 @@ TEST(Mutex, ServesTheUrgentFirstAndEqualsInTheirOrder) {
     std::string order;
     {
         std::vector<std::unique_ptr<Ult>> all;
-        const std::pair<char, weft_urgency> comers[] = {{'l', WEFT_URGENCY_LOW},    {'a', WEFT_URGENCY_NORMAL}, {'H', WEFT_URGENCY_HIGH},
-                                                        {'m', WEFT_URGENCY_LOW},    {'I', WEFT_URGENCY_HIGH},   {'b', WEFT_URGENCY_NORMAL}};
+        const std::pair<char, weft_urgency> comers[] = {{'l', WEFT_URGENCY_LOW},  {'a', WEFT_URGENCY_NORMAL},
+                                                        {'H', WEFT_URGENCY_HIGH}, {'m', WEFT_URGENCY_LOW},
+                                                        {'I', WEFT_URGENCY_HIGH}, {'b', WEFT_URGENCY_NORMAL}};
         for (auto [name, urgency] : comers) {
             all.push_back(std::make_unique<Ult>([&, name = name, urgency = urgency] {
                 ASSERT_EQ(weft_mutex_lock_urgent(&mutex, urgency), WEFT_OK);
@@ -211,21 +212,25 @@ TEST(Mutex, IsGivenInTheEndToOneThatIsOvertakenFromAnotherStream) {
     ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
     bool got = false;
     atomic<bool> over{false}, wanted{false}, kept{false};
-    Ult waits([&] {
-        ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
-        got = true;
-        ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
-    }, nullptr, pool_of(1));
-    Ult keeps([&] {
-        while (!over) {
-            while (wanted) {
-                kept = true;
-                std::this_thread::yield();
+    Ult waits(
+        [&] {
+            ASSERT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+            got = true;
+            ASSERT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+        },
+        nullptr, pool_of(1));
+    Ult keeps(
+        [&] {
+            while (!over) {
+                while (wanted) {
+                    kept = true;
+                    std::this_thread::yield();
+                }
+                kept = false;
+                weft_unit_yield();
             }
-            kept = false;
-            weft_unit_yield();
-        }
-    }, nullptr, pool_of(1));
+        },
+        nullptr, pool_of(1));
     int overtaken = -1;
     bool mine = true;
     for (; mine && overtaken < 100; ++overtaken) {
@@ -302,14 +307,18 @@ TEST(Mutex, RefusesWhatMakesNoSense) {
     Ult other([&] { EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_WRONG_STATE) << "somebody else's"; });
     other.join();
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void* held) {
-        EXPECT_EQ(weft_mutex_lock(static_cast<weft_mutex*>(held)), WEFT_WRONG_KIND);
-        weft_mutex mine = WEFT_MUTEX_INIT;
-        EXPECT_EQ(weft_mutex_lock(&mine), WEFT_OK) << "no wait is needed";
-        EXPECT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
-    }, &mutex, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void* held) {
+                      EXPECT_EQ(weft_mutex_lock(static_cast<weft_mutex*>(held)), WEFT_WRONG_KIND);
+                      weft_mutex mine = WEFT_MUTEX_INIT;
+                      EXPECT_EQ(weft_mutex_lock(&mine), WEFT_OK) << "no wait is needed";
+                      EXPECT_EQ(weft_mutex_unlock(&mine), WEFT_OK);
+                  },
+                  &mutex, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

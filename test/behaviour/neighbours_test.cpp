@@ -1,4 +1,5 @@
-// Beside processes that compute on the same processors: what the kernel would say of them is the test's, in checked builds.
+// Beside processes that compute on the same processors: what the kernel would say of them is the test's, in checked
+// builds.
 #include <chrono>
 
 #include "os/fault.hpp"
@@ -11,7 +12,9 @@ namespace {
 
 using namespace weft_test;
 
-std::uint64_t now_ns() { return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
+std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
 
 atomic<bool> neighbour{false};   // else the processors are idle
 atomic<std::uint64_t> threads{1};
@@ -81,4 +84,4 @@ TEST(Neighbours, OneHartIsWithheldUntilAProcessorIsIdleAndTheTeamGoesOnAllTheWhi
     weft::os::load_hook.store(nullptr);
 }
 
-}  // namespace
+}   // namespace

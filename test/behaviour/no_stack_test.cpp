@@ -35,7 +35,8 @@ private:
     rlimit before_{};
 };
 
-// Several times what the process itself may take meanwhile: one arena of malloc reserves 64 MiB. A unit's stack takes 64 KiB.
+// Several times what the process itself may take meanwhile: one arena of malloc reserves 64 MiB. A unit's stack takes
+// 64 KiB.
 constexpr std::size_t room = 256 << 20, too_many = 6000;
 
 void suspend(void*) { weft_unit_suspend(nullptr, nullptr); }
@@ -66,7 +67,7 @@ protected:
 
 TEST_P(NoStack, FinalizeEndsThoughOthersAreSuspended) {
     const Deadline deadline(60);
-    const Room little(room);        // also while the runtime ends
+    const Room little(room);   // also while the runtime ends
     Runtime runtime(settings());
     runtime.expected = WEFT_BUSY;   // as where all have had a stack
     suspended(too_many);
@@ -137,7 +138,7 @@ TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
 // For what takes its time.
 class NoStackOnOneStream : public NoStack {};
 
-// ---- detached ones: nobody could be told ---------------------------------------------------------------------------------
+// ---- detached ones: nobody could be told ----------------------------------------------------------------------------
 
 weft_status spawn_detached(void (*body)(void*), void* argument, const weft_unit_options* options = nullptr) {
     return weft_ult_spawn(nullptr, body, argument, options, nullptr);
@@ -219,7 +220,8 @@ TEST_P(NoStackOnOneStream, AStreamDoesNotEndBeforeTheDetachedUnitsOfItsPoolHaveB
         begun.fetch_add(1);
         weft_sleep_for(10'000'000);
     };
-    for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(weft_ult_spawn(pool, sleep, nullptr, nullptr, nullptr), WEFT_OK);
+    for (std::size_t i = 0; i < too_many; ++i)
+        ASSERT_EQ(weft_ult_spawn(pool, sleep, nullptr, nullptr, nullptr), WEFT_OK);
     while (begun.load() == 0) weft_sleep_for(1'000'000);
     EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
     EXPECT_EQ(begun.load(), too_many);
@@ -246,6 +248,7 @@ TEST(NoStackInDeques, FinalizeEndsThoughOthersAreSuspended) {
     suspended(too_many);
 }
 
-INSTANTIATE_TEST_SUITE_P(In, NoStackOnOneStream, testing::Values(Where{1, WEFT_POOL_PRIVATE}), [](const auto&) { return "OneStream"; });
+INSTANTIATE_TEST_SUITE_P(In, NoStackOnOneStream, testing::Values(Where{1, WEFT_POOL_PRIVATE}),
+                         [](const auto&) { return "OneStream"; });
 
-}  // namespace
+}   // namespace

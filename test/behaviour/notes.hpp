@@ -12,9 +12,9 @@
 namespace weft_test {
 
 struct Seen {
-    char what;              // letter()
+    char what;   // letter()
     weft_unit* unit;
-    weft_unit* self;        // who did it
+    weft_unit* self;   // who did it
     weft_stream* stream;
     weft_pool* pool;
     std::string waits_for;
@@ -125,9 +125,10 @@ private:
         EXPECT_GE(seen.size, sizeof(weft_observation));
         EXPECT_EQ(seen.stream, weft_stream_self());
         if (seen.what == WEFT_OBSERVED_PROMOTE) return;   // it depends on the kind: kinds_test.cpp
-        errno = 77;   // nobody shall see this
+        errno = 77;                                       // nobody shall see this
         std::lock_guard guard(lock_);
-        seen_.push_back({letter(seen.what), seen.unit, weft_unit_self(), seen.stream, seen.pool, seen.waits_for, seen.object, seen.outcome});
+        seen_.push_back({letter(seen.what), seen.unit, weft_unit_self(), seen.stream, seen.pool, seen.waits_for,
+                         seen.object, seen.outcome});
     }
 
     weft_observer* observer_ = nullptr;
@@ -150,4 +151,4 @@ inline void nothing(void*) {}
 inline void yield_once(void*) { weft_unit_yield(); }
 inline void sleep_in(void* bed) { static_cast<Bed*>(bed)->sleep(); }
 
-}  // namespace weft_test
+}   // namespace weft_test

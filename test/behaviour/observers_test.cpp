@@ -13,7 +13,8 @@ namespace {
 // One stream and several, with pools of each make.
 std::vector<weft_settings> ways() {
     std::vector<weft_settings> made;
-    for (auto [streams, pool] : {std::pair{1, WEFT_POOL_PRIVATE}, {1, WEFT_POOL_SHARED}, {2, WEFT_POOL_DEQUE}, {2, WEFT_POOL_PRIVATE}}) {
+    for (auto [streams, pool] :
+         {std::pair{1, WEFT_POOL_PRIVATE}, {1, WEFT_POOL_SHARED}, {2, WEFT_POOL_DEQUE}, {2, WEFT_POOL_PRIVATE}}) {
         for (const auto guard : {WEFT_GUARD_AUTO, WEFT_GUARD_CANARY}) {
             weft_settings settings = with_streams(static_cast<std::size_t>(streams));
             settings.pool = pool;
@@ -24,7 +25,7 @@ std::vector<weft_settings> ways() {
     return made;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Observers, AUnitIsCreatedStartedFinishedJoinedAndFreedOnceEach) {
     for (const weft_settings& settings : ways()) {
@@ -75,7 +76,8 @@ TEST(Observers, AJoinerThatCouldCallItsUnitSuspendsAndResumes) {
     weft_unit* unit = spawn(nothing);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     std::string order;
-    for (const Seen& seen : notes.all()) order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
+    for (const Seen& seen : notes.all())
+        order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
     EXPECT_EQ(order, "cWsfjRx");
     const Seen wait = notes.at(self, 0);
     EXPECT_EQ(wait.waits_for, "join");
@@ -128,9 +130,11 @@ TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
         auto elsewhere = std::make_unique<Stream>(pool);
         holds = come = let = false;
         Notes notes;
-        weft_unit* unit = spawn([](void*) {
-            while (!come) std::this_thread::yield();
-        }, nullptr, pool);
+        weft_unit* unit = spawn(
+            [](void*) {
+                while (!come) std::this_thread::yield();
+            },
+            nullptr, pool);
         until([&] { return notes.life(unit) == "cs"; });
         weft::probe_hook.store([](weft::Probe where) {
             if (where != weft::Probe::join_before_announce || !holds.exchange(false)) return;
@@ -140,7 +144,8 @@ TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
         holds = true;
         std::thread watcher([&] {
             weft_unit_state state = WEFT_UNIT_RUNNING;
-            while (notes.life(unit) != "csf" || weft_unit_state_get(unit, &state) != WEFT_OK || state != WEFT_UNIT_DONE) std::this_thread::yield();
+            while (notes.life(unit) != "csf" || weft_unit_state_get(unit, &state) != WEFT_OK || state != WEFT_UNIT_DONE)
+                std::this_thread::yield();
             while (!weft::to_unit(unit)->joint.done()) std::this_thread::yield();
             let = true;
         });
@@ -200,7 +205,8 @@ TEST(Observers, AChildThatRunsFirstStartsWhileItsParentYields) {
     weft_unit* child = nullptr;
     EXPECT_EQ(weft_ult_spawn(nullptr, nothing, nullptr, &how, &child), WEFT_OK);
     std::string order;
-    for (const Seen& seen : notes.all()) order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
+    for (const Seen& seen : notes.all())
+        order += seen.unit == self ? static_cast<char>(std::toupper(seen.what)) : seen.what;
     EXPECT_EQ(order, "cYsfR");
     EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
     EXPECT_EQ(notes.life(child), "csfjx");
@@ -215,12 +221,15 @@ TEST(Observers, ASuspensionSaysWhatForAndEndsWithAResume) {
         weft_mutex mutex = WEFT_MUTEX_INIT;
         weft_unit* sleeper = spawn(sleep_in, &bed);
         EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
-        weft_unit* locker = spawn([](void* raw) {
-            auto* of = static_cast<weft_mutex*>(raw);
-            EXPECT_EQ(weft_mutex_lock(of), WEFT_OK);
-            EXPECT_EQ(weft_mutex_unlock(of), WEFT_OK);
-        }, &mutex);
-        weft_unit* listener = spawn([](void* raw) { EXPECT_EQ(weft_event_wait(static_cast<weft_event*>(raw), nullptr), WEFT_OK); }, &event);
+        weft_unit* locker = spawn(
+            [](void* raw) {
+                auto* of = static_cast<weft_mutex*>(raw);
+                EXPECT_EQ(weft_mutex_lock(of), WEFT_OK);
+                EXPECT_EQ(weft_mutex_unlock(of), WEFT_OK);
+            },
+            &mutex);
+        weft_unit* listener = spawn(
+            [](void* raw) { EXPECT_EQ(weft_event_wait(static_cast<weft_event*>(raw), nullptr), WEFT_OK); }, &event);
         weft_unit* dozer = spawn([](void*) { EXPECT_EQ(weft_sleep_until(in_ms(1)), WEFT_OK); });
         until([&] { return bed.occupied() && waiting_for("mutex") == 1 && waiting_for("event") == 1; });
         EXPECT_EQ(notes.life(listener), "csw");
@@ -231,7 +240,10 @@ TEST(Observers, ASuspensionSaysWhatForAndEndsWithAResume) {
             weft_unit* unit;
             const char* waits_for;
             const void* object;
-        } all[] = {{sleeper, "suspend", &bed}, {locker, "mutex", &mutex}, {listener, "event", &event}, {dozer, "sleep", nullptr}};
+        } all[] = {{sleeper, "suspend", &bed},
+                   {locker, "mutex", &mutex},
+                   {listener, "event", &event},
+                   {dozer, "sleep", nullptr}};
         for (const auto& one : all) {
             EXPECT_EQ(weft_unit_join_free(one.unit), WEFT_OK);
             EXPECT_EQ(without_pairs(notes.life(one.unit), {"wr"}), "csfjx") << one.waits_for;
@@ -253,12 +265,14 @@ TEST(Observers, AConditionAndABlockingCallAreWaitedFor) {
         weft_cond condition = WEFT_COND_INIT;
         bool come = false;
     } shared;
-    weft_unit* waits = spawn([](void* raw) {
-        auto& of = *static_cast<Shared*>(raw);
-        weft_mutex_lock(&of.mutex);
-        while (!of.come) EXPECT_EQ(weft_cond_wait(&of.condition, &of.mutex), WEFT_OK);
-        weft_mutex_unlock(&of.mutex);
-    }, &shared);
+    weft_unit* waits = spawn(
+        [](void* raw) {
+            auto& of = *static_cast<Shared*>(raw);
+            weft_mutex_lock(&of.mutex);
+            while (!of.come) EXPECT_EQ(weft_cond_wait(&of.condition, &of.mutex), WEFT_OK);
+            weft_mutex_unlock(&of.mutex);
+        },
+        &shared);
     weft_unit* blocks = spawn([](void*) { EXPECT_EQ(weft_blocking(nothing, nullptr), WEFT_OK); });
     until([&] { return waiting_for("condition") == 1; });
     weft_mutex_lock(&shared.mutex);
@@ -281,15 +295,24 @@ TEST(Observers, LeavingForANamedUnitIsAYieldASuspensionOrAnEnd) {
     weft_unit_join_free(target);
     EXPECT_EQ(notes.life(target), "csyrfjx");
     weft_unit* goes = nullptr;
-    target = spawn([](void* unit) { EXPECT_EQ(weft_unit_hand_off(*static_cast<weft_unit**>(unit), WEFT_TO_SUSPENDED, WEFT_BY_YIELD), WEFT_OK); }, &goes);
-    goes = spawn([](void* unit) { EXPECT_EQ(weft_unit_hand_off(static_cast<weft_unit*>(unit), WEFT_TO_READY, WEFT_BY_SUSPEND), WEFT_OK); }, target);
+    target = spawn(
+        [](void* unit) {
+            EXPECT_EQ(weft_unit_hand_off(*static_cast<weft_unit**>(unit), WEFT_TO_SUSPENDED, WEFT_BY_YIELD), WEFT_OK);
+        },
+        &goes);
+    goes = spawn(
+        [](void* unit) {
+            EXPECT_EQ(weft_unit_hand_off(static_cast<weft_unit*>(unit), WEFT_TO_READY, WEFT_BY_SUSPEND), WEFT_OK);
+        },
+        target);
     EXPECT_EQ(weft_unit_yield_to(goes), WEFT_OK);
     weft_unit_join_free(target);
     weft_unit_join_free(goes);
     EXPECT_EQ(notes.life(goes), "cswrfjx");
     EXPECT_EQ(notes.life(target), "csyrfjx");
     weft_unit* last = spawn(nothing);
-    weft_unit* ends = spawn([](void* unit) { weft_unit_hand_off(static_cast<weft_unit*>(unit), WEFT_TO_READY, WEFT_BY_EXIT); }, last);
+    weft_unit* ends =
+        spawn([](void* unit) { weft_unit_hand_off(static_cast<weft_unit*>(unit), WEFT_TO_READY, WEFT_BY_EXIT); }, last);
     EXPECT_EQ(weft_unit_yield_to(ends), WEFT_OK);
     weft_unit_join_free(ends);
     weft_unit_join_free(last);
@@ -306,7 +329,9 @@ TEST(Observers, HowAUnitEndedIsTold) {
     EXPECT_EQ(weft_unit_join_free(exits), WEFT_OK);
     EXPECT_EQ(notes.life(throws), "csfjx");
     EXPECT_EQ(notes.life(exits), "csfjx");
-    for (const Seen& seen : notes.of(throws)) EXPECT_EQ(seen.outcome, seen.what == 'c' || seen.what == 's' ? WEFT_OUTCOME_RETURNED : WEFT_OUTCOME_EXCEPTION) << seen.what;
+    for (const Seen& seen : notes.of(throws))
+        EXPECT_EQ(seen.outcome, seen.what == 'c' || seen.what == 's' ? WEFT_OUTCOME_RETURNED : WEFT_OUTCOME_EXCEPTION)
+            << seen.what;
 }
 
 TEST(Observers, AUnitThatIsCancelledBeforeItsTurnHasNoStart) {

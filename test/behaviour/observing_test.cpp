@@ -117,7 +117,8 @@ TEST(Observing, OtherStreamsAreObservedFromTheirNextSwitchOn) {
     until_others_rest();
     for (int round = 0; round < 20; ++round) {
         Notes notes;
-        weft_unit* unit = spawn([](void*) { EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK); }, nullptr, pool_of(1));
+        weft_unit* unit =
+            spawn([](void*) { EXPECT_EQ(weft_unit_join_free(spawn(nothing)), WEFT_OK); }, nullptr, pool_of(1));
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         notes.stop();
         EXPECT_EQ(notes.lives(), (std::vector<std::string>{"csfjx", "cswrfjx"}));
@@ -203,7 +204,8 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
         const std::size_t told = notes.count();
         for (const std::string& life : notes.lives()) {
             const std::string rest = without_pairs(life, {"wr", "yr"});
-            EXPECT_TRUE(std::string("csfjx").find(rest) == 0 || rest == "csw" || rest == "csy") << life;   // whole, or the beginning of one
+            // whole, or the beginning of one
+            EXPECT_TRUE(std::string("csfjx").find(rest) == 0 || rest == "csw" || rest == "csy") << life;
         }
         weft_unit_yield();
         EXPECT_EQ(notes.count(), told);

@@ -58,7 +58,8 @@ void program(weft_guard guard, weft_kind kind, void (*body)(void*), std::size_t 
     weft_unit* unit = nullptr;
     if (weft_ult_spawn(pool_of(rank), body, nullptr, &chosen, &unit) != WEFT_OK) std::abort();
     // Two units yield, so that the one that has overflowed is switched out.
-    weft_ult_spawn(pool_of(rank), [](void*) { weft_unit_yield(); }, nullptr, nullptr, nullptr);
+    weft_ult_spawn(
+        pool_of(rank), [](void*) { weft_unit_yield(); }, nullptr, nullptr, nullptr);
     weft_unit_join(unit);
 }
 
@@ -70,7 +71,8 @@ void nobody_handles() {
 
 // What the message must name: the unit, its kind, its stack's size, and the remedy.
 std::string message(const char* kind) {
-    return std::string("weft: stack overflow in unit [0-9]+ 'diver' \\(kind ") + kind + ", stack 1[0-9]{5} bytes\\): .*WEFT_STACK_BYTES";
+    return std::string("weft: stack overflow in unit [0-9]+ 'diver' \\(kind ") + kind +
+           ", stack 1[0-9]{5} bytes\\): .*WEFT_STACK_BYTES";
 }
 
 // And where the access was, if a fault tells of the overflow.
@@ -86,25 +88,30 @@ bool has_install() {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Overflow, IsToldWithInstalledGuards) {
     // A kernel without them says so, and the program learns it from weft_init.
     const std::string expected = has_install() ? message("lsa") : std::string("WEFT_GUARD");
-    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_INSTALL, WEFT_KIND_LSA, dive_without_end)), testing::KilledBySignal(SIGSEGV), expected);
+    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_INSTALL, WEFT_KIND_LSA, dive_without_end)),
+                testing::KilledBySignal(SIGSEGV), expected);
 }
 
 TEST(Overflow, IsToldWithProtectedGuards) {
-    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_MPROTECT, WEFT_KIND_FULL, dive_without_end)), testing::KilledBySignal(SIGSEGV), message_of_a_fault("full"));
+    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_MPROTECT, WEFT_KIND_FULL, dive_without_end)),
+                testing::KilledBySignal(SIGSEGV), message_of_a_fault("full"));
 }
 
 TEST(Overflow, IsToldWithCanariesWhenTheUnitIsSwitchedOut) {
-    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_CANARY, WEFT_KIND_LSA, dive_over_the_end)), testing::KilledBySignal(SIGSEGV), message("lsa"));
+    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_CANARY, WEFT_KIND_LSA, dive_over_the_end)),
+                testing::KilledBySignal(SIGSEGV), message("lsa"));
 }
 
 TEST(Overflow, IsToldByDefaultAndOnAnyStream) {
-    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_AUTO, WEFT_KIND_FULL, dive_without_end, 0)), testing::KilledBySignal(SIGSEGV), message_of_a_fault("full"));
-    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_AUTO, WEFT_KIND_LSA, dive_without_end, 1)), testing::KilledBySignal(SIGSEGV), message("lsa"));
+    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_AUTO, WEFT_KIND_FULL, dive_without_end, 0)),
+                testing::KilledBySignal(SIGSEGV), message_of_a_fault("full"));
+    EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_AUTO, WEFT_KIND_LSA, dive_without_end, 1)),
+                testing::KilledBySignal(SIGSEGV), message("lsa"));
 }
 
 TEST(Overflow, IsToldToAHandlerThatWasThereBeforeAsWell) {
@@ -128,14 +135,16 @@ TEST(Overflow, AUnitWithoutAnOverflowIsNotSuspected) {
     auto chosen = options();
     chosen.stack_bytes = 128 << 10;
     int sum = 0;
-    Ult deep([&] {
-        weft_stack_info info{};
-        info.size = sizeof info;
-        weft_unit_stack_get(weft_unit_self(), &info);
-        limit = static_cast<const volatile char*>(info.lowest) + 16384;
-        sum = dive(0);
-        weft_unit_yield();
-    }, &chosen);
+    Ult deep(
+        [&] {
+            weft_stack_info info{};
+            info.size = sizeof info;
+            weft_unit_stack_get(weft_unit_self(), &info);
+            limit = static_cast<const volatile char*>(info.lowest) + 16384;
+            sum = dive(0);
+            weft_unit_yield();
+        },
+        &chosen);
     EXPECT_EQ(deep.join(), WEFT_OK);
 }
 
@@ -157,10 +166,11 @@ void own_handler(int, siginfo_t*, void*) {
     return false;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Overflow, AFaultThatIsNoneGoesToTheHandlerOfTheProgram) {
-    struct sigaction action {}, before {};
+    struct sigaction action {
+    }, before{};
     action.sa_sigaction = own_handler;
     action.sa_flags = SA_SIGINFO;
     sigemptyset(&action.sa_mask);

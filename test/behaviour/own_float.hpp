@@ -19,7 +19,11 @@ inline int rounding() {
     volatile long double wide = 1.0L, wide_tiny = 1e-60L;
     if constexpr (sizeof(long double) > sizeof(double)) {
         const long double wide_up = wide + wide_tiny, wide_down = -wide - wide_tiny, wide_below = wide - wide_tiny;
-        EXPECT_EQ(wide_up > 1.0L ? FE_UPWARD : wide_down < -1.0L ? FE_DOWNWARD : wide_below < 1.0L ? FE_TOWARDZERO : FE_TONEAREST, seen);
+        EXPECT_EQ(wide_up > 1.0L      ? FE_UPWARD
+                  : wide_down < -1.0L ? FE_DOWNWARD
+                  : wide_below < 1.0L ? FE_TOWARDZERO
+                                      : FE_TONEAREST,
+                  seen);
     }
     return seen;
 }
@@ -38,4 +42,4 @@ struct Rounding {
     Rounding(const Rounding&) = delete;
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

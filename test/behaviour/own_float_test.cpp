@@ -1,4 +1,5 @@
-// Units with a floating-point environment of their own: what one sets is there when it goes on, wherever that is, and nobody else sees it.
+// Units with a floating-point environment of their own: what one sets is there when it goes on, wherever that is, and
+// nobody else sees it.
 #include <cfenv>
 #include <cmath>
 #include <memory>
@@ -29,8 +30,10 @@ protected:
     }
     Runtime runtime_{settings()};
 };
-INSTANTIATE_TEST_SUITE_P(Of, OwnFloat, testing::Values(Setup{1, WEFT_POOL_PRIVATE}, Setup{1, WEFT_POOL_SHARED}, Setup{1, WEFT_POOL_DEQUE},
-                                                       Setup{2, WEFT_POOL_PRIVATE}, Setup{2, WEFT_POOL_SHARED}, Setup{2, WEFT_POOL_DEQUE}));
+INSTANTIATE_TEST_SUITE_P(Of, OwnFloat,
+                         testing::Values(Setup{1, WEFT_POOL_PRIVATE}, Setup{1, WEFT_POOL_SHARED},
+                                         Setup{1, WEFT_POOL_DEQUE}, Setup{2, WEFT_POOL_PRIVATE},
+                                         Setup{2, WEFT_POOL_SHARED}, Setup{2, WEFT_POOL_DEQUE}));
 
 constexpr weft_kind ults[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO};
 
@@ -101,16 +104,20 @@ TEST_P(OwnFloat, OfOneThatEndsIsNobodys) {
         for (const int way : {0, 1, 2, 3}) {   // returns, throws, exits, is cancelled
             if (way == 3 && (weft_features() & WEFT_FEATURE_CANCEL) == 0) continue;
             const auto how = own_float(kind);
-            Ult ends([way] {
-                std::fesetround(FE_TOWARDZERO);
-                if (way == 1) throw 1;
-                if (way == 2) weft_unit_exit();
-                if (way == 3) {
-                    weft_unit_cancel(weft_unit_self());
-                    weft_unit_yield();
-                }
-            }, &how);
-            EXPECT_EQ(ends.outcome(), way == 1 ? WEFT_OUTCOME_EXCEPTION : way == 3 ? WEFT_OUTCOME_CANCELLED : WEFT_OUTCOME_RETURNED);
+            Ult ends(
+                [way] {
+                    std::fesetround(FE_TOWARDZERO);
+                    if (way == 1) throw 1;
+                    if (way == 2) weft_unit_exit();
+                    if (way == 3) {
+                        weft_unit_cancel(weft_unit_self());
+                        weft_unit_yield();
+                    }
+                },
+                &how);
+            EXPECT_EQ(ends.outcome(), way == 1   ? WEFT_OUTCOME_EXCEPTION
+                                      : way == 3 ? WEFT_OUTCOME_CANCELLED
+                                                 : WEFT_OUTCOME_RETURNED);
             Ult next([] { EXPECT_EQ(rounding(), FE_TONEAREST); });
             EXPECT_EQ(next.free(), WEFT_OK);
             EXPECT_EQ(rounding(), FE_TONEAREST) << kind << ' ' << way;
@@ -123,10 +130,14 @@ TEST_P(OwnFloat, OfATaskletIsItsOwn) {
     for (int i = 0; i < 3; ++i) {
         weft_unit* row[3] = {};
         for (weft_unit*& unit : row) {
-            ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-                EXPECT_EQ(rounding(), FE_TONEAREST);
-                std::fesetround(FE_UPWARD);
-            }, nullptr, &how, &unit), WEFT_OK);
+            ASSERT_EQ(weft_tasklet_spawn(
+                          nullptr,
+                          [](void*) {
+                              EXPECT_EQ(rounding(), FE_TONEAREST);
+                              std::fesetround(FE_UPWARD);
+                          },
+                          nullptr, &how, &unit),
+                      WEFT_OK);
         }
         EXPECT_EQ(weft_unit_join_free_many(row, 3), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST);
@@ -139,28 +150,34 @@ TEST_P(OwnFloat, OfAChildThatRunsFirstIsNotItsParents) {
             auto how = own_float(kind);
             how.child_first = true;
             Ult parent([&] {
-                Ult child([&] {
-                    std::fesetround(FE_UPWARD);
-                    if (suspends) weft_unit_yield();
-                    EXPECT_EQ(rounding(), FE_UPWARD);
-                }, &how);
+                Ult child(
+                    [&] {
+                        std::fesetround(FE_UPWARD);
+                        if (suspends) weft_unit_yield();
+                        EXPECT_EQ(rounding(), FE_UPWARD);
+                    },
+                    &how);
                 EXPECT_EQ(rounding(), FE_TONEAREST);
                 EXPECT_EQ(child.free(), WEFT_OK);
                 EXPECT_EQ(rounding(), FE_TONEAREST);
             });
             EXPECT_EQ(parent.free(), WEFT_OK);
             const auto parents = own_float(kind);
-            Ult owner([&] {
-                std::fesetround(FE_DOWNWARD);
-                auto first = options();
-                first.child_first = true;
-                Ult child([&] {
-                    EXPECT_EQ(rounding(), FE_TONEAREST);
-                    if (suspends) weft_unit_yield();
-                }, &first);
-                EXPECT_EQ(rounding(), FE_DOWNWARD);
-                EXPECT_EQ(child.free(), WEFT_OK);
-            }, &parents);
+            Ult owner(
+                [&] {
+                    std::fesetround(FE_DOWNWARD);
+                    auto first = options();
+                    first.child_first = true;
+                    Ult child(
+                        [&] {
+                            EXPECT_EQ(rounding(), FE_TONEAREST);
+                            if (suspends) weft_unit_yield();
+                        },
+                        &first);
+                    EXPECT_EQ(rounding(), FE_DOWNWARD);
+                    EXPECT_EQ(child.free(), WEFT_OK);
+                },
+                &parents);
             EXPECT_EQ(owner.free(), WEFT_OK);
         }
     }
@@ -171,15 +188,17 @@ TEST_P(OwnFloat, GoesAlongToAnotherPool) {
     {
         Stream stream(pool);
         const auto how = own_float();
-        Ult unit([&] {
-            std::fesetround(FE_UPWARD);
-            EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool), WEFT_OK);
-            EXPECT_EQ(weft_unit_yield(), WEFT_OK);
-            EXPECT_EQ(weft_stream_self(), stream.handle());
-            EXPECT_EQ(rounding(), FE_UPWARD);
-            Ult next([] { EXPECT_EQ(rounding(), FE_TONEAREST); }, nullptr, pool);
-            EXPECT_EQ(next.join(), WEFT_OK);
-        }, &how);
+        Ult unit(
+            [&] {
+                std::fesetround(FE_UPWARD);
+                EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool), WEFT_OK);
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                EXPECT_EQ(weft_stream_self(), stream.handle());
+                EXPECT_EQ(rounding(), FE_UPWARD);
+                Ult next([] { EXPECT_EQ(rounding(), FE_TONEAREST); }, nullptr, pool);
+                EXPECT_EQ(next.join(), WEFT_OK);
+            },
+            &how);
         EXPECT_EQ(unit.join(), WEFT_OK);
         Ult after([] { EXPECT_EQ(rounding(), FE_TONEAREST); }, nullptr, pool);
         EXPECT_EQ(after.join(), WEFT_OK);
@@ -191,13 +210,19 @@ TEST_P(OwnFloat, IsThereInAnotherLife) {
     for (const weft_kind kind : ults) {
         const auto how = own_float(kind);
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &how, &unit),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-        ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void*) {
-            std::fesetround(FE_UPWARD);
-            weft_unit_yield();
-            EXPECT_EQ(rounding(), FE_UPWARD);
-        }, nullptr), WEFT_OK);
+        ASSERT_EQ(weft_unit_revive(
+                      unit, nullptr,
+                      [](void*) {
+                          std::fesetround(FE_UPWARD);
+                          weft_unit_yield();
+                          EXPECT_EQ(rounding(), FE_UPWARD);
+                      },
+                      nullptr),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST) << kind;
     }
@@ -208,7 +233,9 @@ TEST_P(OwnFloat, OfOneThatIsRefusedIsForgotten) {
     how.priority = 3;
     weft_unit* unit = nullptr;
     for (int i = 0; i < 3; ++i) {
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_UNSUPPORTED);
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) {}, nullptr, &how, &unit),
+                  WEFT_UNSUPPORTED);
         Ult next([] { EXPECT_EQ(rounding(), FE_TONEAREST); });
         EXPECT_EQ(next.free(), WEFT_OK);
     }
@@ -231,10 +258,14 @@ TEST(OwnFloats, AreGivenToAllByASetting) {
             }));
         }
         weft_unit* row[8] = {};
-        ASSERT_EQ(weft_unit_spawn_many(nullptr, 8, [](void*) {
-            EXPECT_EQ(rounding(), FE_TONEAREST);
-            std::fesetround(FE_UPWARD);
-        }, nullptr, nullptr, row), WEFT_OK);
+        ASSERT_EQ(weft_unit_spawn_many(
+                      nullptr, 8,
+                      [](void*) {
+                          EXPECT_EQ(rounding(), FE_TONEAREST);
+                          std::fesetround(FE_UPWARD);
+                      },
+                      nullptr, nullptr, row),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join_free_many(row, 8), WEFT_OK);
         for (auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
         EXPECT_EQ(rounding(), FE_TONEAREST);
@@ -254,4 +285,4 @@ TEST(OwnFloats, AreAnOptionInCppToo) {
     EXPECT_EQ(rounding(), FE_TONEAREST);
 }
 
-}  // namespace
+}   // namespace

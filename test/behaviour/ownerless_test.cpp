@@ -22,7 +22,7 @@ void yield_and_count(void* counter) {
     count(counter);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Ownerless, GivesItsUnitsInTheirOrderToWhoeverPops) {
     Runtime runtime;
@@ -74,7 +74,8 @@ TEST(Ownerless, AJoinerFromBeforeThePopLearnsOfTheEndElsewhere) {
         weft_pool* const pool = make_pool(WEFT_POOL_PRIVATE);
         weft_pool* const shared = make_pool(WEFT_POOL_SHARED);
         Stream stream(shared);
-        weft_unit* units[] = {spawn(pool, yield_and_count, &ran), spawn(pool, yield_and_count, &ran), spawn(pool, yield_and_count, &ran)};
+        weft_unit* units[] = {spawn(pool, yield_and_count, &ran), spawn(pool, yield_and_count, &ran),
+                              spawn(pool, yield_and_count, &ran)};
         Ult joiner([&] { EXPECT_EQ(weft_unit_join(units[0]), WEFT_OK); });
         std::thread thread([&] { EXPECT_EQ(weft_unit_join(units[1]), WEFT_OK); });
         weft_unit_yield();
@@ -109,14 +110,16 @@ TEST(Ownerless, LettersThatAStreamLeavesBehindAreAnswered) {
     {
         Stream stream(pool);
         atomic<bool> runs{false}, go_on{false};
-        Ult busy([&] {
-            runs = true;
-            while (!go_on) std::this_thread::yield();
-            weft_unit* next = pop(pool);
-            EXPECT_EQ(next, unit) << "and the letter behind it is among what is ready now";
-            EXPECT_EQ(weft_pool_push(pool, next), WEFT_OK);
-            EXPECT_EQ(weft_stream_stop(weft_stream_self(), true), WEFT_OK);
-        }, nullptr, pool);
+        Ult busy(
+            [&] {
+                runs = true;
+                while (!go_on) std::this_thread::yield();
+                weft_unit* next = pop(pool);
+                EXPECT_EQ(next, unit) << "and the letter behind it is among what is ready now";
+                EXPECT_EQ(weft_pool_push(pool, next), WEFT_OK);
+                EXPECT_EQ(weft_stream_stop(weft_stream_self(), true), WEFT_OK);
+            },
+            nullptr, pool);
         until_set(runs);
         unit = spawn(pool, count, &ran);
         Ult joiner([&] { EXPECT_EQ(weft_unit_join(unit), WEFT_OK); });
@@ -134,7 +137,8 @@ TEST(Ownerless, LettersThatAStreamLeavesBehindAreAnswered) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// OS threads and units of several streams pop, push back and elsewhere, run, spawn and join, all at once; streams come and draw from the pool for a while.
+// OS threads and units of several streams pop, push back and elsewhere, run, spawn and join, all at once; streams come
+// and draw from the pool for a while.
 TEST(Ownerless, ManyPopAndPushAndJoinAtOnce) {
     Runtime runtime(2);
     constexpr int each = 60, spawners = 3;
@@ -147,7 +151,8 @@ TEST(Ownerless, ManyPopAndPushAndJoinAtOnce) {
             while (spawning != 0) {
                 weft_unit* popped[3] = {};
                 std::size_t taken = 0;
-                const weft_status status = ++turn % 2 == 0 ? weft_pool_pop_many(pool, popped, 3, &taken) : weft_pool_pop(pool, popped);
+                const weft_status status =
+                    ++turn % 2 == 0 ? weft_pool_pop_many(pool, popped, 3, &taken) : weft_pool_pop(pool, popped);
                 if (status != WEFT_OK) {
                     EXPECT_EQ(status, WEFT_WRONG_CONTEXT) << weft_error_text();
                 }

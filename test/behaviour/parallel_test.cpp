@@ -17,7 +17,8 @@ using namespace weft_test;
 
 namespace {
 
-constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC};
+constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
+                                   WEFT_KIND_SS,   WEFT_KIND_SC,  WEFT_KIND_RTC};
 constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC};
 
 weft_unit_options of_kind(weft_kind kind) {
@@ -45,11 +46,13 @@ std::uint64_t slept() { return counter("/streams/count/slept"); }
 void run_as(weft_kind kind, std::function<void()> body) {
     const auto chosen = of_kind(kind);
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void* raw) { (*static_cast<std::function<void()>*>(raw))(); }, &body, &chosen, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void* raw) { (*static_cast<std::function<void()>*>(raw))(); }, &body, &chosen, &unit),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 // ---- nobody takes the second branch --------------------------------------------------------------------
 
@@ -61,17 +64,19 @@ TEST(Invoke, CallsTheSecondBranchInPlaceWhereNobodyTakesIt) {
             weft_unit* const self = weft_unit_self();
             int order = 0;
             char* first_frame = nullptr;
-            weft::invoke([&] {
-                char here;
-                first_frame = &here;
-                EXPECT_EQ(order++, 0);
-                EXPECT_EQ(weft_unit_self(), self);
-            }, [&] {
-                char here;
-                EXPECT_LT(std::abs(first_frame - &here), 4096);
-                EXPECT_EQ(order++, 1);
-                EXPECT_EQ(weft_unit_self(), self);
-            });
+            weft::invoke(
+                [&] {
+                    char here;
+                    first_frame = &here;
+                    EXPECT_EQ(order++, 0);
+                    EXPECT_EQ(weft_unit_self(), self);
+                },
+                [&] {
+                    char here;
+                    EXPECT_LT(std::abs(first_frame - &here), 4096);
+                    EXPECT_EQ(order++, 1);
+                    EXPECT_EQ(weft_unit_self(), self);
+                });
             EXPECT_EQ(order, 2);
             EXPECT_EQ(fib(15), 610);
             EXPECT_EQ(created(), before);
@@ -89,8 +94,8 @@ TEST(Invoke, ReturnsWhatTheBranchesReturn) {
     EXPECT_EQ(both.second, "two");
     EXPECT_EQ(weft::invoke([] {}, [] { return 2; }), 2);
     EXPECT_EQ(weft::invoke([] { return 1; }, [] {}), 1);
-    auto [only_moved, third, fourth] =
-        weft::invoke([] { return std::make_unique<int>(1); }, [] {}, [] { return 3; }, [] { return std::string("four"); });
+    auto [only_moved, third, fourth] = weft::invoke([] { return std::make_unique<int>(1); }, [] {}, [] { return 3; },
+                                                    [] { return std::string("four"); });
     EXPECT_EQ(*only_moved, 1);
     EXPECT_EQ(third, 3);
     EXPECT_EQ(fourth, "four");
@@ -103,7 +108,8 @@ TEST(Invoke, ReturnsWhatTheBranchesReturn) {
 }
 
 TEST(Invoke, ForksAsDeepAsTheStackAllows) {
-    constexpr long depth = weft::config::thread_sanitizer ? 2'000 : 100'000;   // which keeps 65,536 frames of a stack, and looks no further
+    // which keeps 65,536 frames of a stack, and looks no further
+    constexpr long depth = weft::config::thread_sanitizer ? 2'000 : 100'000;
     for (const std::size_t streams : {1, 2}) {
         Runtime runtime(streams);
         struct Deep {
@@ -134,11 +140,15 @@ TEST(Invoke, WorksOutsideOfStreamsAndInCallsThatAreNoUnits) {
         long& to;
         atomic<bool> made{false};
     } call{posted};
-    ASSERT_EQ(weft_stream_post(weft_stream_self(), [](void* raw) {
-        auto* made = static_cast<Call*>(raw);
-        made->to = fib(10);
-        made->made = true;
-    }, &call), WEFT_OK);
+    ASSERT_EQ(weft_stream_post(
+                  weft_stream_self(),
+                  [](void* raw) {
+                      auto* made = static_cast<Call*>(raw);
+                      made->to = fib(10);
+                      made->made = true;
+                  },
+                  &call),
+              WEFT_OK);
     until_set(call.made);
     EXPECT_EQ(posted, 55);
 }
@@ -165,13 +175,15 @@ TEST(Invoke, AnotherStreamTakesTheSecondBranchAndRunsItAsAUnit) {
                 weft_unit* const self = weft_unit_self();
                 weft_stream* const here = weft_stream_self();
                 EXPECT_EQ(have_taken([&] {
-                    EXPECT_NE(weft_unit_self(), self);
-                    EXPECT_NE(weft_stream_self(), here);
-                    weft_kind as = WEFT_KIND_DEFAULT;
-                    EXPECT_EQ(weft_unit_kind_get(weft_unit_self(), &as), WEFT_OK);
-                    EXPECT_EQ(as == WEFT_KIND_RTC, kind == WEFT_KIND_RTC);   // it can do what its caller could
-                    return fib(10);
-                }), 55);
+                              EXPECT_NE(weft_unit_self(), self);
+                              EXPECT_NE(weft_stream_self(), here);
+                              weft_kind as = WEFT_KIND_DEFAULT;
+                              EXPECT_EQ(weft_unit_kind_get(weft_unit_self(), &as), WEFT_OK);
+                              EXPECT_EQ(as == WEFT_KIND_RTC,
+                                        kind == WEFT_KIND_RTC);   // it can do what its caller could
+                              return fib(10);
+                          }),
+                          55);
                 EXPECT_GT(created(), before);
                 EXPECT_EQ(weft_unit_self(), self);
             });
@@ -184,10 +196,12 @@ TEST(Invoke, AnotherStreamTakesTheSecondBranchAndRunsItAsAUnit) {
 TEST(Invoke, ShowsAUnitsFirstForkBeforeAnybodyAsks) {
     Runtime runtime(2);
     for (int i = 0; i < 20; ++i) {
-        Ult unit([] {
-            atomic<bool> taken{false};
-            weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }, [&] { taken = true; });
-        }, nullptr, pool_of(0));
+        Ult unit(
+            [] {
+                atomic<bool> taken{false};
+                weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }, [&] { taken = true; });
+            },
+            nullptr, pool_of(0));
         EXPECT_EQ(unit.join(), WEFT_OK);
     }
 }
@@ -196,12 +210,14 @@ TEST(Invoke, TheOldestIsTakenFirst) {
     Runtime runtime(2);
     std::string order;
     atomic<bool> taken{false};
-    weft::invoke([&] {
-        weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }, [&] { order += "inner "; });
-    }, [&] {
-        order += "outer ";
-        taken = true;
-    });
+    weft::invoke(
+        [&] {
+            weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }, [&] { order += "inner "; });
+        },
+        [&] {
+            order += "outer ";
+            taken = true;
+        });
     EXPECT_EQ(order, "outer inner ");
 }
 
@@ -218,30 +234,36 @@ TEST(Invoke, WakesAStreamThatSleeps) {
     }
 }
 
-// A fork that nobody wanted lies in the ring. Its stream's next fork shows it, since the other one has left a word before it slept.
+// A fork that nobody wanted lies in the ring. Its stream's next fork shows it, since the other one has left a word
+// before it slept.
 TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.spin_ns = 1;
     Runtime runtime(settings);
     atomic<bool> busy{false}, over{false}, older_ran{false};
-    Ult holds_the_other([&] {
-        busy = true;
-        EXPECT_TRUE(holds_at_last([&] { return over.load(); }));
-    }, nullptr, pool_of(1));
+    Ult holds_the_other(
+        [&] {
+            busy = true;
+            EXPECT_TRUE(holds_at_last([&] { return over.load(); }));
+        },
+        nullptr, pool_of(1));
     ASSERT_TRUE(holds_at_last([&] { return busy.load(); }));
     for (int i = 0; i < 3; ++i) weft::invoke([] {}, [] {});   // the first, and what was asked for before it was busy
     const std::uint64_t before = stolen();
-    weft::invoke([&] {
-        const std::uint64_t slept_before = slept();
-        over = true;
-        ASSERT_TRUE(holds_at_last([&] { return slept() > slept_before; }));
-        EXPECT_EQ(stolen(), before);
-        weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return older_ran.load(); })); }, [] {});
-    }, [&] { older_ran = true; });
+    weft::invoke(
+        [&] {
+            const std::uint64_t slept_before = slept();
+            over = true;
+            ASSERT_TRUE(holds_at_last([&] { return slept() > slept_before; }));
+            EXPECT_EQ(stolen(), before);
+            weft::invoke([&] { EXPECT_TRUE(holds_at_last([&] { return older_ran.load(); })); }, [] {});
+        },
+        [&] { older_ran = true; });
     EXPECT_GT(stolen(), before);
 }
 
-// One looks for work, so nobody else is woken for a branch that is shown; then it finds a unit instead, and has to see to it.
+// One looks for work, so nobody else is woken for a branch that is shown; then it finds a unit instead, and has to see
+// to it.
 TEST(Invoke, ABranchIsTakenThoughWhoLookedForWorkHasFoundOther) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.streams = 3;
@@ -306,13 +328,15 @@ TEST(Invoke, AStreamTakesTheBranchOfItsOwnUnitThatWaits) {
         run_as(kind, [] {
             atomic<bool> ran{false};
             weft_unit* const self = weft_unit_self();
-            weft::invoke([&] {
-                for (int i = 0; i < 1'000 && !ran.load(); ++i) weft_sleep_until(in_ms(1));
-                EXPECT_TRUE(ran.load());
-            }, [&] {
-                EXPECT_NE(weft_unit_self(), self);
-                ran = true;
-            });
+            weft::invoke(
+                [&] {
+                    for (int i = 0; i < 1'000 && !ran.load(); ++i) weft_sleep_until(in_ms(1));
+                    EXPECT_TRUE(ran.load());
+                },
+                [&] {
+                    EXPECT_NE(weft_unit_self(), self);
+                    ran = true;
+                });
         });
     }
     EXPECT_EQ(stolen(), std::size(ult_kinds));
@@ -328,10 +352,12 @@ TEST(Invoke, AUnitThatHasForkedLeavesTheNextOneNothing) {
             EXPECT_EQ(first.free(), WEFT_OK);
             run_as(WEFT_KIND_LSA, [] {   // it begins anew, and so shows what it leaves
                 bool ran = false;
-                weft::invoke([&] {
-                    for (int i = 0; i < 1'000 && !ran; ++i) weft_sleep_until(in_ms(1));
-                    EXPECT_TRUE(ran);
-                }, [&] { ran = true; });
+                weft::invoke(
+                    [&] {
+                        for (int i = 0; i < 1'000 && !ran; ++i) weft_sleep_until(in_ms(1));
+                        EXPECT_TRUE(ran);
+                    },
+                    [&] { ran = true; });
             });
         }
     }
@@ -349,10 +375,11 @@ TEST(Invoke, UnitsThatYieldToEachOtherKeepTheirForksApart) {
                         weft_unit_yield();
                         return 1;
                     }
-                    auto [a, b] = weft::invoke([=] { return leaves(depth - 1); }, [=] {
-                        weft_unit_yield();
-                        return leaves(depth - 1);
-                    });
+                    auto [a, b] = weft::invoke([=] { return leaves(depth - 1); },
+                                               [=] {
+                                                   weft_unit_yield();
+                                                   return leaves(depth - 1);
+                                               });
                     return a + b;
                 }
             };
@@ -361,7 +388,8 @@ TEST(Invoke, UnitsThatYieldToEachOtherKeepTheirForksApart) {
                 int sums[4] = {};
                 {
                     std::vector<std::unique_ptr<Ult>> units;
-                    for (int& sum : sums) units.push_back(std::make_unique<Ult>([&] { sum = Tree::leaves(5); }, &chosen));
+                    for (int& sum : sums)
+                        units.push_back(std::make_unique<Ult>([&] { sum = Tree::leaves(5); }, &chosen));
                 }
                 for (const int sum : sums) EXPECT_EQ(sum, 32);
             }
@@ -388,7 +416,8 @@ TEST(Invoke, ABranchThatWasTakenMaySuspendAndItsCallerWaits) {
     }
 }
 
-// A joiner calls the unit that is next anyway, past the look of those that leave, out of whatever pool; its forks must not lie below those of what it calls.
+// A joiner calls the unit that is next anyway, past the look of those that leave, out of whatever pool; its forks must
+// not lie below those of what it calls.
 TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
     for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         weft_settings settings = with_streams(1);
@@ -396,17 +425,21 @@ TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
         Runtime runtime(settings);
         int ran = 0;
         const auto forks_and_yields = [&] {
-            weft::invoke([] {
-                weft_unit_yield();
-                weft_unit_yield();
-            }, [&] { ++ran; });
+            weft::invoke(
+                [] {
+                    weft_unit_yield();
+                    weft_unit_yield();
+                },
+                [&] { ++ran; });
         };
         Ult caller([&] {
             Ult([] {}).join();   // which leaves the stack that the next one is called on
-            weft::invoke([&] {
-                Ult called(forks_and_yields), other(forks_and_yields);
-                called.join();
-            }, [&] { ++ran; });
+            weft::invoke(
+                [&] {
+                    Ult called(forks_and_yields), other(forks_and_yields);
+                    called.join();
+                },
+                [&] { ++ran; });
         });
         EXPECT_EQ(caller.join(), WEFT_OK);
         EXPECT_EQ(ran, 3);
@@ -420,13 +453,17 @@ TEST(Invoke, AUnitJoinsOnAnotherStreamWhatItForkedOnThis) {
     for (int i = 0; i < 20; ++i) {
         int ran = 0;
         Ult unit([&] {
-            weft::invoke([&] {
-                weft_stream* const before = weft_stream_self();
-                EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), before == weft_stream_at(0) ? pool_of(1) : pool_of(0)), WEFT_OK);
-                weft_unit_yield();
-                EXPECT_NE(weft_stream_self(), before);
-                EXPECT_EQ(fib(8), 21);
-            }, [&] { ++ran; });
+            weft::invoke(
+                [&] {
+                    weft_stream* const before = weft_stream_self();
+                    EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(),
+                                                        before == weft_stream_at(0) ? pool_of(1) : pool_of(0)),
+                              WEFT_OK);
+                    weft_unit_yield();
+                    EXPECT_NE(weft_stream_self(), before);
+                    EXPECT_EQ(fib(8), 21);
+                },
+                [&] { ++ran; });
         });
         EXPECT_EQ(unit.join(), WEFT_OK);
         EXPECT_EQ(ran, 1);
@@ -479,13 +516,15 @@ TEST(Invoke, ABranchThatIsTakenOfABoundCallerIsNotBound) {
     Runtime runtime;
     Stream other(make_pool(WEFT_POOL_SHARED));
     weft_pool *bound = nullptr, *of_branch = nullptr;
-    Ult caller([&] {
-        weft_pool* former = nullptr;
-        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-        EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &bound), WEFT_OK);
-        have_taken([&] { EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &of_branch), WEFT_OK); });
-        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
-    }, nullptr, other.pool());
+    Ult caller(
+        [&] {
+            weft_pool* former = nullptr;
+            EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+            EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &bound), WEFT_OK);
+            have_taken([&] { EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &of_branch), WEFT_OK); });
+            EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+        },
+        nullptr, other.pool());
     EXPECT_EQ(caller.join(), WEFT_OK);   // stream 0 takes the branch
     EXPECT_NE(bound, other.pool());
     EXPECT_EQ(of_branch, pool_of(0));
@@ -497,14 +536,20 @@ TEST(InvokeThrows, WhatTheFirstBranchThrowsAndTheSecondIsNotCalled) {
     Runtime runtime;
     bool ran = false;
     EXPECT_THROW(weft::invoke([] { throw std::runtime_error("first"); }, [&] { ran = true; }), std::runtime_error);
-    EXPECT_THROW(weft::invoke([]() -> int { throw std::runtime_error("first"); }, [&] { ran = true; return 1; }), std::runtime_error);
+    EXPECT_THROW(weft::invoke([]() -> int { throw std::runtime_error("first"); },
+                              [&] {
+                                  ran = true;
+                                  return 1;
+                              }),
+                 std::runtime_error);
     EXPECT_FALSE(ran);
     EXPECT_EQ(fib(10), 55);   // nothing is left in the ring
 }
 
 TEST(InvokeThrows, WhatTheSecondBranchThrowsInPlace) {
     Runtime runtime;
-    EXPECT_THROW(weft::invoke([] { return std::string("dropped"); }, [] { throw std::runtime_error("second"); }), std::runtime_error);
+    EXPECT_THROW(weft::invoke([] { return std::string("dropped"); }, [] { throw std::runtime_error("second"); }),
+                 std::runtime_error);
     EXPECT_EQ(fib(10), 55);
 }
 
@@ -529,12 +574,14 @@ TEST(InvokeThrows, OfTwoExceptionsTheFirstAndWaitsForTheSecondBranch) {
             run_as(kind, [second_throws] {
                 atomic<bool> ended{false};
                 try {
-                    have_taken([&] {
-                        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-                        ended = true;
-                        if (second_throws) throw std::runtime_error("second");
-                        return std::string("a result that is dropped, and long enough to lie on the heap");
-                    }, [] { throw std::logic_error("first"); });
+                    have_taken(
+                        [&] {
+                            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+                            ended = true;
+                            if (second_throws) throw std::runtime_error("second");
+                            return std::string("a result that is dropped, and long enough to lie on the heap");
+                        },
+                        [] { throw std::logic_error("first"); });
                     ADD_FAILURE();
                 } catch (const std::logic_error& thrown) {
                     EXPECT_STREQ(thrown.what(), "first");
@@ -570,11 +617,13 @@ TEST(InvokeEnds, AUnitIsCancelledAfterItsJoin) {
     atomic<bool> yields{false}, asked{false};
     bool second = false, after_join = false, after_yield = false;
     Ult unit([&] {
-        weft::invoke([&] {
-            yields = true;
-            until_set(asked);
-            weft_unit_yield();
-        }, [&] { second = true; });
+        weft::invoke(
+            [&] {
+                yields = true;
+                until_set(asked);
+                weft_unit_yield();
+            },
+            [&] { second = true; });
         after_join = true;
         weft_unit_yield();
         after_yield = true;
@@ -605,12 +654,14 @@ TEST(InvokeEnds, NoUnitExitsBetweenAForkAndItsJoin) {
     bool second = false;
     Ult target([] {}, nullptr, pool_of(0));
     Ult unit([&] {
-        weft::invoke([&] {
-            EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
-            weft_unit_yield();
-            EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
-            EXPECT_EQ(weft_unit_hand_off(target.handle(), WEFT_TO_READY, WEFT_BY_EXIT), WEFT_WRONG_STATE);
-        }, [&] { second = true; });
+        weft::invoke(
+            [&] {
+                EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
+                weft_unit_yield();
+                EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
+                EXPECT_EQ(weft_unit_hand_off(target.handle(), WEFT_TO_READY, WEFT_BY_EXIT), WEFT_WRONG_STATE);
+            },
+            [&] { second = true; });
         have_taken([] { EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE); });
         weft_unit_exit();
         ADD_FAILURE();
@@ -629,14 +680,20 @@ TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
             const std::uint64_t before = counter("/units/count/suspended");
             Stop stop(Probe::job_before_done, carrier(1));
             const auto chosen = of_kind(kind);
-            Ult unit([&] {
-                atomic<bool> begun{false};
-                weft::invoke([&] {
-                    EXPECT_TRUE(holds_at_last([&] { return begun.load(); }));
-                    stop.await();
-                }, [&] { begun = true; });
-            }, &chosen);
-            while (weft_unit_try_join(unit.handle()) == WEFT_BUSY && counter("/units/count/suspended") == before && kind != WEFT_KIND_RTC) weft_unit_yield();
+            Ult unit(
+                [&] {
+                    atomic<bool> begun{false};
+                    weft::invoke(
+                        [&] {
+                            EXPECT_TRUE(holds_at_last([&] { return begun.load(); }));
+                            stop.await();
+                        },
+                        [&] { begun = true; });
+                },
+                &chosen);
+            while (weft_unit_try_join(unit.handle()) == WEFT_BUSY && counter("/units/count/suspended") == before &&
+                   kind != WEFT_KIND_RTC)
+                weft_unit_yield();
             stop.let_go();
             EXPECT_EQ(unit.join(), WEFT_OK);
         }
@@ -653,10 +710,12 @@ TEST(InvokeWindows, AStreamThatIsAboutToSleepSeesWhatIsShownAtThatMoment) {
             Ult rouse([] {}, nullptr, pool_of(1));
             stop.await();
             atomic<bool> begun{false};
-            weft::invoke([&] {
-                stop.let_go();
-                EXPECT_TRUE(holds_at_last([&] { return begun.load(); }));
-            }, [&] { begun = true; });
+            weft::invoke(
+                [&] {
+                    stop.let_go();
+                    EXPECT_TRUE(holds_at_last([&] { return begun.load(); }));
+                },
+                [&] { begun = true; });
         }
         weft::probe_hook.store(nullptr);
     }

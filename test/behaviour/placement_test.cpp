@@ -24,7 +24,7 @@ weft_settings with_pool(weft_pool_kind kind, std::size_t streams) {
 
 constexpr weft_pool_kind kinds[] = {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_PRIORITY};
 
-}  // namespace
+}   // namespace
 
 TEST(Placement, AStreamThatIsNamedGetsTheUnitInItsMainPool) {
     for (weft_pool_kind kind : kinds) {
@@ -46,16 +46,18 @@ TEST(Placement, AUnitThatIsBoundRunsOnItsStreamAlone) {
             atomic<int> wrong{0}, turns{0};
             std::vector<std::unique_ptr<Ult>> bound;
             for (int i = 0; i < 20; ++i) {
-                bound.push_back(std::make_unique<Ult>([&] {
-                    for (int k = 0; k < 20; ++k) {
+                bound.push_back(std::make_unique<Ult>(
+                    [&] {
+                        for (int k = 0; k < 20; ++k) {
+                            if (weft_stream_self() != stream) ++wrong;
+                            ++turns;
+                            weft_unit_yield();
+                        }
+                        Ult other([] {});
+                        EXPECT_EQ(other.join(), WEFT_OK);
                         if (weft_stream_self() != stream) ++wrong;
-                        ++turns;
-                        weft_unit_yield();
-                    }
-                    Ult other([] {});
-                    EXPECT_EQ(other.join(), WEFT_OK);
-                    if (weft_stream_self() != stream) ++wrong;
-                }, &how));
+                    },
+                    &how));
             }
             bound.clear();
             EXPECT_EQ(wrong, 0);
@@ -76,7 +78,9 @@ TEST(Placement, AStreamThatSleepsWakesForTheFirstUnitBoundToIt) {
     }
     weft_unit* tasklet = nullptr;
     static weft_stream* seen;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { seen = weft_stream_self(); }, nullptr, &how, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { seen = weft_stream_self(); }, nullptr, &how, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(seen, stream);
 }
@@ -85,11 +89,19 @@ TEST(Placement, BoundUnitsAndOthersTakeTurns) {
     Runtime runtime(with_pool(WEFT_POOL_SHARED, 2));
     const auto how = on(weft_stream_at(1), true);
     atomic<bool> stop{false};
-    Ult bound([&] { while (!stop) weft_unit_yield(); }, &how);
+    Ult bound(
+        [&] {
+            while (!stop) weft_unit_yield();
+        },
+        &how);
     Ult other([&] { stop = true; }, nullptr, pool_of(1));
     EXPECT_EQ(bound.join(), WEFT_OK);
     stop = false;
-    Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, pool_of(1));
+    Ult busy(
+        [&] {
+            while (!stop) weft_unit_yield();
+        },
+        nullptr, pool_of(1));
     Ult late([&] { stop = true; }, &how);
     EXPECT_EQ(busy.join(), WEFT_OK);
 }
@@ -99,9 +111,13 @@ TEST(Placement, ABoundUnitIsFreedDetachedAndJoinedLikeAnyOther) {
     static atomic<int> ran;
     ran = 0;
     const auto how = on(weft_stream_at(1), true);
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++ran; }, nullptr, &how, nullptr), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { ++ran; }, nullptr, &how, nullptr),
+              WEFT_OK);
     weft_unit* many[10] = {};
-    ASSERT_EQ(weft_unit_spawn_many(nullptr, 10, [](void*) { ++ran; }, nullptr, &how, many), WEFT_OK);
+    ASSERT_EQ(weft_unit_spawn_many(
+                  nullptr, 10, [](void*) { ++ran; }, nullptr, &how, many),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free_many(many, 10), WEFT_OK);
     until([] { return ran == 11; });
     until([] { return units_alive() == 1; });
@@ -124,14 +140,16 @@ TEST(Placement, AStreamThatIsFreedWaitsForUnitsThatHaveBoundThemselves) {
     weft_event event = {};
     atomic<bool> waits{false}, went_on{false};
     Stream stream;
-    Ult unit([&] {
-        weft_pool* former = nullptr;
-        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-        waits = true;
-        EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
-        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
-        went_on = true;
-    }, nullptr, stream.pool());
+    Ult unit(
+        [&] {
+            weft_pool* former = nullptr;
+            EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+            waits = true;
+            EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_unit_unbind(former), WEFT_OK);
+            went_on = true;
+        },
+        nullptr, stream.pool());
     until([&] { return waits.load(); });
     Ult sets([&] {
         for (int i = 0; i < 20; ++i) weft_unit_yield();
@@ -148,12 +166,16 @@ TEST(Placement, TheRuntimeEndsThoughAUnitThatHasBoundItselfWaits) {
     ASSERT_EQ(weft_init(&settings), WEFT_OK);
     static atomic<bool> waits;
     waits = false;
-    EXPECT_EQ(weft_ult_spawn(pool_of(1), [](void*) {
-        weft_pool* former = nullptr;
-        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-        waits = true;
-        weft_unit_suspend(nullptr, nullptr);
-    }, nullptr, nullptr, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_ult_spawn(
+                  pool_of(1),
+                  [](void*) {
+                      weft_pool* former = nullptr;
+                      EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+                      waits = true;
+                      weft_unit_suspend(nullptr, nullptr);
+                  },
+                  nullptr, nullptr, nullptr),
+              WEFT_OK);
     until([] { return waits.load(); });
     EXPECT_EQ(weft_finalize(), WEFT_BUSY);
 }
@@ -162,9 +184,13 @@ TEST(Placement, WhatIsWrongHasItsStatus) {
     Runtime runtime(with_pool(WEFT_POOL_SHARED, 2));
     weft_unit* unit = nullptr;
     auto how = on(weft_stream_at(1), true);
-    EXPECT_EQ(weft_ult_spawn(pool_of(0), [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  pool_of(0), [](void*) {}, nullptr, &how, &unit),
+              WEFT_INVALID);
     how.child_first = true;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &how, &unit), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &how, &unit),
+              WEFT_INVALID);
     how.stream = nullptr;
     weft_stream* seen = nullptr;
     Ult here([&] { seen = weft_stream_self(); }, &how);
@@ -193,24 +219,26 @@ TEST(BindingItself, AUnitGoesOnOnItsStreamUntilItUnbindsItself) {
         chosen.kind = kind;
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 20; ++i) {
-            units.push_back(std::make_unique<Ult>([] {
-                weft_pool* before = nullptr;
-                weft_pool* former = nullptr;
-                EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &before), WEFT_OK);
-                EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-                weft_stream* const here = weft_stream_self();
-                EXPECT_EQ(weft_unit_bind(&former), WEFT_WRONG_STATE);
-                EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_WRONG_STATE);
-                for (int turn = 0; turn < 50; ++turn) {
+            units.push_back(std::make_unique<Ult>(
+                [] {
+                    weft_pool* before = nullptr;
+                    weft_pool* former = nullptr;
+                    EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &before), WEFT_OK);
+                    EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+                    weft_stream* const here = weft_stream_self();
+                    EXPECT_EQ(weft_unit_bind(&former), WEFT_WRONG_STATE);
+                    EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_WRONG_STATE);
+                    for (int turn = 0; turn < 50; ++turn) {
+                        weft_unit_yield();
+                        EXPECT_EQ(weft_stream_self(), here);
+                    }
+                    EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
+                    weft_pool* after = nullptr;
+                    EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &after), WEFT_OK);
+                    EXPECT_EQ(after, before);
                     weft_unit_yield();
-                    EXPECT_EQ(weft_stream_self(), here);
-                }
-                EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
-                weft_pool* after = nullptr;
-                EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &after), WEFT_OK);
-                EXPECT_EQ(after, before);
-                weft_unit_yield();
-            }, &chosen));
+                },
+                &chosen));
         }
         for (auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
     }
@@ -237,11 +265,13 @@ TEST(BindingItself, ATaskletAPrimaryUnitAndAContextAreRefused) {
     EXPECT_EQ(weft_unit_unbind(nullptr), WEFT_WRONG_STATE);
     auto chosen = options();
     chosen.kind = WEFT_KIND_RTC;
-    Ult tasklet([] {
-        weft_pool* none = nullptr;
-        EXPECT_EQ(weft_unit_bind(&none), WEFT_WRONG_CONTEXT);
-        EXPECT_EQ(weft_unit_unbind(none), WEFT_WRONG_CONTEXT);
-    }, &chosen);
+    Ult tasklet(
+        [] {
+            weft_pool* none = nullptr;
+            EXPECT_EQ(weft_unit_bind(&none), WEFT_WRONG_CONTEXT);
+            EXPECT_EQ(weft_unit_unbind(none), WEFT_WRONG_CONTEXT);
+        },
+        &chosen);
     EXPECT_EQ(tasklet.free(), WEFT_OK);
     const auto member = [](void*) {
         weft_pool* none = nullptr;

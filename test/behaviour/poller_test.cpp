@@ -37,7 +37,9 @@ TEST(Poller, IsCalledWhileUnitsRunAtABoundedInterval) {
     Polled polled;
     weft_poller* poller = add(Polled::poll, &polled);
     atomic<bool> stop{false};
-    Ult other([&] { while (!stop) weft_unit_yield(); });
+    Ult other([&] {
+        while (!stop) weft_unit_yield();
+    });
     weft_unit_yield();
     const int before = polled.calls;
     for (int i = 0; i < 64; ++i) weft_unit_yield();   // 128 rounds, with the other's
@@ -58,11 +60,13 @@ TEST(Poller, WakesWhatWaitsForItThoughAllAreIdle) {
         atomic<bool> ready{false};
         atomic<int> calls{0};
     } source;
-    weft_poller* poller = add([](void* raw) {
-        auto* from = static_cast<Source*>(raw);
-        ++from->calls;
-        return from->ready.exchange(false) && weft_event_set(&from->event, nullptr) == WEFT_OK;
-    }, &source);
+    weft_poller* poller = add(
+        [](void* raw) {
+            auto* from = static_cast<Source*>(raw);
+            ++from->calls;
+            return from->ready.exchange(false) && weft_event_set(&from->event, nullptr) == WEFT_OK;
+        },
+        &source);
     std::thread other([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(30));
         source.ready = true;
@@ -84,13 +88,15 @@ TEST(Poller, WithADescriptorLetsIdleStreamsSleepAndWakesThem) {
     hint.size = sizeof hint;
     hint.has_descriptor = true;
     hint.descriptor = source.descriptor;
-    weft_poller* poller = add([](void* raw) {
-        auto* from = static_cast<Source*>(raw);
-        ++from->calls;
-        std::uint64_t count = 0;
-        if (read(from->descriptor, &count, sizeof count) != sizeof count) return false;
-        return weft_semaphore_release(&from->arrived, 1) == WEFT_OK;
-    }, &source, &hint);
+    weft_poller* poller = add(
+        [](void* raw) {
+            auto* from = static_cast<Source*>(raw);
+            ++from->calls;
+            std::uint64_t count = 0;
+            if (read(from->descriptor, &count, sizeof count) != sizeof count) return false;
+            return weft_semaphore_release(&from->arrived, 1) == WEFT_OK;
+        },
+        &source, &hint);
     for (int i = 0; i < 5; ++i) {
         std::thread other([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -114,7 +120,9 @@ TEST(Poller, OnlyWhenReadyIsNotCalledBefore) {
     hint.has_descriptor = hint.only_when_ready = true;
     hint.descriptor = descriptor;
     weft_poller* poller = add(Polled::poll, &polled, &hint);
-    Ult other([] { for (int i = 0; i < 200; ++i) weft_unit_yield(); });
+    Ult other([] {
+        for (int i = 0; i < 200; ++i) weft_unit_yield();
+    });
     for (int i = 0; i < 200; ++i) weft_unit_yield();
     EXPECT_EQ(polled.calls, 0);
     const std::uint64_t one = 1;
@@ -130,7 +138,11 @@ TEST(Poller, IsRunByOneStreamAtATime) {
     weft_poller* poller = add(Polled::poll, &polled);
     std::vector<std::unique_ptr<Ult>> all;
     for (std::size_t rank = 0; rank < 3; ++rank) {
-        all.push_back(std::make_unique<Ult>([] { for (int i = 0; i < 5000; ++i) weft_unit_yield(); }, nullptr, pool_of(rank)));
+        all.push_back(std::make_unique<Ult>(
+            [] {
+                for (int i = 0; i < 5000; ++i) weft_unit_yield();
+            },
+            nullptr, pool_of(rank)));
     }
     all.clear();
     EXPECT_FALSE(polled.together);
@@ -144,13 +156,15 @@ TEST(Poller, MayRemoveItself) {
         weft_poller* self = nullptr;
         atomic<int> calls{0};
     } once;
-    once.self = add([](void* raw) {
-        auto* to = static_cast<Once*>(raw);
-        if (to->self == nullptr) return false;
-        ++to->calls;
-        EXPECT_EQ(weft_poller_unregister(to->self), WEFT_OK);
-        return true;
-    }, &once);
+    once.self = add(
+        [](void* raw) {
+            auto* to = static_cast<Once*>(raw);
+            if (to->self == nullptr) return false;
+            ++to->calls;
+            EXPECT_EQ(weft_poller_unregister(to->self), WEFT_OK);
+            return true;
+        },
+        &once);
     until([&] { return once.calls == 1; });
     for (int i = 0; i < 200; ++i) weft_unit_yield();
     EXPECT_EQ(once.calls, 1);
@@ -162,15 +176,21 @@ TEST(Poller, ThatRunsIsRemovedWhenItHasReturned) {
     struct Slow {
         atomic<bool> inside{false}, go_on{false}, returned{false};
     } slow;
-    weft_poller* poller = add([](void* raw) {
-        auto* to = static_cast<Slow*>(raw);
-        if (weft_stream_self() == weft_stream_at(0) || to->returned) return false;
-        to->inside = true;
-        while (!to->go_on) std::this_thread::yield();
-        to->returned = true;
-        return true;
-    }, &slow);
-    Ult busy([&] { while (!slow.returned) weft_unit_yield(); }, nullptr, pool_of(1));
+    weft_poller* poller = add(
+        [](void* raw) {
+            auto* to = static_cast<Slow*>(raw);
+            if (weft_stream_self() == weft_stream_at(0) || to->returned) return false;
+            to->inside = true;
+            while (!to->go_on) std::this_thread::yield();
+            to->returned = true;
+            return true;
+        },
+        &slow);
+    Ult busy(
+        [&] {
+            while (!slow.returned) weft_unit_yield();
+        },
+        nullptr, pool_of(1));
     until_set(slow.inside);
     std::thread helper([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -240,7 +260,9 @@ TEST(Post, IsCalledByThatStreamWhetherItRunsOrSleeps) {
         EXPECT_EQ(ran_on, weft_stream_at(rank));
     }
     atomic<bool> stop{false};
-    Ult busy([&] { while (!stop) weft_unit_yield(); });
+    Ult busy([&] {
+        while (!stop) weft_unit_yield();
+    });
     ran_on = nullptr;
     std::thread other([&] { EXPECT_EQ(weft_stream_post(weft_stream_at(0), note, &ran_on), WEFT_OK); });
     while (ran_on.load() == nullptr) weft_unit_yield();
@@ -253,7 +275,9 @@ TEST(Post, ToAStreamThatIsFreedIsStillCalled) {
     for (int i = 0; i < 20; ++i) {
         atomic<bool> called{false};
         Stream stream;
-        EXPECT_EQ(weft_stream_post(stream.handle(), [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &called), WEFT_OK);
+        EXPECT_EQ(weft_stream_post(
+                      stream.handle(), [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &called),
+                  WEFT_OK);
         EXPECT_EQ(stream.free(), WEFT_OK);
         EXPECT_TRUE(called);
     }
@@ -267,11 +291,13 @@ TEST(Post, ComesInTheOrderOfItsSender) {
     for (std::size_t i = 0; i < 1000; ++i) {
         auto note = [](void* which) { order.push_back(reinterpret_cast<std::size_t>(which)); };
         weft_status status;
-        while ((status = weft_stream_post(to, note, reinterpret_cast<void*>(i))) == WEFT_BUSY) std::this_thread::yield();
+        while ((status = weft_stream_post(to, note, reinterpret_cast<void*>(i))) == WEFT_BUSY)
+            std::this_thread::yield();
         ASSERT_EQ(status, WEFT_OK);
     }
     atomic<bool> done{false};
-    while (weft_stream_post(to, [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &done) == WEFT_BUSY) {}
+    while (weft_stream_post(
+               to, [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &done) == WEFT_BUSY) {}
     until_set(done);
     ASSERT_EQ(order.size(), 1000u);
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
@@ -332,7 +358,11 @@ TEST(Post, ComesUnderASchedulerOfTheUsersToo) {
         EXPECT_EQ(weft_stream_post(stream.handle(), count_post, nullptr), WEFT_OK);
         until([] { return posted == 1; });
         atomic<bool> stop{false};
-        Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, pool);
+        Ult busy(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            nullptr, pool);
         EXPECT_EQ(weft_stream_post(stream.handle(), count_post, nullptr), WEFT_OK);
         until([] { return posted == 2; });
         stop = true;
@@ -340,4 +370,4 @@ TEST(Post, ComesUnderASchedulerOfTheUsersToo) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -1,5 +1,5 @@
-// The kinds of pool beyond the first three: last in first out, by priority, for those who wait; the promises of who pushes and
-// who pops; and schedulers that let no pool starve.
+// The kinds of pool beyond the first three: last in first out, by priority, for those who wait; the promises of who
+// pushes and who pops; and schedulers that let no pool starve.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -42,18 +42,32 @@ weft_pool_kind kind_of(const weft_pool* pool) {
 
 // How often the unit of the last of `pools`, which are busy with units that yield, ran before those stopped.
 int turns_behind_busy_pools(weft_sched_kind kind, int yields) {
-    std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};
+    std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED),
+                                  make_pool(WEFT_POOL_SHARED)};
     weft_sched* sched = nullptr;
     EXPECT_EQ(weft_sched_create(kind, pools.data(), pools.size(), &sched), WEFT_OK);
     atomic<bool> stop{false};
     int turns = 0;
     {
-        Ult busy([&] {
-            for (int i = 0; i < yields; ++i) weft_unit_yield();
-            stop = true;
-        }, nullptr, pools[0]);
-        Ult busy_too([&] { while (!stop) weft_unit_yield(); }, nullptr, pools[1]);
-        Ult last([&] { while (!stop) { ++turns; weft_unit_yield(); } }, nullptr, pools[2]);
+        Ult busy(
+            [&] {
+                for (int i = 0; i < yields; ++i) weft_unit_yield();
+                stop = true;
+            },
+            nullptr, pools[0]);
+        Ult busy_too(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            nullptr, pools[1]);
+        Ult last(
+            [&] {
+                while (!stop) {
+                    ++turns;
+                    weft_unit_yield();
+                }
+            },
+            nullptr, pools[2]);
         Stream stream(nullptr, sched);
         EXPECT_EQ(busy.join(), WEFT_OK);
         EXPECT_EQ(busy_too.join(), WEFT_OK);
@@ -63,7 +77,7 @@ int turns_behind_busy_pools(weft_sched_kind kind, int yields) {
     return turns;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Lifo, GivesTheNewestFirst) {
     Runtime runtime(with_pool(WEFT_POOL_LIFO));
@@ -81,7 +95,11 @@ TEST(Lifo, WhatYieldsGoesBehindAllOthers) {
     std::vector<int> order;
     {
         Ult a([&] { order.push_back(1); });
-        Ult b([&] { order.push_back(2); weft_unit_yield(); order.push_back(4); });
+        Ult b([&] {
+            order.push_back(2);
+            weft_unit_yield();
+            order.push_back(4);
+        });
         EXPECT_EQ(b.join(), WEFT_OK);
     }
     EXPECT_EQ(order, (std::vector<int>{2, 1, 4}));
@@ -91,7 +109,8 @@ TEST(PriorityPool, GivesTheMostUrgentFirstAndEqualsInTheirOrder) {
     Runtime runtime(with_pool(WEFT_POOL_PRIORITY));
     std::vector<int> order;
     {
-        const auto least = urgent(WEFT_PRIORITY_LEAST), low = urgent(-1), high = urgent(1), most = urgent(WEFT_PRIORITY_MOST);
+        const auto least = urgent(WEFT_PRIORITY_LEAST), low = urgent(-1), high = urgent(1),
+                   most = urgent(WEFT_PRIORITY_MOST);
         Ult a([&] { order.push_back(6); }, &least);
         Ult b([&] { order.push_back(5); }, &low);
         Ult c([&] { order.push_back(3); });
@@ -109,8 +128,12 @@ TEST(PriorityPool, TaskletsAndUnitsSpawnedTogetherHavePrioritiesToo) {
     order.clear();
     const auto low = urgent(-2), high = urgent(2);
     weft_unit *tasklet = nullptr, *many[2] = {};
-    ASSERT_EQ(weft_unit_spawn_many(nullptr, 2, [](void*) { order.push_back(2); }, nullptr, &low, many), WEFT_OK);
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { order.push_back(1); }, nullptr, &high, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_unit_spawn_many(
+                  nullptr, 2, [](void*) { order.push_back(2); }, nullptr, &low, many),
+              WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { order.push_back(1); }, nullptr, &high, &tasklet),
+              WEFT_OK);
     int priority = 0;
     EXPECT_EQ(weft_unit_priority_get(tasklet, &priority), WEFT_OK);
     EXPECT_EQ(priority, 2);
@@ -142,7 +165,9 @@ TEST(PriorityPool, AChangedPriorityCountsFromTheNextTimeOn) {
     EXPECT_EQ(weft_unit_priority_get(unit.handle(), nullptr), WEFT_INVALID);
     const auto wrong = urgent(100);
     weft_unit* none = nullptr;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &wrong, &none), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &wrong, &none),
+              WEFT_INVALID);
     EXPECT_STREQ(weft_error_text(), "priority 100 is none; legal are -7 to 7");
 }
 
@@ -152,8 +177,16 @@ TEST(PriorityPool, TheLeastUrgentGetsItsTurnWhileUrgentOnesYieldForEver) {
     atomic<bool> stop{false};
     const auto least = urgent(WEFT_PRIORITY_LEAST), low = urgent(-3), most = urgent(WEFT_PRIORITY_MOST);
     {
-        Ult busy([&] { while (!stop) weft_unit_yield(); }, &most, pool);
-        Ult busy_too([&] { while (!stop) weft_unit_yield(); }, &low, pool);
+        Ult busy(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            &most, pool);
+        Ult busy_too(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            &low, pool);
         Ult late([&] { stop = true; }, &least, pool);
         Stream stream(pool);
         EXPECT_EQ(late.join(), WEFT_OK);
@@ -163,7 +196,8 @@ TEST(PriorityPool, TheLeastUrgentGetsItsTurnWhileUrgentOnesYieldForEver) {
 
 TEST(PoolKinds, EachRunsUnitsOfManyStreams) {
     for (weft_pool_kind kind : {WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING}) {
-        for (weft_sched_kind sched : {WEFT_SCHED_BASIC, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_PRIORITY, WEFT_SCHED_RANDOM_STEAL}) {
+        for (weft_sched_kind sched :
+             {WEFT_SCHED_BASIC, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_PRIORITY, WEFT_SCHED_RANDOM_STEAL}) {
             weft_settings settings = with_pool(kind, 3);
             settings.scheduler = sched;
             Runtime runtime(settings);
@@ -171,7 +205,12 @@ TEST(PoolKinds, EachRunsUnitsOfManyStreams) {
             std::vector<std::unique_ptr<Ult>> units;
             for (int i = 0; i < 300; ++i) {
                 const auto how = urgent(kind == WEFT_POOL_PRIORITY ? i % 15 - 7 : 0);
-                units.push_back(std::make_unique<Ult>([&] { weft_unit_yield(); ++ran; }, &how, pool_of(static_cast<std::size_t>(i) % 3)));
+                units.push_back(std::make_unique<Ult>(
+                    [&] {
+                        weft_unit_yield();
+                        ++ran;
+                    },
+                    &how, pool_of(static_cast<std::size_t>(i) % 3)));
             }
             units.clear();
             EXPECT_EQ(ran, 300);
@@ -234,7 +273,8 @@ TEST(Access, ChoosesThePoolAndIsRemembered) {
 
 TEST(Access, APromiseThatIsKeptIsNotNoticed) {
     Runtime runtime;
-    for (weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING, WEFT_POOL_DEQUE}) {
+    for (weft_pool_kind kind :
+         {WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING, WEFT_POOL_DEQUE}) {
         for (int access = WEFT_POOL_ACCESS_SPSC; access <= WEFT_POOL_ACCESS_MPMC; ++access) {
             weft_pool* pool = make_pool_with(kind, static_cast<weft_pool_access>(access));
             for (int round = 0; round < 2; ++round) {   // one consumer after the other
@@ -254,38 +294,49 @@ using AccessDeathTest = testing::Test;
 TEST(AccessDeathTest, ASecondProducerStopsTheProcess) {
     if (!weft::config::checked) GTEST_SKIP() << "a checked build looks";
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH({
-        Runtime runtime;
-        weft_pool* pool = make_pool_with(WEFT_POOL_LIFO, WEFT_POOL_ACCESS_SPMC);
-        Ult unit([] {}, nullptr, pool);
-        std::thread([&] { Ult late([] {}, nullptr, pool); }).join();
-    }, "SPMC: one producer; stream 0 was the one, and now OS thread [0-9]+ pushes");
+    EXPECT_DEATH(
+        {
+            Runtime runtime;
+            weft_pool* pool = make_pool_with(WEFT_POOL_LIFO, WEFT_POOL_ACCESS_SPMC);
+            Ult unit([] {}, nullptr, pool);
+            std::thread([&] { Ult late([] {}, nullptr, pool); }).join();
+        },
+        "SPMC: one producer; stream 0 was the one, and now OS thread [0-9]+ pushes");
 }
 
 TEST(AccessDeathTest, ASecondConsumerStopsTheProcess) {
     if (!weft::config::checked) GTEST_SKIP() << "a checked build looks";
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH({
-        Runtime runtime;
-        weft_pool* pool = make_pool_with(WEFT_POOL_SHARED, WEFT_POOL_ACCESS_MPSC);
-        pop(pool);
-        Stream stream(pool);
-        for (;;) std::this_thread::yield();
-    }, "MPSC: one consumer; stream 0 was the one, and now stream 1 pops");
+    EXPECT_DEATH(
+        {
+            Runtime runtime;
+            weft_pool* pool = make_pool_with(WEFT_POOL_SHARED, WEFT_POOL_ACCESS_MPSC);
+            pop(pool);
+            Stream stream(pool);
+            for (;;) std::this_thread::yield();
+        },
+        "MPSC: one consumer; stream 0 was the one, and now stream 1 pops");
 }
 
 TEST(AccessDeathTest, AnotherStreamsPushToAPrivateOneStopsTheProcess) {
     if (!weft::config::checked) GTEST_SKIP() << "a checked build looks";
     testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_DEATH({
-        Runtime runtime;
-        weft_pool* pool = make_pool_with(WEFT_POOL_SHARED, WEFT_POOL_ACCESS_PRIVATE);
-        Stream stream(pool);
-        for (;;) {
-            Ult unit([] { Ult here([] {}); EXPECT_EQ(here.join(), WEFT_OK); }, nullptr, pool);
-            EXPECT_EQ(unit.join(), WEFT_OK);
-        }
-    }, "private: one stream pushes and pops; stream [01] was the one, and now stream [01] p(ushe|op)s");
+    EXPECT_DEATH(
+        {
+            Runtime runtime;
+            weft_pool* pool = make_pool_with(WEFT_POOL_SHARED, WEFT_POOL_ACCESS_PRIVATE);
+            Stream stream(pool);
+            for (;;) {
+                Ult unit(
+                    [] {
+                        Ult here([] {});
+                        EXPECT_EQ(here.join(), WEFT_OK);
+                    },
+                    nullptr, pool);
+                EXPECT_EQ(unit.join(), WEFT_OK);
+            }
+        },
+        "private: one stream pushes and pops; stream [01] was the one, and now stream [01] p(ushe|op)s");
 }
 
 TEST(Starvation, NoPoolWaitsForEverBehindOneWhoseUnitsYield) {

@@ -1,5 +1,5 @@
-// What a table of the user's may have besides push and pop, and what is done with a pool by hand: many at once, out of the
-// middle, waiting.
+// What a table of the user's may have besides push and pop, and what is done with a pool by hand: many at once, out of
+// the middle, waiting.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -21,8 +21,8 @@ struct Diary {
     std::vector<std::uint64_t> operations;
     std::vector<weft_unit*> attached, detached;
     int pushed_together = 0, popped_together = 0, waited = 0;
-    int room = 1000;                            // of one that may refuse
-    std::vector<weft_pool*> asked_from;         // where those belonged that it was asked for
+    int room = 1000;                      // of one that may refuse
+    std::vector<weft_pool*> asked_from;   // where those belonged that it was asked for
 
     static Diary& of(void* self) { return *static_cast<Diary*>(self); }
     static void push_with(void* self, weft_unit* unit, std::uint64_t operation) {
@@ -105,7 +105,7 @@ struct Diary {
 
 using Words = std::vector<std::uint64_t>;
 
-}  // namespace
+}   // namespace
 
 TEST(UserPool, IsToldWhereEachPushComesFrom) {
     Runtime runtime;
@@ -114,31 +114,39 @@ TEST(UserPool, IsToldWhereEachPushComesFrom) {
     Bed bed;
     {
         Stream stream(pool);
-        Ult yields([&] {
-            Ult other([] {}, nullptr, pool);
-            weft_unit_yield();
-        }, nullptr, pool);
+        Ult yields(
+            [&] {
+                Ult other([] {}, nullptr, pool);
+                weft_unit_yield();
+            },
+            nullptr, pool);
         EXPECT_EQ(yields.join(), WEFT_OK);
-        EXPECT_EQ(std::exchange(diary.operations, {}), (Words{WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_YIELD}));
+        EXPECT_EQ(std::exchange(diary.operations, {}),
+                  (Words{WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_YIELD}));
         Ult sleeps([&] { bed.sleep(); }, nullptr, pool);
         until([&] { return bed.occupied(); });
         EXPECT_EQ(bed.wake(), WEFT_OK);
         EXPECT_EQ(sleeps.join(), WEFT_OK);
         EXPECT_EQ(std::exchange(diary.operations, {}), (Words{WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_RESUME}));
-        Ult parent([&] {
-            auto how = options();
-            how.child_first = true;
-            Ult child([] {}, &how, pool);
-            EXPECT_EQ(child.join(), WEFT_OK);
-        }, nullptr, pool);
+        Ult parent(
+            [&] {
+                auto how = options();
+                how.child_first = true;
+                Ult child([] {}, &how, pool);
+                EXPECT_EQ(child.join(), WEFT_OK);
+            },
+            nullptr, pool);
         EXPECT_EQ(parent.join(), WEFT_OK);
         EXPECT_EQ(std::exchange(diary.operations, {}), (Words{WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN_CHILD_FIRST}));
-        Ult points([&] {
-            Ult target([] {}, nullptr, pool);
-            EXPECT_EQ(weft_unit_yield_to(target.handle()), WEFT_OK);
-        }, nullptr, pool);
+        Ult points(
+            [&] {
+                Ult target([] {}, nullptr, pool);
+                EXPECT_EQ(weft_unit_yield_to(target.handle()), WEFT_OK);
+            },
+            nullptr, pool);
         EXPECT_EQ(points.join(), WEFT_OK);
-        EXPECT_EQ(std::exchange(diary.operations, {}), (Words{WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_YIELD_TO}));
+        EXPECT_EQ(std::exchange(diary.operations, {}),
+                  (Words{WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_SPAWN, WEFT_POOL_OP_YIELD_TO}));
     }
     {
         Ult waits([] {}, nullptr, pool);
@@ -166,7 +174,8 @@ TEST(UserPool, LearnsWhichUnitsBelongToItAndWhenTheyDoNoMore) {
             Stream stream(second);
             EXPECT_EQ(unit.join(), WEFT_OK);
         }
-        EXPECT_EQ(other.detached, (std::vector<weft_unit*>{unit.handle()})) << "it has ended, though it is not freed yet";
+        EXPECT_EQ(other.detached, (std::vector<weft_unit*>{unit.handle()}))
+            << "it has ended, though it is not freed yet";
         EXPECT_EQ(other.attached.size(), 1u) << "it yielded and came back";
     }
     {
@@ -174,9 +183,13 @@ TEST(UserPool, LearnsWhichUnitsBelongToItAndWhenTheyDoNoMore) {
         diary.attached.clear();
         diary.detached.clear();
         weft_unit* many[100] = {};
-        ASSERT_EQ(weft_unit_spawn_many(pool, 100, [](void*) {}, nullptr, nullptr, many), WEFT_OK);
+        ASSERT_EQ(weft_unit_spawn_many(
+                      pool, 100, [](void*) {}, nullptr, nullptr, many),
+                  WEFT_OK);
         weft_unit* tasklet = nullptr;
-        ASSERT_EQ(weft_tasklet_spawn(pool, [](void*) {}, nullptr, nullptr, &tasklet), WEFT_OK);
+        ASSERT_EQ(weft_tasklet_spawn(
+                      pool, [](void*) {}, nullptr, nullptr, &tasklet),
+                  WEFT_OK);
         auto how = options();
         how.child_first = true;
         Ult child([] {}, &how, pool);
@@ -203,30 +216,36 @@ struct Way {
 
 constexpr Way ways[] = {
     {"ULT", [](weft_pool* pool, weft_unit** unit) { return weft_ult_spawn(pool, nothing, nullptr, nullptr, unit); }},
-    {"tasklet", [](weft_pool* pool, weft_unit** unit) { return weft_tasklet_spawn(pool, nothing, nullptr, nullptr, unit); }},
-    {"with options", [](weft_pool* pool, weft_unit** unit) {
+    {"tasklet",
+     [](weft_pool* pool, weft_unit** unit) { return weft_tasklet_spawn(pool, nothing, nullptr, nullptr, unit); }},
+    {"with options",
+     [](weft_pool* pool, weft_unit** unit) {
          auto how = options();
          how.name = "named";
          how.kind = WEFT_KIND_FULL;
          return weft_ult_spawn(pool, nothing, nullptr, &how, unit);
      }},
-    {"with a stack of its own", [](weft_pool* pool, weft_unit** unit) {
+    {"with a stack of its own",
+     [](weft_pool* pool, weft_unit** unit) {
          alignas(16) static char memory[65536];
          auto how = options();
          how.stack = memory;
          how.stack_bytes = sizeof memory;
          return weft_ult_spawn(pool, nothing, nullptr, &how, unit);
      }},
-    {"child-first", [](weft_pool* pool, weft_unit** unit) {
+    {"child-first",
+     [](weft_pool* pool, weft_unit** unit) {
          auto how = options();
          how.child_first = true;
          return weft_ult_spawn(pool, nothing, nullptr, &how, unit);
      }},
-    {"detached", [](weft_pool* pool, weft_unit** unit) {
+    {"detached",
+     [](weft_pool* pool, weft_unit** unit) {
          *unit = nullptr;
          return weft_ult_spawn(pool, nothing, nullptr, nullptr, nullptr);
      }},
-    {"scheduler", [](weft_pool* pool, weft_unit** unit) {
+    {"scheduler",
+     [](weft_pool* pool, weft_unit** unit) {
          weft_pool* own = make_pool(WEFT_POOL_SHARED);
          weft_sched* sched = nullptr;
          EXPECT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &own, 1, &sched), WEFT_OK);
@@ -245,7 +264,7 @@ std::vector<weft_unit*> sorted(std::vector<weft_unit*> units) {
     return units;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Admission, APoolThatHasNoRoomRefusesASpawnWhichHasNotBeen) {
     Runtime runtime;
@@ -268,7 +287,8 @@ TEST(Admission, APoolThatHasNoRoomRefusesASpawnWhichHasNotBeen) {
             if (unit != nullptr) {
                 EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK) << way.name;
             }
-            until([&] { return diary.members() == 0 && units_alive() == alive; });   // a detached one is let go of after the pool has been told of its end
+            // a detached one is let go of after the pool has been told of its end
+            until([&] { return diary.members() == 0 && units_alive() == alive; });
         }
         EXPECT_EQ(diary.attached, diary.detached) << "each, when it had ended";
         // From an OS thread that is no stream.
@@ -315,7 +335,8 @@ TEST(Admission, OfMany) {
         EXPECT_EQ(weft_pool_push_many(pool, popped, 100), WEFT_NO_MEMORY);
         EXPECT_EQ(diary.attached.size(), 49u);
         EXPECT_EQ(sorted(diary.attached), sorted(diary.detached));
-        EXPECT_EQ(diary.asked_from, std::vector<weft_pool*>(50, shared)) << "one belongs to the pool already, and none was moved before all were asked for";
+        EXPECT_EQ(diary.asked_from, std::vector<weft_pool*>(50, shared))
+            << "one belongs to the pool already, and none was moved before all were asked for";
         EXPECT_EQ(length(pool), 0u);
         diary.room = 99;
         EXPECT_EQ(weft_pool_push_many(pool, popped, 100), WEFT_OK);
@@ -377,19 +398,22 @@ TEST(Admission, AMigrationThatIsRefusedIsDroppedAndThoseWhoWaitForItAreTold) {
         how.on_migration = [](weft_unit*, void* flag) { static_cast<atomic<bool>*>(flag)->store(true); };
         how.on_migration_argument = &called;
         Stream stream(shared);
-        Ult unit([&] {
-            bed.sleep();
-            while (!over) weft_unit_yield();
-            EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool), WEFT_OK);
-            EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_NO_MEMORY);
-            EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK) << "it is not asked any more";
-        }, &how, shared);
+        Ult unit(
+            [&] {
+                bed.sleep();
+                while (!over) weft_unit_yield();
+                EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool), WEFT_OK);
+                EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_NO_MEMORY);
+                EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK) << "it is not asked any more";
+            },
+            &how, shared);
         until([&] { return bed.occupied(); });
         EXPECT_EQ(weft_unit_migrate_to_pool(unit.handle(), pool), WEFT_OK);
         Ult waiter([&] { EXPECT_EQ(weft_unit_migrate_wait(unit.handle()), WEFT_NO_MEMORY) << weft_error_text(); });
         std::thread thread([&] {
             const weft_status status = weft_unit_migrate_wait(unit.handle());
-            EXPECT_TRUE(status == WEFT_NO_MEMORY || status == WEFT_OK) << "it waited, or came too late; " << weft_error_text();
+            EXPECT_TRUE(status == WEFT_NO_MEMORY || status == WEFT_OK)
+                << "it waited, or came too late; " << weft_error_text();
         });
         weft_unit_yield();
         until([&] { return waiter.state() == WEFT_UNIT_SUSPENDED; });
@@ -425,7 +449,9 @@ TEST(Many, AreTakenOutAndPutBackTogether) {
     Runtime runtime;
     Diary diary;
     std::vector<weft_pool*> pools{diary.make()};
-    for (weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING}) pools.push_back(make_pool(kind));
+    for (weft_pool_kind kind :
+         {WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING})
+        pools.push_back(make_pool(kind));
     for (weft_pool* pool : pools) {
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([] {}, nullptr, pool));
@@ -468,7 +494,8 @@ TEST(Remove, TakesAUnitOutOfTheMiddle) {
     Runtime runtime;
     Diary diary;
     std::vector<weft_pool*> pools{diary.make(), pool_of(0)};
-    for (weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING}) pools.push_back(make_pool(kind));
+    for (weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING})
+        pools.push_back(make_pool(kind));
     for (weft_pool* pool : pools) {
         Ult a([] {}, nullptr, pool), b([] {}, nullptr, pool), c([] {}, nullptr, pool);
         EXPECT_EQ(weft_pool_remove(pool, b.handle()), WEFT_OK) << weft_error_text();
@@ -494,7 +521,8 @@ TEST(Remove, TakesAUnitOutOfTheMiddle) {
 
 TEST(PopWait, AnOsThreadSleepsUntilAUnitComes) {
     Runtime runtime;
-    for (weft_pool_kind kind : {WEFT_POOL_BLOCKING, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE}) {
+    for (weft_pool_kind kind :
+         {WEFT_POOL_BLOCKING, WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE}) {
         weft_pool* pool = make_pool(kind);
         atomic<weft_unit*> got{nullptr};
         atomic<bool> timed_out{false};
@@ -577,7 +605,7 @@ struct Waiting {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(PopWait, ASchedulerWaitsInItsPoolAndIsWokenToStop) {
     Runtime runtime;

@@ -49,7 +49,8 @@ struct Stack {
     static int remove(void* self, weft_unit* unit) {
         std::lock_guard guard(of(self).mutex);
         weft_unit* before = nullptr;
-        for (weft_unit* at = of(self).top; at != nullptr; before = at, at = static_cast<weft_unit*>(*weft_unit_link(at))) {
+        for (weft_unit* at = of(self).top; at != nullptr;
+             before = at, at = static_cast<weft_unit*>(*weft_unit_link(at))) {
             if (at != unit) continue;
             auto* next = static_cast<weft_unit*>(*weft_unit_link(at));
             if (before == nullptr) of(self).top = next;
@@ -78,14 +79,22 @@ struct Stack {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Pool, ASharedOneIsFirstInFirstOut) {
     Runtime runtime(with_pool(WEFT_POOL_SHARED));
     std::vector<int> order;
     {
-        Ult a([&] { order.push_back(1); weft_unit_yield(); order.push_back(4); });
-        Ult b([&] { order.push_back(2); weft_unit_yield(); order.push_back(5); });
+        Ult a([&] {
+            order.push_back(1);
+            weft_unit_yield();
+            order.push_back(4);
+        });
+        Ult b([&] {
+            order.push_back(2);
+            weft_unit_yield();
+            order.push_back(5);
+        });
         Ult c([&] { order.push_back(3); });
     }
     EXPECT_EQ(order, (std::vector<int>{1, 2, 3, 4, 5}));
@@ -109,11 +118,13 @@ TEST(Pool, ADequeGivesThievesTheOldestFirst) {
     std::vector<std::unique_ptr<Ult>> units;
     {
         Stream owner(deque);
-        Ult spawner([&] {
-            for (int i = 0; i < 3; ++i) units.push_back(std::make_unique<Ult>([] {}, nullptr, deque));
-            ready = true;
-            while (!stop) std::this_thread::yield();   // the owner takes none of them meanwhile
-        }, nullptr, deque);
+        Ult spawner(
+            [&] {
+                for (int i = 0; i < 3; ++i) units.push_back(std::make_unique<Ult>([] {}, nullptr, deque));
+                ready = true;
+                while (!stop) std::this_thread::yield();   // the owner takes none of them meanwhile
+            },
+            nullptr, deque);
         until_set(ready);
         EXPECT_EQ(length(deque), 3u);
         for (auto& unit : units) {
@@ -137,7 +148,9 @@ TEST(Pool, ADequeTakesMoreThanItsRingHolds) {
     static std::size_t ran;
     ran = 0;
     std::vector<weft_unit*> units(count);
-    ASSERT_EQ(weft_unit_spawn_many(nullptr, count, [](void*) { ++ran; }, nullptr, nullptr, units.data()), WEFT_OK);
+    ASSERT_EQ(weft_unit_spawn_many(
+                  nullptr, count, [](void*) { ++ran; }, nullptr, nullptr, units.data()),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free_many(units.data(), count), WEFT_OK);
     EXPECT_EQ(ran, count);
 }
@@ -173,12 +186,14 @@ TEST(Pool, WhatIsStolenIsCounted) {
         atomic<int> ran{0};
         std::vector<std::unique_ptr<Ult>> units;
         atomic<bool> begun{false}, over{false};
-        Ult spawner([&] {
-            begun = true;
-            for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }, nullptr, rich));
-            while (ran < 10) std::this_thread::yield();   // so all of them are stolen
-            over = true;
-        }, nullptr, rich);
+        Ult spawner(
+            [&] {
+                begun = true;
+                for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }, nullptr, rich));
+                while (ran < 10) std::this_thread::yield();   // so all of them are stolen
+                over = true;
+            },
+            nullptr, rich);
         until_set(begun);   // or the thief would steal the spawner
         weft_pool* pools[] = {poor, rich};
         weft_sched* sched = nullptr;
@@ -338,11 +353,13 @@ TEST(UserPool, YieldToTakesAUnitOutOfItsMiddle) {
         {
             Ult a([&] { order.push_back(1); }, nullptr, pool);
             Ult b([&] { order.push_back(2); }, nullptr, pool);
-            Ult c([&] {
-                order.push_back(3);
-                status = weft_unit_yield_to(a.handle());
-                order.push_back(4);
-            }, nullptr, pool);
+            Ult c(
+                [&] {
+                    order.push_back(3);
+                    status = weft_unit_yield_to(a.handle());
+                    order.push_back(4);
+                },
+                nullptr, pool);
             Stream stream(pool);
         }
         if (pool == pools[0]) {
@@ -386,7 +403,13 @@ TEST(UserPool, SeveralStreamsDrawFromOne) {
     {
         Stream first(pool), second(pool);
         for (int i = 0; i < 300; ++i) {
-            Ult a([&] { ++ran; weft_unit_yield(); ++ran; }, nullptr, pool);
+            Ult a(
+                [&] {
+                    ++ran;
+                    weft_unit_yield();
+                    ++ran;
+                },
+                nullptr, pool);
             Ult b([&] { ++ran; }, nullptr, pool);
         }
     }
@@ -394,10 +417,12 @@ TEST(UserPool, SeveralStreamsDrawFromOne) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// Three streams with shared pools; on each a unit takes others out of the next stream's pool and puts them into its own.
+// Three streams with shared pools; on each a unit takes others out of the next stream's pool and puts them into its
+// own.
 TEST(Pool, UnitsHopBetweenSharedPools) {
     Runtime runtime;
-    constexpr int hoppers = 60, turns = 30, most = 2000;   // hops: three movers could keep the last unit from running for ever
+    // hops: three movers could keep the last unit from running for ever
+    constexpr int hoppers = 60, turns = 30, most = 2000;
     weft_pool* pools[3] = {make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};
     atomic<int> left{hoppers}, hops{0};
     {
@@ -405,21 +430,25 @@ TEST(Pool, UnitsHopBetweenSharedPools) {
         std::vector<std::unique_ptr<Ult>> movers, units;
         std::vector<weft_unit*> handles;
         for (int i = 0; i < hoppers; ++i) {
-            units.push_back(std::make_unique<Ult>([&] {
-                for (int turn = 0; turn < turns || hops == 0; ++turn) weft_unit_yield();
-                --left;
-            }, nullptr, pools[i % 3]));
+            units.push_back(std::make_unique<Ult>(
+                [&] {
+                    for (int turn = 0; turn < turns || hops == 0; ++turn) weft_unit_yield();
+                    --left;
+                },
+                nullptr, pools[i % 3]));
         }
         for (int i = 0; i < 3; ++i) {
-            movers.push_back(std::make_unique<Ult>([&, i] {
-                while (left > 0) {
-                    if (weft_unit* unit = hops < most ? pop(pools[(i + 1) % 3]) : nullptr) {
-                        EXPECT_EQ(weft_pool_push(pools[i], unit), WEFT_OK) << weft_error_text();
-                        ++hops;
+            movers.push_back(std::make_unique<Ult>(
+                [&, i] {
+                    while (left > 0) {
+                        if (weft_unit* unit = hops < most ? pop(pools[(i + 1) % 3]) : nullptr) {
+                            EXPECT_EQ(weft_pool_push(pools[i], unit), WEFT_OK) << weft_error_text();
+                            ++hops;
+                        }
+                        weft_unit_yield();
                     }
-                    weft_unit_yield();
-                }
-            }, nullptr, pools[i]));
+                },
+                nullptr, pools[i]));
         }
         for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
     }

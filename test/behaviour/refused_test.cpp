@@ -1,5 +1,5 @@
-// Every call that is refused, in every context and for every unit that it is refused for. What is not refused is a dash here, and is
-// other tests' business.
+// Every call that is refused, in every context and for every unit that it is refused for. What is not refused is a dash
+// here, and is other tests' business.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -22,7 +22,7 @@ struct Call {
     weft_status (*call)(weft_unit* target);
 };
 
-weft_pool* elsewhere;     // to migrate to
+weft_pool* elsewhere;   // to migrate to
 weft_key* some_key;
 weft_stream* some_stream;
 
@@ -52,12 +52,14 @@ constexpr Call resume_suspend_to{"resume_suspend_to", hand_off<WEFT_TO_SUSPENDED
 constexpr Call resume_exit_to{"resume_exit_to", hand_off<WEFT_TO_SUSPENDED, WEFT_BY_EXIT>};
 constexpr Call cancel{"cancel", weft_unit_cancel};
 constexpr Call migrate{"migrate_to_pool", [](weft_unit* unit) { return weft_unit_migrate_to_pool(unit, elsewhere); }};
-constexpr Call migrate_to_stream{"migrate_to_stream", [](weft_unit* unit) { return weft_unit_migrate_to_stream(unit, some_stream); }};
+constexpr Call migrate_to_stream{"migrate_to_stream",
+                                 [](weft_unit* unit) { return weft_unit_migrate_to_stream(unit, some_stream); }};
 constexpr Call migrate_wait{"migrate_wait", weft_unit_migrate_wait};
 constexpr Call migratable_set{"migratable_set", [](weft_unit* unit) { return weft_unit_migratable_set(unit, false); }};
 constexpr Call revive{"revive", [](weft_unit* unit) { return weft_unit_revive(unit, elsewhere, nothing, nullptr); }};
 constexpr Call local_set{"local_set", [](weft_unit*) { return weft_local_set(some_key, nullptr); }};
-constexpr Call unit_local_set{"unit_local_set", [](weft_unit* unit) { return weft_unit_local_set(unit, some_key, nullptr); }};
+constexpr Call unit_local_set{"unit_local_set",
+                              [](weft_unit* unit) { return weft_unit_local_set(unit, some_key, nullptr); }};
 constexpr Call child_first{"spawn child_first", spawn_child_first};
 constexpr Call stream_free{"stream_free", [](weft_unit*) { return weft_stream_join_free(some_stream); }};
 
@@ -104,26 +106,18 @@ struct ByCaller {
 
 constexpr ByCaller by_caller[] = {
     // call             outside  tasklet  scheduler
-    {yield,             context, kind,    context},
-    {suspend,           context, kind,    context},
-    {exit_unit,         context, kind,    context},
-    {yield_to,          context, kind,    context},
-    {suspend_to,        context, kind,    context},
-    {exit_to,           context, kind,    context},
-    {resume_yield_to,   context, kind,    context},
-    {resume_suspend_to, context, kind,    context},
-    {resume_exit_to,    context, kind,    context},
-    {join,              done,    kind,    context},
-    {join_many,         done,    kind,    context},
-    {join_free,         done,    kind,    context},
-    {join_free_many,         done,    kind,    context},
-    {migrate_wait,      done,    kind,    context},
-    {local_set,         context, done,    context},
-    {child_first,       context, context, context},
-    {stream_free,       done,    context, context},
+    {yield, context, kind, context},           {suspend, context, kind, context},
+    {exit_unit, context, kind, context},       {yield_to, context, kind, context},
+    {suspend_to, context, kind, context},      {exit_to, context, kind, context},
+    {resume_yield_to, context, kind, context}, {resume_suspend_to, context, kind, context},
+    {resume_exit_to, context, kind, context},  {join, done, kind, context},
+    {join_many, done, kind, context},          {join_free, done, kind, context},
+    {join_free_many, done, kind, context},     {migrate_wait, done, kind, context},
+    {local_set, context, done, context},       {child_first, context, context, context},
+    {stream_free, done, context, context},
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
     weft_pool* still = make_pool(WEFT_POOL_SHARED);   // nobody draws from it: what is in it stays ready
@@ -135,16 +129,22 @@ TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
     static weft_unit* target;
     target = ready.handle();
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        for (const auto& row : by_caller) expect(row.call, target, row.tasklet, "in a tasklet");
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      for (const auto& row : by_caller) expect(row.call, target, row.tasklet, "in a tasklet");
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     atomic<bool> over{false};
     std::function<void()> all = [&] {
         for (const auto& row : by_caller) expect(row.call, ready.handle(), row.scheduler, "on a scheduler's stack");
         over = true;
     };
-    ASSERT_EQ(weft_stream_post(weft_stream_self(), [](void* calls) { (*static_cast<std::function<void()>*>(calls))(); }, &all), WEFT_OK);
+    ASSERT_EQ(weft_stream_post(
+                  weft_stream_self(), [](void* calls) { (*static_cast<std::function<void()>*>(calls))(); }, &all),
+              WEFT_OK);
     until_set(over);
     Stream drawer(still);
     Stream other(elsewhere);
@@ -162,25 +162,25 @@ struct ByUnit {
 
 constexpr ByUnit by_unit[] = {
     // call              itself running ready  suspended waiting ended  tasklet primary
-    {join,               state, done,   done,  done,     done,   done,  done,   state},
-    {join_free,          state, done,   done,  done,     done,   done,  done,   state},
-    {detach,             done,  done,   done,  done,     done,   done,  done,   state},
-    {yield_to,           state, state,  done,  state,    state,  state, kind,   state},
-    {suspend_to,         state, state,  done,  state,    state,  state, kind,   state},
-    {exit_to,            state, state,  done,  state,    state,  state, kind,   state},
-    {resume,             state, state,  state, done,     state,  state, state,  state},
-    {resume_yield_to,    state, state,  state, done,     state,  state, kind,   state},
-    {resume_suspend_to,  state, state,  state, done,     state,  state, kind,   state},
-    {resume_exit_to,     state, state,  state, done,     state,  state, kind,   state},
-    {cancel,             done,  done,   done,  done,     done,   state, done,   state},
-    {migrate,            done,  done,   done,  done,     done,   state, done,   state},
-    {migrate_to_stream,  done,  done,   done,  done,     done,   state, done,   state},
-    {migratable_set,     done,  done,   done,  done,     done,   done,  done,   state},
-    {revive,             state, state,  state, state,    state,  done,  state,  state},
-    {unit_local_set,     done,  done,   done,  done,     done,   state, done,   done},
+    {join, state, done, done, done, done, done, done, state},
+    {join_free, state, done, done, done, done, done, done, state},
+    {detach, done, done, done, done, done, done, done, state},
+    {yield_to, state, state, done, state, state, state, kind, state},
+    {suspend_to, state, state, done, state, state, state, kind, state},
+    {exit_to, state, state, done, state, state, state, kind, state},
+    {resume, state, state, state, done, state, state, state, state},
+    {resume_yield_to, state, state, state, done, state, state, kind, state},
+    {resume_suspend_to, state, state, state, done, state, state, kind, state},
+    {resume_exit_to, state, state, state, done, state, state, kind, state},
+    {cancel, done, done, done, done, done, state, done, state},
+    {migrate, done, done, done, done, done, state, done, state},
+    {migrate_to_stream, done, done, done, done, done, state, done, state},
+    {migratable_set, done, done, done, done, done, done, done, state},
+    {revive, state, state, state, state, state, done, state, state},
+    {unit_local_set, done, done, done, done, done, state, done, done},
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Refused, ForAUnitThatIsItselfRunsIsReadySuspendedWaitsOrHasEnded) {
     weft_unit* const primary = weft_unit_self();
@@ -189,10 +189,12 @@ TEST_F(Refused, ForAUnitThatIsItselfRunsIsReadySuspendedWaitsOrHasEnded) {
     Stream stream;
     atomic<bool> runs{false}, stop{false};
     Bed bed, child_bed;
-    Ult running([&] {
-        runs = true;
-        while (!stop) std::this_thread::yield();
-    }, nullptr, stream.pool());
+    Ult running(
+        [&] {
+            runs = true;
+            while (!stop) std::this_thread::yield();
+        },
+        nullptr, stream.pool());
     Ult ready([] {}, nullptr, still);
     Ult suspended([&] { bed.sleep(); });
     Ult child([&] { child_bed.sleep(); });
@@ -265,14 +267,16 @@ TEST_F(Refused, AUnitThatWasTakenOutOfAPrivatePoolIsMovedByTheStreamOfThatPoolAl
     atomic<weft_unit*> popped{nullptr};
     atomic<bool> go_on{false};
     std::unique_ptr<Ult> unit;
-    Ult taker([&] {
-        unit = std::make_unique<Ult>([] {}, nullptr, owner.pool());
-        weft_unit* taken = nullptr;
-        EXPECT_EQ(weft_pool_pop(owner.pool(), &taken), WEFT_OK);
-        popped = taken;
-        until_set(go_on);
-        EXPECT_EQ(weft_pool_push(elsewhere, taken), WEFT_OK);
-    }, nullptr, owner.pool());
+    Ult taker(
+        [&] {
+            unit = std::make_unique<Ult>([] {}, nullptr, owner.pool());
+            weft_unit* taken = nullptr;
+            EXPECT_EQ(weft_pool_pop(owner.pool(), &taken), WEFT_OK);
+            popped = taken;
+            until_set(go_on);
+            EXPECT_EQ(weft_pool_push(elsewhere, taken), WEFT_OK);
+        },
+        nullptr, owner.pool());
     until([&] { return popped != nullptr; });
     EXPECT_EQ(weft_pool_push(elsewhere, popped), WEFT_WRONG_CONTEXT);
     go_on = true;
@@ -285,16 +289,21 @@ TEST_F(Refused, ATaskletThatHasStartedGoesNowhere) {
     static atomic<bool> runs, stop;
     runs = stop = false;
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn([] {
-        weft_pool* pool = nullptr;
-        EXPECT_EQ(weft_stream_pool_get(some_stream, &pool), WEFT_OK);
-        return pool;
-    }(), [](void*) {
-        runs = true;
-        while (!stop) std::this_thread::yield();
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  [] {
+                      weft_pool* pool = nullptr;
+                      EXPECT_EQ(weft_stream_pool_get(some_stream, &pool), WEFT_OK);
+                      return pool;
+                  }(),
+                  [](void*) {
+                      runs = true;
+                      while (!stop) std::this_thread::yield();
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     until([] { return runs.load(); });
-    for (const Call& call : {migrate, resume, yield_to, resume_yield_to}) EXPECT_NE(call.call(tasklet), WEFT_OK) << call.name;
+    for (const Call& call : {migrate, resume, yield_to, resume_yield_to})
+        EXPECT_NE(call.call(tasklet), WEFT_OK) << call.name;
     EXPECT_EQ(migrate.call(tasklet), WEFT_WRONG_STATE);
     stop = true;
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);

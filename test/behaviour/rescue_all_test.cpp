@@ -40,15 +40,17 @@ private:
 
 void spin_for_the_next(weft_pool* pool) {
     atomic<bool> flag{false};
-    Ult spinner([&] {
-        while (!flag.load()) sched_yield();
-    }, nullptr, pool);
+    Ult spinner(
+        [&] {
+            while (!flag.load()) sched_yield();
+        },
+        nullptr, pool);
     Ult setter([&] { flag = true; }, nullptr, pool);
     EXPECT_EQ(spinner.join(), WEFT_OK);
     EXPECT_EQ(setter.join(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(RescueOfAll, AUnitOfOneStreamReadsWhatTheNextOneWrites) {
     Runtime runtime(one_stream(WEFT_RESCUE_ALL));
@@ -65,7 +67,8 @@ TEST(RescueOfAll, AUnitOfOneStreamReadsWhatTheNextOneWrites) {
     close(ends[1]);
 }
 
-// What stood in for the stream is called back when the stream goes on, but runs a unit that spins by then. It helps the stream no more.
+// What stood in for the stream is called back when the stream goes on, but runs a unit that spins by then. It helps the
+// stream no more.
 TEST(RescueOfAll, AStreamIsStoodInForAnewWhileWhatStoodInForItBeforeIsStuck) {
     Runtime runtime(one_stream(WEFT_RESCUE_ALL));
     atomic<bool> first{false}, second{false}, third{false};
@@ -80,7 +83,8 @@ TEST(RescueOfAll, AStreamIsStoodInForAnewWhileWhatStoodInForItBeforeIsStuck) {
     EXPECT_EQ(spinner.join(), WEFT_OK);
     // Nobody stands in, and nobody looks, where the spinner was the one that moved.
     const std::uint64_t looks = counter("/rescue/count/looks");
-    while (counter("/rescue/count/looks") < looks + 3 && stays.state() != WEFT_UNIT_DONE) weft_unit_yield();   // until what stands in has been called back
+    // until what stands in has been called back
+    while (counter("/rescue/count/looks") < looks + 3 && stays.state() != WEFT_UNIT_DONE) weft_unit_yield();
     {
         Ult again([&] { spin_until(third); });
         Ult setter([&] { third = true; });

@@ -53,7 +53,8 @@ struct OnePool {
     std::vector<weft_stream*> all;
 };
 
-// Two streams that stand in each other's place: with deques, the runtime's own; or those of a shared pool, beside which the runtime's have pools of their own.
+// Two streams that stand in each other's place: with deques, the runtime's own; or those of a shared pool, beside which
+// the runtime's have pools of their own.
 class Two {
 public:
     explicit Two(weft_pool_kind kind) : runtime_(settings_of(kind == WEFT_POOL_DEQUE ? kind : WEFT_POOL_PRIVATE)) {
@@ -76,10 +77,11 @@ void spin(When when) {
 class Afterwards {
 public:
     template <class Do>
-    Afterwards(std::uint64_t count_ms, Do act) : thread_([count_ms, act] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(count_ms));
-        act();
-    }) {}
+    Afterwards(std::uint64_t count_ms, Do act)
+        : thread_([count_ms, act] {
+              std::this_thread::sleep_for(std::chrono::milliseconds(count_ms));
+              act();
+          }) {}
     ~Afterwards() { thread_.join(); }
 
 private:
@@ -110,7 +112,7 @@ private:
     std::vector<std::unique_ptr<Ult>> units_;
 };
 
-}  // namespace
+}   // namespace
 
 class RescueOf : public testing::TestWithParam<weft_pool_kind> {};
 
@@ -122,7 +124,10 @@ TEST_P(RescueOf, AUnitThatMustSetAFlagForWhichBothStreamsSpinRuns) {
     const auto body = [&] {
         if (begun.fetch_add(1) == 0) {
             spin([&] { return begun.load() == 2; });
-            EXPECT_EQ(weft_ult_spawn(two.pool(), [](void* raw) { *static_cast<atomic<bool>*>(raw) = true; }, &flag, nullptr, &setter), WEFT_OK);
+            EXPECT_EQ(
+                weft_ult_spawn(
+                    two.pool(), [](void* raw) { *static_cast<atomic<bool>*>(raw) = true; }, &flag, nullptr, &setter),
+                WEFT_OK);
         }
         spin([&] { return flag.load(); });
     };
@@ -166,7 +171,7 @@ void sleep_while_both_spin(const Two& two) {
     EXPECT_EQ(sleeps.join(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 TEST_P(RescueOf, AUnitWhoseSleepEndsWhileItsStreamIsStuckGoesOn) {
     const Two two(GetParam());
@@ -194,12 +199,14 @@ TEST_P(RescueOf, AUnitThatHoldsALockForWhichBothStreamsBlockRuns) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     atomic<int> coming{0};
     weft_event held = WEFT_EVENT_INIT, go_on = WEFT_EVENT_INIT;
-    Ult holder([&] {
-        pthread_mutex_lock(&mutex);
-        weft_event_set(&held, nullptr);
-        weft_event_wait(&go_on, nullptr);
-        pthread_mutex_unlock(&mutex);
-    }, nullptr, two.pool());
+    Ult holder(
+        [&] {
+            pthread_mutex_lock(&mutex);
+            weft_event_set(&held, nullptr);
+            weft_event_wait(&go_on, nullptr);
+            pthread_mutex_unlock(&mutex);
+        },
+        nullptr, two.pool());
     EXPECT_EQ(weft_event_wait(&held, nullptr), WEFT_OK);
     const auto body = [&] {
         coming.fetch_add(1);
@@ -226,7 +233,10 @@ TEST_P(RescueOf, AUnitRunsThatWritesWhatBothStreamsReadFromAPipe) {
     const auto body = [&] {
         if (begun.fetch_add(1) == 0) {
             spin([&] { return begun.load() == 2; });
-            EXPECT_EQ(weft_ult_spawn(two.pool(), [](void* raw) { EXPECT_EQ(write(*static_cast<int*>(raw), "ab", 2), 2); }, &ends[1], nullptr, &writer), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(
+                          two.pool(), [](void* raw) { EXPECT_EQ(write(*static_cast<int*>(raw), "ab", 2), 2); },
+                          &ends[1], nullptr, &writer),
+                      WEFT_OK);
         }
         char read_in;
         EXPECT_EQ(read(ends[0], &read_in, 1), 1);
@@ -247,12 +257,14 @@ TEST_P(RescueOf, UnitsThatComputeForLongEndAndAreDisturbedLittle) {
     std::array<std::uint64_t, count> sums{};
     std::vector<std::unique_ptr<Ult>> all;
     for (auto& sum : sums) {
-        all.push_back(std::make_unique<Ult>([&sum] {
-            const std::uint64_t end_ns = in_ms(30);
-            std::uint64_t i = 0;
-            do sum += ++i % 3;
-            while (weft_now_ns() < end_ns);
-        }, nullptr, two.pool()));
+        all.push_back(std::make_unique<Ult>(
+            [&sum] {
+                const std::uint64_t end_ns = in_ms(30);
+                std::uint64_t i = 0;
+                do sum += ++i % 3;
+                while (weft_now_ns() < end_ns);
+            },
+            nullptr, two.pool()));
     }
     for (auto& unit : all) EXPECT_EQ(unit->join(), WEFT_OK);
     for (std::uint64_t sum : sums) EXPECT_NE(sum, 0u);
@@ -273,9 +285,8 @@ TEST_P(RescueOf, WhoStoodInForAStreamGoesWhenThatSwitches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pools, RescueOf, testing::Values(WEFT_POOL_DEQUE, WEFT_POOL_SHARED), [](const auto& of) {
-    return of.param == WEFT_POOL_DEQUE ? "Deque" : "Shared";
-});
+INSTANTIATE_TEST_SUITE_P(Pools, RescueOf, testing::Values(WEFT_POOL_DEQUE, WEFT_POOL_SHARED),
+                         [](const auto& of) { return of.param == WEFT_POOL_DEQUE ? "Deque" : "Shared"; });
 
 namespace {
 
@@ -283,15 +294,19 @@ namespace {
 void is_left_alone(weft_pool* pool) {
     atomic<bool> begun{false}, flag{false};
     atomic<int> set_by{0};
-    Ult spinner([&] {
-        begun = true;
-        spin([&] { return flag.load(); });
-    }, nullptr, pool);
+    Ult spinner(
+        [&] {
+            begun = true;
+            spin([&] { return flag.load(); });
+        },
+        nullptr, pool);
     while (!begun.load()) weft_unit_yield();
-    Ult setter([&] {
-        set_by = set_by.load() == 0 ? 1 : set_by.load();
-        flag = true;
-    }, nullptr, pool);
+    Ult setter(
+        [&] {
+            set_by = set_by.load() == 0 ? 1 : set_by.load();
+            flag = true;
+        },
+        nullptr, pool);
     Afterwards thread(100, [&] {
         set_by = set_by.load() == 0 ? 2 : set_by.load();
         flag = true;
@@ -302,7 +317,7 @@ void is_left_alone(weft_pool* pool) {
     EXPECT_EQ(counter("/rescue/count/emergencies"), 0u);
 }
 
-}  // namespace
+}   // namespace
 
 // Units of such pools never run at once, and may rely on it.
 TEST(Rescue, WhatOneStreamAloneDrawsFromIsLeftAlone) {
@@ -333,7 +348,10 @@ TEST(Rescue, ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks) {
     std::thread outside([] {
         weft_event rung = WEFT_EVENT_INIT;
         weft_timer timer{};
-        EXPECT_EQ(weft_timer_start(&timer, [](void* event) { weft_event_set(static_cast<weft_event*>(event), nullptr); }, &rung, weft_now_ns() + ms), WEFT_OK);
+        EXPECT_EQ(weft_timer_start(
+                      &timer, [](void* event) { weft_event_set(static_cast<weft_event*>(event), nullptr); }, &rung,
+                      weft_now_ns() + ms),
+                  WEFT_OK);
         EXPECT_EQ(weft_event_wait(&rung, nullptr), WEFT_OK);
     });
     outside.join();   // by the OS thread of stream 0
@@ -358,11 +376,13 @@ TEST(Rescue, AStreamThatBlocksIsStoodInForThoughTheOtherGoesOn) {
     ASSERT_EQ(pipe(ends), 0);
     atomic<bool> stop{false};
     atomic<int> reading{0};
-    Ult reader([&] {
-        reading = 1;
-        char read_in;
-        EXPECT_EQ(read(ends[0], &read_in, 1), 1);
-    }, nullptr, two.pool);
+    Ult reader(
+        [&] {
+            reading = 1;
+            char read_in;
+            EXPECT_EQ(read(ends[0], &read_in, 1), 1);
+        },
+        nullptr, two.pool);
     while (reading.load() == 0) weft_unit_yield();
     const auto busy = [&] {
         while (!stop.load()) weft_unit_yield();
@@ -391,7 +411,7 @@ std::size_t threads_called(const char* name) {
     return count;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Rescue, TheWatchdogSleepsWhenNothingWaits) {
     Runtime runtime(settings_of(WEFT_POOL_DEQUE));
@@ -401,7 +421,8 @@ TEST(Rescue, TheWatchdogSleepsWhenNothingWaits) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     const std::uint64_t looks = counter("/rescue/count/looks");
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));   // a unit that computes, if one likes; but nobody waits for its stream
+    // a unit that computes, if one likes; but nobody waits for its stream
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
     EXPECT_EQ(counter("/rescue/count/looks"), looks);
 }
 
@@ -459,7 +480,7 @@ namespace {
 
 atomic<bool> falls_asleep{false}, may_sleep{false};
 
-}  // namespace
+}   // namespace
 
 TEST(Rescue, AUnitThatComesAsTheWatchdogFallsAsleepIsNotMissed) {
     if (!weft::config::checked) GTEST_SKIP() << "there are no probes";
@@ -521,21 +542,26 @@ TEST(Rescue, ARescuedUnitSpawnsWaitsAndEndsAsAnyOther) {
     const auto body = [&] {
         if (begun.fetch_add(1) == 0) {
             spin([&] { return begun.load() == 2; });
-            EXPECT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
-                auto& of = *static_cast<All*>(raw);
-                size_t rank = 0;
-                EXPECT_EQ(weft_stream_rank_get(weft_stream_self(), &rank), WEFT_OK);
-                of.elsewhere = weft_stream_at(rank) == nullptr || weft_stream_at(rank) == weft_stream_self();
-                for (int i = 0; i < 50; ++i) {
-                    Ult child([&of] {
-                        of.children.fetch_add(1);
-                        weft_unit_yield();
-                    });
-                    EXPECT_EQ(child.join(), WEFT_OK);
-                }
-                EXPECT_EQ(weft_sleep_for(2 * ms), WEFT_OK);
-                of.flag = true;
-            }, &shared, nullptr, &rescued), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(
+                          nullptr,
+                          [](void* raw) {
+                              auto& of = *static_cast<All*>(raw);
+                              size_t rank = 0;
+                              EXPECT_EQ(weft_stream_rank_get(weft_stream_self(), &rank), WEFT_OK);
+                              of.elsewhere =
+                                  weft_stream_at(rank) == nullptr || weft_stream_at(rank) == weft_stream_self();
+                              for (int i = 0; i < 50; ++i) {
+                                  Ult child([&of] {
+                                      of.children.fetch_add(1);
+                                      weft_unit_yield();
+                                  });
+                                  EXPECT_EQ(child.join(), WEFT_OK);
+                              }
+                              EXPECT_EQ(weft_sleep_for(2 * ms), WEFT_OK);
+                              of.flag = true;
+                          },
+                          &shared, nullptr, &rescued),
+                      WEFT_OK);
         }
         spin([&] { return flag.load(); });
     };
@@ -584,7 +610,10 @@ private:
             EXPECT_EQ(weft_context_resume(ready_.back()), WEFT_OK);
             ready_.pop_back();
         } else if (fresh_ != 0) {
-            EXPECT_EQ(weft_context_run(contexts_[static_cast<std::size_t>(--fresh_)], [](void* raw) { static_cast<Crowd*>(raw)->meet(); }, this), WEFT_OK);
+            EXPECT_EQ(weft_context_run(
+                          contexts_[static_cast<std::size_t>(--fresh_)],
+                          [](void* raw) { static_cast<Crowd*>(raw)->meet(); }, this),
+                      WEFT_OK);
         } else {
             EXPECT_EQ(weft_domain_yield(), WEFT_OK);
         }
@@ -605,7 +634,7 @@ private:
     weft_latch ended_;
 };
 
-}  // namespace
+}   // namespace
 
 TEST(RescueOfDomains, ContextsThatWaitForOneWithoutAHartAreLentOneBeyondTheLimit) {
     Runtime runtime(settings_of(WEFT_POOL_PRIVATE));

@@ -13,7 +13,7 @@ namespace {
 int runs;
 void count(void* by) { runs += static_cast<int>(reinterpret_cast<std::uintptr_t>(by)); }
 
-}  // namespace
+}   // namespace
 
 TEST(Revive, AUnitOfAnyKindRunsAgainByTheSameHandle) {
     Runtime runtime;
@@ -48,9 +48,11 @@ TEST(Revive, AUnitOfAnyKindRunsAgainByTheSameHandle) {
             weft_kind before, after;
             EXPECT_EQ(weft_unit_kind_get(unit, &before), WEFT_OK);
             EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
-            for (weft_pool* pool : {static_cast<weft_pool*>(nullptr), there.pool(), shared, static_cast<weft_pool*>(nullptr)}) {
+            for (weft_pool* pool :
+                 {static_cast<weft_pool*>(nullptr), there.pool(), shared, static_cast<weft_pool*>(nullptr)}) {
                 for (int i = 0; i < 3; ++i) {
-                    ASSERT_EQ(weft_unit_revive(unit, pool, count, reinterpret_cast<void*>(10)), WEFT_OK) << weft_error_text();
+                    ASSERT_EQ(weft_unit_revive(unit, pool, count, reinterpret_cast<void*>(10)), WEFT_OK)
+                        << weft_error_text();
                     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
                 }
             }
@@ -90,11 +92,15 @@ TEST(Revive, TheStackOfEachLifeComesBack) {
         auto chosen = options();
         chosen.kind = kind;
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { weft_unit_yield(); }, nullptr, &chosen, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      nullptr, [](void*) { weft_unit_yield(); }, nullptr, &chosen, &unit),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         const auto created = counter("/stacks/count/created");
         for (int life = 0; life < 300; ++life) {   // more than a stream keeps
-            ASSERT_EQ(weft_unit_revive(unit, nullptr, [](void*) { weft_unit_yield(); }, nullptr), WEFT_OK);
+            ASSERT_EQ(weft_unit_revive(
+                          unit, nullptr, [](void*) { weft_unit_yield(); }, nullptr),
+                      WEFT_OK);
             EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         }
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -106,7 +112,9 @@ TEST(Revive, HowTheLastLifeEndedIsForgotten) {
     Runtime runtime;
     Stream there;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw 1; }, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { throw 1; }, nullptr, nullptr, &unit),
+              WEFT_OK);
     EXPECT_EQ(outcome_of(unit), WEFT_OUTCOME_EXCEPTION);
     auto nothing = [](void*) {};
     ASSERT_EQ(weft_unit_revive(unit, nullptr, nothing, nullptr), WEFT_OK);
@@ -159,17 +167,17 @@ TEST(Revive, AUnitOnAUsersStackLeavesNothingToItsSuccessor) {
     chosen.stack_bytes = memory.size();
     EXPECT_EQ(Ult([] {}, &chosen).free(), WEFT_OK);
     Bed bed;
-    Ult joiner([&] {
-        Ult child([&] { bed.sleep(); });
-    });
+    Ult joiner([&] { Ult child([&] { bed.sleep(); }); });
     until([&] { return bed.occupied() && joiner.state() == WEFT_UNIT_SUSPENDED; });
     static std::string seen;
     static weft_unit* waits;
     seen.clear();
     waits = joiner.handle();
-    weft_unit_each([](const weft_unit_info* info, void*) {
-        if (info->unit == waits) seen = info->waits_for;
-    }, nullptr);
+    weft_unit_each(
+        [](const weft_unit_info* info, void*) {
+            if (info->unit == waits) seen = info->waits_for;
+        },
+        nullptr);
     EXPECT_EQ(seen, "join");
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(joiner.join(), WEFT_OK);

@@ -1,4 +1,5 @@
-// A primary unit that is not bound to stream 0: it waits among the others, and runs wherever somebody draws from its pool.
+// A primary unit that is not bound to stream 0: it waits among the others, and runs wherever somebody draws from its
+// pool.
 #include <memory>
 #include <string>
 #include <thread>
@@ -32,17 +33,20 @@ void come_home() {
     EXPECT_EQ(weft_stream_self(), zero());
 }
 
-// Calls action() when the primary unit has come to run on the other stream, while a unit that is bound to stream 0 keeps that busy.
+// Calls action() when the primary unit has come to run on the other stream, while a unit that is bound to stream 0
+// keeps that busy.
 template <class Action>
 void on_stream(weft_stream* other, Action action) {
     atomic<bool> begun{false}, over{false};
     auto how = options();
     how.stream = zero();
     how.bound = true;
-    Ult busy([&] {
-        begun = true;
-        while (!over) std::this_thread::yield();
-    }, &how);
+    Ult busy(
+        [&] {
+            begun = true;
+            while (!over) std::this_thread::yield();
+        },
+        &how);
     until_set(begun);
     EXPECT_EQ(weft_stream_self(), other);
     action();
@@ -50,7 +54,7 @@ void on_stream(weft_stream* other, Action action) {
     EXPECT_EQ(busy.join(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Roaming, ThePrimaryUnitHasItsTurnAmongTheOthers) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_BLOCKING}) {
@@ -86,7 +90,8 @@ TEST(Roaming, AnyStreamThatDrawsFromItsPoolRunsThePrimaryUnit) {
         EXPECT_EQ(weft_finalize(), WEFT_WRONG_CONTEXT);
         EXPECT_NE(std::string(weft_error_text()).find("weft_unit_pool_set"), std::string::npos) << weft_error_text();
     });
-    EXPECT_EQ(weft_unit_cancel(self), (weft_features() & WEFT_FEATURE_CANCEL) != 0 ? WEFT_WRONG_STATE : WEFT_UNSUPPORTED);
+    EXPECT_EQ(weft_unit_cancel(self),
+              (weft_features() & WEFT_FEATURE_CANCEL) != 0 ? WEFT_WRONG_STATE : WEFT_UNSUPPORTED);
     EXPECT_EQ(weft_unit_detach(self), WEFT_WRONG_STATE);
     EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_STATE);
     Ult joins([&] { EXPECT_EQ(weft_unit_join(self), WEFT_WRONG_STATE); });
@@ -115,10 +120,14 @@ TEST(Roaming, OtherStreamsMayStillBeThereWhenTheRuntimeEnds) {
         static atomic<int> ran;
         ran = 0;
         for (int unit = 0; unit < 20; ++unit) {
-            EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {
-                weft_unit_yield();
-                ++ran;
-            }, nullptr, nullptr, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(
+                          nullptr,
+                          [](void*) {
+                              weft_unit_yield();
+                              ++ran;
+                          },
+                          nullptr, nullptr, nullptr),
+                      WEFT_OK);
         }
         for (int yields = 0; yields < i; ++yields) weft_unit_yield();
         come_home();
@@ -251,5 +260,6 @@ TEST(Roaming, AMainSchedulerThatOwnsItsLoopRunsThePrimaryUnitAndIsEndedWithTheRu
 TEST(Roaming, IsNotTheDefault) {
     Runtime runtime(2);
     EXPECT_EQ(weft_unit_pool_set(weft_unit_self(), pool_of(1)), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool_of(1)), (weft_features() & WEFT_FEATURE_MIGRATION) != 0 ? WEFT_WRONG_STATE : WEFT_UNSUPPORTED);
+    EXPECT_EQ(weft_unit_migrate_to_pool(weft_unit_self(), pool_of(1)),
+              (weft_features() & WEFT_FEATURE_MIGRATION) != 0 ? WEFT_WRONG_STATE : WEFT_UNSUPPORTED);
 }

@@ -49,7 +49,10 @@ TEST(Runtime, BeginsAgainAfterItHasEndedManyTimes) {
         Runtime runtime(1 + static_cast<std::size_t>(round % 3));
         atomic<int> ran{0};
         {
-            Ult unit([&] { weft_unit_yield(); ++ran; });
+            Ult unit([&] {
+                weft_unit_yield();
+                ++ran;
+            });
         }
         EXPECT_EQ(ran, 1);
     }
@@ -184,14 +187,16 @@ TEST(Runtime, WithoutAWordThereAreAsManyStreamsAsHarts) {
         weft_pool_kind kind{};
         EXPECT_EQ(weft_pool_kind_get(pool_of(0), &kind), WEFT_OK);
         EXPECT_EQ(kind, weft_hart_limit() > 1 ? WEFT_POOL_DEQUE : WEFT_POOL_PRIVATE);
-        { Ult unit([] { weft_unit_yield(); }); }
+        {
+            Ult unit([] { weft_unit_yield(); });
+        }
         EXPECT_EQ(weft_finalize(), WEFT_OK);
     }
 }
 
 TEST(Runtime, ItsPrimaryUnitMayHaveAnyMainPool) {
-    for (weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY,
-                                WEFT_POOL_BLOCKING}) {
+    for (weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO,
+                                WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING}) {
         for (std::size_t streams : {1, 3}) {
             weft_settings settings = with_streams(streams);
             settings.pool = kind;
@@ -201,7 +206,11 @@ TEST(Runtime, ItsPrimaryUnitMayHaveAnyMainPool) {
             atomic<int> ran{0};
             std::vector<std::unique_ptr<Ult>> units;
             for (int i = 0; i < 50; ++i) {
-                units.push_back(std::make_unique<Ult>([&] { weft_unit_yield(); ++ran; weft_unit_yield(); }));
+                units.push_back(std::make_unique<Ult>([&] {
+                    weft_unit_yield();
+                    ++ran;
+                    weft_unit_yield();
+                }));
             }
             for (int i = 0; i < 20; ++i) {
                 weft_unit_yield();
@@ -224,11 +233,16 @@ TEST(Finalize, RunsWhatIsReady) {
         {
             Runtime runtime(streams);
             for (std::size_t i = 0; i < 300; ++i) {
-                ASSERT_EQ(weft_ult_spawn(pool_of(i % streams), [](void*) {
-                    weft_unit_yield();
-                    weft_ult_spawn(nullptr, [](void*) { ++ran; }, nullptr, nullptr, nullptr);
-                    ++ran;
-                }, nullptr, nullptr, nullptr), WEFT_OK);
+                ASSERT_EQ(weft_ult_spawn(
+                              pool_of(i % streams),
+                              [](void*) {
+                                  weft_unit_yield();
+                                  weft_ult_spawn(
+                                      nullptr, [](void*) { ++ran; }, nullptr, nullptr, nullptr);
+                                  ++ran;
+                              },
+                              nullptr, nullptr, nullptr),
+                          WEFT_OK);
             }
         }
         EXPECT_EQ(ran, 600);
@@ -264,7 +278,9 @@ TEST(Finalize, RunsWhatWaitsInAPoolThatNobodyDrawsFrom) {
     {
         Runtime runtime;
         weft_pool* pool = make_pool(WEFT_POOL_SHARED);
-        ASSERT_EQ(weft_ult_spawn(pool, [](void*) { ++ran; }, nullptr, nullptr, nullptr), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      pool, [](void*) { ++ran; }, nullptr, nullptr, nullptr),
+                  WEFT_OK);
     }
     EXPECT_EQ(ran, 1);
 }
@@ -279,7 +295,9 @@ TEST(Finalize, UnitsThatAreStillSuspendedAreToldAndFreed) {
                 static Bed* bed;
                 bed = &beds[i];
                 weft_unit* unit = nullptr;
-                ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { bed->sleep(); }, nullptr, nullptr, &unit), WEFT_OK);
+                ASSERT_EQ(weft_ult_spawn(
+                              nullptr, [](void*) { bed->sleep(); }, nullptr, nullptr, &unit),
+                          WEFT_OK);
                 until([&] { return bed->occupied(); });
             }
             runtime.expected = WEFT_BUSY;
@@ -294,7 +312,10 @@ TEST(Finalize, UnitsThatAreStillSuspendedAreToldAndFreed) {
 TEST(Finalize, FreesWhatTheProgramHasNot) {
     Runtime runtime(2);
     weft_unit* never_freed = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw std::string("an exception that nobody asks for"); }, nullptr, nullptr, &never_freed), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { throw std::string("an exception that nobody asks for"); }, nullptr, nullptr,
+                  &never_freed),
+              WEFT_OK);
     EXPECT_EQ(outcome_of(never_freed), WEFT_OUTCOME_EXCEPTION);
     weft_pool* pool = make_pool(WEFT_POOL_DEQUE);
     weft_sched* sched = nullptr;

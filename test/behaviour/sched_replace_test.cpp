@@ -43,7 +43,9 @@ weft_sched* sched_of(weft_stream* stream) {
     return sched;
 }
 
-void set(weft_stream* stream, weft_sched* sched) { EXPECT_EQ(weft_stream_sched_set(stream, sched), WEFT_OK) << weft_error_text(); }
+void set(weft_stream* stream, weft_sched* sched) {
+    EXPECT_EQ(weft_stream_sched_set(stream, sched), WEFT_OK) << weft_error_text();
+}
 
 // A unit in that pool ends: some stream runs it.
 void runs(weft_pool* pool) {
@@ -51,7 +53,7 @@ void runs(weft_pool* pool) {
     EXPECT_EQ(unit.join(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Replaced, TheStreamDrawsFromTheNewOnesPools) {
     Runtime runtime;
@@ -75,7 +77,11 @@ TEST(Replaced, ByOneOverTheSamePrivatePool) {
     {
         Stream stream(pool);
         atomic<bool> stop{false};
-        Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, pool);
+        Ult busy(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            nullptr, pool);
         for (weft_sched_kind kind : {WEFT_SCHED_PRIORITY, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_BASIC}) {
             weft_sched* next = make_sched(kind, {pool});
             set(stream.handle(), next);
@@ -117,13 +123,15 @@ TEST(Replaced, ByAUnitOfTheStreamItself) {
     Loop loop;
     {
         Stream stream(pool);
-        Ult unit([&] {
-            for (int i = 0; i < 20; ++i) {
-                weft_sched* next = i % 2 == 0 ? loop.make(pool) : make_sched(WEFT_SCHED_BASIC, {pool});
-                set(weft_stream_self(), next);
-                while (sched_of(stream.handle()) != next) weft_unit_yield();
-            }
-        }, nullptr, pool);
+        Ult unit(
+            [&] {
+                for (int i = 0; i < 20; ++i) {
+                    weft_sched* next = i % 2 == 0 ? loop.make(pool) : make_sched(WEFT_SCHED_BASIC, {pool});
+                    set(weft_stream_self(), next);
+                    while (sched_of(stream.handle()) != next) weft_unit_yield();
+                }
+            },
+            nullptr, pool);
         EXPECT_EQ(unit.join(), WEFT_OK);
     }
     EXPECT_EQ(loop.destroyed, 10);
@@ -183,15 +191,18 @@ TEST(Replaced, TheOldOneIsGivenBackWhenItIsNotAutomatic) {
 
 TEST(Replaced, ASecondOneSupersedesTheFirstThatHasNotBegun) {
     Runtime runtime;
-    weft_pool *pool = make_pool(WEFT_POOL_SHARED), *never = make_pool(WEFT_POOL_PRIVATE), *last = make_pool(WEFT_POOL_PRIVATE);
+    weft_pool *pool = make_pool(WEFT_POOL_SHARED), *never = make_pool(WEFT_POOL_PRIVATE),
+              *last = make_pool(WEFT_POOL_PRIVATE);
     Loop superseded;
     {
         Stream stream(pool);
         atomic<bool> running{false}, go{false};
-        Ult busy([&] {
-            running = true;
-            while (!go) std::this_thread::yield();   // the stream's loop has no turn meanwhile
-        }, nullptr, pool);
+        Ult busy(
+            [&] {
+                running = true;
+                while (!go) std::this_thread::yield();   // the stream's loop has no turn meanwhile
+            },
+            nullptr, pool);
         until_set(running);
         set(stream.handle(), superseded.make(never));
         set(stream.handle(), make_sched(WEFT_SCHED_BASIC, {last}));
@@ -217,13 +228,15 @@ TEST(Replaced, UnitsBoundToTheStreamGoOn) {
         how.bound = true;
         atomic<bool> stop{false};
         atomic<int> turns{0}, wrong{0};
-        Ult bound([&] {
-            while (!stop) {
-                ++turns;
-                if (weft_stream_self() != stream.handle()) ++wrong;
-                weft_unit_yield();
-            }
-        }, &how);
+        Ult bound(
+            [&] {
+                while (!stop) {
+                    ++turns;
+                    if (weft_stream_self() != stream.handle()) ++wrong;
+                    weft_unit_yield();
+                }
+            },
+            &how);
         until([&] { return turns > 5; });
         set(stream.handle(), make_sched(WEFT_SCHED_BASIC, {next}));
         runs(next);
@@ -248,7 +261,11 @@ TEST(Replaced, WhileASchedulerBelowHasItsTurn) {
     Runtime runtime;
     weft_pool *pool = make_pool(WEFT_POOL_SHARED), *below = make_pool(WEFT_POOL_SHARED);
     atomic<bool> stop{false};
-    Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, below);
+    Ult busy(
+        [&] {
+            while (!stop) weft_unit_yield();
+        },
+        nullptr, below);
     weft_sched_push_options how{};
     how.size = sizeof how;
     how.turn = SIZE_MAX;

@@ -1,5 +1,5 @@
-// Schedulers as units: pushed into a pool, they run the units of their own pools by turns; a scheduler that owns its loop may
-// yield and wait like any other unit.
+// Schedulers as units: pushed into a pool, they run the units of their own pools by turns; a scheduler that owns its
+// loop may yield and wait like any other unit.
 #include <memory>
 #include <string>
 #include <thread>
@@ -55,12 +55,13 @@ struct Loop {
         table.run = run;
         table.destroy = destroy;
         weft_sched* sched = nullptr;
-        EXPECT_EQ(weft_sched_create_user(&table, this, pools.data(), pools.size(), &sched), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_sched_create_user(&table, this, pools.data(), pools.size(), &sched), WEFT_OK)
+            << weft_error_text();
         return sched;
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Stacked, RunsItsUnitsInItsTurnAndItsParentsLaterUnitsAfterIt) {
     Runtime runtime;
@@ -69,7 +70,8 @@ TEST(Stacked, RunsItsUnitsInItsTurnAndItsParentsLaterUnitsAfterIt) {
     {
         Ult before([&] { order.push_back(1); });
         std::vector<std::unique_ptr<Ult>> units;
-        for (int i = 0; i < 3; ++i) units.push_back(std::make_unique<Ult>([&, i] { order.push_back(2 + i); }, nullptr, below));
+        for (int i = 0; i < 3; ++i)
+            units.push_back(std::make_unique<Ult>([&, i] { order.push_back(2 + i); }, nullptr, below));
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
         Ult after([&] { order.push_back(5); });
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK) << "it ends when nothing belongs to it any more";
@@ -91,12 +93,14 @@ TEST(Stacked, TheStreamTellsHowManyRunBelowAUnit) {
     std::size_t of_unit = 99, of_child = 99;
     {
         Ult child([&] { of_child = depth(); }, nullptr, popped_from);
-        Ult unit([&] {
-            of_unit = depth();
-            weft_unit* popped = nullptr;
-            EXPECT_EQ(weft_pool_pop(popped_from, &popped), WEFT_OK);
-            EXPECT_EQ(weft_unit_run(popped), WEFT_OK);
-        }, nullptr, below);
+        Ult unit(
+            [&] {
+                of_unit = depth();
+                weft_unit* popped = nullptr;
+                EXPECT_EQ(weft_pool_pop(popped_from, &popped), WEFT_OK);
+                EXPECT_EQ(weft_unit_run(popped), WEFT_OK);
+            },
+            nullptr, below);
         EXPECT_EQ(weft_unit_join_free(push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}))), WEFT_OK);
     }
     EXPECT_EQ(of_unit, 1u);
@@ -104,7 +108,9 @@ TEST(Stacked, TheStreamTellsHowManyRunBelowAUnit) {
     EXPECT_EQ(depth(), 0u);
     EXPECT_EQ(weft_stream_depth_get(weft_stream_self(), nullptr), WEFT_INVALID);
     std::size_t outside = 0;
-    std::thread([&, stream = weft_stream_self()] { EXPECT_EQ(weft_stream_depth_get(stream, &outside), WEFT_WRONG_CONTEXT); }).join();
+    std::thread([&, stream = weft_stream_self()] {
+        EXPECT_EQ(weft_stream_depth_get(stream, &outside), WEFT_WRONG_CONTEXT);
+    }).join();
     EXPECT_EQ(weft_pool_free(below), WEFT_OK);
     EXPECT_EQ(weft_pool_free(popped_from), WEFT_OK);
 }
@@ -117,7 +123,11 @@ TEST(Stacked, YieldsToItsParentWhenItsTurnIsOver) {
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 4; ++i) units.push_back(std::make_unique<Ult>([&] { order += 'b'; }, nullptr, below));
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}), 2);
-        Ult parents([&] { order += 'P'; weft_unit_yield(); order += 'Q'; });
+        Ult parents([&] {
+            order += 'P';
+            weft_unit_yield();
+            order += 'Q';
+        });
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
     EXPECT_EQ(order, "bbPbbQ");
@@ -128,8 +138,16 @@ TEST(Stacked, OneWhoseUnitsYieldForEverKeepsNobodyWaiting) {
     for (weft_pool_kind kind : {WEFT_POOL_SHARED, WEFT_POOL_PRIVATE, WEFT_POOL_DEQUE}) {
         weft_pool* below = make_pool(kind);
         bool stop = false;
-        Ult a([&] { while (!stop) weft_unit_yield(); }, nullptr, below);
-        Ult b([&] { while (!stop) weft_unit_yield(); }, nullptr, below);
+        Ult a(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            nullptr, below);
+        Ult b(
+            [&] {
+                while (!stop) weft_unit_yield();
+            },
+            nullptr, below);
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
         Ult parents([&] { stop = true; });
         EXPECT_EQ(parents.join(), WEFT_OK);
@@ -172,16 +190,19 @@ TEST(Stacked, NestsToAnyDepth) {
         else EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
     }
     for (int i = 1; i <= depth; ++i) {
-        units.push_back(std::make_unique<Ult>([&, i] {
-            weft_unit_yield();
-            Ult inner([] {});   // into the pool of the scheduler that runs it
-            weft_pool* pool = nullptr;
-            EXPECT_EQ(weft_unit_pool_get(inner.handle(), &pool), WEFT_OK);
-            EXPECT_EQ(pool, pools[i]);
-            EXPECT_EQ(weft_unit_yield_to(inner.handle()), WEFT_OK) << "a private pool is the stream's in this turn: " << weft_error_text();
-            EXPECT_EQ(inner.join(), WEFT_OK);
-            order.push_back(i);
-        }, nullptr, pools[i]));
+        units.push_back(std::make_unique<Ult>(
+            [&, i] {
+                weft_unit_yield();
+                Ult inner([] {});   // into the pool of the scheduler that runs it
+                weft_pool* pool = nullptr;
+                EXPECT_EQ(weft_unit_pool_get(inner.handle(), &pool), WEFT_OK);
+                EXPECT_EQ(pool, pools[i]);
+                EXPECT_EQ(weft_unit_yield_to(inner.handle()), WEFT_OK)
+                    << "a private pool is the stream's in this turn: " << weft_error_text();
+                EXPECT_EQ(inner.join(), WEFT_OK);
+                order.push_back(i);
+            },
+            nullptr, pools[i]));
     }
     EXPECT_EQ(weft_unit_join_free(first), WEFT_OK);
     EXPECT_EQ(order.size(), static_cast<std::size_t>(depth));
@@ -196,7 +217,14 @@ TEST(Stacked, SleepsWhileItsUnitsAreSuspendedAndUsesNothing) {
         Stream stream;
         Bed bed;
         int woken = 0;
-        Ult sleeper([&] { for (int i = 0; i < 5; ++i) { bed.sleep(); ++woken; } }, nullptr, below);
+        Ult sleeper(
+            [&] {
+                for (int i = 0; i < 5; ++i) {
+                    bed.sleep();
+                    ++woken;
+                }
+            },
+            nullptr, below);
         weft_unit* unit = push(stream.pool(), make_sched(WEFT_SCHED_BASIC, {below}));
         for (int i = 0; i < 5; ++i) {
             until([&] { return bed.occupied(); });
@@ -218,14 +246,18 @@ TEST(Stacked, WaitsForAUnitThatIsBoundToItsStreamForAWhile) {
     ASSERT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched), WEFT_OK);
     int turns = 0;
     weft_unit* bound = nullptr;
-    ASSERT_EQ(weft_ult_spawn(pool, [](void* raw) {
-        weft_pool* former = nullptr;
-        EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
-        for (int i = 0; i < 5; ++i) weft_unit_yield();
-        EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
-        weft_unit_yield();
-        ++*static_cast<int*>(raw);
-    }, &turns, nullptr, &bound), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  pool,
+                  [](void* raw) {
+                      weft_pool* former = nullptr;
+                      EXPECT_EQ(weft_unit_bind(&former), WEFT_OK) << weft_error_text();
+                      for (int i = 0; i < 5; ++i) weft_unit_yield();
+                      EXPECT_EQ(weft_unit_unbind(former), WEFT_OK) << weft_error_text();
+                      weft_unit_yield();
+                      ++*static_cast<int*>(raw);
+                  },
+                  &turns, nullptr, &bound),
+              WEFT_OK);
     weft_unit* unit = push(pool_of(0), sched);
     EXPECT_EQ(weft_unit_join_free(bound), WEFT_OK);
     EXPECT_EQ(turns, 1);
@@ -242,7 +274,16 @@ TEST(Stacked, WaitsForAUnitThatRunsAndEndsOnAnotherStream) {
     std::unique_ptr<Ult> child;
     weft_unit_options at_once = options();
     at_once.child_first = true;
-    Ult parent([&] { child = std::make_unique<Ult>([&] { begun = true; while (!ends) std::this_thread::yield(); }, &at_once, pool); }, nullptr, elsewhere);
+    Ult parent(
+        [&] {
+            child = std::make_unique<Ult>(
+                [&] {
+                    begun = true;
+                    while (!ends) std::this_thread::yield();
+                },
+                &at_once, pool);
+        },
+        nullptr, elsewhere);
     until_set(begun);
     weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {pool}));
     for (int i = 0; i < 100; ++i) weft_unit_yield();
@@ -262,10 +303,20 @@ TEST(Stacked, WaitsForAUnitThatIsInADomainForAWhile) {
     weft_sched* sched = nullptr;
     ASSERT_EQ(weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched), WEFT_OK);
     weft_unit* away = nullptr;
-    ASSERT_EQ(weft_ult_spawn(pool, [](void*) {
-        EXPECT_EQ(weft_spmd(2, [](void*) { for (int i = 0; i < 5; ++i) weft_unit_yield(); }, nullptr), WEFT_OK);
-        weft_unit_yield();
-    }, nullptr, nullptr, &away), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  pool,
+                  [](void*) {
+                      EXPECT_EQ(weft_spmd(
+                                    2,
+                                    [](void*) {
+                                        for (int i = 0; i < 5; ++i) weft_unit_yield();
+                                    },
+                                    nullptr),
+                                WEFT_OK);
+                      weft_unit_yield();
+                  },
+                  nullptr, nullptr, &away),
+              WEFT_OK);
     weft_unit* unit = push(pool_of(0), sched);
     EXPECT_EQ(weft_unit_join_free(away), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -293,11 +344,14 @@ TEST(Stacked, OneThatRunsIsNotWhereItsStreamsGuestsGo) {
     weft_pool* below = make_pool(WEFT_POOL_SHARED);
     weft_pool* came_to = nullptr;
     {
-        Ult goes([&] {
-            EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_OK) << weft_error_text();
-            EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK);
-            EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &came_to), WEFT_OK);
-        }, nullptr, below);
+        Ult goes(
+            [&] {
+                EXPECT_EQ(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0)), WEFT_OK)
+                    << weft_error_text();
+                EXPECT_EQ(weft_unit_migrate_wait(weft_unit_self()), WEFT_OK);
+                EXPECT_EQ(weft_unit_pool_get(weft_unit_self(), &came_to), WEFT_OK);
+            },
+            nullptr, below);
         weft_unit* unit = push(pool_of(0), make_sched(WEFT_SCHED_BASIC, {below}));
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     }
@@ -316,10 +370,22 @@ TEST(Stacked, MayGoOnOnAnotherStreamAtEachTurn) {
         atomic<int> turns{0};
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 20; ++i) {
-            units.push_back(std::make_unique<Ult>([&] { for (int k = 0; k < 50; ++k) { ++turns; weft_unit_yield(); } }, nullptr, below));
+            units.push_back(std::make_unique<Ult>(
+                [&] {
+                    for (int k = 0; k < 50; ++k) {
+                        ++turns;
+                        weft_unit_yield();
+                    }
+                },
+                nullptr, below));
         }
         weft_unit* unit = push(common, make_sched(WEFT_SCHED_BASIC, {below}), 3);
-        for (int i = 0; i < 20; ++i) units.push_back(std::make_unique<Ult>([] { for (int k = 0; k < 50; ++k) weft_unit_yield(); }, nullptr, common));
+        for (int i = 0; i < 20; ++i)
+            units.push_back(std::make_unique<Ult>(
+                [] {
+                    for (int k = 0; k < 50; ++k) weft_unit_yield();
+                },
+                nullptr, common));
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         units.clear();
         EXPECT_EQ(turns, 1000);
@@ -349,7 +415,11 @@ TEST(Stacked, OneThatOwnsItsLoopRunsByTurnsAndWaitsAsAUnit) {
     Loop loop;
     Bed bed;
     bool stop = false;
-    Ult busy([&] { while (!stop) weft_unit_yield(); }, nullptr, below);
+    Ult busy(
+        [&] {
+            while (!stop) weft_unit_yield();
+        },
+        nullptr, below);
     Ult sleeper([&] { bed.sleep(); }, nullptr, below);
     weft_unit* unit = push(pool_of(0), loop.make({below}), 5);
     Ult parents([&] { stop = true; });
@@ -374,7 +444,14 @@ TEST(Stacked, IsFinishedBeforeTheRuntimeEnds) {
         weft_pool* below = make_pool(WEFT_POOL_SHARED);
         static atomic<int>* counted;
         counted = &ran;
-        ASSERT_EQ(weft_unit_spawn_many(below, 50, [](void*) { weft_unit_yield(); ++*counted; }, nullptr, nullptr, units), WEFT_OK);
+        ASSERT_EQ(weft_unit_spawn_many(
+                      below, 50,
+                      [](void*) {
+                          weft_unit_yield();
+                          ++*counted;
+                      },
+                      nullptr, nullptr, units),
+                  WEFT_OK);
         ASSERT_EQ(weft_sched_push(make_sched(WEFT_SCHED_BASIC, {below}), pool_of(1), nullptr, nullptr), WEFT_OK);
     }
     EXPECT_EQ(ran, 50);
@@ -429,24 +506,28 @@ TEST(MainLoop, MayYieldJoinAndSuspendBetweenTwoUnits) {
         Stream stream(nullptr, loop.make({pool}));
         atomic<bool> ran{false};
         until([&] { return bed.occupied(); });
-        Ult unit([&] {
-            EXPECT_TRUE(resumed) << "its scheduler was suspended";
-            EXPECT_NE(weft_unit_self(), self);
-            ran = true;
-        }, nullptr, pool);
+        Ult unit(
+            [&] {
+                EXPECT_TRUE(resumed) << "its scheduler was suspended";
+                EXPECT_NE(weft_unit_self(), self);
+                ran = true;
+            },
+            nullptr, pool);
         until_others_rest();
         EXPECT_FALSE(ran);
         EXPECT_EQ(bed.wake(), WEFT_OK);
         EXPECT_EQ(unit.join(), WEFT_OK);
         EXPECT_TRUE(ran);
         // Where a unit goes for which no pool is named: the scheduler's first.
-        Ult spawner([&] {
-            Ult inner([] {});
-            weft_pool* at = nullptr;
-            EXPECT_EQ(weft_unit_pool_get(inner.handle(), &at), WEFT_OK);
-            EXPECT_EQ(at, pool);
-            EXPECT_EQ(inner.join(), WEFT_OK);
-        }, nullptr, pool);
+        Ult spawner(
+            [&] {
+                Ult inner([] {});
+                weft_pool* at = nullptr;
+                EXPECT_EQ(weft_unit_pool_get(inner.handle(), &at), WEFT_OK);
+                EXPECT_EQ(at, pool);
+                EXPECT_EQ(inner.join(), WEFT_OK);
+            },
+            nullptr, pool);
         EXPECT_EQ(spawner.join(), WEFT_OK);
     }
     EXPECT_EQ(loop.returned, 1);

@@ -25,7 +25,8 @@ struct Own {
         for (std::size_t i = count; i-- > 0;) {
             weft_pool* pool = nullptr;
             weft_unit* unit = nullptr;
-            if (weft_sched_pool_get(sched, i, &pool) != WEFT_OK || weft_pool_pop(pool, &unit) != WEFT_OK) of(self).clean = false;
+            if (weft_sched_pool_get(sched, i, &pool) != WEFT_OK || weft_pool_pop(pool, &unit) != WEFT_OK)
+                of(self).clean = false;
             if (unit == nullptr) continue;
             ++of(self).picked;
             return unit;
@@ -53,7 +54,8 @@ struct Own {
         else table.run = run;
         table.destroy = destroy;
         weft_sched* sched = nullptr;
-        EXPECT_EQ(weft_sched_create_user(&table, this, pools.data(), pools.size(), &sched), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_sched_create_user(&table, this, pools.data(), pools.size(), &sched), WEFT_OK)
+            << weft_error_text();
         return sched;
     }
 };
@@ -64,11 +66,12 @@ bool stateless(const weft_sched* sched) {
     return answer;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Sched, BasicTakesThePoolsInTheirOrder) {
     Runtime runtime;
-    std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_PRIVATE)};
+    std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED),
+                                  make_pool(WEFT_POOL_PRIVATE)};
     std::vector<int> order;
     {
         Ult c([&] { order.push_back(3); }, nullptr, pools[2]);
@@ -84,7 +87,8 @@ TEST(Sched, BasicTakesThePoolsInTheirOrder) {
 
 TEST(Sched, ItsStreamWakesForEachOfItsPools) {
     Runtime runtime;
-    std::vector<weft_pool*> pools{make_pool(WEFT_POOL_PRIVATE), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_DEQUE)};
+    std::vector<weft_pool*> pools{make_pool(WEFT_POOL_PRIVATE), make_pool(WEFT_POOL_SHARED),
+                                  make_pool(WEFT_POOL_DEQUE)};
     Own picks, runs;
     for (int kind = 0; kind < 4; ++kind) {
         Stream stream(nullptr, kind == 0   ? make_sched(WEFT_SCHED_BASIC, pools)
@@ -111,7 +115,8 @@ TEST(Sched, RandomStealTakesItsOwnFirstAndThenFromAll) {
     {
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 4; i-- > 0;) {
-            for (int k = 0; k < 3; ++k) units.push_back(std::make_unique<Ult>([&order, i] { order.push_back(i); }, nullptr, pools[i]));
+            for (int k = 0; k < 3; ++k)
+                units.push_back(std::make_unique<Ult>([&order, i] { order.push_back(i); }, nullptr, pools[i]));
         }
         Stream stream(nullptr, make_sched(WEFT_SCHED_RANDOM_STEAL, pools));
     }
@@ -137,7 +142,13 @@ TEST(Sched, AUsersPickChoosesTheNextUnit) {
     std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};
     std::vector<int> order;
     {
-        Ult a([&] { order.push_back(3); weft_unit_yield(); order.push_back(4); }, nullptr, pools[0]);
+        Ult a(
+            [&] {
+                order.push_back(3);
+                weft_unit_yield();
+                order.push_back(4);
+            },
+            nullptr, pools[0]);
         Ult b([&] { order.push_back(1); }, nullptr, pools[1]);
         Ult b_too([&] { order.push_back(2); }, nullptr, pools[1]);
         weft_sched* sched = own.make(true, pools);
@@ -162,9 +173,16 @@ TEST(Sched, AUsersRunOwnsItsLoop) {
         EXPECT_FALSE(stateless(sched));
         Stream stream(nullptr, sched);
         for (int i = 0; i < 20; ++i) {
-            Ult unit([&] { weft_unit_yield(); ++ended; }, nullptr, pool);
+            Ult unit(
+                [&] {
+                    weft_unit_yield();
+                    ++ended;
+                },
+                nullptr, pool);
             weft_unit* tasklet = nullptr;
-            ASSERT_EQ(weft_tasklet_spawn(pool, [](void* to) { ++*static_cast<atomic<int>*>(to); }, &ended, nullptr, &tasklet), WEFT_OK);
+            ASSERT_EQ(weft_tasklet_spawn(
+                          pool, [](void* to) { ++*static_cast<atomic<int>*>(to); }, &ended, nullptr, &tasklet),
+                      WEFT_OK);
             EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
             EXPECT_EQ(unit.join(), WEFT_OK);
             if (i % 5 == 0) until_others_rest();
@@ -187,7 +205,14 @@ TEST(Sched, AStreamWithAUsersRunIsSuspendedAndYieldsTo) {
     atomic<bool> stop{false};
     atomic<int> turns{0};
     Stream stream(nullptr, own.make(false, {pool}));
-    Ult a([&] { while (!stop) { ++turns; weft_unit_yield(); } }, nullptr, pool);
+    Ult a(
+        [&] {
+            while (!stop) {
+                ++turns;
+                weft_unit_yield();
+            }
+        },
+        nullptr, pool);
     until([&] { return turns > 5; });
     ASSERT_EQ(weft_stream_suspend(stream.handle()), WEFT_OK);
     until_others_rest();
@@ -197,11 +222,13 @@ TEST(Sched, AStreamWithAUsersRunIsSuspendedAndYieldsTo) {
     ASSERT_EQ(weft_stream_resume(stream.handle()), WEFT_OK);
     until([&] { return turns > before; });
     bool direct = false;
-    Ult b([&] {
-        Ult target([&] { direct = true; }, nullptr, pool);
-        EXPECT_EQ(weft_unit_yield_to(target.handle()), WEFT_OK) << weft_error_text();
-        EXPECT_TRUE(direct);
-    }, nullptr, pool);
+    Ult b(
+        [&] {
+            Ult target([&] { direct = true; }, nullptr, pool);
+            EXPECT_EQ(weft_unit_yield_to(target.handle()), WEFT_OK) << weft_error_text();
+            EXPECT_TRUE(direct);
+        },
+        nullptr, pool);
     EXPECT_EQ(b.join(), WEFT_OK);
     stop = true;
 }

@@ -135,4 +135,4 @@ inline void run_all(void*, weft_sched* sched) {
     }
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -14,7 +14,8 @@ using namespace weft_test;
 
 template <class Body>
 weft_status team(std::size_t count, Body& body) {
-    return weft_spmd(count, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body);
+    return weft_spmd(
+        count, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body);
 }
 
 TEST(Spmd, EachMemberHasItsNumber) {
@@ -127,7 +128,8 @@ TEST(Spmd, NestedTeamsThatYieldUntilAUnitHasRunGiveTheHartBackForIt) {
     caller.join();
 }
 
-// Others want harts all the time, and turns are short: the hart of a member that yields goes from OS thread to OS thread, also to those of guests that are about to go on.
+// Others want harts all the time, and turns are short: the hart of a member that yields goes from OS thread to OS
+// thread, also to those of guests that are about to go on.
 void yield_among_guests(int guests, int rounds) {
     weft_settings settings = with_streams(2);
     settings.slice_ns = 100;
@@ -171,10 +173,20 @@ TEST(Spmd, SeveralAtOnceShareTheHarts) {
 TEST(Spmd, IsRefusedWhereNobodyCouldWait) {
     Runtime runtime;
     EXPECT_EQ(weft_spmd(1, nullptr, nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_spmd(0, [](void*) {}, nullptr), WEFT_OK);
+    EXPECT_EQ(weft_spmd(
+                  0, [](void*) {}, nullptr),
+              WEFT_OK);
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_spmd(1, [](void*) {}, nullptr), WEFT_WRONG_CONTEXT); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      EXPECT_EQ(weft_spmd(
+                                    1, [](void*) {}, nullptr),
+                                WEFT_WRONG_CONTEXT);
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -46,7 +46,9 @@ TEST_P(StreamStackOf, MembersOfATeamLoseNone) {
 TEST_P(StreamStackOf, MembersOfTeamsWithinATeamLoseNone) {
     Runtime runtime(GetParam());
     atomic<int> made{0};
-    EXPECT_EQ(weft_spmd(2, [](void* count) { team_calls(2, *static_cast<atomic<int>*>(count)); }, &made), WEFT_OK);
+    EXPECT_EQ(weft_spmd(
+                  2, [](void* count) { team_calls(2, *static_cast<atomic<int>*>(count)); }, &made),
+              WEFT_OK);
     EXPECT_EQ(made.load(), 4 * calls);
 }
 
@@ -57,11 +59,12 @@ TEST_P(StreamStackOf, ContextsOfEachKindLoseNone) {
     atomic<int> made{0};
     std::vector<std::unique_ptr<Ult>> units;
     const std::vector<weft_kind> kinds{WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
-                                       WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_HOSTED};
+                                       WEFT_KIND_SS,   WEFT_KIND_SC,  WEFT_KIND_HOSTED};
     for (const weft_kind kind : kinds) {
         auto how = options();
         how.kind = kind;
-        units.push_back(std::make_unique<Ult>([&made] { call_often(made); }, &how, value_of(weft_domain_pool_get, library.domain)));
+        units.push_back(
+            std::make_unique<Ult>([&made] { call_often(made); }, &how, value_of(weft_domain_pool_get, library.domain)));
     }
     EXPECT_EQ(weft_domain_request(library.domain, 2), WEFT_OK);
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
@@ -75,11 +78,9 @@ TEST_P(StreamStackOf, CallersAndHelpersOfAnArenaLoseNone) {
     atomic<int> made{0};
     std::vector<std::unique_ptr<Ult>> units;
     for (std::size_t i = 0; i < 3; ++i) {
-        units.push_back(std::make_unique<Ult>([&] {
-            arena.execute([&] {
-                weft::invoke([&] { call_often(made); }, [&] { call_often(made); });
-            });
-        }, nullptr, pool_of(i % GetParam())));
+        units.push_back(std::make_unique<Ult>(
+            [&] { arena.execute([&] { weft::invoke([&] { call_often(made); }, [&] { call_often(made); }); }); },
+            nullptr, pool_of(i % GetParam())));
     }
     for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
     EXPECT_EQ(made.load(), 6 * calls);
@@ -103,16 +104,24 @@ TEST_P(StreamStackOf, MembersLoseNoneThoughTheStreamIsWantedMeanwhile) {
     struct Counts {
         atomic<int> made{0}, posted{0};
     } counts;
-    EXPECT_EQ(weft_spmd(3, [](void* raw) {
-        for (int i = 0; i < calls; ++i) {
-            EXPECT_EQ(weft_on_stream_stack([](void* at) {
-                auto& of = *static_cast<Counts*>(at);
-                ++of.made;
-                const auto note = [](void* count) { ++*static_cast<atomic<int>*>(count); };
-                if (weft_stream_post(weft_stream_at(0), note, &of.posted) != WEFT_OK) ++of.posted;
-            }, raw), WEFT_OK);
-        }
-    }, &counts), WEFT_OK);
+    EXPECT_EQ(weft_spmd(
+                  3,
+                  [](void* raw) {
+                      for (int i = 0; i < calls; ++i) {
+                          EXPECT_EQ(weft_on_stream_stack(
+                                        [](void* at) {
+                                            auto& of = *static_cast<Counts*>(at);
+                                            ++of.made;
+                                            const auto note = [](void* count) { ++*static_cast<atomic<int>*>(count); };
+                                            if (weft_stream_post(weft_stream_at(0), note, &of.posted) != WEFT_OK)
+                                                ++of.posted;
+                                        },
+                                        raw),
+                                    WEFT_OK);
+                      }
+                  },
+                  &counts),
+              WEFT_OK);
     EXPECT_EQ(counts.made.load(), 3 * calls);
     EXPECT_TRUE(holds_at_last([&] {
         weft_unit_yield();
@@ -133,15 +142,20 @@ TEST_P(StreamStackOf, ContextsLoseNoneThoughTheGuestGoesOnWhoseThreadTheyHave) {
     ASSERT_EQ(weft_semaphore_init(&lent.woken, 0), WEFT_OK);
     with_threads(1, [&lent](int) {
         const Inside inside;
-        Ult context([&lent] {
-            for (int i = 0; i < calls; ++i) {
-                EXPECT_EQ(weft_on_stream_stack([](void* raw) {
-                    auto& of = *static_cast<Lent*>(raw);
-                    ++of.calls;
-                    EXPECT_EQ(weft_semaphore_release(&of.woken, 1), WEFT_OK);
-                }, &lent), WEFT_OK);
-            }
-        }, nullptr, value_of(weft_domain_pool_get, lent.library.domain));
+        Ult context(
+            [&lent] {
+                for (int i = 0; i < calls; ++i) {
+                    EXPECT_EQ(weft_on_stream_stack(
+                                  [](void* raw) {
+                                      auto& of = *static_cast<Lent*>(raw);
+                                      ++of.calls;
+                                      EXPECT_EQ(weft_semaphore_release(&of.woken, 1), WEFT_OK);
+                                  },
+                                  &lent),
+                              WEFT_OK);
+                }
+            },
+            nullptr, value_of(weft_domain_pool_get, lent.library.domain));
         EXPECT_EQ(weft_domain_request(lent.library.domain, 1), WEFT_OK);
         for (int i = 0; i < calls; ++i) EXPECT_EQ(weft_semaphore_acquire(&lent.woken), WEFT_OK);
         EXPECT_EQ(context.free(), WEFT_OK);
@@ -153,4 +167,4 @@ TEST_P(StreamStackOf, ContextsLoseNoneThoughTheGuestGoesOnWhoseThreadTheyHave) {
 INSTANTIATE_TEST_SUITE_P(On, StreamStackOf, testing::Values(1u, 2u),
                          [](const auto& at) { return at.param == 1 ? "OneStream" : "TwoStreams"; });
 
-}  // namespace
+}   // namespace

@@ -30,11 +30,9 @@ std::string own_cpus() {
     return text;
 }
 
-int first_cpu() {
-    return std::stoi(own_cpus());
-}
+int first_cpu() { return std::stoi(own_cpus()); }
 
-}  // namespace
+}   // namespace
 
 TEST(Stream, RunsWhatIsGivenToItsPool) {
     Runtime runtime;
@@ -52,7 +50,14 @@ TEST(Stream, RunsWhatWaitsInItsPoolBeforeItIsFreed) {
     static atomic<int> runs;
     runs = 0;
     for (int i = 0; i < 1000; ++i) {
-        ASSERT_EQ(weft_ult_spawn(stream.pool(), [](void*) { weft_unit_yield(); ++runs; }, nullptr, nullptr, nullptr), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      stream.pool(),
+                      [](void*) {
+                          weft_unit_yield();
+                          ++runs;
+                      },
+                      nullptr, nullptr, nullptr),
+                  WEFT_OK);
     }
     EXPECT_EQ(stream.free(), WEFT_OK);
     EXPECT_EQ(runs, 1000);
@@ -64,7 +69,11 @@ TEST(Stream, ComesAndGoesManyTimesWhileOthersRun) {
     atomic<bool> stop{false};
     atomic<int> ran{0};
     Stream busy;
-    Ult spinner([&] { while (!stop) weft_unit_yield(); }, nullptr, busy.pool());
+    Ult spinner(
+        [&] {
+            while (!stop) weft_unit_yield();
+        },
+        nullptr, busy.pool());
     for (int round = 0; round < 100; ++round) {
         Stream stream;
         Ult unit([&] { ++ran; }, nullptr, stream.pool());
@@ -127,13 +136,19 @@ TEST(Stream, ASuspendedOneRunsNothingUntilItIsResumed) {
     Stream stream, other;
     atomic<int> turns{0};
     atomic<bool> stop{false};
-    Ult turning([&] {
-        while (!stop) {
-            ++turns;
-            weft_unit_yield();
-        }
-    }, nullptr, stream.pool());
-    Ult turning_too([&] { while (!stop) weft_unit_yield(); }, nullptr, stream.pool());
+    Ult turning(
+        [&] {
+            while (!stop) {
+                ++turns;
+                weft_unit_yield();
+            }
+        },
+        nullptr, stream.pool());
+    Ult turning_too(
+        [&] {
+            while (!stop) weft_unit_yield();
+        },
+        nullptr, stream.pool());
     until([&] { return turns > 10; });
     ASSERT_EQ(weft_stream_suspend(stream.handle()), WEFT_OK);
     until_others_rest();
@@ -202,10 +217,12 @@ TEST(Stream, WhatCannotBeSuspendedHasItsStatus) {
     EXPECT_EQ(weft_stream_resume(stream.handle()), WEFT_OK);
     EXPECT_EQ(weft_stream_resume(stream.handle()), WEFT_WRONG_STATE);
     weft_status own{}, zero{};
-    Ult inside([&] {
-        own = weft_stream_suspend(weft_stream_self());
-        zero = weft_stream_suspend(weft_stream_at(0));
-    }, nullptr, stream.pool());
+    Ult inside(
+        [&] {
+            own = weft_stream_suspend(weft_stream_self());
+            zero = weft_stream_suspend(weft_stream_at(0));
+        },
+        nullptr, stream.pool());
     inside.join();
     EXPECT_EQ(own, WEFT_WRONG_CONTEXT);
     EXPECT_EQ(zero, WEFT_WRONG_CONTEXT);
@@ -270,7 +287,8 @@ TEST(Stream, ABindingThatIsNoneIsRefusedAndChangesNothing) {
     Stream stream;
     ASSERT_EQ(weft_stream_bind_hart(stream.handle(), 0), WEFT_OK);
     const std::string before = stream.binding();
-    for (const char* bad : {"9999", "3-1", "", "-1", "0,", ",0", "0-", "0x1", "all", "0 1", "99999999999999999999", "4095"}) {
+    for (const char* bad :
+         {"9999", "3-1", "", "-1", "0,", ",0", "0-", "0x1", "all", "0 1", "99999999999999999999", "4095"}) {
         EXPECT_EQ(weft_stream_bind_cpus(stream.handle(), bad), WEFT_INVALID) << bad;
         EXPECT_NE(std::string(weft_error_text()), "") << bad;
     }
@@ -333,10 +351,12 @@ TEST(Stream, WhatCannotBeFreedHasItsStatus) {
     EXPECT_EQ(weft_stream_join_free(nullptr), WEFT_INVALID);
     EXPECT_EQ(weft_stream_join_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
     weft_status own{}, zero{};
-    Ult inside([&] {
-        own = weft_stream_join_free(weft_stream_self());
-        zero = weft_stream_join_free(weft_stream_at(0));
-    }, nullptr, stream.pool());
+    Ult inside(
+        [&] {
+            own = weft_stream_join_free(weft_stream_self());
+            zero = weft_stream_join_free(weft_stream_at(0));
+        },
+        nullptr, stream.pool());
     inside.join();
     EXPECT_EQ(own, WEFT_WRONG_CONTEXT);
     EXPECT_EQ(zero, WEFT_WRONG_CONTEXT);
@@ -345,10 +365,14 @@ TEST(Stream, WhatCannotBeFreedHasItsStatus) {
         weft_status status;
     } attempt{stream.handle(), WEFT_OK};
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(other.pool(), [](void* raw) {
-        auto* to = static_cast<Try*>(raw);
-        to->status = weft_stream_join_free(to->stream);
-    }, &attempt, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  other.pool(),
+                  [](void* raw) {
+                      auto* to = static_cast<Try*>(raw);
+                      to->status = weft_stream_join_free(to->stream);
+                  },
+                  &attempt, nullptr, &tasklet),
+              WEFT_OK);
     weft_unit_join_free(tasklet);
     EXPECT_EQ(attempt.status, WEFT_WRONG_CONTEXT);
     auto wrong = stream_options();
@@ -384,20 +408,29 @@ TEST(Stream, OneThatSpinsOrBlocksNeverStopsAnother) {
         std::array<Stream, 7> streams;
         std::vector<std::unique_ptr<Ult>> units;
         for (int i = 0; i < 3; ++i) {
-            units.push_back(std::make_unique<Ult>([&] {
-                ++held;
-                while (!stop) {}
-            }, nullptr, streams[i].pool()));
-            units.push_back(std::make_unique<Ult>([&] {
-                ++held;
-                char byte;
-                EXPECT_EQ(read(ends[0], &byte, 1), 1);
-            }, nullptr, streams[3 + i].pool()));
+            units.push_back(std::make_unique<Ult>(
+                [&] {
+                    ++held;
+                    while (!stop) {}
+                },
+                nullptr, streams[i].pool()));
+            units.push_back(std::make_unique<Ult>(
+                [&] {
+                    ++held;
+                    char byte;
+                    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+                },
+                nullptr, streams[3 + i].pool()));
         }
         until([&] { return held == 6; });
         atomic<int> ran{0};
         for (int i = 0; i < 50; ++i) {
-            Ult unit([&] { ++ran; weft_unit_yield(); }, nullptr, streams[6].pool());
+            Ult unit(
+                [&] {
+                    ++ran;
+                    weft_unit_yield();
+                },
+                nullptr, streams[6].pool());
             unit.join();
         }
         EXPECT_EQ(ran, 50);

@@ -62,10 +62,12 @@ inline std::string said_of_a_reader(const weft_settings& settings) {
         const FromOutside writes(ends[1]);
         Runtime runtime(settings);
         const weft_unit_options options = named("reader");
-        Ult reader([&] {
-            char byte;
-            EXPECT_EQ(read(ends[0], &byte, 1), 1);
-        }, &options);
+        Ult reader(
+            [&] {
+                char byte;
+                EXPECT_EQ(read(ends[0], &byte, 1), 1);
+            },
+            &options);
         Ult writer([&] { EXPECT_EQ(write(ends[1], "b", 1), 1); });
         EXPECT_EQ(reader.join(), WEFT_OK);
         EXPECT_EQ(writer.join(), WEFT_OK);
@@ -75,4 +77,4 @@ inline std::string said_of_a_reader(const weft_settings& settings) {
     return said.text();
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -35,9 +35,7 @@ TEST(StuckAlone, NothingIsToldWhereNothingWaitsOrUnitsTakeTurns) {
         const auto body = [&] {
             while (weft_now_ns() < end_ns) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
         };
-        {
-            Ult one(body), other(body);
-        }
+        { Ult one(body), other(body); }
         std::this_thread::sleep_for(std::chrono::milliseconds(1'300));   // the primary unit, for whom nobody waits
     }
     EXPECT_EQ(said.text(), "");
@@ -56,7 +54,7 @@ std::size_t threads() {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-}  // namespace
+}   // namespace
 
 // Nor is there a thread for it before the first unit.
 TEST(StuckAlone, AnIdleProgramIsNotDisturbed) {
@@ -64,7 +62,9 @@ TEST(StuckAlone, AnIdleProgramIsNotDisturbed) {
     const std::size_t before = threads();
     Runtime runtime(one_stream());
     EXPECT_EQ(threads(), before);
-    { Ult unit([] {}); }
+    {
+        Ult unit([] {});
+    }
     EXPECT_EQ(weft_sleep_for(1'500 * ms), WEFT_OK);   // until it has seen that all sleep
     const std::uint64_t switches = kernel_switches();
     EXPECT_EQ(weft_sleep_for(1'000 * ms), WEFT_OK);

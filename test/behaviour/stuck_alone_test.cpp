@@ -39,7 +39,7 @@ namespace {
     _exit(0);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(StuckAloneDeath, AMutexHeldOverAYieldIsToldOfTheOneThatWantsIt) {
     EXPECT_EXIT(hold_a_mutex_over_a_yield(), testing::KilledBySignal(SIGALRM),
@@ -58,10 +58,12 @@ TEST(StuckAlone, ASleepThatHasEndedWaitsAsWell) {
             EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
             EXPECT_EQ(write(ends[1], "b", 1), 1);
         });
-        Ult reader([&] {
-            char byte = 0;
-            EXPECT_EQ(read(ends[0], &byte, 1), 1);
-        }, &options);
+        Ult reader(
+            [&] {
+                char byte = 0;
+                EXPECT_EQ(read(ends[0], &byte, 1), 1);
+            },
+            &options);
         EXPECT_EQ(reader.join(), WEFT_OK);
         EXPECT_EQ(writer.join(), WEFT_OK);
     }
@@ -79,9 +81,11 @@ TEST(StuckAlone, ASpinIsToldOnceAndDifferently) {
         const weft_unit_options options = named("spinner");
         for (int round = 0; round < 2; ++round) {
             const std::uint64_t end_ns = in_ms(1'250);
-            Ult spinner([&] {
-                while (weft_now_ns() < end_ns) sched_yield();
-            }, &options);
+            Ult spinner(
+                [&] {
+                    while (weft_now_ns() < end_ns) sched_yield();
+                },
+                &options);
             Ult setter([] {});
             EXPECT_EQ(setter.join(), WEFT_OK);
         }
@@ -97,7 +101,9 @@ TEST(StuckAlone, ASpinIsToldOnceAndDifferently) {
 TEST(StuckAloneDeath, AProcessWithOneOsThreadIsOneStill) {
     const auto look = [] {
         Runtime runtime(one_stream());
-        { Ult unit([] {}); }
+        {
+            Ult unit([] {});
+        }
         _exit(__libc_single_threaded ? 0 : 1);
     };
     if (!weft::config::checked && !weft::config::thread_sanitizer && !weft::config::address_sanitizer) {

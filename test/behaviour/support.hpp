@@ -24,9 +24,7 @@ class Runtime {
 public:
     explicit Runtime(std::size_t streams = 1) : Runtime(with_streams(streams)) {}
     explicit Runtime(const weft_settings& settings) { EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text(); }
-    ~Runtime() {
-        EXPECT_EQ(weft_finalize(), expected) << weft_error_text();
-    }
+    ~Runtime() { EXPECT_EQ(weft_finalize(), expected) << weft_error_text(); }
     Runtime(const Runtime&) = delete;
 
     weft_status expected = WEFT_OK;   // of the finalize
@@ -63,8 +61,11 @@ weft_status hand_off(weft_unit* unit) {
 class Ult {
 public:
     template <class Body>
-    explicit Ult(Body body, const weft_unit_options* options = nullptr, weft_pool* pool = nullptr) : body_(std::move(body)) {
-        EXPECT_EQ(weft_ult_spawn(pool, [](void* self) { static_cast<Ult*>(self)->body_(); }, this, options, &unit_), WEFT_OK)
+    explicit Ult(Body body, const weft_unit_options* options = nullptr, weft_pool* pool = nullptr)
+        : body_(std::move(body)) {
+        EXPECT_EQ(weft_ult_spawn(
+                      pool, [](void* self) { static_cast<Ult*>(self)->body_(); }, this, options, &unit_),
+                  WEFT_OK)
             << weft_error_text();
     }
     ~Ult() {
@@ -122,4 +123,4 @@ inline weft_pool* pool_of(std::size_t rank) {
     return pool;
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

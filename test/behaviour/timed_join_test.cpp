@@ -15,7 +15,11 @@ struct Case {
 
 class TimedJoin : public testing::TestWithParam<Case> {
 protected:
-    TimedJoin() : shared_(make_pool(WEFT_POOL_SHARED)), private_(make_pool(WEFT_POOL_PRIVATE)), both_(shared_), other_(private_) {}
+    TimedJoin()
+        : shared_(make_pool(WEFT_POOL_SHARED)),
+          private_(make_pool(WEFT_POOL_PRIVATE)),
+          both_(shared_),
+          other_(private_) {}
     ~TimedJoin() override {
         EXPECT_EQ(both_.free(), WEFT_OK);
         EXPECT_EQ(other_.free(), WEFT_OK);
@@ -38,9 +42,10 @@ private:
     Stream both_, other_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Of, TimedJoin, testing::Values(Case{As::unit, Home::own_private}, Case{As::unit, Home::foreign_private},
-                                                        Case{As::unit, Home::shared}, Case{As::thread, Home::own_private},
-                                                        Case{As::thread, Home::foreign_private}, Case{As::thread, Home::shared}));
+INSTANTIATE_TEST_SUITE_P(Of, TimedJoin,
+                         testing::Values(Case{As::unit, Home::own_private}, Case{As::unit, Home::foreign_private},
+                                         Case{As::unit, Home::shared}, Case{As::thread, Home::own_private},
+                                         Case{As::thread, Home::foreign_private}, Case{As::thread, Home::shared}));
 
 TEST_P(TimedJoin, EndsAtTheDeadlineAndMayBeTriedAgain) {
     Bed bed;
@@ -78,10 +83,12 @@ TEST_P(TimedJoin, LeavesNobodyBehindWhoWouldKeepOthersFromJoining) {
 TEST_P(TimedJoin, ComesBackThoughTheUnitsStreamIsBusy) {
     if (GetParam().home == Home::own_private) GTEST_SKIP() << "the busy stream would be the joiner's";
     atomic<bool> started{false}, stop{false};
-    Ult target([&] {
-        started = true;
-        while (!stop) std::this_thread::yield();
-    }, nullptr, pool());
+    Ult target(
+        [&] {
+            started = true;
+            while (!stop) std::this_thread::yield();
+        },
+        nullptr, pool());
     until_set(started);
     Doing joiner(GetParam().as, [&] {
         EXPECT_EQ(weft_unit_join_until(target.handle(), in_ms(2)), WEFT_TIMED_OUT);
@@ -101,9 +108,11 @@ TEST(TimedJoins, AreSeenWithTheUnitAndTheDeadline) {
     Ult joiner([&] { EXPECT_EQ(weft_unit_join_until(target.handle(), deadline), WEFT_OK); });
     until([&] { return bed.occupied() && waiting_for("join") == 1; });
     static weft_unit_info seen;
-    weft_unit_each([](const weft_unit_info* info, void* who) {
-        if (info->unit == who) seen = *info;
-    }, joiner.handle());
+    weft_unit_each(
+        [](const weft_unit_info* info, void* who) {
+            if (info->unit == who) seen = *info;
+        },
+        joiner.handle());
     EXPECT_EQ(seen.waits_object, target.handle());
     EXPECT_EQ(seen.waits_until_ns, deadline);
     EXPECT_EQ(bed.wake(), WEFT_OK);
@@ -124,9 +133,12 @@ TEST(TimedJoins, AreRefusedAsOthersAre) {
     static weft_unit* of;
     of = target.handle();
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_unit_join_until(of, in_ms(1)), WEFT_WRONG_KIND); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { EXPECT_EQ(weft_unit_join_until(of, in_ms(1)), WEFT_WRONG_KIND); }, nullptr,
+                  nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(bed.wake(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

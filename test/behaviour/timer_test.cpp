@@ -53,7 +53,12 @@ TEST(Sleep, EndsInTheOrderOfTheDeadlines) {
 TEST(Sleep, EndsThoughTheStreamIsNeverIdle) {
     Runtime runtime;
     bool stop = false;
-    Ult a([&] { while (!stop) weft_unit_yield(); }), b([&] { while (!stop) weft_unit_yield(); });
+    Ult a([&] {
+        while (!stop) weft_unit_yield();
+    }),
+        b([&] {
+            while (!stop) weft_unit_yield();
+        });
     Ult sleeper([&] {
         for (int i = 0; i < 3; ++i) {
             const std::uint64_t deadline = in_ms(2);
@@ -65,7 +70,8 @@ TEST(Sleep, EndsThoughTheStreamIsNeverIdle) {
     EXPECT_EQ(sleeper.join(), WEFT_OK);
 }
 
-// The thread that looks at the clock for busy streams wakes for the sake of one of them, which is too late for the other.
+// The thread that looks at the clock for busy streams wakes for the sake of one of them, which is too late for the
+// other.
 TEST(Sleep, EndsThoughSeveralStreamsAreNeverIdle) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;
@@ -78,10 +84,12 @@ TEST(Sleep, EndsThoughSeveralStreamsAreNeverIdle) {
     std::vector<std::unique_ptr<Ult>> all;
     for (std::size_t rank = 0; rank < 2; ++rank) {
         for (int i = 0; i < 2; ++i) all.push_back(std::make_unique<Ult>(keep_busy, nullptr, pool_of(rank)));
-        all.push_back(std::make_unique<Ult>([&asleep, rank] {
-            for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_sleep_for(ms / (rank + 3)), WEFT_OK);
-            asleep.fetch_sub(1);
-        }, nullptr, pool_of(rank)));
+        all.push_back(std::make_unique<Ult>(
+            [&asleep, rank] {
+                for (int i = 0; i < 100; ++i) EXPECT_EQ(weft_sleep_for(ms / (rank + 3)), WEFT_OK);
+                asleep.fetch_sub(1);
+            },
+            nullptr, pool_of(rank)));
     }
     all.clear();
     EXPECT_LT(weft_now_ns(), give_up) << "a sleep ended only when its stream had nothing else to do";
@@ -91,10 +99,12 @@ TEST(Sleep, EndsThoughItsStreamHasBecomeBusyMeanwhile) {
     Runtime runtime(two_that_look_long());
     const std::uint64_t give_up = in_ms(20'000);
     std::atomic<bool> woke{false};
-    Ult sleeper([&] {
-        EXPECT_EQ(weft_sleep_for(20 * ms), WEFT_OK);
-        woke = true;
-    }, nullptr, pool_of(1));
+    Ult sleeper(
+        [&] {
+            EXPECT_EQ(weft_sleep_for(20 * ms), WEFT_OK);
+            woke = true;
+        },
+        nullptr, pool_of(1));
     until([&] { return sleeper.state() == WEFT_UNIT_SUSPENDED; });   // its stream looks round for something to do
     auto keep_busy = [&] {
         while (!woke && weft_now_ns() < give_up) weft_unit_yield();
@@ -138,7 +148,9 @@ TEST(Sleep, OfAStreamThatEndsIsTakenOverByAnother) {
 TEST(Sleep, IsRefusedWhereNobodyCouldSleep) {
     Runtime runtime;
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { EXPECT_EQ(weft_sleep_for(ms), WEFT_WRONG_KIND); }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { EXPECT_EQ(weft_sleep_for(ms), WEFT_WRONG_KIND); }, nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
@@ -152,17 +164,26 @@ TEST(Timer, FiresOnceAndNotTooEarly) {
         atomic<int>& times;
     } both{fired, times};
     const std::uint64_t deadline = in_ms(3);
-    ASSERT_EQ(weft_timer_start(&timer, [](void* raw) {
-        auto* to = static_cast<Both*>(raw);
-        to->fired = weft_now_ns();
-        ++to->times;
-    }, &both, deadline), WEFT_OK);
-    EXPECT_EQ(weft_timer_start(&timer, [](void*) {}, nullptr, deadline), WEFT_WRONG_STATE);
+    ASSERT_EQ(weft_timer_start(
+                  &timer,
+                  [](void* raw) {
+                      auto* to = static_cast<Both*>(raw);
+                      to->fired = weft_now_ns();
+                      ++to->times;
+                  },
+                  &both, deadline),
+              WEFT_OK);
+    EXPECT_EQ(weft_timer_start(
+                  &timer, [](void*) {}, nullptr, deadline),
+              WEFT_WRONG_STATE);
     weft_sleep_for(10 * ms);
     EXPECT_EQ(times, 1);
     EXPECT_GE(fired, deadline);
     EXPECT_EQ(weft_timer_cancel(&timer), WEFT_WRONG_STATE);
-    EXPECT_EQ(weft_timer_start(&timer, [](void* raw) { ++static_cast<Both*>(raw)->times; }, &both, 0), WEFT_OK) << "again";
+    EXPECT_EQ(weft_timer_start(
+                  &timer, [](void* raw) { ++static_cast<Both*>(raw)->times; }, &both, 0),
+              WEFT_OK)
+        << "again";
     until([&] { return times == 2; });
 }
 
@@ -170,12 +191,16 @@ TEST(Timer, ThatIsCancelledDoesNotFire) {
     Runtime runtime;
     weft_timer timer = {};
     atomic<int> times{0};
-    ASSERT_EQ(weft_timer_start(&timer, [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &times, in_ms(2)), WEFT_OK);
+    ASSERT_EQ(weft_timer_start(
+                  &timer, [](void* raw) { ++*static_cast<atomic<int>*>(raw); }, &times, in_ms(2)),
+              WEFT_OK);
     EXPECT_EQ(weft_timer_cancel(&timer), WEFT_OK);
     weft_sleep_for(5 * ms);
     EXPECT_EQ(times, 0);
     EXPECT_EQ(weft_timer_cancel(nullptr), WEFT_INVALID);
-    EXPECT_EQ(weft_timer_start(nullptr, [](void*) {}, nullptr, 0), WEFT_INVALID);
+    EXPECT_EQ(weft_timer_start(
+                  nullptr, [](void*) {}, nullptr, 0),
+              WEFT_INVALID);
     EXPECT_EQ(weft_timer_start(&timer, nullptr, nullptr, 0), WEFT_INVALID);
 }
 
@@ -185,7 +210,9 @@ TEST(Timer, OfAnOsThreadIsFiredByStreamZero) {
     std::thread other([&] {
         static weft_timer timer;
         timer = {};
-        EXPECT_EQ(weft_timer_start(&timer, [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &fired, in_ms(1)), WEFT_OK);
+        EXPECT_EQ(weft_timer_start(
+                      &timer, [](void* raw) { static_cast<atomic<bool>*>(raw)->store(true); }, &fired, in_ms(1)),
+                  WEFT_OK);
     });
     until_set(fired);
     other.join();
@@ -206,16 +233,20 @@ TEST(Timer, ManyPendingOnesAreFiredInOrder) {
     const std::uint64_t start = in_ms(10);
     for (std::size_t i = 0; i < count; ++i) {
         all[i] = {{}, start + (i * 7919 % count) * 1000, &last, &fired};
-        ASSERT_EQ(weft_timer_start(&all[i].timer, [](void* raw) {
-            auto* one = static_cast<One*>(raw);
-            EXPECT_GE(one->deadline, *one->last);
-            *one->last = one->deadline;
-            ++*one->fired;
-        }, &all[i], all[i].deadline), WEFT_OK);
+        ASSERT_EQ(weft_timer_start(
+                      &all[i].timer,
+                      [](void* raw) {
+                          auto* one = static_cast<One*>(raw);
+                          EXPECT_GE(one->deadline, *one->last);
+                          *one->last = one->deadline;
+                          ++*one->fired;
+                      },
+                      &all[i], all[i].deadline),
+                  WEFT_OK);
     }
     for (std::size_t i = 0; i < count; i += 3) cancelled += weft_timer_cancel(&all[i].timer) == WEFT_OK;
     until([&] { return fired + cancelled == count; });
     EXPECT_GT(cancelled, 0u);
 }
 
-}  // namespace
+}   // namespace

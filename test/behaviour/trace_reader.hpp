@@ -1,5 +1,5 @@
-// Reads a trace as Chrome and Perfetto do, and says what is wrong with it: the format is the "JSON Object Format" of the Trace Event
-// Format, with the phases M, B, E, i, s and f.
+// Reads a trace as Chrome and Perfetto do, and says what is wrong with it: the format is the "JSON Object Format" of
+// the Trace Event Format, with the phases M, B, E, i, s and f.
 #pragma once
 
 #include <cctype>
@@ -17,7 +17,7 @@ namespace weft_test {
 struct Json {
     enum class Kind { null, boolean, number, string, array, object } kind = Kind::null;
     double number = 0;
-    std::string text;                              // of a string; of a number as it stands
+    std::string text;   // of a string; of a number as it stands
     std::vector<Json> items;
     std::map<std::string, Json> fields;
 
@@ -45,7 +45,8 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw std::runtime_error(what + " at byte " + std::to_string(at_) + ": " + text_.substr(at_ < 20 ? 0 : at_ - 20, 60));
+        throw std::runtime_error(what + " at byte " + std::to_string(at_) + ": " +
+                                 text_.substr(at_ < 20 ? 0 : at_ - 20, 60));
     }
     void skip_space() {
         while (at_ < text_.size() && std::string(" \t\r\n").find(text_[at_]) != std::string::npos) ++at_;
@@ -112,13 +113,16 @@ private:
         const std::size_t begin = at_;
         if (text_[at_] == '-') ++at_;
         if (at_ == text_.size() || std::isdigit(static_cast<unsigned char>(text_[at_])) == 0) fail("no value");
-        while (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0 || std::string(".eE+-").find(text_[at_]) != std::string::npos)) ++at_;
+        while (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0 ||
+                                      std::string(".eE+-").find(text_[at_]) != std::string::npos))
+            ++at_;
         Json value;
         value.kind = Json::Kind::number;
         value.text = text_.substr(begin, at_ - begin);
         char* end = nullptr;
         value.number = std::strtod(value.text.c_str(), &end);
-        if (*end != '\0' || (value.text.size() > 1 && value.text[0] == '0' && value.text[1] != '.')) fail("no number: " + value.text);
+        if (*end != '\0' || (value.text.size() > 1 && value.text[0] == '0' && value.text[1] != '.'))
+            fail("no number: " + value.text);
         return value;
     }
 
@@ -152,7 +156,8 @@ private:
     }
 
     void read_escape(std::string& out) {
-        static const std::map<char, char> plain{{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', '\b'}, {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
+        static const std::map<char, char> plain{{'"', '"'},  {'\\', '\\'}, {'/', '/'},  {'b', '\b'},
+                                                {'f', '\f'}, {'n', '\n'},  {'r', '\r'}, {'t', '\t'}};
         const char escape = text_[++at_];
         if (escape == 'u') {
             append(out, static_cast<unsigned>(std::stoul(text_.substr(at_ + 1, 4), nullptr, 16)));
@@ -237,13 +242,18 @@ private:
     };
 
     void check(const Json& event) {
-        const auto say = [&](const std::string& what) { wrong.push_back(what + ": event " + std::to_string(&event - events().data())); };
+        const auto say = [&](const std::string& what) {
+            wrong.push_back(what + ": event " + std::to_string(&event - events().data()));
+        };
         if (!event.is(Json::Kind::object)) return say("no object");
-        if (!event["ph"].is(Json::Kind::string) || !event["name"].is(Json::Kind::string)) return say("ph and name are strings");
+        if (!event["ph"].is(Json::Kind::string) || !event["name"].is(Json::Kind::string))
+            return say("ph and name are strings");
         for (const char* field : {"pid", "tid"}) {
-            if (!event[field].is(Json::Kind::number) || event[field].text.find('.') != std::string::npos) return say(std::string(field) + " is a whole number");
+            if (!event[field].is(Json::Kind::number) || event[field].text.find('.') != std::string::npos)
+                return say(std::string(field) + " is a whole number");
         }
-        if (!event["ts"].is(Json::Kind::number) || event["ts"].number < 0) return say("ts is a number, of microseconds from 0 on");
+        if (!event["ts"].is(Json::Kind::number) || event["ts"].number < 0)
+            return say("ts is a number, of microseconds from 0 on");
         if (event.has("args") && !event["args"].is(Json::Kind::object)) return say("args is an object");
         if (event.has("cat") && !event["cat"].is(Json::Kind::string)) return say("cat is a string");
         Track& track = tracks_[event["tid"].text];
@@ -268,7 +278,8 @@ private:
             if (track.open.back() != name) say("'" + name + "' ends within '" + track.open.back() + "'");
             track.open.pop_back();
         } else if (phase == "i") {
-            if (event["s"].text != "t" && event["s"].text != "p" && event["s"].text != "g") say("the scope of an instant is t, p or g");
+            if (event["s"].text != "t" && event["s"].text != "p" && event["s"].text != "g")
+                say("the scope of an instant is t, p or g");
         } else if (phase == "s" || phase == "f") {
             check_flow(event, track, say);
         } else {
@@ -290,7 +301,8 @@ private:
         }
         if (event["bp"].text != "e") say("an arrow ends in the slice that is open");
         if (++flow.ends != 1) say("an arrow ends twice");
-        if (flow.begins != 1 || flow.key != key || event["ts"].number < flow.begin) say("an arrow ends that has not begun");
+        if (flow.begins != 1 || flow.key != key || event["ts"].number < flow.begin)
+            say("an arrow ends that has not begun");
     }
 
     void check_end() {
@@ -307,4 +319,4 @@ private:
     bool process_named_ = false;
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

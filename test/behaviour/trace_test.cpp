@@ -11,7 +11,8 @@
 
 using namespace weft_test;
 
-// The leak checker looks for what is reachable from the stack it stands on, and where a unit calls exit() that is not main's.
+// The leak checker looks for what is reachable from the stack it stands on, and where a unit calls exit() that is not
+// main's.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
 
 namespace {
@@ -35,11 +36,12 @@ void nothing(void*) {}
 
 std::string hex(const void* address) {
     char text[32];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)));
+    std::snprintf(text, sizeof text, "0x%llx",
+                  static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)));
     return text;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Trace, AUnitIsASliceForEachTimeThatItRan) {
     File file;
@@ -80,11 +82,15 @@ TEST(Trace, AWaitIsAnArrowAndSaysWhatFor) {
     {
         Runtime runtime(traced(file));
         EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
-        weft_unit* locker = spawn("locker", [](void* raw) {
-            weft_mutex_lock(static_cast<weft_mutex*>(raw));
-            weft_mutex_unlock(static_cast<weft_mutex*>(raw));
-        }, &mutex);
-        weft_unit* listener = spawn("listener", [](void* raw) { weft_event_wait(static_cast<weft_event*>(raw), nullptr); }, &event);
+        weft_unit* locker = spawn(
+            "locker",
+            [](void* raw) {
+                weft_mutex_lock(static_cast<weft_mutex*>(raw));
+                weft_mutex_unlock(static_cast<weft_mutex*>(raw));
+            },
+            &mutex);
+        weft_unit* listener = spawn(
+            "listener", [](void* raw) { weft_event_wait(static_cast<weft_event*>(raw), nullptr); }, &event);
         weft_unit* suspends = spawn("suspends", [](void*) { weft_unit_suspend(nullptr, nullptr); });
         until([&] { return waiting_for("mutex") == 1 && waiting_for("event") == 1 && waiting_for("suspend") == 1; });
         weft_mutex_unlock(&mutex);
@@ -114,7 +120,8 @@ TEST(Trace, StealsAndSleepsAreOnTheTrackOfTheirStream) {
         Runtime runtime(settings);
         until_others_rest();
         atomic<bool> ran{false};
-        weft_unit* unit = spawn("stolen", [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, pool_of(0));
+        weft_unit* unit = spawn(
+            "stolen", [](void* flag) { static_cast<atomic<bool>*>(flag)->store(true); }, &ran, pool_of(0));
         while (!ran) std::this_thread::yield();   // this stream runs nothing else meanwhile
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
         until_others_rest();
@@ -166,8 +173,11 @@ TEST(Trace, ManyStreamsThatComeAndGoAndOsThreadsAreTracks) {
         for (int round = 0; round < 3; ++round) {
             Stream passing;
             weft_unit* units[300] = {};
-            EXPECT_EQ(weft_unit_spawn_many(nullptr, 300, [](void*) { weft_unit_yield(); }, nullptr, nullptr, units), WEFT_OK);
-            weft_unit* there = spawn("there", [](void*) { weft_sleep_until(weft_now_ns() + 1000); }, nullptr, passing.pool());
+            EXPECT_EQ(weft_unit_spawn_many(
+                          nullptr, 300, [](void*) { weft_unit_yield(); }, nullptr, nullptr, units),
+                      WEFT_OK);
+            weft_unit* there = spawn(
+                "there", [](void*) { weft_sleep_until(weft_now_ns() + 1000); }, nullptr, passing.pool());
             std::thread([] { EXPECT_EQ(weft_unit_join_free(spawn("from outside", nothing)), WEFT_OK); }).join();
             EXPECT_EQ(weft_unit_join_free(there), WEFT_OK);
             EXPECT_EQ(weft_unit_join_free_many(units, 300), WEFT_OK);
@@ -245,7 +255,8 @@ TEST(Trace, AFileThatCannotBeWrittenIsRefusedWithAReason) {
     Variable variable("WEFT_TRACE", "/no/such/folder/trace.json");
     EXPECT_EQ(weft_init(nullptr), WEFT_ENVIRONMENT);
     const std::string why = weft_error_text();
-    for (const char* part : {"/no/such/folder/trace.json", "WEFT_TRACE", "No such file"}) EXPECT_NE(why.find(part), std::string::npos) << why;
+    for (const char* part : {"/no/such/folder/trace.json", "WEFT_TRACE", "No such file"})
+        EXPECT_NE(why.find(part), std::string::npos) << why;
     EXPECT_FALSE(weft_initialized());
 }
 

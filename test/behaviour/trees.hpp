@@ -29,14 +29,17 @@ inline long leaves(const Arenas& arenas, std::uint64_t seed, int depth) {
         return 1;
     }
     const auto both = [&arenas, seed, depth] {
-        const auto sums = weft::invoke([&] { return leaves(arenas, seed * 2 + 1, depth - 1); }, [&] { return leaves(arenas, seed * 2 + 2, depth - 1); });
+        const auto sums = weft::invoke([&] { return leaves(arenas, seed * 2 + 1, depth - 1); },
+                                       [&] { return leaves(arenas, seed * 2 + 2, depth - 1); });
         return sums.first + sums.second;
     };
     switch (random.below(12)) {
     case 0: return arenas.choose(random).execute(both);
     case 1: {
         atomic<long> sum{0};
-        const auto member = [&] { failing([&] { sum.fetch_add(leaves(arenas, seed + weft::spmd_tid(), depth - 1)); }); };
+        const auto member = [&] {
+            failing([&] { sum.fetch_add(leaves(arenas, seed + weft::spmd_tid(), depth - 1)); });
+        };
         weft::spmd(2, member);
         return sum.load();
     }
@@ -58,12 +61,14 @@ inline void grow_trees(std::uint64_t seed, int depth, std::size_t streams) {
     const long all = 1L << depth;
     std::vector<std::unique_ptr<Ult>> callers;
     for (std::uint64_t i = 0; i < 4; ++i) {
-        callers.push_back(std::make_unique<Ult>([&arenas, seed, depth, all, i] {
-            EXPECT_EQ(arenas.any.execute([&] { return leaves(arenas, seed + i, depth); }), all);
-        }, nullptr, pool_of(i % streams)));
+        callers.push_back(std::make_unique<Ult>(
+            [&arenas, seed, depth, all, i] {
+                EXPECT_EQ(arenas.any.execute([&] { return leaves(arenas, seed + i, depth); }), all);
+            },
+            nullptr, pool_of(i % streams)));
     }
     EXPECT_EQ(arenas.two.execute([&] { return leaves(arenas, seed + 4, depth); }), all);   // the primary unit
     for (auto& caller : callers) EXPECT_EQ(caller->join(), WEFT_OK);
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

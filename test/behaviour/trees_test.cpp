@@ -13,4 +13,4 @@ TEST(ArenaTrees, ComeToTheNumberOfTheirLeaves) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -27,8 +27,16 @@ TEST(Unit, RunsItsBodyOnceAndIsJoined) {
 TEST(Unit, APrivatePoolIsFirstInFirstOut) {
     Runtime runtime;
     std::vector<int> order;
-    Ult a([&] { order.push_back(1); weft_unit_yield(); order.push_back(4); });
-    Ult b([&] { order.push_back(2); weft_unit_yield(); order.push_back(5); });
+    Ult a([&] {
+        order.push_back(1);
+        weft_unit_yield();
+        order.push_back(4);
+    });
+    Ult b([&] {
+        order.push_back(2);
+        weft_unit_yield();
+        order.push_back(5);
+    });
     Ult c([&] { order.push_back(3); });
     c.free();
     b.free();
@@ -77,10 +85,14 @@ TEST(Unit, ADetachedOneFreesItself) {
     Runtime runtime;
     static int runs;
     runs = 0;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++runs; }, nullptr, nullptr, nullptr), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { ++runs; }, nullptr, nullptr, nullptr),
+              WEFT_OK);
     Ult late([] { ++runs; });
     weft_unit* handle = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { ++runs; }, nullptr, nullptr, &handle), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { ++runs; }, nullptr, nullptr, &handle),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_detach(handle), WEFT_OK);
     weft_unit_yield();
     EXPECT_EQ(runs, 3);
@@ -89,17 +101,22 @@ TEST(Unit, ADetachedOneFreesItself) {
 
 TEST(UnitDeathTest, ADetachedOneThatThrowsEndsTheProcess) {
     testing::FLAGS_gtest_death_test_style = "fast";
-    EXPECT_DEATH({
-        Runtime runtime;
-        weft_ult_spawn(nullptr, [](void*) { throw std::runtime_error("nobody will know"); }, nullptr, nullptr, nullptr);
-        weft_unit_yield();
-    }, "nobody will know");
+    EXPECT_DEATH(
+        {
+            Runtime runtime;
+            weft_ult_spawn(
+                nullptr, [](void*) { throw std::runtime_error("nobody will know"); }, nullptr, nullptr, nullptr);
+            weft_unit_yield();
+        },
+        "nobody will know");
 }
 
 TEST(Unit, DetachingOneThatHasEndedFreesIt) {
     Runtime runtime;
     weft_unit* handle = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &handle), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, &handle),
+              WEFT_OK);
     ASSERT_EQ(weft_unit_join(handle), WEFT_OK);
     EXPECT_EQ(weft_unit_detach(handle), WEFT_OK);
     EXPECT_EQ(units_alive(), 1u);
@@ -189,16 +206,18 @@ TEST(Unit, KnowsItself) {
     weft_unit* self = nullptr;
     std::string name;
     weft_kind kind{};
-    Ult unit([&] {
-        self = weft_unit_self();
-        name = value_of(weft_unit_name_get, self);
-        weft_unit_kind_get(self, &kind);
-        weft_pool* mine = nullptr;
-        EXPECT_EQ(weft_unit_pool_get(self, &mine), WEFT_OK);
-        EXPECT_EQ(mine, pool_of(0));
-        EXPECT_EQ(weft_unit_name_set(self, "new"), WEFT_OK);
-        EXPECT_STREQ(value_of(weft_unit_name_get, self), "new");
-    }, &chosen);
+    Ult unit(
+        [&] {
+            self = weft_unit_self();
+            name = value_of(weft_unit_name_get, self);
+            weft_unit_kind_get(self, &kind);
+            weft_pool* mine = nullptr;
+            EXPECT_EQ(weft_unit_pool_get(self, &mine), WEFT_OK);
+            EXPECT_EQ(mine, pool_of(0));
+            EXPECT_EQ(weft_unit_name_set(self, "new"), WEFT_OK);
+            EXPECT_STREQ(value_of(weft_unit_name_get, self), "new");
+        },
+        &chosen);
     unit.join();
     EXPECT_EQ(self, unit.handle());
     EXPECT_EQ(name, "a name that is longer t");
@@ -235,15 +254,17 @@ TEST(Unit, UsesTheStackItIsGiven) {
     chosen.stack_bytes = memory.size();
     char* inside = nullptr;
     {
-        Ult unit([&] {
-            char local = 0;
-            inside = &local;
-            weft_unit_yield();
-            weft_stack_info info{};
-            info.size = sizeof info;
-            EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
-            EXPECT_EQ(info.guarded, WEFT_UNSUPPORTED);
-        }, &chosen);
+        Ult unit(
+            [&] {
+                char local = 0;
+                inside = &local;
+                weft_unit_yield();
+                weft_stack_info info{};
+                info.size = sizeof info;
+                EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
+                EXPECT_EQ(info.guarded, WEFT_UNSUPPORTED);
+            },
+            &chosen);
         EXPECT_EQ(unit.join(), WEFT_OK);
         memset(memory.data(), 0x5a, memory.size());   // the memory is the user's again
     }
@@ -251,7 +272,9 @@ TEST(Unit, UsesTheStackItIsGiven) {
     EXPECT_LT(inside, memory.data() + memory.size());
     chosen.stack_bytes = 1000;
     weft_unit* refused = nullptr;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &refused), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &chosen, &refused),
+              WEFT_INVALID);
     EXPECT_NE(std::string(weft_error_text()).find("1000"), std::string::npos) << weft_error_text();
 }
 
@@ -263,9 +286,12 @@ TEST(Unit, AStackThatIsTooSmallIsRefusedAndNotMadeLarger) {
         chosen.kind = kind;
         for (std::size_t bytes : {std::size_t{1}, std::size_t{100}, WEFT_STACK_LEAST - 1}) {
             chosen.stack_bytes = bytes;
-            EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, &unit), WEFT_INVALID);
+            EXPECT_EQ(weft_ult_spawn(
+                          nullptr, [](void*) {}, nullptr, &chosen, &unit),
+                      WEFT_INVALID);
             const std::string why = weft_error_text();
-            for (const std::string& part : {std::to_string(bytes), std::to_string(WEFT_STACK_LEAST), std::string("WEFT_STACK_BYTES")}) {
+            for (const std::string& part :
+                 {std::to_string(bytes), std::to_string(WEFT_STACK_LEAST), std::string("WEFT_STACK_BYTES")}) {
                 EXPECT_NE(why.find(part), std::string::npos) << why;
             }
         }
@@ -280,16 +306,18 @@ TEST(Unit, HasTheStackSizeItAsksFor) {
     chosen.stack_bytes = 1 << 20;
     for (weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_LSA}) {
         chosen.kind = kind;
-        Ult unit([&] {
-            weft_stack_info info{};
-            info.size = sizeof info;
-            EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
-            EXPECT_GE(info.bytes + 64 * 1024, std::size_t{1} << 20);
-            EXPECT_EQ(info.guarded, WEFT_OK);
-            volatile char deep[900 << 10];
-            deep[0] = 1;
-            EXPECT_EQ(deep[0], 1);
-        }, &chosen);
+        Ult unit(
+            [&] {
+                weft_stack_info info{};
+                info.size = sizeof info;
+                EXPECT_EQ(weft_unit_stack_get(weft_unit_self(), &info), WEFT_OK);
+                EXPECT_GE(info.bytes + 64 * 1024, std::size_t{1} << 20);
+                EXPECT_EQ(info.guarded, WEFT_OK);
+                volatile char deep[900 << 10];
+                deep[0] = 1;
+                EXPECT_EQ(deep[0], 1);
+            },
+            &chosen);
         EXPECT_EQ(unit.join(), WEFT_OK);
     }
 }
@@ -299,10 +327,12 @@ TEST(Unit, TellsHowDeepItsStackWasUsed) {
     auto chosen = options();
     chosen.measure_stack = true;
     chosen.stack_bytes = 256 << 10;
-    Ult deep([] {
-        volatile char used[100 << 10];
-        for (std::size_t i = 0; i < sizeof used; i += 512) used[i] = 1;
-    }, &chosen);
+    Ult deep(
+        [] {
+            volatile char used[100 << 10];
+            for (std::size_t i = 0; i < sizeof used; i += 512) used[i] = 1;
+        },
+        &chosen);
     Ult shallow([] {}, &chosen);
     deep.join();
     shallow.join();
@@ -336,7 +366,8 @@ TEST(Unit, SaysHowItHasEndedOnceItHas) {
     Runtime runtime;
     weft_unit* sleeper = nullptr;
     Ult returns([] {}), exits([] { weft_unit_exit(); }), throws([] { throw 1; }), sleeps([&] {
-        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &sleeper), WEFT_OK);
+        EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &sleeper),
+                  WEFT_OK);
     });
     weft_unit_outcome outcome = WEFT_OUTCOME_CANCELLED;
     for (const Ult* unit : {&returns, &exits, &throws, &sleeps}) {
@@ -361,10 +392,14 @@ TEST(Unit, IsFreedWithoutAWaitOnceItHasEnded) {
         ASSERT_EQ(weft_stream_pool_get(weft_stream_at(rank), &pool), WEFT_OK);
         weft_unit* unit = nullptr;
         atomic<bool> go{false};
-        ASSERT_EQ(weft_ult_spawn(pool, [](void* raw) {
-            while (!*static_cast<atomic<bool>*>(raw)) weft_unit_yield();
-            throw 1;
-        }, &go, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      pool,
+                      [](void* raw) {
+                          while (!*static_cast<atomic<bool>*>(raw)) weft_unit_yield();
+                          throw 1;
+                      },
+                      &go, nullptr, &unit),
+                  WEFT_OK);
         EXPECT_EQ(weft_unit_free(unit), WEFT_BUSY);
         go = true;
         weft_status status;
@@ -379,10 +414,13 @@ TEST(Unit, IsFreedWithoutAWaitOnceItHasEnded) {
 TEST(Unit, ThatHasNotReturnedIsJoinedAndKept) {
     Runtime runtime;
     weft_unit* throws = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { throw 4; }, nullptr, nullptr, &throws), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) { throw 4; }, nullptr, nullptr, &throws),
+              WEFT_OK);
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(weft_unit_join_free(throws), WEFT_NOT_RETURNED);
-        EXPECT_NE(std::string(weft_error_text()).find("an exception has ended unit"), std::string::npos) << weft_error_text();
+        EXPECT_NE(std::string(weft_error_text()).find("an exception has ended unit"), std::string::npos)
+            << weft_error_text();
     }
     ASSERT_NE(value_of(weft_unit_exception_get, throws), nullptr);
     try {
@@ -471,17 +509,23 @@ TEST(Tasklet, RunsToCompletionAndIsRefusedEverythingThatSuspends) {
     static int checked;
     checked = 0;
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) {
-        EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_KIND);
-        weft_unit* unit = nullptr;
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_join(unit), WEFT_WRONG_KIND);
-        EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
-        EXPECT_EQ(weft_unit_yield_to(other), WEFT_WRONG_KIND);
-        checked = 1;
-    }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr,
+                  [](void*) {
+                      EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_KIND);
+                      EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_WRONG_KIND);
+                      EXPECT_EQ(weft_unit_exit(), WEFT_WRONG_KIND);
+                      weft_unit* unit = nullptr;
+                      EXPECT_EQ(weft_ult_spawn(
+                                    nullptr, [](void*) {}, nullptr, nullptr, &unit),
+                                WEFT_OK);
+                      EXPECT_EQ(weft_unit_join(unit), WEFT_WRONG_KIND);
+                      EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
+                      EXPECT_EQ(weft_unit_yield_to(other), WEFT_WRONG_KIND);
+                      checked = 1;
+                  },
+                  nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
     EXPECT_EQ(checked, 1);
 }
@@ -489,14 +533,18 @@ TEST(Tasklet, RunsToCompletionAndIsRefusedEverythingThatSuspends) {
 TEST(Tasklet, AnExceptionIsKeptAsAUltsIs) {
     Runtime runtime;
     weft_unit* tasklet = nullptr;
-    ASSERT_EQ(weft_tasklet_spawn(nullptr, [](void*) { throw 7; }, nullptr, nullptr, &tasklet), WEFT_OK);
+    ASSERT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) { throw 7; }, nullptr, nullptr, &tasklet),
+              WEFT_OK);
     EXPECT_EQ(outcome_of(tasklet), WEFT_OUTCOME_EXCEPTION);
     EXPECT_NE(value_of(weft_unit_exception_get, tasklet), nullptr);
     EXPECT_EQ(end_of(tasklet), WEFT_OUTCOME_EXCEPTION);
 }
 
 TEST(Misuse, EachHasItsStatusAndLosesNothing) {
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, nullptr), WEFT_NOT_INITIALIZED);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, nullptr, nullptr),
+              WEFT_NOT_INITIALIZED);
     EXPECT_EQ(weft_unit_yield(), WEFT_WRONG_CONTEXT);
     EXPECT_EQ(weft_finalize(), WEFT_NOT_INITIALIZED);
     Runtime runtime;
@@ -507,12 +555,18 @@ TEST(Misuse, EachHasItsStatusAndLosesNothing) {
     EXPECT_EQ(weft_unit_join_free(weft_unit_self()), WEFT_WRONG_STATE);
     auto chosen = options();
     chosen.kind = static_cast<weft_kind>(99);
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_WRONG_KIND);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &chosen, nullptr),
+              WEFT_WRONG_KIND);
     chosen.kind = WEFT_KIND_LSA;
-    EXPECT_EQ(weft_tasklet_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_WRONG_KIND);
+    EXPECT_EQ(weft_tasklet_spawn(
+                  nullptr, [](void*) {}, nullptr, &chosen, nullptr),
+              WEFT_WRONG_KIND);
     chosen = options();
     chosen.size = 0;
-    EXPECT_EQ(weft_ult_spawn(nullptr, [](void*) {}, nullptr, &chosen, nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_ult_spawn(
+                  nullptr, [](void*) {}, nullptr, &chosen, nullptr),
+              WEFT_INVALID);
     Ult unit([] {});
     Ult first([&] { EXPECT_EQ(unit.join(), WEFT_OK); });
     Ult second([&] { weft_unit_join(unit.handle()); });

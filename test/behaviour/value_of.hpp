@@ -14,4 +14,4 @@ Value value_of(weft_status (*get)(Object* object, Value* value), Handle* object)
     return value;
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -16,4 +16,4 @@ private:
     const char* name_;
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -37,13 +37,20 @@ class Doing {
 public:
     Doing(As as, std::function<void()> body) : body_(std::move(body)) {
         if (as == As::thread) {
-            thread_ = std::thread([this] { body_(); done_ = true; });
+            thread_ = std::thread([this] {
+                body_();
+                done_ = true;
+            });
         } else {
-            EXPECT_EQ(weft_ult_spawn(nullptr, [](void* raw) {
-                auto* self = static_cast<Doing*>(raw);
-                self->body_();
-                self->done_ = true;
-            }, this, nullptr, &unit_), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(
+                          nullptr,
+                          [](void* raw) {
+                              auto* self = static_cast<Doing*>(raw);
+                              self->body_();
+                              self->done_ = true;
+                          },
+                          this, nullptr, &unit_),
+                      WEFT_OK);
         }
     }
     ~Doing() { join(); }
@@ -78,8 +85,8 @@ inline void let_others_wait() {
     }
 }
 
-// Calls `call` once, from one of two units that take turns, soon after the deadline: a unit that waited until then is ready by that
-// time, but has mostly not run yet, since it is behind them.
+// Calls `call` once, from one of two units that take turns, soon after the deadline: a unit that waited until then is
+// ready by that time, but has mostly not run yet, since it is behind them.
 template <class Call>
 void just_after(std::uint64_t deadline_ns, Call call) {
     bool called = false;
@@ -105,11 +112,13 @@ inline std::size_t waiting_for(const char* what) {
         const char* what;
         std::size_t found;
     } count{what, 0};
-    weft_unit_each([](const weft_unit_info* info, void* raw) {
-        auto* to = static_cast<Count*>(raw);
-        if (std::string_view(info->waits_for) == to->what) ++to->found;
-    }, &count);
+    weft_unit_each(
+        [](const weft_unit_info* info, void* raw) {
+            auto* to = static_cast<Count*>(raw);
+            if (std::string_view(info->waits_for) == to->what) ++to->found;
+        },
+        &count);
     return count.found;
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

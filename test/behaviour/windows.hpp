@@ -22,8 +22,8 @@ Of* address_of(const void* handle) {
     return reinterpret_cast<Of*>(reinterpret_cast<std::uintptr_t>(handle) & ((std::uintptr_t{1} << 48) - 1));
 }
 
-// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream `who` (null: any OS thread
-// that is no stream). What the stopped one looks at is never freed, so a Stop may end while somebody passes.
+// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream `who` (null: any OS
+// thread that is no stream). What the stopped one looks at is never freed, so a Stop may end while somebody passes.
 class Stop {
 public:
     Stop(Probe where, const void* who) : where_(where) {
@@ -73,9 +73,9 @@ inline weft_settings streams_with(std::size_t streams, weft_pool_kind pool) {
     weft_settings settings = with_streams(streams);
     settings.pool = pool;
     settings.scheduler = WEFT_SCHED_BASIC;
-    settings.spin_ns = 1;   // straight to sleep
+    settings.spin_ns = 1;                   // straight to sleep
     settings.rescue = WEFT_RESCUE_IGNORE;   // it takes who is stopped in a window for stuck
     return settings;
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

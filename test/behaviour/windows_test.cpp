@@ -1,5 +1,5 @@
-// The race windows, forced: a probe stops one side inside its window until the other has done its step. In a release build
-// there are no probes; the same scenarios run unforced, and the last test says that nothing ever stopped.
+// The race windows, forced: a probe stops one side inside its window until the other has done its step. In a release
+// build there are no probes; the same scenarios run unforced, and the last test says that nothing ever stopped.
 #include <thread>
 #include <vector>
 
@@ -55,19 +55,21 @@ weft_pool* make_pool(weft_pool_kind kind) {
     return pool;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- suspend and resume ------------------------------------------------------------------------------
 
 TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
     atomic<bool> running{false}, go{false};
-    Ult unit([&] {
-        EXPECT_EQ(weft_unit_resume(weft_unit_self()), WEFT_WRONG_STATE);
-        running = true;
-        while (!go) std::this_thread::yield();
-        EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
-    }, nullptr, pool_of(1));
+    Ult unit(
+        [&] {
+            EXPECT_EQ(weft_unit_resume(weft_unit_self()), WEFT_WRONG_STATE);
+            running = true;
+            while (!go) std::this_thread::yield();
+            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+        },
+        nullptr, pool_of(1));
     must_happen("the unit runs", [&] { return running.load(); });
     EXPECT_EQ(weft_unit_resume(unit.handle()), WEFT_WRONG_STATE);
     go = true;
@@ -76,8 +78,8 @@ TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
     EXPECT_EQ(weft_unit_resume(unit.handle()), WEFT_WRONG_STATE) << "it has ended";
 }
 
-// Whoever knows the handle may resume as soon as the unit is suspended: between the saving of its context and the call of
-// publish. The unit then runs on another stream and uses its stack, while this one has publish still before it.
+// Whoever knows the handle may resume as soon as the unit is suspended: between the saving of its context and the call
+// of publish. The unit then runs on another stream and uses its stack, while this one has publish still before it.
 TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -87,12 +89,14 @@ TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
         Drawer one(common);
         Stop stop(Probe::suspend_before_publish, one.handle());
         atomic<bool> resumed{false};
-        Ult unit([&] {
-            void (*count)(weft_unit*, void*) = [](weft_unit*, void*) { published.fetch_add(1); };
-            weft_unit_suspend(with_publish ? count : nullptr, nullptr);
-            scribble();
-            resumed = true;
-        }, nullptr, common);
+        Ult unit(
+            [&] {
+                void (*count)(weft_unit*, void*) = [](weft_unit*, void*) { published.fetch_add(1); };
+                weft_unit_suspend(with_publish ? count : nullptr, nullptr);
+                scribble();
+                resumed = true;
+            },
+            nullptr, common);
         stop.await();
         Drawer other(common);
         must_happen("it can be resumed", [&] { return weft_unit_resume(unit.handle()) == WEFT_OK; });
@@ -104,7 +108,8 @@ TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
-// A unit has its place with what it waits for before it leaves: whoever comes meanwhile waits until its context is saved.
+// A unit has its place with what it waits for before it leaves: whoever comes meanwhile waits until its context is
+// saved.
 TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -112,12 +117,14 @@ TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
         Drawer one(common);
         weft_event event = WEFT_EVENT_INIT;
         Stop leaving(Probe::suspend_before_publish, one.handle());
-        Ult unit([&] {
-            void* value = nullptr;
-            EXPECT_EQ(weft_event_wait(&event, &value), WEFT_OK);
-            scribble();
-            EXPECT_EQ(value, &event);
-        }, nullptr, common);
+        Ult unit(
+            [&] {
+                void* value = nullptr;
+                EXPECT_EQ(weft_event_wait(&event, &value), WEFT_OK);
+                scribble();
+                EXPECT_EQ(value, &event);
+            },
+            nullptr, common);
         leaving.await();
         Stop comes(Probe::word_busy, nullptr);
         atomic<bool> set{false};
@@ -145,28 +152,37 @@ TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
         atomic<int> waiting{0};
         atomic<bool> passed{false};
         Drawer one(common);
-        Ult first([&] {
-            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
-            waiting = 1;
-            EXPECT_EQ(weft_cond_wait(&changed, &mutex), WEFT_OK);
-            passed = true;
-            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
-        }, nullptr, common);
-        Ult busy([&] { while (!passed) weft_unit_yield(); }, nullptr, common);   // so that nobody looks instead of leaving
+        Ult first(
+            [&] {
+                EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+                waiting = 1;
+                EXPECT_EQ(weft_cond_wait(&changed, &mutex), WEFT_OK);
+                passed = true;
+                EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+            },
+            nullptr, common);
+        // so that nobody looks instead of leaving
+        Ult busy(
+            [&] {
+                while (!passed) weft_unit_yield();
+            },
+            nullptr, common);
         must_happen("the first waits", [&] {
             if (waiting == 0 || weft_mutex_try_lock(&mutex) != WEFT_OK) return false;
             EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
             return true;
         });
         atomic<bool> go{false};
-        Ult second([&] {
-            while (!go) weft_unit_yield();
-            EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
-            EXPECT_EQ(weft_cond_signal(&changed), WEFT_OK);
-            EXPECT_EQ(weft_cond_wait(&changed, &mutex), WEFT_OK);
-            scribble();
-            EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
-        }, nullptr, common);
+        Ult second(
+            [&] {
+                while (!go) weft_unit_yield();
+                EXPECT_EQ(weft_mutex_lock(&mutex), WEFT_OK);
+                EXPECT_EQ(weft_cond_signal(&changed), WEFT_OK);
+                EXPECT_EQ(weft_cond_wait(&changed, &mutex), WEFT_OK);
+                scribble();
+                EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
+            },
+            nullptr, common);
         Stop leaving(Probe::suspend_before_publish, one.handle());
         go = true;
         leaving.await();
@@ -196,10 +212,12 @@ TEST_F(Windows, AUnitMayBeResumedAndFreedBeforePublishReturns) {
         Stop stop(Probe::suspend_after_publish, one.handle());
         static atomic<weft_unit*> found;
         found = nullptr;
-        Ult unit([] {
-            weft_unit_suspend([](weft_unit* self, void*) { found = self; }, nullptr);
-            scribble();
-        }, nullptr, common);
+        Ult unit(
+            [] {
+                weft_unit_suspend([](weft_unit* self, void*) { found = self; }, nullptr);
+                scribble();
+            },
+            nullptr, common);
         stop.await();
         must_happen("it is published", [] { return found.load() != nullptr; });
         Drawer other(common);
@@ -218,9 +236,11 @@ TEST_F(Windows, OfManyThatResumeAtOnceOneSucceedsEachTime) {
     atomic<int> resumes{0};
     atomic<bool> over{false};
     int suspensions = 0;
-    Ult unit([&] {
-        for (; suspensions < rounds; ++suspensions) EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
-    }, nullptr, pool_of(1));
+    Ult unit(
+        [&] {
+            for (; suspensions < rounds; ++suspensions) EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+        },
+        nullptr, pool_of(1));
     std::vector<std::thread> wakers;
     for (int i = 0; i < 3; ++i) {
         wakers.emplace_back([&] {
@@ -244,18 +264,22 @@ TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     atomic<bool> over{false};
     atomic<int> early{0};
-    Ult unit([&] {
-        for (int i = 0; i < rounds; ++i) {
-            weft_unit_suspend(nullptr, nullptr);
-            atomic<bool> child_over{false};
-            Ult child([&] {
-                for (int step = 0; step < 3; ++step) std::this_thread::yield();
-                child_over = true;
-            }, nullptr, pool_of(2));
-            EXPECT_EQ(child.join(), WEFT_OK);
-            if (!child_over) early.fetch_add(1);
-        }
-    }, nullptr, pool_of(1));
+    Ult unit(
+        [&] {
+            for (int i = 0; i < rounds; ++i) {
+                weft_unit_suspend(nullptr, nullptr);
+                atomic<bool> child_over{false};
+                Ult child(
+                    [&] {
+                        for (int step = 0; step < 3; ++step) std::this_thread::yield();
+                        child_over = true;
+                    },
+                    nullptr, pool_of(2));
+                EXPECT_EQ(child.join(), WEFT_OK);
+                if (!child_over) early.fetch_add(1);
+            }
+        },
+        nullptr, pool_of(1));
     std::vector<std::thread> wakers;
     for (int i = 0; i < 2; ++i) {
         wakers.emplace_back([&] {
@@ -276,9 +300,11 @@ TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
 TEST_F(Windows, AFinishBetweenNotDoneAndTheAnnouncementIsSeen) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
     atomic<bool> go{false};
-    Ult target([&] {
-        while (!go) std::this_thread::yield();
-    }, nullptr, pool_of(1));
+    Ult target(
+        [&] {
+            while (!go) std::this_thread::yield();
+        },
+        nullptr, pool_of(1));
     Stop stop(Probe::join_before_announce, carrier(0));
     std::thread director([&] {
         stop.await();
@@ -293,9 +319,11 @@ TEST_F(Windows, AFinishBetweenNotDoneAndTheAnnouncementIsSeen) {
 TEST_F(Windows, AFinishBetweenNotDoneAndAnOsThreadsAnnouncementIsSeen) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
     atomic<bool> go{false};
-    Ult target([&] {
-        while (!go) std::this_thread::yield();
-    }, nullptr, pool_of(1));
+    Ult target(
+        [&] {
+            while (!go) std::this_thread::yield();
+        },
+        nullptr, pool_of(1));
     Stop stop(Probe::join_before_announce, nullptr);
     std::thread joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); });
     stop.await();
@@ -308,9 +336,11 @@ TEST_F(Windows, AFinishBetweenNotDoneAndAnOsThreadsAnnouncementIsSeen) {
 TEST_F(Windows, AnEndBetweenTheFirstJoinerAndASecondOneIsSeenByBoth) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
     atomic<bool> go{false};
-    Ult target([&] {
-        while (!go) std::this_thread::yield();
-    }, nullptr, pool_of(1));
+    Ult target(
+        [&] {
+            while (!go) std::this_thread::yield();
+        },
+        nullptr, pool_of(1));
     Ult first([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(0));
     must_happen("the first waits", [&] {
         weft_unit_yield();
@@ -330,9 +360,11 @@ TEST_F(Windows, OneOfSeveralJoinersMayLeaveWhileTheEndFindsThem) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
     atomic<bool> go{false};
     atomic<int> waits{0}, told{0};
-    Ult target([&] {
-        while (!go) std::this_thread::yield();
-    }, nullptr, pool_of(1));
+    Ult target(
+        [&] {
+            while (!go) std::this_thread::yield();
+        },
+        nullptr, pool_of(1));
     std::vector<std::thread> joiners;
     const std::uint64_t deadline = weft_now_ns() + 30'000'000;
     for (int place = 0; place < 3; ++place) {
@@ -374,10 +406,12 @@ TEST_F(Windows, AJoinerThatAnnouncesBeforeTheEndIsPublishedIsWoken) {
 TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     atomic<bool> running{false}, go{false};
-    Ult target([&] {
-        running = true;
-        while (!go) std::this_thread::yield();
-    }, nullptr, pool_of(1));
+    Ult target(
+        [&] {
+            running = true;
+            while (!go) std::this_thread::yield();
+        },
+        nullptr, pool_of(1));
     must_happen("the target runs", [&] { return running.load(); });
     Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(2));
     // Its announcement lies in the inbox of stream 1, which runs the target.
@@ -409,7 +443,9 @@ TEST_F(Windows, AUnitDetachedBeforeItsEndIsPublishedFreesItself) {
         Runtime runtime(streams_with(2, kind));
         Stop stop(Probe::finish_before_publish, carrier(1));
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(pool_of(1), [](void*) {}, nullptr, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      pool_of(1), [](void*) {}, nullptr, nullptr, &unit),
+                  WEFT_OK);
         stop.await();
         EXPECT_EQ(weft_unit_detach(unit), WEFT_OK);
         stop.let_go();
@@ -423,15 +459,19 @@ TEST_F(Windows, APoolIsFreedBeforeTheOneThatPushedItsLastUnitHasRung) {
         weft_pool* pool = make_pool(kind);
         Drawer drawer(pool);
         atomic<bool> go{false};
-        Ult target([&] {
-            while (!go) std::this_thread::yield();
-        }, nullptr, pool_of(1));
+        Ult target(
+            [&] {
+                while (!go) std::this_thread::yield();
+            },
+            nullptr, pool_of(1));
         Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool);
         must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
         atomic<bool> runs{false}, over{false};
-        Ult busy([&] {   // keeps the stream awake: it finds the joiner without a ring
-            for (runs = true; !over;) weft_unit_yield();
-        }, nullptr, pool);
+        Ult busy(
+            [&] {   // keeps the stream awake: it finds the joiner without a ring
+                for (runs = true; !over;) weft_unit_yield();
+            },
+            nullptr, pool);
         must_happen("the joiner's stream has announced it, and goes on", [&] { return runs.load(); });
         Stop stop(Probe::push_before_ring, carrier(1));
         go = true;   // the target ends, and pushes its joiner to the pool
@@ -459,9 +499,11 @@ TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
     std::vector<std::unique_ptr<Ult>> made;
     std::vector<weft_unit*> units;
     for (int i = 0; i < 4; ++i) {
-        made.push_back(std::make_unique<Ult>([&] {
-            while (!go) std::this_thread::yield();
-        }, nullptr, pool_of(1)));
+        made.push_back(std::make_unique<Ult>(
+            [&] {
+                while (!go) std::this_thread::yield();
+            },
+            nullptr, pool_of(1)));
         units.push_back(made.back()->handle());
     }
     Stop stop(Probe::join_before_announce, carrier(2));
@@ -479,13 +521,12 @@ namespace {
 
 // Stream 1, the only other one, sleeps, past all probes: a Stop that is made now does not catch it on its way already.
 void other_sleeps() {
-    must_happen("the other stream sleeps", [] {
-        return counter("/streams{stream#1}/count/slept") > 0 && counter("/harts/count/granted") == 1;
-    });
+    must_happen("the other stream sleeps",
+                [] { return counter("/streams{stream#1}/count/slept") > 0 && counter("/harts/count/granted") == 1; });
 }
 
-// A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its end is awaited from here: a
-// join that just misses it would write a letter to the stream that stands still.
+// A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its end is awaited from
+// here: a join that just misses it would write a letter to the stream that stands still.
 void nudge(weft_pool* pool, Stop& where) {
     Ult unit([] {}, nullptr, pool);
     must_happen("the unit that wakes the stream ends", [&] { return ended(unit); });
@@ -508,7 +549,7 @@ void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Windows, APushBetweenTheAnnouncedSleepAndTheSecondLookIsNotLost) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
@@ -538,7 +579,8 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
             pusher.await();
             sleeper.let_go();
             // Stopped before its second look it finds the unit; after it, it sleeps on until the ring.
-            if (forced && where == Probe::sleep_before_recheck) must_happen("the unit runs unrung", [&] { return ran.load(); });
+            if (forced && where == Probe::sleep_before_recheck)
+                must_happen("the unit runs unrung", [&] { return ran.load(); });
             pusher.let_go();
             outside.join();
             must_happen("the unit runs", [&] { return ran.load(); });
@@ -576,7 +618,7 @@ weft_settings stealing(std::size_t streams) {
     return settings;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenItsOwnerOvertakesAThief) {
     Runtime runtime(stealing(2));
@@ -672,8 +714,10 @@ struct Carriers {
     static inline atomic<bool> idle_go{false}, told_go{false};
 
     static void hook(Probe where) {
-        if (where == Probe::carrier_free && idle.fetch_add(1) == 0) must_happen("the idle one goes on", [] { return idle_go.load(); });
-        if (where == Probe::carrier_told && told.fetch_add(1) == 0) must_happen("the one that ends goes on", [] { return told_go.load(); });
+        if (where == Probe::carrier_free && idle.fetch_add(1) == 0)
+            must_happen("the idle one goes on", [] { return idle_go.load(); });
+        if (where == Probe::carrier_told && told.fetch_add(1) == 0)
+            must_happen("the one that ends goes on", [] { return told_go.load(); });
     }
     static void reset() {
         idle = told = 0;
@@ -682,7 +726,7 @@ struct Carriers {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Windows, TwoThatMakeRoomAtOnceEndACarrierEach) {
     if (weft_hart_limit() < MeetingPlace::most) GTEST_SKIP() << "needs a hart for each of two carriers";

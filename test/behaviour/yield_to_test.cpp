@@ -15,7 +15,7 @@ struct Track {
     void operator()(char step) { steps += step; }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(YieldTo, AReadyUnitRunsNextAndTheCallerYieldsSuspendsOrEnds) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
@@ -117,14 +117,17 @@ TEST(YieldTo, ATaskletThatIsNextIsRefused) {
 
 TEST(YieldTo, ASuspendedUnitIsResumedAndRunsNext) {
     Runtime runtime;
-    for (const Call call : {Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_YIELD>}, Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>}, Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_EXIT>}}) {
+    for (const Call call :
+         {Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_YIELD>}, Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>},
+          Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_EXIT>}}) {
         Track track;
         Bed bed;
         weft_unit* caller = nullptr;
         Ult target([&] {
             bed.sleep();
             track('t');
-            EXPECT_EQ(weft_unit_resume(caller), (call == Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>}) ? WEFT_OK : WEFT_WRONG_STATE);
+            EXPECT_EQ(weft_unit_resume(caller),
+                      (call == Call{hand_off<WEFT_TO_SUSPENDED, WEFT_BY_SUSPEND>}) ? WEFT_OK : WEFT_WRONG_STATE);
         });
         until([&] { return bed.occupied(); });
         Ult unit([&] {
@@ -182,19 +185,24 @@ TEST(YieldTo, TheUnitThatEndsMayHaveItsStackFromTheUserAndValues) {
     weft_key* key = nullptr;
     static int destroyed;
     destroyed = 0;
-    ASSERT_EQ(weft_key_create([](void*) {
-        weft_unit_yield();
-        ++destroyed;
-    }, &key), WEFT_OK);
+    ASSERT_EQ(weft_key_create(
+                  [](void*) {
+                      weft_unit_yield();
+                      ++destroyed;
+                  },
+                  &key),
+              WEFT_OK);
     auto chosen = options();
     chosen.stack = memory.data();
     chosen.stack_bytes = memory.size();
     bool ran = false;
     std::unique_ptr<Ult> target;
-    Ult unit([&] {
-        weft_local_set(key, key);
-        weft_unit_hand_off(target->handle(), WEFT_TO_READY, WEFT_BY_EXIT);
-    }, &chosen);
+    Ult unit(
+        [&] {
+            weft_local_set(key, key);
+            weft_unit_hand_off(target->handle(), WEFT_TO_READY, WEFT_BY_EXIT);
+        },
+        &chosen);
     target = std::make_unique<Ult>([&] {
         ran = true;
         EXPECT_EQ(destroyed, 1);

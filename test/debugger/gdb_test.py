@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""tools/gdb/weft.py shows where the units of parked.cpp stand: in a live process, in a core file of it, loaded by hand and by
-gdb itself. It changes nothing: the registers stay, gdb is told to refuse writes, and the program goes on and ends well.
+"""tools/gdb/weft.py shows where the units of parked.cpp stand: in a live process, in a core file of it, loaded by hand
+and by gdb itself. It changes nothing: the registers stay, gdb is told to refuse writes, and the program goes on and
+ends well.
 
     test/debugger/gdb_test.py --gdb gdb --script tools/gdb/weft.py --autoload build/release/install/weft-gdb.py \\
                               --library build/release/libweft.so.0.4.0 --program build/release/debugger_parked
@@ -57,11 +58,34 @@ def gdb(options, place, name, commands, arguments, before=(), libraries=None):
     script = place / f"{name}.py"
     script.write_text(f"COMMANDS = {commands!r}\nRESULT = {str(result)!r}\n" + IN_GDB)
     env = {**os.environ, **({"LD_LIBRARY_PATH": str(libraries)} if libraries else {})}
-    words = [options.gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set width 0", "-iex", "set confirm off",
-             "-iex", "set pagination off", *(word for line in before for word in ("-iex", line)), *arguments, "-x", str(script)]
+    words = [
+        options.gdb,
+        "-nx",
+        "-batch",
+        "-iex",
+        "set debuginfod enabled off",
+        "-iex",
+        "set width 0",
+        "-iex",
+        "set confirm off",
+        "-iex",
+        "set pagination off",
+        *(word for line in before for word in ("-iex", line)),
+        *arguments,
+        "-x",
+        str(script),
+    ]
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, timeout=100, cwd=place,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)))
+    done = subprocess.run(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=env,
+        timeout=100,
+        cwd=place,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)),
+    )
     if "ptrace: Operation not permitted" in done.stdout:
         print("SKIPPED: ptrace is not permitted here")
         sys.exit(0)
@@ -97,14 +121,22 @@ def line_of(said, name):
 
 def check_first_stop(said):
     for name, state, words in [
-            ("suspended", "suspended", "is suspended until it is resumed"), ("on_mutex", "waiting", "waits for mutex 0x[0-9a-f]+ <the_mutex>"),
-            ("on_event", "waiting", r"waits for event 0x[0-9a-f]+ <the_event> until \d+\.\d+ s"),
-            ("on_child", "waiting", r"waits for the end of unit \d+"), ("busy", "running", "on stream 1"),
-            ("unstarted", "ready", "in pool 0x[0-9a-f]+, not started"), ("hosted", "waiting", "waits for event 0x[0-9a-f]+ <the_event>")]:
+        ("suspended", "suspended", "is suspended until it is resumed"),
+        ("on_mutex", "waiting", "waits for mutex 0x[0-9a-f]+ <the_mutex>"),
+        ("on_event", "waiting", r"waits for event 0x[0-9a-f]+ <the_event> until \d+\.\d+ s"),
+        ("on_child", "waiting", r"waits for the end of unit \d+"),
+        ("busy", "running", "on stream 1"),
+        ("unstarted", "ready", "in pool 0x[0-9a-f]+, not started"),
+        ("hosted", "waiting", "waits for event 0x[0-9a-f]+ <the_event>"),
+    ]:
         line, kind = line_of(said, name), "hosted" if name == "hosted" else "lsa"
-        expect(f"{name} is {state}: {words}", re.search(rf"^\d+ +{state} +{kind} +'{name}'  {words}", line), said["units"])
+        expect(
+            f"{name} is {state}: {words}", re.search(rf"^\d+ +{state} +{kind} +'{name}'  {words}", line), said["units"]
+        )
         expect(f"{name} was spawned by spawn()", re.search(r"  spawned at spawn \(parked\.cpp:\d+\)$", line), line)
-    expect("the primary unit runs", re.search(r"^\d+ +running +full +''  on stream 0$", said["units"], re.M), said["units"])
+    expect(
+        "the primary unit runs", re.search(r"^\d+ +running +full +''  on stream 0$", said["units"], re.M), said["units"]
+    )
     expect("all are counted", "\n9 units" in said["units"], said["units"])
 
     stands(said, "suspended", ["waits_until_resumed"] * 3)
@@ -112,11 +144,21 @@ def check_first_stop(said):
     stands(said, "on_event", ["waits_for_the_event"])
     stands(said, "on_child", ["waits_for_its_child"])
     stands(said, "hosted", ["waits_as_a_thread"])
-    expect("its parked thread is told", re.search(r"hosted by thread \d+ \(LWP \d+\)", said["bt hosted"]), said["bt hosted"])
+    expect(
+        "its parked thread is told",
+        re.search(r"hosted by thread \d+ \(LWP \d+\)", said["bt hosted"]),
+        said["bt hosted"],
+    )
     stands(said, "busy", ["works"])
-    expect("its thread is named", re.search(r"runs on stream 1, thread \d+ \(LWP \d+\)", said["bt busy"]), said["bt busy"])
-    expect("one that has not started says what it will do", "it will call has_not_started (parked.cpp:" in said["bt unstarted"]
-           and "with a null argument" in said["bt unstarted"], said["bt unstarted"])
+    expect(
+        "its thread is named", re.search(r"runs on stream 1, thread \d+ \(LWP \d+\)", said["bt busy"]), said["bt busy"]
+    )
+    expect(
+        "one that has not started says what it will do",
+        "it will call has_not_started (parked.cpp:" in said["bt unstarted"]
+        and "with a null argument" in said["bt unstarted"],
+        said["bt unstarted"],
+    )
     child = next((key for key in said if key.startswith("bt lsa#")), "bt ?")
     stands(said, child[3:], ["waits_for_the_event"], "weft_context_call")
     primary = next((key for key in said if key.startswith("bt full#")), "bt ?")
@@ -125,64 +167,135 @@ def check_first_stop(said):
     lines = said["streams"].splitlines()
     expect("four streams", len(lines) == 4, said["streams"])
     for line, does in zip(lines, ["runs unit \\d+", "runs unit \\d+ 'busy'", "(?:asleep|idle)", "paused"]):
-        expect(f"a stream: {does}", re.match(rf"\d +'weft/\d'  {does}  LWP \d+ \(thread \d+\)  ran \d+  pools: 0x[0-9a-f]+ private \d+$", line),
-               said["streams"])
+        expect(
+            f"a stream: {does}",
+            re.match(rf"\d +'weft/\d'  {does}  LWP \d+ \(thread \d+\)  ran \d+  pools: 0x[0-9a-f]+ private \d+$", line),
+            said["streams"],
+        )
     expect("the pool of stream 0 has one unit", lines and lines[0].endswith("private 1"), said["streams"])
 
 
 def check_refusals(said):
-    for key, words in [("no argument", "usage: weft bt UNIT"), ("three arguments", "usage: weft bt UNIT"),
-                       ("not a unit", "there is no unit 12345"), ("nonsense", "'nonsense' is no unit"), ("option", "'long' is unknown here"),
-                       ("state", "'tired' is no state"), ("streams more", "it takes nothing")]:
+    for key, words in [
+        ("no argument", "usage: weft bt UNIT"),
+        ("three arguments", "usage: weft bt UNIT"),
+        ("not a unit", "there is no unit 12345"),
+        ("nonsense", "'nonsense' is no unit"),
+        ("option", "'long' is unknown here"),
+        ("state", "'tired' is no state"),
+        ("streams more", "it takes nothing"),
+    ]:
         expect(f"refused: {key}", said[key].startswith("error: weft: ") and words in said[key], said[key])
 
 
 LOOK = [("", "UNITS")]
-REFUSED = [("no argument", "weft bt"), ("three arguments", "weft bt 1 full 3"), ("not a unit", "weft bt 12345"),
-           ("nonsense", "weft bt nonsense"), ("option", "weft bt sleeper long"), ("state", "weft units tired"),
-           ("streams more", "weft streams 1")]
+REFUSED = [
+    ("no argument", "weft bt"),
+    ("three arguments", "weft bt 1 full 3"),
+    ("not a unit", "weft bt 12345"),
+    ("nonsense", "weft bt nonsense"),
+    ("option", "weft bt sleeper long"),
+    ("state", "weft units tired"),
+    ("streams more", "weft streams 1"),
+]
 
 
 def check_live(options, place):
     core = place / "core.gdb"
-    said = gdb(options, place, "live", [
-        ("before", "weft units"), ("break", "break everything_stands"), ("run", "run"), ("up", "up"),
-        ("keep registers", "set may-write-registers off"), ("keep memory", "set may-write-memory off"),
-        ("registers before", "thread apply all info registers"), ("frame before", "frame"), ("thread before", "thread"),
-        *LOOK, ("by expression", "weft bt sleeper"), ("full", "weft bt sleeper full"), ("suspended ones", "weft units suspended"), *REFUSED,
-        ("own numbers", "thread apply all -s print own_number"),
-        ("registers after", "thread apply all info registers"), ("frame after", "frame"), ("thread after", "thread"),
-        ("core", f"generate-core-file {core}"),
-        ("write registers", "set may-write-registers on"), ("write memory", "set may-write-memory on"),
-        ("continue", "continue"), ("second ", "UNITS"), ("end", "continue"), ("exit code", "print $_exitcode"),
-    ], [options.program], before=[f"source {options.script}", "set environment WEFT_GUARD mprotect"])
+    said = gdb(
+        options,
+        place,
+        "live",
+        [
+            ("before", "weft units"),
+            ("break", "break everything_stands"),
+            ("run", "run"),
+            ("up", "up"),
+            ("keep registers", "set may-write-registers off"),
+            ("keep memory", "set may-write-memory off"),
+            ("registers before", "thread apply all info registers"),
+            ("frame before", "frame"),
+            ("thread before", "thread"),
+            *LOOK,
+            ("by expression", "weft bt sleeper"),
+            ("full", "weft bt sleeper full"),
+            ("suspended ones", "weft units suspended"),
+            *REFUSED,
+            ("own numbers", "thread apply all -s print own_number"),
+            ("registers after", "thread apply all info registers"),
+            ("frame after", "frame"),
+            ("thread after", "thread"),
+            ("core", f"generate-core-file {core}"),
+            ("write registers", "set may-write-registers on"),
+            ("write memory", "set may-write-memory on"),
+            ("continue", "continue"),
+            ("second ", "UNITS"),
+            ("end", "continue"),
+            ("exit code", "print $_exitcode"),
+        ],
+        [options.program],
+        before=[f"source {options.script}", "set environment WEFT_GUARD mprotect"],
+    )
     expect("without a program it says so", "no program is being debugged" in said["before"], said["before"])
     check_first_stop(said)
     check_refusals(said)
     expect("an expression names a unit", said["by expression"] == said["bt suspended"], said["by expression"])
-    expect("full shows locals", re.search(r"^ +\w+ = ", said["full"], re.M) and frames(said["full"]) == frames(said["bt suspended"]), said["full"])
-    expect("one state alone", "'suspended'" in said["suspended ones"] and "\n1 unit suspended" in said["suspended ones"]
-           and "busy" not in said["suspended ones"], said["suspended ones"])
+    expect(
+        "full shows locals",
+        re.search(r"^ +\w+ = ", said["full"], re.M) and frames(said["full"]) == frames(said["bt suspended"]),
+        said["full"],
+    )
+    expect(
+        "one state alone",
+        "'suspended'" in said["suspended ones"]
+        and "\n1 unit suspended" in said["suspended ones"]
+        and "busy" not in said["suspended ones"],
+        said["suspended ones"],
+    )
     host = re.search(r"hosted by thread (\d+)", said["bt hosted"])
     own = dict(re.findall(r"^Thread (\d+) .*\n\$\d+ = (\d+)$", said["own numbers"], re.M))
-    expect("a hosted unit's thread-local variables are its thread's", host and [thread for thread in own if own[thread] == "42"] == [host[1]], said["own numbers"])
+    expect(
+        "a hosted unit's thread-local variables are its thread's",
+        host and [thread for thread in own if own[thread] == "42"] == [host[1]],
+        said["own numbers"],
+    )
     for what in ("registers", "frame", "thread"):
-        expect(f"{what}: as before", len(said[f"{what} before"]) > 20 and said[f"{what} before"] == said[f"{what} after"],
-               said[f"{what} before"] + said[f"{what} after"])
+        expect(
+            f"{what}: as before",
+            len(said[f"{what} before"]) > 20 and said[f"{what} before"] == said[f"{what} after"],
+            said[f"{what} before"] + said[f"{what} after"],
+        )
 
-    second = collections.defaultdict(str, {key.removeprefix("second "): text for key, text in said.items() if key.startswith("second ")})
+    second = collections.defaultdict(
+        str, {key.removeprefix("second "): text for key, text in said.items() if key.startswith("second ")}
+    )
     primary = next((key for key in second if key.startswith("bt full#")), "bt ?")
     stands(second, primary[3:], ["weft_unit_join_free"] if "weft_unit_join_free" in second[primary] else [], "main")
-    expect("the primary unit waits", re.search(r"^\d+ +waiting +full +''  waits for the end of unit \d+$", second["units"], re.M), second["units"])
+    expect(
+        "the primary unit waits",
+        re.search(r"^\d+ +waiting +full +''  waits for the end of unit \d+$", second["units"], re.M),
+        second["units"],
+    )
     tasklet = next((second[key] for key in second if key.startswith("bt tasklet#")), "")
-    expect("a tasklet's frames, and not its stream's", "everything_stands" in frames(tasklet)[:1] and "frames of the stream" in tasklet
-           and "scheduler_main" not in tasklet, tasklet)
+    expect(
+        "a tasklet's frames, and not its stream's",
+        "everything_stands" in frames(tasklet)[:1]
+        and "frames of the stream" in tasklet
+        and "scheduler_main" not in tasklet,
+        tasklet,
+    )
     expect("one that has ended", "has ended" in second["bt unstarted"], second["bt unstarted"])
-    expect("the program ends well", said["exit code"].strip().endswith("= 0") and "11 came back" in said["all"], said["exit code"] + said["all"])
+    expect(
+        "the program ends well",
+        said["exit code"].strip().endswith("= 0") and "11 came back" in said["all"],
+        said["exit code"] + said["all"],
+    )
 
     # The same picture from the core file, but for what gdb calls the threads.
     expect("a core file", core.exists(), said["core"])
-    dead = gdb(options, place, "dead", [*LOOK, *REFUSED], [options.program, str(core)], before=[f"source {options.script}"])
+    dead = gdb(
+        options, place, "dead", [*LOOK, *REFUSED], [options.program, str(core)], before=[f"source {options.script}"]
+    )
     check_first_stop(dead)
     check_refusals(dead)
     expect("the core file shows what the process showed", dead["units"] == said["units"], dead["units"])
@@ -200,27 +313,73 @@ def check_autoload(options, place):
     shutil.copy(options.autoload, folder / f"{library.name}-gdb.py")
     to_there = [("break", "break everything_stands"), ("run", "run")]
     core = place / "core.guards"
-    said = gdb(options, place, "autoload", [*to_there, *LOOK, ("core", f"generate-core-file {core}"), ("die", "signal SIGABRT")],
-               [options.program],
-               before=[f"add-auto-load-safe-path {place / 'prefix'}"], libraries=folder)
+    said = gdb(
+        options,
+        place,
+        "autoload",
+        [*to_there, *LOOK, ("core", f"generate-core-file {core}"), ("die", "signal SIGABRT")],
+        [options.program],
+        before=[f"add-auto-load-safe-path {place / 'prefix'}"],
+        libraries=folder,
+    )
     check_first_stop(said)
     # Where the guards are such that gdb's core file has no stacks, and perhaps no units, it is told.
-    dead = gdb(options, place, "guards", LOOK, [options.program, str(core)], before=[f"source {options.script}"], libraries=folder)
+    dead = gdb(
+        options,
+        place,
+        "guards",
+        LOOK,
+        [options.program, str(core)],
+        before=[f"source {options.script}"],
+        libraries=folder,
+    )
     if "zeros where the units were" not in dead["units"]:
         expect("units from a core file with guards", dead["units"] == said["units"], dead["units"])
-        expect("its stacks, or a word", re.search("its stack cannot be read here|waits_for_the_mutex", dead["bt on_mutex"]), dead["bt on_mutex"])
+        expect(
+            "its stacks, or a word",
+            re.search("its stack cannot be read here|waits_for_the_mutex", dead["bt on_mutex"]),
+            dead["bt on_mutex"],
+        )
 
     # The kernel's own core file, of the process that aborted, has all; where it lies only a plain core_pattern tells.
     written = [path for path in place.glob("core*") if path.name not in ("core.gdb", "core.guards")]
     for path in written:
-        check_first_stop(gdb(options, place, "aborted", LOOK, [options.program, str(path)], before=[f"source {options.script}"], libraries=folder))
+        check_first_stop(
+            gdb(
+                options,
+                place,
+                "aborted",
+                LOOK,
+                [options.program, str(path)],
+                before=[f"source {options.script}"],
+                libraries=folder,
+            )
+        )
     print(f"core files of the kernel's own: {len(written)}")
 
     subprocess.run([options.strip, "--strip-debug", folder / library.name], check=True)
-    bare = gdb(options, place, "bare", [*to_there, ("units", "weft units")], [options.program],
-               before=[f"source {options.script}"], libraries=folder)
-    expect("without debug information it says so", bare["units"].startswith("error: weft: libweft has no debug information"), bare["units"])
-    none = gdb(options, place, "none", [("start", "starti"), ("units", "weft units")], ["/bin/true"], before=[f"source {options.script}"])
+    bare = gdb(
+        options,
+        place,
+        "bare",
+        [*to_there, ("units", "weft units")],
+        [options.program],
+        before=[f"source {options.script}"],
+        libraries=folder,
+    )
+    expect(
+        "without debug information it says so",
+        bare["units"].startswith("error: weft: libweft has no debug information"),
+        bare["units"],
+    )
+    none = gdb(
+        options,
+        place,
+        "none",
+        [("start", "starti"), ("units", "weft units")],
+        ["/bin/true"],
+        before=[f"source {options.script}"],
+    )
     expect("without Weft it says so", none["units"].startswith("error: weft: this program has no Weft"), none["units"])
 
 

@@ -1,4 +1,5 @@
-// A program whose units stand in functions that gdb_test.py knows by name: it stops them with a debugger, looks, and lets it end.
+// A program whose units stand in functions that gdb_test.py knows by name: it stops them with a debugger, looks, and
+// lets it end.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -44,12 +45,16 @@ void must(weft_status status) {
 }
 [[gnu::noinline]] void waits_for_its_child() {
     weft_unit* child = nullptr;
-    must(weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &child));
+    must(weft_ult_spawn(
+        nullptr, [](void*) {}, nullptr, nullptr, &child));
     must(weft_unit_join_free(child));   // it leaves its stack as the spare one
-    must(weft_ult_spawn(nullptr, [](void*) {
-        must(weft_event_set(&child_is_there, nullptr));
-        waits_for_the_event();
-    }, nullptr, nullptr, &child));
+    must(weft_ult_spawn(
+        nullptr,
+        [](void*) {
+            must(weft_event_set(&child_is_there, nullptr));
+            waits_for_the_event();
+        },
+        nullptr, nullptr, &child));
     must(weft_unit_join_free(child));   // nothing else is ready: the child is called on that
     came_back.fetch_add(1);
 }
@@ -72,7 +77,8 @@ bool has_slept(std::size_t rank) {
     return times != 0;
 }
 
-void spawn(const char* name, void (*body)(void*), weft_unit** unit, weft_pool* pool = nullptr, weft_kind kind = WEFT_KIND_DEFAULT) {
+void spawn(const char* name, void (*body)(void*), weft_unit** unit, weft_pool* pool = nullptr,
+           weft_kind kind = WEFT_KIND_DEFAULT) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.name = name;
@@ -91,19 +97,26 @@ int main() {
     must(weft_stream_suspend(weft_stream_at(3)));
 
     weft_unit* units[6] = {};
-    spawn("suspended", [](void*) { waits_until_resumed(2); }, &units[0]);
-    spawn("on_mutex", [](void*) { waits_for_the_mutex(); }, &units[1]);
-    spawn("on_event", [](void*) { waits_for_the_event(); }, &units[2]);
-    spawn("hosted", [](void*) { waits_as_a_thread(); }, &units[5], nullptr, WEFT_KIND_HOSTED);
+    spawn(
+        "suspended", [](void*) { waits_until_resumed(2); }, &units[0]);
+    spawn(
+        "on_mutex", [](void*) { waits_for_the_mutex(); }, &units[1]);
+    spawn(
+        "on_event", [](void*) { waits_for_the_event(); }, &units[2]);
+    spawn(
+        "hosted", [](void*) { waits_as_a_thread(); }, &units[5], nullptr, WEFT_KIND_HOSTED);
     for (int i = 0; i < 4; ++i) must(weft_unit_yield());
-    spawn("on_child", [](void*) { waits_for_its_child(); }, &units[3]);
+    spawn(
+        "on_child", [](void*) { waits_for_its_child(); }, &units[3]);
     must(weft_event_wait(&child_is_there, nullptr));
     weft_pool* other = nullptr;
     must(weft_stream_pool_get(weft_stream_at(1), &other));
-    spawn("busy", [](void*) { works(); }, &busy, other);
+    spawn(
+        "busy", [](void*) { works(); }, &busy, other);
     while (!is_busy) must(weft_unit_yield());
     char cpus[1024];
-    must(weft_stream_binding_get(weft_stream_at(3), cpus, sizeof cpus));   // which waits until its OS thread has started
+    // which waits until its OS thread has started
+    must(weft_stream_binding_get(weft_stream_at(3), cpus, sizeof cpus));
     weft_hart_use use{};
     use.size = sizeof use;
     do must(weft_hart_use_get(&use));
@@ -113,7 +126,13 @@ int main() {
 
     // A tasklet that is the next to run; the primary unit is suspended meanwhile.
     weft_unit* tasklet = nullptr;
-    must(weft_tasklet_spawn(nullptr, [](void*) { everything_stands(2); came_back.fetch_add(1); }, nullptr, nullptr, &tasklet));
+    must(weft_tasklet_spawn(
+        nullptr,
+        [](void*) {
+            everything_stands(2);
+            came_back.fetch_add(1);
+        },
+        nullptr, nullptr, &tasklet));
     must(weft_unit_join_free(tasklet));
 
     go_on = true;

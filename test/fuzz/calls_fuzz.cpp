@@ -1,6 +1,7 @@
-// Calls of the C interface, legal and illegal, from three OS threads and the units that they spawn. An input is how the runtime is to be
-// and a program of calls for each of the three; what a unit does is a piece of the same bytes. Each call must come to a status that its
-// header names, nobody may wait for ever, and in the end nothing is left: units, OS threads, descriptors, bindings.
+// Calls of the C interface, legal and illegal, from three OS threads and the units that they spawn. An input is how the
+// runtime is to be and a program of calls for each of the three; what a unit does is a piece of the same bytes. Each
+// call must come to a status that its header names, nobody may wait for ever, and in the end nothing is left: units, OS
+// threads, descriptors, bindings.
 #include <dirent.h>
 #include <sched.h>
 
@@ -29,8 +30,8 @@ void show_unit(const weft_unit_info* info, void*) {
     weft_unit_pool_get(info->unit, &pool);
     weft_pool_kind_get(pool, &kind);
     weft_pool_length_get(pool, &length);
-    std::fprintf(stderr, "unit %llu belongs to pool %p of kind %d and length %zu\n", static_cast<unsigned long long>(info->id),
-                 static_cast<void*>(pool), static_cast<int>(kind), length);
+    std::fprintf(stderr, "unit %llu belongs to pool %p of kind %d and length %zu\n",
+                 static_cast<unsigned long long>(info->id), static_cast<void*>(pool), static_cast<int>(kind), length);
 }
 
 [[noreturn]] void give_up() {
@@ -64,9 +65,11 @@ void look_after(World& world) {
             for (std::size_t i = 0; i < count; ++i) {
                 const Actor* actor = world.actors[i].load();
                 weft_unit* unit = actor == nullptr ? nullptr : actor->parked;
-                if (unit != nullptr) expect(weft_unit_resume(unit), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_unit_resume");
+                if (unit != nullptr)
+                    expect(weft_unit_resume(unit), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_unit_resume");
             }
-            for (weft_stream* stream : world.pausable) expect(weft_stream_resume(stream), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_stream_resume");
+            for (weft_stream* stream : world.pausable)
+                expect(weft_stream_resume(stream), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_stream_resume");
         }
         if (std::chrono::steady_clock::now() > end) give_up();
         std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -74,14 +77,16 @@ void look_after(World& world) {
 }
 
 weft_settings settings_of(Input& input) {
-    constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING};
+    constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_PRIVATE,  WEFT_POOL_SHARED,  WEFT_POOL_DEQUE,
+                                        WEFT_POOL_LIFO,    WEFT_POOL_PRIORITY, WEFT_POOL_BLOCKING};
     weft_settings settings{};
     settings.size = sizeof settings;
     settings.streams = 1 + input.below(3);
     settings.stack_bytes = 256 << 10;   // the calls that print need some
     settings.pool = pools[input.below(std::size(pools))];
     const std::uint8_t more = input.byte();
-    constexpr weft_kind kinds[] = {WEFT_KIND_LSA, WEFT_KIND_FULL, WEFT_KIND_AUTO, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO, WEFT_KIND_DEFAULT};
+    constexpr weft_kind kinds[] = {WEFT_KIND_LSA, WEFT_KIND_FULL, WEFT_KIND_AUTO, WEFT_KIND_ROC,
+                                   WEFT_KIND_SS,  WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_DEFAULT};
     settings.kind = kinds[(more & 1) + (more >> 4 & 6)];
     settings.timing = (more & 2) != 0;
     settings.guard = (more & 4) != 0 ? WEFT_GUARD_CANARY : WEFT_GUARD_AUTO;
@@ -97,10 +102,12 @@ void set_up(World& world, const weft_settings& settings) {
         expect(weft_pool_create(kind, &world.pools.emplace_back()), bit(WEFT_OK), "weft_pool_create");
     }
     const weft_pool_ops ops = world.own_pool.ops(settings.own_stacks);
-    expect(weft_pool_create_user(&ops, &world.own_pool, &world.pools.emplace_back()), bit(WEFT_OK), "weft_pool_create_user");
+    expect(weft_pool_create_user(&ops, &world.own_pool, &world.pools.emplace_back()), bit(WEFT_OK),
+           "weft_pool_create_user");
     weft_stream_options options{};
     options.size = sizeof options;
-    expect(weft_sched_create(WEFT_SCHED_BASIC, world.pools.data(), world.pools.size(), &options.sched), bit(WEFT_OK), "weft_sched_create");
+    expect(weft_sched_create(WEFT_SCHED_BASIC, world.pools.data(), world.pools.size(), &options.sched), bit(WEFT_OK),
+           "weft_sched_create");
     weft_stream* last = nullptr;
     expect(weft_stream_create(&options, &last), bit(WEFT_OK), "weft_stream_create");
     for (std::size_t rank = 1; rank < settings.streams; ++rank) world.streams.push_back(weft_stream_at(rank));
@@ -126,7 +133,8 @@ void spawn_common(World& world, Input& input) {
         body->pin();
     }
     // Spawned together: the first may name the second.
-    expect(weft_unit_spawn_many(world.pools[input.below(2)], 2, unit_body, reinterpret_cast<void* const*>(bodies), nullptr, world.common.data()),
+    expect(weft_unit_spawn_many(world.pools[input.below(2)], 2, unit_body, reinterpret_cast<void* const*>(bodies),
+                                nullptr, world.common.data()),
            bit(WEFT_OK), "weft_unit_spawn_many");
 }
 
@@ -156,7 +164,8 @@ public:
         streams_.push_back(stream);
     }
     void free() {
-        for (weft_stream* stream : streams_) expect(weft_stream_join_free(stream), bit(WEFT_OK), "weft_stream_join_free");
+        for (weft_stream* stream : streams_)
+            expect(weft_stream_join_free(stream), bit(WEFT_OK), "weft_stream_join_free");
     }
 
 private:
@@ -231,14 +240,15 @@ bool soon_holds(Condition condition) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Input input(data, size);
     World world{Input(data, size)};
     nowhere();   // opened once
     expect(weft_unit_yield(), bit(WEFT_WRONG_CONTEXT), "weft_unit_yield without a runtime");
-    expect(weft_ult_spawn(nullptr, unit_body, nullptr, nullptr, nullptr), bit(WEFT_NOT_INITIALIZED), "weft_ult_spawn without a runtime");
+    expect(weft_ult_spawn(nullptr, unit_body, nullptr, nullptr, nullptr), bit(WEFT_NOT_INITIALIZED),
+           "weft_ult_spawn without a runtime");
     const std::size_t threads = entries("/proc/self/task"), descriptors = entries("/proc/self/fd");
     cpu_set_t cpus, now;
     sched_getaffinity(0, sizeof cpus, &cpus);

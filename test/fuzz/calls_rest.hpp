@@ -1,4 +1,5 @@
-// Calls about streams, pools, schedulers, time, and the runtime itself; and those with nothing where something is required.
+// Calls about streams, pools, schedulers, time, and the runtime itself; and those with nothing where something is
+// required.
 #pragma once
 
 #include "test/fuzz/calls_sync.hpp"
@@ -20,7 +21,8 @@ inline void pausable(World& world, weft_stream* stream, bool now) {
 inline void free_stream(Actor& actor) {
     if (actor.stream == nullptr) return;
     pausable(actor.world, actor.stream, false);
-    const weft_status status = expect(weft_stream_join_free(actor.stream), bits({WEFT_OK, WEFT_WRONG_CONTEXT}), "weft_stream_join_free");
+    const weft_status status =
+        expect(weft_stream_join_free(actor.stream), bits({WEFT_OK, WEFT_WRONG_CONTEXT}), "weft_stream_join_free");
     if (status == WEFT_OK) actor.stream = nullptr;
     else pausable(actor.world, actor.stream, true);
 }
@@ -35,14 +37,16 @@ inline void replace_sched(Actor& actor) {
     for (weft_pool* pool : actor.world.pools) {
         if (pool != pools[0] && count < 8) pools[count++] = pool;
     }
-    constexpr weft_sched_kind kinds[] = {WEFT_SCHED_BASIC, WEFT_SCHED_RANDOM_STEAL, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_PRIORITY};
+    constexpr weft_sched_kind kinds[] = {WEFT_SCHED_BASIC, WEFT_SCHED_RANDOM_STEAL, WEFT_SCHED_BASIC_WAIT,
+                                         WEFT_SCHED_PRIORITY};
     weft_sched* sched = nullptr;
     expect(weft_sched_create(kinds[program.below(4)], pools, count, &sched), bit(WEFT_OK), "weft_sched_create");
     std::size_t found = 0;
     expect(weft_sched_pool_count_get(sched, &found), bit(WEFT_OK), "weft_sched_pool_count_get");
     expect(weft_sched_pool_get(sched, 0, &pools[0]), bit(WEFT_OK), "weft_sched_pool_get");
     check(found == count, "a scheduler has its pools");
-    const weft_status status = expect(weft_stream_sched_set(stream, sched), bits({WEFT_OK, WEFT_BUSY}), "weft_stream_sched_set");
+    const weft_status status =
+        expect(weft_stream_sched_set(stream, sched), bits({WEFT_OK, WEFT_BUSY}), "weft_stream_sched_set");
     if (status != WEFT_OK) expect(weft_sched_free(sched), bit(WEFT_OK), "weft_sched_free");
 }
 
@@ -62,27 +66,35 @@ inline void use_stream(Actor& actor) {
         break;
     }
     case 1:
-        expect(weft_stream_suspend(stream), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_WRONG_CONTEXT}), "weft_stream_suspend");
+        expect(weft_stream_suspend(stream),
+               invalid != 0 ? invalid : bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_WRONG_CONTEXT}), "weft_stream_suspend");
         break;
-    case 2: expect(weft_stream_resume(stream), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_stream_resume"); break;
+    case 2:
+        expect(weft_stream_resume(stream), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_WRONG_STATE}),
+               "weft_stream_resume");
+        break;
     case 3: replace_sched(actor); break;
     case 4: {
-        const weft_status status = weft_stream_post(stream, [](void* noise) { static_cast<std::atomic<int>*>(noise)->fetch_add(1); },
-                                                    &actor.world.noise);
-        check(invalid != 0 ? status == WEFT_INVALID : status == WEFT_OK || status == WEFT_BUSY, "weft_stream_post", weft_status_name(status));
+        const weft_status status = weft_stream_post(
+            stream, [](void* noise) { static_cast<std::atomic<int>*>(noise)->fetch_add(1); }, &actor.world.noise);
+        check(invalid != 0 ? status == WEFT_INVALID : status == WEFT_OK || status == WEFT_BUSY, "weft_stream_post",
+              weft_status_name(status));
         break;
     }
     case 5: {
         const std::string cpus = program.below(2) == 0 ? std::string("0") : program.text(',');
-        expect(weft_stream_bind_cpus(stream, cpus.c_str()), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_INVALID}), "weft_stream_bind_cpus");
+        expect(weft_stream_bind_cpus(stream, cpus.c_str()), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_INVALID}),
+               "weft_stream_bind_cpus");
         if (invalid == 0) expect(weft_stream_unbind(stream), bit(WEFT_OK), "weft_stream_unbind");
         break;
     }
-    case 6: expect(weft_stream_join_free(weft_stream_at(0)), bit(WEFT_WRONG_CONTEXT), "weft_stream_join_free of stream 0"); break;
+    case 6:
+        expect(weft_stream_join_free(weft_stream_at(0)), bit(WEFT_WRONG_CONTEXT), "weft_stream_join_free of stream 0");
+        break;
     case 7: {
         char text[64];
-        expect(weft_stream_binding_get(stream, text, program.below(sizeof text)), invalid != 0 ? invalid : bits({WEFT_OK, WEFT_INVALID}),
-               "weft_stream_binding_get");
+        expect(weft_stream_binding_get(stream, text, program.below(sizeof text)),
+               invalid != 0 ? invalid : bits({WEFT_OK, WEFT_INVALID}), "weft_stream_binding_get");
         break;
     }
     default: {
@@ -117,14 +129,17 @@ inline void put_back(Actor& actor, weft_pool* from, weft_unit* unit, weft_pool* 
         expect(status, bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_WRONG_CONTEXT}), "weft_pool_push");
         if (status == WEFT_OK) return;
     }
-    expect(weft_pool_push_with(from, unit, 256 + actor.program.byte()), bit(WEFT_OK), "weft_pool_push_with to where it was");
+    expect(weft_pool_push_with(from, unit, 256 + actor.program.byte()), bit(WEFT_OK),
+           "weft_pool_push_with to where it was");
 }
 
 inline void use_pool(Actor& actor) {
     Input& program = actor.program;
     weft_pool* from = some_pool(actor);
     const bool of_stream = from == nullptr;
-    if (of_stream) expect(weft_stream_pool_get(weft_stream_at(program.below(2)), &from), bits({WEFT_OK, WEFT_INVALID}), "weft_stream_pool_get");
+    if (of_stream)
+        expect(weft_stream_pool_get(weft_stream_at(program.below(2)), &from), bits({WEFT_OK, WEFT_INVALID}),
+               "weft_stream_pool_get");
     if (from == nullptr) return;
     weft_pool* to = some_pool(actor);
     const unsigned legal = of_stream ? bits({WEFT_OK, WEFT_WRONG_CONTEXT}) : bit(WEFT_OK);
@@ -146,15 +161,18 @@ inline void use_pool(Actor& actor) {
         break;
     }
     case 3: {
-        const unsigned here = actor.who == Who::thread ? 0 : bit(WEFT_WRONG_CONTEXT);   // who cannot wait in a stream's place
-        expect(weft_pool_pop_wait_until(from, weft_now_ns() + program.below(2) * 50'000u, &unit), legal | here, "weft_pool_pop_wait_until");
+        // who cannot wait in a stream's place
+        const unsigned here = actor.who == Who::thread ? 0 : bit(WEFT_WRONG_CONTEXT);
+        expect(weft_pool_pop_wait_until(from, weft_now_ns() + program.below(2) * 50'000u, &unit), legal | here,
+               "weft_pool_pop_wait_until");
         if (unit != nullptr) put_back(actor, from, unit, to);
         break;
     }
     case 4: {
         weft_unit* named = some_unit(actor);
         const weft_status status = weft_pool_remove(from, named);
-        expect(status, named == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_UNSUPPORTED}), "weft_pool_remove");
+        expect(status, named == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE, WEFT_UNSUPPORTED}),
+               "weft_pool_remove");
         if (status == WEFT_OK) put_back(actor, from, named, to);
         break;
     }
@@ -173,7 +191,8 @@ inline void use_pool(Actor& actor) {
 // A pool by itself; and one that a scheduler draws from which runs as a unit, until nothing belongs to it any more.
 inline void make_pools(Actor& actor) {
     Input& program = actor.program;
-    constexpr weft_pool_kind kinds[] = {WEFT_POOL_SHARED, WEFT_POOL_LIFO, WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE, WEFT_POOL_BLOCKING, WEFT_POOL_PRIVATE, WEFT_POOL_USER, WEFT_POOL_DEFAULT};
+    constexpr weft_pool_kind kinds[] = {WEFT_POOL_SHARED,   WEFT_POOL_LIFO,    WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE,
+                                        WEFT_POOL_BLOCKING, WEFT_POOL_PRIVATE, WEFT_POOL_USER,     WEFT_POOL_DEFAULT};
     weft_pool_options options{};
     options.size = sizeof options;
     options.kind = kinds[program.below(std::size(kinds))];
@@ -183,13 +202,15 @@ inline void make_pools(Actor& actor) {
     expect(status, bits({WEFT_OK, WEFT_INVALID}), "weft_pool_create_with");
     if (status != WEFT_OK) return;
     weft_sched* sched = nullptr;
-    expect(weft_sched_create(program.below(2) == 0 ? WEFT_SCHED_BASIC : WEFT_SCHED_RANDOM_STEAL, &pool, 1, &sched), bit(WEFT_OK),
-           "weft_sched_create");
+    expect(weft_sched_create(program.below(2) == 0 ? WEFT_SCHED_BASIC : WEFT_SCHED_RANDOM_STEAL, &pool, 1, &sched),
+           bit(WEFT_OK), "weft_sched_create");
     expect(weft_pool_free(pool), bit(WEFT_BUSY), "weft_pool_free of a pool that a scheduler has");
     const std::size_t slot = program.below(Actor::slots);
-    const bool any = options.kind != WEFT_POOL_PRIVATE && options.kind != WEFT_POOL_DEQUE && options.kind != WEFT_POOL_DEFAULT;
+    const bool any =
+        options.kind != WEFT_POOL_PRIVATE && options.kind != WEFT_POOL_DEQUE && options.kind != WEFT_POOL_DEFAULT;
     Actor* body = nullptr;
-    if (any && program.below(2) != 0 && actor.units[slot] == nullptr) body = actor.world.recruit(actor.world.piece(program), Who::ult);
+    if (any && program.below(2) != 0 && actor.units[slot] == nullptr)
+        body = actor.world.recruit(actor.world.piece(program), Who::ult);
     if (body == nullptr) {
         expect(weft_sched_free(sched), bit(WEFT_OK), "weft_sched_free");
         expect(weft_pool_free(pool), bit(WEFT_OK), "weft_pool_free");
@@ -202,7 +223,8 @@ inline void make_pools(Actor& actor) {
     actor.bodies[slot] = body;
     expect(weft_ult_spawn(pool, unit_body, body, nullptr, &actor.units[slot]), bit(WEFT_OK), "weft_ult_spawn");
     weft_sched_push_options turn{sizeof(weft_sched_push_options), program.below(3)};
-    expect(weft_sched_push(sched, actor.world.pools[program.below(2)], &turn, nullptr), bit(WEFT_OK), "weft_sched_push");
+    expect(weft_sched_push(sched, actor.world.pools[program.below(2)], &turn, nullptr), bit(WEFT_OK),
+           "weft_sched_push");
 }
 
 inline void use_time(Actor& actor) {
@@ -212,7 +234,8 @@ inline void use_time(Actor& actor) {
     case 0: expect(weft_sleep_until(soon(program)), waits(actor), "weft_sleep_until"); break;
     case 1: {
         const std::uint64_t due = soon(program);
-        expect(weft_timer_start(&actor.timer, count, &actor.world.noise, due), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_timer_start");
+        expect(weft_timer_start(&actor.timer, count, &actor.world.noise, due), bits({WEFT_OK, WEFT_WRONG_STATE}),
+               "weft_timer_start");
         break;
     }
     case 2: expect(weft_timer_cancel(&actor.timer), bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_timer_cancel"); break;
@@ -221,8 +244,9 @@ inline void use_time(Actor& actor) {
         weft_poller_hint hint{};
         hint.size = sizeof hint;
         hint.only_when_ready = program.below(8) == 0;   // of what? there is no descriptor
-        const weft_status status = weft_poller_register([](void* noise) { return static_cast<std::atomic<int>*>(noise)->fetch_add(1) % 2 == 0; },
-                                                   &actor.world.noise, &hint, &actor.poller);
+        const weft_status status = weft_poller_register(
+            [](void* noise) { return static_cast<std::atomic<int>*>(noise)->fetch_add(1) % 2 == 0; },
+            &actor.world.noise, &hint, &actor.poller);
         expect(status, bit(hint.only_when_ready ? WEFT_INVALID : WEFT_OK), "weft_poller_register");
         break;
     }
@@ -235,7 +259,8 @@ inline void use_time(Actor& actor) {
     }
 }
 
-// Calls from the stream's stack, or from a thread that is kept for blocking: a few of the same actor's, with other rights.
+// Calls from the stream's stack, or from a thread that is kept for blocking: a few of the same actor's, with other
+// rights.
 inline void call_elsewhere(Actor& actor) {
     if (actor.depth > 0) return;
     const bool blocking = actor.program.below(2) == 0;
@@ -259,7 +284,9 @@ inline void call_elsewhere(Actor& actor) {
 inline void use_key(Actor& actor) {
     Input& program = actor.program;
     if (actor.key == nullptr) {
-        expect(weft_key_create(program.below(2) == 0 ? nullptr : +[](void*) {}, &actor.key), bit(WEFT_OK), "weft_key_create");
+        expect(weft_key_create(
+                   program.below(2) == 0 ? nullptr : +[](void*) {}, &actor.key),
+               bit(WEFT_OK), "weft_key_create");
     }
     const unsigned legal = bit(weft_unit_self() == nullptr ? WEFT_WRONG_CONTEXT : WEFT_OK);
     expect(weft_local_set(actor.key, &actor), legal, "weft_local_set");
@@ -274,7 +301,8 @@ inline void use_runtime(Actor& actor) {
     switch (program.below(8)) {
     case 0: {
         const bool here = weft_stream_self() != nullptr;
-        const weft_status status = expect(weft_init(nullptr), bit(here ? WEFT_OK : WEFT_WRONG_CONTEXT), "weft_init within");
+        const weft_status status =
+            expect(weft_init(nullptr), bit(here ? WEFT_OK : WEFT_WRONG_CONTEXT), "weft_init within");
         if (status == WEFT_OK) expect(weft_finalize(), bit(WEFT_OK), "weft_finalize within");
         break;
     }
@@ -283,7 +311,8 @@ inline void use_runtime(Actor& actor) {
     case 3: expect(weft_units_print(nowhere()), bit(WEFT_OK), "weft_units_print"); break;
     case 4: {
         std::uint64_t value = 0;
-        const std::string name = program.below(2) == 0 ? std::string("/units{stream#1}/count/created") : program.text('\n');
+        const std::string name =
+            program.below(2) == 0 ? std::string("/units{stream#1}/count/created") : program.text('\n');
         expect(weft_counter_read(name.c_str(), &value), bits({WEFT_OK, WEFT_INVALID}), "weft_counter_read");
         break;
     }
@@ -303,8 +332,8 @@ inline void use_runtime(Actor& actor) {
     }
     default: {
         std::size_t alive = 0;
-        expect(weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive), bit(WEFT_OK),
-               "weft_unit_each");
+        expect(weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive),
+               bit(WEFT_OK), "weft_unit_each");
         check(alive >= 1, "the primary unit lives");
     }
     }
@@ -419,4 +448,4 @@ inline void step(Actor& actor) {
     }
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -78,13 +78,16 @@ inline weft_unit_options some_options(Actor& actor, bool later) {
 inline unsigned spawns(const Actor& actor, const weft_unit_options& options, bool tasklet, const weft_pool* pool) {
     if (options.priority < WEFT_PRIORITY_LEAST || options.priority > WEFT_PRIORITY_MOST) return bit(WEFT_INVALID);
     if (tasklet && options.kind != WEFT_KIND_DEFAULT && options.kind != WEFT_KIND_TASKLET) return bit(WEFT_WRONG_KIND);
-    const bool rtc = !tasklet && options.kind == WEFT_KIND_RTC, sc = options.kind == WEFT_KIND_SC, ss = options.kind == WEFT_KIND_SS;
+    const bool rtc = !tasklet && options.kind == WEFT_KIND_RTC, sc = options.kind == WEFT_KIND_SC,
+               ss = options.kind == WEFT_KIND_SS;
     if ((rtc || sc) && options.measure_stack) return bit(WEFT_UNSUPPORTED);
     if ((rtc || sc || ss) && options.child_first) return bit(WEFT_UNSUPPORTED);
     if (!tasklet && options.child_first && !actor.suspends()) return bit(WEFT_WRONG_CONTEXT);
-    const unsigned under_a_stateful_scheduler = sc || ss || options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0;   // or the pool has no order of priorities
+    // or the pool has no order of priorities
+    const unsigned under_a_stateful_scheduler = sc || ss || options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0;
     if (options.stream != nullptr && pool != nullptr) return bit(WEFT_INVALID) | under_a_stateful_scheduler;
-    if (!tasklet && options.bound && options.child_first) return bits({WEFT_OK, WEFT_INVALID}) | (options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0);
+    if (!tasklet && options.bound && options.child_first)
+        return bits({WEFT_OK, WEFT_INVALID}) | (options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0);
     return bit(WEFT_OK) | under_a_stateful_scheduler;
 }
 
@@ -113,7 +116,8 @@ inline void spawn_one(Actor& actor, bool tasklet) {
     const weft_status status = tasklet ? weft_tasklet_spawn(pool, unit_body, body, given, handle)
                                        : weft_ult_spawn(pool, unit_body, body, given, handle);
     if (status != WEFT_OK) body->ended.store(true);
-    expect(status, given == nullptr ? bit(WEFT_OK) : spawns(actor, options, tasklet, pool), "weft_ult_spawn or weft_tasklet_spawn");
+    expect(status, given == nullptr ? bit(WEFT_OK) : spawns(actor, options, tasklet, pool),
+           "weft_ult_spawn or weft_tasklet_spawn");
 }
 
 inline void spawn_several(Actor& actor) {
@@ -184,7 +188,8 @@ inline void join_own(Actor& actor) {
     case 3: expect(weft_unit_join_many(actor.units.data(), Actor::slots), joins(actor), "weft_unit_join_many"); break;
     case 4: {
         weft_unit* const last = unit;
-        const weft_status status = expect(weft_unit_join_free_many(actor.units.data(), Actor::slots), joins(actor), "weft_unit_join_free_many");
+        const weft_status status = expect(weft_unit_join_free_many(actor.units.data(), Actor::slots), joins(actor),
+                                          "weft_unit_join_free_many");
         if (weft_unit_joined(status)) {
             for (weft_unit*& kept : actor.units) {
                 check(status == WEFT_NOT_RETURNED || kept == nullptr, "the handles are null");
@@ -286,22 +291,30 @@ inline void ask(Actor& actor) {
             if (actor.units[slot] == unit) actor.bodies[slot]->pin();
         }
     }
-    const unsigned asked = unit == nullptr ? bit(WEFT_INVALID)
-                                           : bits({WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE, WEFT_UNSUPPORTED});
+    const unsigned asked =
+        unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE, WEFT_UNSUPPORTED});
     switch (what) {
-    case 0: expect(weft_unit_cancel(unit), unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_unit_cancel"); break;
+    case 0:
+        expect(weft_unit_cancel(unit), unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE}),
+               "weft_unit_cancel");
+        break;
     case 1:
     case 2: {
         weft_pool* pool = some_pool(actor);
-        expect(weft_unit_migrate_to_pool(unit, pool), pool == nullptr ? bit(WEFT_INVALID) : asked, "weft_unit_migrate_to_pool");
+        expect(weft_unit_migrate_to_pool(unit, pool), pool == nullptr ? bit(WEFT_INVALID) : asked,
+               "weft_unit_migrate_to_pool");
         break;
     }
     case 3: {
         weft_stream* stream = some_stream(actor);
-        expect(weft_unit_migrate_to_stream(unit, stream), stream == nullptr ? bit(WEFT_INVALID) : asked, "weft_unit_migrate_to_stream");
+        expect(weft_unit_migrate_to_stream(unit, stream), stream == nullptr ? bit(WEFT_INVALID) : asked,
+               "weft_unit_migrate_to_stream");
         break;
     }
-    case 4: expect(weft_unit_resume(unit), unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_unit_resume"); break;
+    case 4:
+        expect(weft_unit_resume(unit), unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE}),
+               "weft_unit_resume");
+        break;
     case 5: {
         const unsigned legal = unit == nullptr ? bit(WEFT_INVALID) : bits({WEFT_OK, WEFT_WRONG_STATE});
         expect(weft_unit_migratable_set(unit, program.below(2) != 0), legal, "weft_unit_migratable_set");
@@ -310,7 +323,11 @@ inline void ask(Actor& actor) {
     case 6: {
         const int priority = static_cast<int>(program.below(18)) - 9;
         const bool legal = unit != nullptr && priority >= WEFT_PRIORITY_LEAST && priority <= WEFT_PRIORITY_MOST;
-        expect(weft_unit_priority_set(unit, priority), !legal ? bit(WEFT_INVALID) : priority == 0 ? bit(WEFT_OK) : bits({WEFT_OK, WEFT_UNSUPPORTED}), "weft_unit_priority_set");
+        expect(weft_unit_priority_set(unit, priority),
+               !legal          ? bit(WEFT_INVALID)
+               : priority == 0 ? bit(WEFT_OK)
+                               : bits({WEFT_OK, WEFT_UNSUPPORTED}),
+               "weft_unit_priority_set");
         break;
     }
     case 7: {
@@ -345,7 +362,8 @@ inline void question(Actor& actor) {
     void* data = nullptr;
     expect(weft_unit_data_get(unit, &data), legal, "weft_unit_data_get");
     check(data == nullptr || data == &actor.world, "data are what was given");
-    check((weft_unit_self_kind() == WEFT_KIND_TASKLET) == (actor.who == Who::tasklet), "a tasklet knows that it is one");
+    check((weft_unit_self_kind() == WEFT_KIND_TASKLET) == (actor.who == Who::tasklet),
+          "a tasklet knows that it is one");
     std::uint64_t id = 0;
     expect(weft_unit_id_get(unit, &id), legal, "weft_unit_id_get");
     check((id == 0) == (unit == nullptr), "a unit has a number");
@@ -359,9 +377,9 @@ inline void question(Actor& actor) {
     if (unit == weft_unit_self()) check(state == WEFT_UNIT_RUNNING, "who asks runs");
 }
 
-// A handle of a unit that was freed stops the process in a checked build. So a child of the process calls, which has nothing but the
-// calling thread: the assertion is the first that the call does, before any lock. To make it jump out of here instead would leave
-// open whether the process stops. A fork takes milliseconds, so an input has one.
+// A handle of a unit that was freed stops the process in a checked build. So a child of the process calls, which has
+// nothing but the calling thread: the assertion is the first that the call does, before any lock. To make it jump out
+// of here instead would leave open whether the process stops. A fork takes milliseconds, so an input has one.
 inline void use_stale(Actor& actor) {
     if (actor.stale == nullptr || actor.world.forks.fetch_sub(1) <= 0) return;
     const std::uint32_t what = actor.program.below(5);
@@ -395,4 +413,4 @@ inline void use_stale(Actor& actor) {
     else check(WTERMSIG(status) == SIGSEGV, "if its memory is there still", said);
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

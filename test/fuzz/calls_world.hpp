@@ -1,8 +1,9 @@
-// The stage of calls_fuzz: a runtime with some pools, streams and objects that all may use, actors that each run a program of calls, and
-// a janitor that sees to it that nobody waits for ever.
+// The stage of calls_fuzz: a runtime with some pools, streams and objects that all may use, actors that each run a
+// program of calls, and a janitor that sees to it that nobody waits for ever.
 //
-// Only what has a documented outcome is called. So a handle has one owner, the actor in whose slot it lies; what all may use lives
-// until all have ended; waits have deadlines or end by the janitor. When an actor has ended, who knows that cleans up after it.
+// Only what has a documented outcome is called. So a handle has one owner, the actor in whose slot it lies; what all
+// may use lives until all have ended; waits have deadlines or end by the janitor. When an actor has ended, who knows
+// that cleans up after it.
 #pragma once
 
 #include <unistd.h>
@@ -41,12 +42,12 @@ struct Actor {
     Who who;
     std::atomic<Fate> fate{Fate::open};
     std::atomic<bool> ended{false};
-    weft_unit* parked = nullptr;               // the janitor resumes it; under World::lock
+    weft_unit* parked = nullptr;   // the janitor resumes it; under World::lock
 
     // What the actor owns.
     std::array<weft_unit*, slots> units{};
-    std::array<Actor*, slots> bodies{};        // of those units
-    weft_unit* stale = nullptr;                // a handle of a unit that was freed
+    std::array<Actor*, slots> bodies{};   // of those units
+    weft_unit* stale = nullptr;           // a handle of a unit that was freed
     weft_stream* stream = nullptr;
     weft_key* key = nullptr;
     weft_future* future = nullptr;
@@ -58,10 +59,10 @@ struct Actor {
     weft_event event{};
     weft_rwlock rwlock{};
     weft_barrier barrier{};
-    std::array<unsigned, 2> locked{};          // how often it holds the mutexes of all
+    std::array<unsigned, 2> locked{};   // how often it holds the mutexes of all
     std::array<bool, 2> reads{}, writes{};
     bool barrier_made = false;
-    int depth = 0;                             // of callbacks
+    int depth = 0;   // of callbacks
 
     bool pin() {
         Fate found = Fate::open;
@@ -124,12 +125,12 @@ struct World {
     }
     World(const World&) = delete;
 
-    Input text;                                  // all of the input; units run pieces of it
-    std::vector<weft_pool*> pools;               // drawn from by the last stream, until the end
-    std::vector<weft_stream*> streams;           // stream 0 is not among them
-    std::vector<weft_unit*> common;              // units that all may use and nobody frees
+    Input text;                          // all of the input; units run pieces of it
+    std::vector<weft_pool*> pools;       // drawn from by the last stream, until the end
+    std::vector<weft_stream*> streams;   // stream 0 is not among them
+    std::vector<weft_unit*> common;      // units that all may use and nobody frees
     OwnPool own_pool;
-    weft_key* key = nullptr;                     // its destructor says that a unit ends
+    weft_key* key = nullptr;   // its destructor says that a unit ends
     weft_future* future = nullptr;
     weft_channel* channel = nullptr;
     std::array<weft_mutex, 2> mutexes{};
@@ -140,18 +141,18 @@ struct World {
     weft_latch latch{};
     weft_barrier barrier{};
     std::array<weft_rwlock, 2> rwlocks{};
-    std::atomic<int> steps{400};                 // calls that may still be made
-    std::atomic<int> noise{0};                   // what callbacks count
-    std::atomic<int> given{0}, released{0};      // data of units
+    std::atomic<int> steps{400};              // calls that may still be made
+    std::atomic<int> noise{0};                // what callbacks count
+    std::atomic<int> given{0}, released{0};   // data of units
     std::atomic<bool> over{false};
     std::atomic<int> forks{1};
 
     static constexpr std::size_t most_actors = 72;
     std::array<std::atomic<Actor*>, most_actors> actors{};   // in the order in which they came
     std::atomic<std::size_t> recruited{0};
-    std::mutex lock;                             // never held over a switch
-    std::vector<weft_stream*> pausable;          // under lock
-    std::vector<weft_pool*> left;                // under lock: to be freed at the end
+    std::mutex lock;                      // never held over a switch
+    std::vector<weft_stream*> pausable;   // under lock
+    std::vector<weft_pool*> left;         // under lock: to be freed at the end
 
     // Null: there are enough.
     Actor* recruit(Input program, Who who) {
@@ -215,7 +216,8 @@ void step(Actor& actor);
 
 // The calls of one actor, until its program or everybody's share is used up.
 inline void act(Actor& actor) {
-    for (int calls = 0; calls < 40 && !actor.program.empty() && actor.world.steps.fetch_sub(1) > 0; ++calls) step(actor);
+    for (int calls = 0; calls < 40 && !actor.program.empty() && actor.world.steps.fetch_sub(1) > 0; ++calls)
+        step(actor);
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -1,5 +1,6 @@
-// CPU quotas: whatever the kernel's files hold, the answer is a number of harts of at least 1, or that there is no limit. An input is
-// the process's cgroups, its mounts, and the files of the few directories that the mounts may lead to, each ended by a byte 0xff.
+// CPU quotas: whatever the kernel's files hold, the answer is a number of harts of at least 1, or that there is no
+// limit. An input is the process's cgroups, its mounts, and the files of the few directories that the mounts may lead
+// to, each ended by a byte 0xff.
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +14,9 @@ using namespace weft_test;
 
 namespace {
 
-const char* const quota_files[] = {"/cpu.max", "/cpu.cfs_quota_us", "/cpu.cfs_period_us", "/a/cpu.max", "/a/cpu.cfs_quota_us",
-                                   "/a/cpu.cfs_period_us", "/a/b/cpu.max", "/c d/cpu.max"};
+const char* const quota_files[] = {"/cpu.max",     "/cpu.cfs_quota_us",   "/cpu.cfs_period_us",
+                                   "/a/cpu.max",   "/a/cpu.cfs_quota_us", "/a/cpu.cfs_period_us",
+                                   "/a/b/cpu.max", "/c d/cpu.max"};
 
 // A folder for the life of the process. The directories exist in it once and for all.
 class Folder {
@@ -23,7 +25,9 @@ public:
         for (const char* part : {"/m", "/m/a", "/m/a/b", "/m/c d"}) mkdir((path_ + part).c_str(), 0700);
     }
     ~Folder() {
-        nftw(path_.c_str(), [](const char* path, const struct stat*, int, FTW*) { return std::remove(path); }, 8, FTW_DEPTH | FTW_PHYS);
+        nftw(
+            path_.c_str(), [](const char* path, const struct stat*, int, FTW*) { return std::remove(path); }, 8,
+            FTW_DEPTH | FTW_PHYS);
     }
     Folder(const Folder&) = delete;
 
@@ -46,14 +50,15 @@ public:
 private:
     static std::string make() {
         const char* memory = "/dev/shm";
-        std::string path = (access(memory, W_OK) == 0 ? std::string(memory) : std::string("/tmp")) + "/weft_cgroup_XXXXXX";
+        std::string path =
+            (access(memory, W_OK) == 0 ? std::string(memory) : std::string("/tmp")) + "/weft_cgroup_XXXXXX";
         check(mkdtemp(path.data()) != nullptr, "a folder can be made", path);
         return path;
     }
     std::string path_;
 };
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const Folder folder;
@@ -68,9 +73,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t harts = weft::hart::quota_harts(files);
     check(harts >= 1, "there is a hart at least");
     check(harts == weft::hart::no_limit || limited, "a limit comes from a file");
-    check(harts == weft::hart::no_limit || harts <= 999'999'999'999'999'999, "a limit is a number that the files can hold");
+    check(harts == weft::hart::no_limit || harts <= 999'999'999'999'999'999,
+          "a limit is a number that the files can hold");
     check(weft::hart::quota_harts(files) == harts, "the same files say the same");
     weft::hart::Limit limit(files);
-    check(limit.get() >= 1 && limit.get() <= weft::hart::process_cpus().count(), "the limit is one of the process's CPUs, or more");
+    check(limit.get() >= 1 && limit.get() <= weft::hart::process_cpus().count(),
+          "the limit is one of the process's CPUs, or more");
     return 0;
 }

@@ -1,5 +1,5 @@
-// CPU sets as the kernel writes them: what is taken means what it says, and comes back from its own text; what is refused
-// changes nothing.
+// CPU sets as the kernel writes them: what is taken means what it says, and comes back from its own text; what is
+// refused changes nothing.
 #include "os/cpuset.hpp"
 
 #include "test/fuzz/fuzz.hpp"
@@ -9,7 +9,8 @@ using weft::os::CpuSet;
 
 namespace {
 
-// The grammar by itself, as slow as it is plain: numbers below the limit, ranges that do not fall, commas, one newline at the end.
+// The grammar by itself, as slow as it is plain: numbers below the limit, ranges that do not fall, commas, one newline
+// at the end.
 bool plainly(std::string text, CpuSet& cpus) {
     if (!text.empty() && text.back() == '\n') text.pop_back();
     text += ',';
@@ -47,7 +48,8 @@ void check_text(const std::string& text) {
     const std::string written = read.text();
     CpuSet again;
     check(again.parse(written.c_str()) && again == read, "a text comes back as the set that it was made of", written);
-    check(!read.empty() && read.has(read.at(0)) && read.at(read.count()) == CpuSet::limit, "the set counts its CPUs", written);
+    check(!read.empty() && read.has(read.at(0)) && read.at(read.count()) == CpuSet::limit, "the set counts its CPUs",
+          written);
     check(read.within(read) && (read & before).within(before), "a part lies within the whole", written);
 }
 
@@ -64,7 +66,7 @@ void check_set(Input input) {
     check(read == made, "a set comes back from its text", written);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Input input(data, size);

@@ -1,5 +1,6 @@
-// The settings: whatever the environment and the program say, the answer is WEFT_OK and legal values, or a refusal that names
-// the variable, its value and what would be legal. An input is a choice of variables with their texts, and a weft_settings.
+// The settings: whatever the environment and the program say, the answer is WEFT_OK and legal values, or a refusal that
+// names the variable, its value and what would be legal. An input is a choice of variables with their texts, and a
+// weft_settings.
 #include <unistd.h>
 
 #include <cstring>
@@ -14,9 +15,18 @@ using namespace weft_test;
 
 namespace {
 
-const char* const variables[] = {"WEFT_STREAMS", "WEFT_STACK_BYTES", "WEFT_GUARD_BYTES", "WEFT_GUARD", "WEFT_KIND", "WEFT_POOL",
-                                 "WEFT_SCHEDULER", "WEFT_SCHEDULER_STACK_BYTES", "WEFT_IDLE_MEMORY_BYTES", "WEFT_SPIN_NS",
-                                 "WEFT_TIMING", "WEFT_COUNTERS"};
+const char* const variables[] = {"WEFT_STREAMS",
+                                 "WEFT_STACK_BYTES",
+                                 "WEFT_GUARD_BYTES",
+                                 "WEFT_GUARD",
+                                 "WEFT_KIND",
+                                 "WEFT_POOL",
+                                 "WEFT_SCHEDULER",
+                                 "WEFT_SCHEDULER_STACK_BYTES",
+                                 "WEFT_IDLE_MEMORY_BYTES",
+                                 "WEFT_SPIN_NS",
+                                 "WEFT_TIMING",
+                                 "WEFT_COUNTERS"};
 
 // What weft_environment_print shows of one variable as legal.
 std::string legal_values(const std::string& variable) {
@@ -71,7 +81,8 @@ void check_refused(const std::string& why, const std::string& said) {
     check(value != nullptr, "what is refused is set", why);
     check(contains(why, "'" + std::string(value).substr(0, 32)), "the value is named", why);
     const std::string legal = legal_values(variable);
-    check(why.size() >= legal.size() && why.compare(why.size() - legal.size(), legal.size(), legal) == 0, "what is legal is said", why);
+    check(why.size() >= legal.size() && why.compare(why.size() - legal.size(), legal.size(), legal) == 0,
+          "what is legal is said", why);
 }
 
 void check_limits(const weft_settings& now, const char* counters) {
@@ -82,11 +93,15 @@ void check_limits(const weft_settings& now, const char* counters) {
     check(now.guard >= WEFT_GUARD_AUTO && now.guard <= WEFT_GUARD_NONE, "WEFT_GUARD");
     check(now.kind >= WEFT_KIND_FULL && now.kind <= WEFT_KIND_HOSTED, "WEFT_KIND");
     check(now.pool >= WEFT_POOL_DEFAULT && now.pool <= WEFT_POOL_BLOCKING && now.pool != WEFT_POOL_USER, "WEFT_POOL");
-    check(now.scheduler >= WEFT_SCHED_DEFAULT && now.scheduler <= WEFT_SCHED_PRIORITY && now.scheduler != WEFT_SCHED_USER, "WEFT_SCHEDULER");
-    check(now.scheduler_stack_bytes >= 32768 && now.scheduler_stack_bytes <= std::size_t{1} << 30, "WEFT_SCHEDULER_STACK_BYTES");
+    check(
+        now.scheduler >= WEFT_SCHED_DEFAULT && now.scheduler <= WEFT_SCHED_PRIORITY && now.scheduler != WEFT_SCHED_USER,
+        "WEFT_SCHEDULER");
+    check(now.scheduler_stack_bytes >= 32768 && now.scheduler_stack_bytes <= std::size_t{1} << 30,
+          "WEFT_SCHEDULER_STACK_BYTES");
     check(now.idle_memory_bytes >= 1 && now.idle_memory_bytes <= std::size_t{1} << 40, "WEFT_IDLE_MEMORY_BYTES");
     check(now.spin_ns >= 1 && now.spin_ns <= 1000000000, "WEFT_SPIN_NS");
-    check(counters == nullptr || std::strcmp(counters, "stderr") == 0 || *counters == '/' || *counters == '.', "WEFT_COUNTERS");
+    check(counters == nullptr || std::strcmp(counters, "stderr") == 0 || *counters == '/' || *counters == '.',
+          "WEFT_COUNTERS");
 }
 
 // What a program asks: any numbers, and a size of its own, of an older header perhaps.
@@ -113,7 +128,7 @@ bool ask(Input& input, weft_settings& asked) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Input input(data, size);
@@ -139,7 +154,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case WEFT_INVALID:
         check(asks, "only what was asked can be out of range", why);
         check(said.empty(), "the program is told, and nobody else", said);
-        check(contains(why, "legal are: ") || contains(why, "set it to sizeof(weft_settings)"), "the remedy is named", why);
+        check(contains(why, "legal are: ") || contains(why, "set it to sizeof(weft_settings)"), "the remedy is named",
+              why);
         break;
     default: check(false, "there is no other outcome", weft_status_name(status));
     }

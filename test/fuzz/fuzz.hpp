@@ -63,4 +63,4 @@ private:
     const std::uint8_t* end_;
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Runs hostile_workload where little is to be had: what comes of it is a status or takes longer, never a hang, a crash, or a leak.
+"""Runs hostile_workload where little is to be had: what comes of it is a status or takes longer, never a hang, a crash,
+or a leak.
 
     test/hostile/hostile.py quick|full --program build/debug/hostile_workload [--sanitized]
 
-The conditions are limits of the kernel's (address space, processes, descriptors), one CPU, half a CPU by a cgroup, signals that hold up
-the OS threads for 50 ms each, eight times as many streams as CPUs, and pairs of these. A run that takes longer than its time is a hang: its
-OS threads are shown and it is killed. What this machine does not let us do is skipped with a word. Each condition that takes something
-away must have been noticed by one of its runs, or it has shown nothing.
+The conditions are limits of the kernel's (address space, processes, descriptors), one CPU, half a CPU by a cgroup,
+signals that hold up the OS threads for 50 ms each, eight times as many streams as CPUs, and pairs of these. A run that
+takes longer than its time is a hang: its OS threads are shown and it is killed. What this machine does not let us do is
+skipped with a word. Each condition that takes something away must have been noticed by one of its runs, or it has shown
+nothing.
 """
 import argparse
 import collections
@@ -35,14 +37,29 @@ class Skip(Exception):
 
 # ---- one run ---------------------------------------------------------------------------------------------
 
+
 def threads_of(process):
     """What each OS thread of a process that hangs does, as far as it can be seen."""
     shown = []
     gdb = shutil.which("gdb")
     if gdb:
         try:
-            said = subprocess.run([gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", str(process), "-ex",
-                                   "thread apply all bt 12"], capture_output=True, text=True, timeout=30)
+            said = subprocess.run(
+                [
+                    gdb,
+                    "-nx",
+                    "-batch",
+                    "-iex",
+                    "set debuginfod enabled off",
+                    "-p",
+                    str(process),
+                    "-ex",
+                    "thread apply all bt 12",
+                ],
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
             return said.stdout
         except subprocess.TimeoutExpired:
             pass
@@ -58,14 +75,21 @@ def threads_of(process):
 
 
 def run(program, arguments, prepare=None, seconds=30, leaks=True):
-    """Runs the workload; `prepare` is called in the new process before it begins. `leaks`: the sanitizer may look for them."""
+    """Runs the workload; `prepare` is called in the new process before it begins. `leaks`: the sanitizer may look for
+    them."""
     begun = time.monotonic()
     with tempfile.TemporaryFile("w+") as out:
         try:
-            process = subprocess.Popen([program, *map(str, arguments)], stdout=out, stderr=subprocess.STDOUT, preexec_fn=prepare,
-                                       env={**os.environ, "ASAN_OPTIONS": f"detect_leaks={int(leaks)}"}, close_fds=True)
+            process = subprocess.Popen(
+                [program, *map(str, arguments)],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                preexec_fn=prepare,
+                env={**os.environ, "ASAN_OPTIONS": f"detect_leaks={int(leaks)}"},
+                close_fds=True,
+            )
         except (OSError, subprocess.SubprocessError) as error:
-            return Run(True, 0, 1, f"could not be started: {error}", 0)   # the limit is below the start-up
+            return Run(True, 0, 1, f"could not be started: {error}", 0)  # the limit is below the start-up
         hung = ""
         try:
             process.wait(seconds)
@@ -76,7 +100,7 @@ def run(program, arguments, prepare=None, seconds=30, leaks=True):
         out.seek(0)
         said = out.read()
     if process.returncode == 127 and "loading shared libraries" in said:
-        return Run(True, 0, 1, said, 0)     # below the start-up as well
+        return Run(True, 0, 1, said, 0)  # below the start-up as well
     found = LINE.search(said)
     took = time.monotonic() - begun
     if hung or process.returncode != 0:
@@ -87,7 +111,9 @@ def run(program, arguments, prepare=None, seconds=30, leaks=True):
     return Run(True, began, memory + system, said.strip(), took)
 
 
-# ---- the conditions: each a list of (name, what is done in the new process, arguments, whether something must be refused) ----
+# ---- the conditions ----
+# Each a list of (name, what is done in the new process, arguments, whether something must be refused).
+
 
 def limit(which, value):
     return lambda: resource.setrlimit(which, (value, value))
@@ -104,8 +130,14 @@ def start_size(program):
 def address_space(program, steps, streams=2):
     """From just above what it has when it starts, each step 2 MiB more."""
     base = start_size(program) + MiB
-    return [(f"{(base + step * 2 * MiB) // MiB} MiB of address space", limit(resource.RLIMIT_AS, base + step * 2 * MiB), [8, streams])
-            for step in steps]
+    return [
+        (
+            f"{(base + step * 2 * MiB) // MiB} MiB of address space",
+            limit(resource.RLIMIT_AS, base + step * 2 * MiB),
+            [8, streams],
+        )
+        for step in steps
+    ]
 
 
 def as_nobody(value):
@@ -115,6 +147,7 @@ def as_nobody(value):
             os.setgroups([])
             os.setgid(UNPRIVILEGED)
             os.setuid(UNPRIVILEGED)
+
     return prepare
 
 
@@ -163,7 +196,7 @@ class HalfACpu:
             try:
                 return self.path.rmdir()
             except OSError:
-                time.sleep(0.02)    # the last process is on its way out
+                time.sleep(0.02)  # the last process is on its way out
 
     def enter(self):
         self.tasks.write_text(str(os.getpid()))
@@ -173,6 +206,7 @@ def both(*steps):
     def prepare():
         for step in steps:
             step()
+
     return prepare
 
 
@@ -185,8 +219,10 @@ def conditions(program, full, sanitized):
 
     def half(runs):
         with cpu:
-            yield from ((name, both(cpu.enter, prepare), arguments) if prepare else (name, cpu.enter, arguments)
-                        for name, prepare, arguments in runs)
+            yield from (
+                (name, both(cpu.enter, prepare), arguments) if prepare else (name, cpu.enter, arguments)
+                for name, prepare, arguments in runs
+            )
 
     steps = range(0, 40) if full else [0, 8, 16, 40]
     found = [
@@ -207,17 +243,27 @@ def conditions(program, full, sanitized):
     def squeezed(prepare, streams, *more):
         """The same in a little address space, where there is a limit to it."""
         spaces = [size + 12 * MiB, size + 40 * MiB] if not sanitized else [None]
-        return [("" if space is None else f"{space // MiB} MiB",
-                 both(*([limit(resource.RLIMIT_AS, space)] if space else []), *([prepare] if prepare else [])), [8, streams, *more])
-                for space in spaces]
+        return [
+            (
+                "" if space is None else f"{space // MiB} MiB",
+                both(*([limit(resource.RLIMIT_AS, space)] if space else []), *([prepare] if prepare else [])),
+                [8, streams, *more],
+            )
+            for space in spaces
+        ]
 
     found += [
         ("one CPU, 8 times as many streams", lambda: [("", one_cpu, [8, 8])], False),
         ("one CPU, OS threads are held up", lambda: [("", one_cpu, [60, 3, "storm"])], False),
         ("half a CPU, 8 streams for each CPU", lambda: half([("", None, [8, many])]), False),
         ("half a CPU, OS threads are held up", lambda: half([("", None, [60, 2, "storm"])]), False),
-        ("few OS threads, one CPU", lambda: [(name, both(one_cpu, prepare), arguments)
-                                             for name, prepare, arguments in processes(program, [2, 4])], True),
+        (
+            "few OS threads, one CPU",
+            lambda: [
+                (name, both(one_cpu, prepare), arguments) for name, prepare, arguments in processes(program, [2, 4])
+            ],
+            True,
+        ),
         ("8 streams for each CPU, OS threads are held up", lambda: [("", None, [20, many, "storm"])], False),
     ]
     if not sanitized:
@@ -226,8 +272,14 @@ def conditions(program, full, sanitized):
             ("little address space, one CPU", lambda: squeezed(one_cpu, 2), True),
             ("little address space, few descriptors", lambda: squeezed(limit(resource.RLIMIT_NOFILE, 6), 2), True),
             ("little address space, 8 streams for each CPU", lambda: squeezed(None, many), True),
-            ("little address space, few OS threads", lambda: [(name, both(limit(resource.RLIMIT_AS, size + 40 * MiB), prepare), arguments)
-                                                              for name, prepare, arguments in processes(program, [3])], True),
+            (
+                "little address space, few OS threads",
+                lambda: [
+                    (name, both(limit(resource.RLIMIT_AS, size + 40 * MiB), prepare), arguments)
+                    for name, prepare, arguments in processes(program, [3])
+                ],
+                True,
+            ),
         ]
     return found
 
@@ -266,8 +318,11 @@ def main():
                 wrong.append("nothing was refused: the limit was not felt")
             if not complete and not wrong:
                 wrong.append("no run began")
-            print(f"{name}: {count} runs, {complete} of them began, {refused} refusals, {time.monotonic() - begun:.1f} s"
-                  + (", FAILED" if wrong else ""), flush=True)
+            print(
+                f"{name}: {count} runs, {complete} of them began, {refused} refusals, {time.monotonic() - begun:.1f} s"
+                + (", FAILED" if wrong else ""),
+                flush=True,
+            )
             for what in wrong:
                 print(what, flush=True)
             failed += bool(wrong)

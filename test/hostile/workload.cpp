@@ -1,6 +1,7 @@
-// What hostile.py runs under conditions that let calls fail or come late: rounds of starting the runtime, using all of it, and stopping it.
-// A status that says that a resource has run out is taken as an answer; whatever has been made by then is cleaned up. At the end nothing
-// may be left: units, stacks, OS threads, descriptors, mappings. Its own memory is static: where memory is short it is Weft that must cope.
+// What hostile.py runs under conditions that let calls fail or come late: rounds of starting the runtime, using all of
+// it, and stopping it. A status that says that a resource has run out is taken as an answer; whatever has been made by
+// then is cleaned up. At the end nothing may be left: units, stacks, OS threads, descriptors, mappings. Its own memory
+// is static: where memory is short it is Weft that must cope.
 //
 //   hostile_workload ROUNDS STREAMS [storm]      storm: signals hold up the OS threads for 50 ms each
 //   hostile_workload size                        prints the bytes of address space at its start
@@ -140,23 +141,29 @@ int join(int made) {
 void spawn_and_join() {
     static std::atomic<int> count;
     count = 0;
-    const int ran = join(spawn(200, [](void*) {
-        must("weft_unit_yield", weft_unit_yield());
-        count.fetch_add(1);
-    }, nullptr));
+    const int ran = join(spawn(
+        200,
+        [](void*) {
+            must("weft_unit_yield", weft_unit_yield());
+            count.fetch_add(1);
+        },
+        nullptr));
     if (count.load() != ran) fail("a unit ran that was said not to have, or the other way round", WEFT_OK);
 }
 
 void suspend_many() {
     static std::atomic<int> asleep, up;
     asleep = 0, up = 0;
-    const int made = spawn(most_units, [](void*) {
-        asleep.fetch_add(1);
-        must("weft_unit_suspend", weft_unit_suspend(nullptr, nullptr));
-        up.fetch_add(1);
-    }, nullptr);
-    // In the order in which they come to sleep: who waits for a stack may get it only when others have woken and ended. Who had none at all
-    // ends without having slept.
+    const int made = spawn(
+        most_units,
+        [](void*) {
+            asleep.fetch_add(1);
+            must("weft_unit_suspend", weft_unit_suspend(nullptr, nullptr));
+            up.fetch_add(1);
+        },
+        nullptr);
+    // In the order in which they come to sleep: who waits for a stack may get it only when others have woken and ended.
+    // Who had none at all ends without having slept.
     for (int left = made; left > 0;) {
         left = 0;
         for (int i = 0; i < made; ++i) {
@@ -181,10 +188,13 @@ void grow_stacks() {
     options.size = sizeof options;
     options.stack_bytes = 512 << 10;
     options.kind = WEFT_KIND_FULL;
-    join(spawn(20, [](void*) {
-        recurse(60);
-        must("weft_unit_yield", weft_unit_yield());
-    }, nullptr, &options));
+    join(spawn(
+        20,
+        [](void*) {
+            recurse(60);
+            must("weft_unit_yield", weft_unit_yield());
+        },
+        nullptr, &options));
 }
 
 void synchronize() {
@@ -193,15 +203,18 @@ void synchronize() {
     static int inside;
     mutex = WEFT_MUTEX_INIT, inside = 0;
     must("weft_semaphore_init", weft_semaphore_init(&semaphore, 2));
-    join(spawn(60, [](void*) {
-        must("weft_semaphore_acquire", weft_semaphore_acquire(&semaphore));
-        must("weft_mutex_lock", weft_mutex_lock(&mutex));
-        if (++inside != 1) fail("two are in the lock", WEFT_OK);
-        must("weft_unit_yield", weft_unit_yield());
-        --inside;
-        must("weft_mutex_unlock", weft_mutex_unlock(&mutex));
-        must("weft_semaphore_release", weft_semaphore_release(&semaphore, 1));
-    }, nullptr));
+    join(spawn(
+        60,
+        [](void*) {
+            must("weft_semaphore_acquire", weft_semaphore_acquire(&semaphore));
+            must("weft_mutex_lock", weft_mutex_lock(&mutex));
+            if (++inside != 1) fail("two are in the lock", WEFT_OK);
+            must("weft_unit_yield", weft_unit_yield());
+            --inside;
+            must("weft_mutex_unlock", weft_mutex_unlock(&mutex));
+            must("weft_semaphore_release", weft_semaphore_release(&semaphore, 1));
+        },
+        nullptr));
     weft_future* future = nullptr;
     weft_channel* channel = nullptr;
     if (got("weft_future_create", weft_future_create(1, nullptr, nullptr, &future))) {
@@ -222,15 +235,18 @@ void wait_for_time() {
     static std::atomic<int> fired;
     fired = 0;
     std::memset(&timer, 0, sizeof timer);
-    must("weft_timer_start", weft_timer_start(&timer, [](void*) { fired.fetch_add(1); }, nullptr, later(ms)));
-    join(spawn(30, [](void*) { must("weft_sleep_for", weft_sleep_for(ms / 2)); }, nullptr));
+    must("weft_timer_start", weft_timer_start(
+                                 &timer, [](void*) { fired.fetch_add(1); }, nullptr, later(ms)));
+    join(spawn(
+        30, [](void*) { must("weft_sleep_for", weft_sleep_for(ms / 2)); }, nullptr));
     if (weft_timer_cancel(&timer) != WEFT_OK) {
         while (fired.load() == 0) must("weft_unit_yield", weft_unit_yield());
     }
 }
 
 void block() {
-    join(spawn(10, [](void*) { got("weft_blocking", weft_blocking([](void*) { usleep(500); }, nullptr)); }, nullptr));
+    join(spawn(
+        10, [](void*) { got("weft_blocking", weft_blocking([](void*) { usleep(500); }, nullptr)); }, nullptr));
     got("weft_blocking", weft_blocking([](void*) { usleep(100); }, nullptr));
     must("weft_on_stream_stack", weft_on_stream_stack([](void*) { recurse(20); }, nullptr));
 }
@@ -268,12 +284,14 @@ void come_and_go() {
     }
     weft_key* key = nullptr;
     if (!got("weft_key_create", weft_key_create(nullptr, &key))) return;
-    join(spawn(20, [](void* under) { got("weft_local_set", weft_local_set(static_cast<weft_key*>(under), under)); }, key));
+    join(spawn(
+        20, [](void* under) { got("weft_local_set", weft_local_set(static_cast<weft_key*>(under), under)); }, key));
     must("weft_key_free", weft_key_free(key));
     weft_pool* pool = nullptr;
     weft_sched* sched = nullptr;
     if (!got("weft_pool_create", weft_pool_create(WEFT_POOL_SHARED, &pool))) return;
-    if (got("weft_sched_create", weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched))) must("weft_sched_free", weft_sched_free(sched));
+    if (got("weft_sched_create", weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched)))
+        must("weft_sched_free", weft_sched_free(sched));
     must("weft_pool_free", weft_pool_free(pool));
 }
 
@@ -281,7 +299,9 @@ void come_and_go() {
 void call_from_outside() {
     auto body = [] {
         weft_unit* unit = nullptr;
-        if (got("weft_ult_spawn", weft_ult_spawn(nullptr, [](void*) {}, nullptr, nullptr, &unit))) ran_to_its_end(unit);
+        if (got("weft_ult_spawn", weft_ult_spawn(
+                                      nullptr, [](void*) {}, nullptr, nullptr, &unit)))
+            ran_to_its_end(unit);
     };
     static std::atomic<bool> over;
     over = false;
@@ -301,10 +321,12 @@ void call_from_outside() {
 
 void check_counters() {
     std::size_t alive = 0;
-    must("weft_unit_each", weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive));
+    must("weft_unit_each",
+         weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive));
     if (alive != 1) fail("units are left", WEFT_OK);
     std::uint64_t own = 0, stacks = 99;
-    // Who is held up for long is rescued: a carrier may be about to start meanwhile, or be refused, and is not counted yet.
+    // Who is held up for long is rescued: a carrier may be about to start meanwhile, or be refused, and is not counted
+    // yet.
     for (int looks = 0; stacks > own && looks < 2000; ++looks) {
         if (looks != 0) must("weft_sleep_for", weft_sleep_for(1'000'000));
         std::uint64_t carriers = 0;
@@ -313,7 +335,8 @@ void check_counters() {
         own = (weft_stream_count() + carriers) * 2;   // of each stream: its scheduler's, and one to spare
     }
     if (stacks > own) {
-        std::printf("%llu stacks are in use, and %llu may be\n", static_cast<unsigned long long>(stacks), static_cast<unsigned long long>(own));
+        std::printf("%llu stacks are in use, and %llu may be\n", static_cast<unsigned long long>(stacks),
+                    static_cast<unsigned long long>(own));
         fail("stacks are left", WEFT_OK);
     }
 }
@@ -378,7 +401,8 @@ void print_size() {
     std::printf("%lu\n", pages * static_cast<unsigned long>(sysconf(_SC_PAGESIZE)));
 }
 
-// True: there are more and more mappings. `first` is the most in the first quarter of the rounds, `last` the least in the last.
+// True: there are more and more mappings. `first` is the most in the first quarter of the rounds, `last` the least in
+// the last.
 bool many_rounds(int rounds, std::size_t streams, bool storms, const Left& before, long& first, long& last) {
     first = 0, last = 1L << 40;
     for (int i = 0; i < rounds; ++i) {
@@ -386,14 +410,15 @@ bool many_rounds(int rounds, std::size_t streams, bool storms, const Left& befor
         const Left now = look(before);
         if (before.threads > 0 && now.threads > before.threads) fail("OS threads are left", WEFT_OK);
         // The storm's thread has a descriptor now and then.
-        if (!storms && before.descriptors > 0 && now.descriptors > before.descriptors) fail("descriptors are left", WEFT_OK);
+        if (!storms && before.descriptors > 0 && now.descriptors > before.descriptors)
+            fail("descriptors are left", WEFT_OK);
         if (i < rounds / 4) first = std::max(first, now.mappings);
         if (i >= rounds - rounds / 4) last = std::min(last, now.mappings);
     }
     return last > first && !weft::config::address_sanitizer;   // which maps for itself
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     mallopt(M_ARENA_MAX, 1);   // one heap, so that the mappings can be compared
@@ -410,8 +435,8 @@ int main(int count, char** arguments) {
     for (int block = 0; block < 4 && leaks; ++block) {
         leaks = many_rounds(rounds, streams, count > 3, before, first, last);
     }
-    std::printf("%d rounds began; refused for want of memory %d, by the system %d; mappings %ld, then %ld\n", done, no_memory.load(),
-                no_system.load(), first, last);
+    std::printf("%d rounds began; refused for want of memory %d, by the system %d; mappings %ld, then %ld\n", done,
+                no_memory.load(), no_system.load(), first, last);
     if (leaks) {
         std::printf("failed: mappings are left in each round\n");
         return 1;

@@ -44,7 +44,7 @@ def by_cmake(language, prefix, work, options):
     for kind in ["shared", "static"]:
         check(f"{language}, find_package, {kind}", build / kind, prefix, kind == "shared")
     if language == "cpp":
-        call(build / "simulated")       # with weft::sim, which prints nothing
+        call(build / "simulated")  # with weft::sim, which prints nothing
 
 
 def by_pkg_config(language, prefix, work, options):
@@ -56,8 +56,18 @@ def by_pkg_config(language, prefix, work, options):
     for kind, extra in [("shared", []), ("static", ["--static"])]:
         flags = call("pkg-config", *extra, "--cflags", "--libs", "weft", env=env).split()
         program = work / f"{language}-pkg-config-{kind}"
-        call(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, *(["-static"] if extra else []), *flags,
-             "-o", program)
+        call(
+            *compiler,
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            source,
+            *(["-static"] if extra else []),
+            *flags,
+            "-o",
+            program,
+        )
         check(f"{language}, pkg-config, {kind}", program, prefix, kind == "shared")
     version = call("pkg-config", "--modversion", "weft", env=env).strip()
     if version != options.version:
@@ -65,24 +75,41 @@ def by_pkg_config(language, prefix, work, options):
 
 
 def by_an_older_program(prefix, work, options):
-    """A program that was linked with another version is refused by the loader: for want of that library, and, where somebody has put a link in its place,
-    for want of that library's symbols."""
+    """A program that was linked with another version is refused by the loader: for want of that library, and, where
+    somebody has put a link in its place, for want of that library's symbols."""
     folder = work / "older"
     folder.mkdir()
     (folder / "older.map").write_text("WEFT_0.1 {\nglobal:\n    weft_*;\n};\n")
     (folder / "library.c").write_text("int weft_version(void) { return 600; }\n")
     (folder / "program.c").write_text("int weft_version(void);\nint main(void) { return weft_version() != 600; }\n")
     library, program = folder / "libweft.so.0", folder / "program"
-    call(options.cc, "-shared", "-fPIC", "-Wl,-soname,libweft.so.0", f"-Wl,--version-script={folder / 'older.map'}", folder / "library.c", "-o", library)
+    call(
+        options.cc,
+        "-shared",
+        "-fPIC",
+        "-Wl,-soname,libweft.so.0",
+        f"-Wl,--version-script={folder / 'older.map'}",
+        folder / "library.c",
+        "-o",
+        library,
+    )
     call(options.cc, folder / "program.c", library, "-o", program)
     call(program, env={"LD_LIBRARY_PATH": str(folder)})
     library.unlink()
     installed = next(prefix.rglob("libweft.so"))
-    for linked, wanted in [(False, "libweft.so.0: cannot open shared object file"), (True, "version `WEFT_0.1' not found")]:
+    for linked, wanted in [
+        (False, "libweft.so.0: cannot open shared object file"),
+        (True, "version `WEFT_0.1' not found"),
+    ]:
         if linked:
             library.symlink_to(installed)
-        done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              env={"LD_LIBRARY_PATH": f"{folder}:{installed.parent}", "LC_ALL": "C"})
+        done = subprocess.run(
+            [program],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={"LD_LIBRARY_PATH": f"{folder}:{installed.parent}", "LC_ALL": "C"},
+        )
         if done.returncode == 0 or wanted not in done.stdout:
             sys.exit(f"an older program ended with {done.returncode}: {done.stdout}")
     print("an older program: refused", flush=True)
@@ -95,9 +122,22 @@ def by_argobots(prefix, work, options):
     for kind, extra in [("shared", []), ("static", ["--static"])]:
         flags = call("pkg-config", *extra, "--cflags", "--libs", "argobots", env=env).split()
         program = work / f"abt-{kind}"
-        call(options.cc, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", HERE / "abt" / "consumer.c", *(["-static"] if extra else []), *flags,
-             "-o", program)
-        written = call(program, env={"LD_LIBRARY_PATH": str(next(prefix.rglob("libabt.so.1")).parent)} if kind == "shared" else {})
+        call(
+            options.cc,
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            HERE / "abt" / "consumer.c",
+            *(["-static"] if extra else []),
+            *flags,
+            "-o",
+            program,
+        )
+        written = call(
+            program, env={"LD_LIBRARY_PATH": str(next(prefix.rglob("libabt.so.1")).parent)} if kind == "shared" else {}
+        )
         if written != "answer 42\n":
             sys.exit(f"abt, {kind}: wrote {written!r}")
         if ("libabt.so.1" in call("objdump", "-p", program)) != (kind == "shared"):
@@ -117,7 +157,11 @@ def main():
         call("cmake", "--install", options.build, "--prefix", work / "first")
         # The installed tree is moved: nothing in it may remember where it was put.
         prefix = (work / "first").rename(work / "prefix")
-        for wanted in ["share/doc/*/LICENSE", "share/weft/gdb/weft.py", f"**/libweft.so.{options.version}-gdb.py"]:   # test/debugger shows that they work
+        for wanted in [
+            "share/doc/*/LICENSE",
+            "share/weft/gdb/weft.py",
+            f"**/libweft.so.{options.version}-gdb.py",
+        ]:  # test/debugger shows that they work
             if not list(prefix.glob(wanted)):
                 sys.exit(f"{wanted} is not installed")
         for language in ["c", "cpp"]:

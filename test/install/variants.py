@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Installs a build with its checked and sanitizer variants into a fresh place, and builds and runs programs with them as a user would: by
-find_package and by pkg-config, with gcc's sanitizers and with clang's, and under `weft run`.
+"""Installs a build with its checked and sanitizer variants into a fresh place, and builds and runs programs with them
+as a user would: by find_package and by pkg-config, with gcc's sanitizers and with clang's, and under `weft run`.
 
     test/install/variants.py --build build/release
 """
@@ -22,8 +22,14 @@ PREFIX = WORK = LIBRARIES = None
 def call(*command, status=0, env=None):
     """Runs a command that is to end with this status, and returns what it wrote."""
     command = [str(word) for word in command]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
-                          env={**os.environ, **(env or {})})
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        env={**os.environ, **(env or {})},
+    )
     if status is not None and done.returncode != status:
         raise AssertionError(f"status {done.returncode}: {' '.join(command)}\n{done.stdout}")
     return done.stdout
@@ -39,12 +45,14 @@ def install():
     call("cmake", "--install", OPTIONS.build, "--prefix", place)
     for component in ["checked", "tsan", "asan"]:
         call("cmake", "--install", OPTIONS.build, "--prefix", place, "--component", component)
-    PREFIX = place.rename(WORK / "prefix")      # an installed tree may be moved
+    PREFIX = place.rename(WORK / "prefix")  # an installed tree may be moved
     LIBRARIES = next(PREFIX.rglob("libweft_checked.so.0.7")).parent
 
 
 def pkg_config(name, *options):
-    return call("pkg-config", *options, "--cflags", "--libs", name, env={"PKG_CONFIG_PATH": str(LIBRARIES / "pkgconfig")}).split()
+    return call(
+        "pkg-config", *options, "--cflags", "--libs", name, env={"PKG_CONFIG_PATH": str(LIBRARIES / "pkgconfig")}
+    ).split()
 
 
 def build(source, name, *flags, compiler=None):
@@ -59,7 +67,8 @@ def build(source, name, *flags, compiler=None):
 
 
 def each(*names):
-    """With gcc's sanitizers, which the variants are built for, and with clang's, whose run-time libraries have the same interface."""
+    """With gcc's sanitizers, which the variants are built for, and with clang's, whose run-time libraries have the same
+    interface."""
     compilers = [OPTIONS.cc, *(["clang"] if shutil.which("clang") else [])]
     return [(name, compiler) for name in names for compiler in compilers]
 
@@ -72,9 +81,19 @@ class Names(unittest.TestCase):
         (source / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(names LANGUAGES C CXX)\n"
             f"find_package(weft REQUIRED COMPONENTS {' '.join(names)})\n"
-            + "".join(f"if(NOT TARGET weft::{name})\n  message(FATAL_ERROR {name})\nendif()\n" for name in names))
+            + "".join(f"if(NOT TARGET weft::{name})\n  message(FATAL_ERROR {name})\nendif()\n" for name in names)
+        )
         call("cmake", "-G", "Ninja", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}")
-        for name in ["weft", "weft_static", "weft_checked", "weft_tsan", "weft_asan", "weft_sim", "weft_argobots", "argobots"]:
+        for name in [
+            "weft",
+            "weft_static",
+            "weft_checked",
+            "weft_tsan",
+            "weft_asan",
+            "weft_sim",
+            "weft_argobots",
+            "argobots",
+        ]:
             self.assertTrue(pkg_config(name), name)
 
     def test_the_libraries_stand_side_by_side(self):
@@ -90,7 +109,16 @@ class Names(unittest.TestCase):
 class Layout(unittest.TestCase):
     def test_a_program_that_was_compiled_once_works_with_each_library(self):
         object_file = WORK / "here.o"
-        call(OPTIONS.cxx, "-std=c++20", "-O2", "-c", HERE / "here.cpp", *pkg_config("weft", "--cflags"), "-o", object_file)
+        call(
+            OPTIONS.cxx,
+            "-std=c++20",
+            "-O2",
+            "-c",
+            HERE / "here.cpp",
+            *pkg_config("weft", "--cflags"),
+            "-o",
+            object_file,
+        )
         for name in ["weft", "weft_static", "weft_checked", "weft_tsan", "weft_asan"]:
             program = WORK / f"here-{name}"
             call(OPTIONS.cxx, object_file, *pkg_config(name), "-o", program)
@@ -128,8 +156,19 @@ class Sanitizers(unittest.TestCase):
         for name in SANITIZERS:
             place = WORK / f"cmake-{name}"
             shutil.copytree(HERE, place)
-            call("cmake", "-G", "Ninja", "-S", place, "-B", place / "build", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DVARIANT={name}",
-                 f"-DCMAKE_C_COMPILER={OPTIONS.cc}", "-DPROGRAMS=good;race;overflow")
+            call(
+                "cmake",
+                "-G",
+                "Ninja",
+                "-S",
+                place,
+                "-B",
+                place / "build",
+                f"-DCMAKE_PREFIX_PATH={PREFIX}",
+                f"-DVARIANT={name}",
+                f"-DCMAKE_C_COMPILER={OPTIONS.cc}",
+                "-DPROGRAMS=good;race;overflow",
+            )
             call("cmake", "--build", place / "build")
             self.assertEqual(run(place / "build" / "good"), "640 64\n")
             wrong, status = ("race", 66) if name == "tsan" else ("overflow", 1)
@@ -186,7 +225,7 @@ class UnderWeftRun(unittest.TestCase):
         program = build("stale.c", "weft")
         written = self.weft(program, env={"WEFT_CHECKED": "1", "LD_LIBRARY_PATH": str(LIBRARIES)}, status=-6)
         self.assertIn("stale handle", written)
-        self.assertNotIn("please report", written)      # the program is wrong, and not Weft
+        self.assertNotIn("please report", written)  # the program is wrong, and not Weft
 
     def test_openmp_runs_on_the_checked_library(self):
         self.assertEqual(self.weft(self.openmp("teams"), env={"WEFT_CHECKED": "1"}), "7494520 377 99 6125 20 950 100\n")
@@ -225,10 +264,14 @@ class UnderWeftRun(unittest.TestCase):
         self.assertIn("WARNING: ThreadSanitizer: data race", written)
 
     def test_the_preview_says_which(self):
-        self.assertIn("libweft_tsan.so.0.7, since the program has the thread sanitizer",
-                      self.weft(self.openmp("teams", None, "-fsanitize=thread"), options=["--preview"]))
-        self.assertIn("libweft_checked.so.0.7, since WEFT_CHECKED asks for it",
-                      self.weft("true", options=["--preview"], env={"WEFT_CHECKED": "1"}))
+        self.assertIn(
+            "libweft_tsan.so.0.7, since the program has the thread sanitizer",
+            self.weft(self.openmp("teams", None, "-fsanitize=thread"), options=["--preview"]),
+        )
+        self.assertIn(
+            "libweft_checked.so.0.7, since WEFT_CHECKED asks for it",
+            self.weft("true", options=["--preview"], env={"WEFT_CHECKED": "1"}),
+        )
 
 
 def main():

@@ -1,6 +1,7 @@
-// Arrivals of members that are many (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp): each is counted in the row of the hart that runs it, and leaves
-// for the next one of that hart's line. One that finds no next one adds up what all rows have counted; whoever completes the team's count ends the barrier.
-// A count that is gathered by nobody is a barrier that never ends.
+// Arrivals of members that are many (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp): each is counted in
+// the row of the hart that runs it, and leaves for the next one of that hart's line. One that finds no next one adds up
+// what all rows have counted; whoever completes the team's count ends the barrier. A count that is gathered by nobody
+// is a barrier that never ends.
 #include "bridge/openmp/src/arrivals.hpp"
 #include "test/model/model.hpp"
 
@@ -64,10 +65,11 @@ private:
     atomic<unsigned> members_{0};
 };
 
-// So many harts run so many members, which meet `rounds` times; the first two begin in one line.
-// left_out: another one is ready behind those, which is not of the region. in_dock: a thread more is a member that still waits in the dock of the region before.
-// with_zero: the second member is thread 0 of a team within a team, at the region's end.
-template <class Row, class Habits, int harts, int members, int rounds = 1, bool left_out = false, bool in_dock = false, bool with_zero = false>
+// So many harts run so many members, which meet `rounds` times; the first two begin in one line. left_out: another one
+// is ready behind those, which is not of the region. in_dock: a thread more is a member that still waits in the dock of
+// the region before. with_zero: the second member is thread 0 of a team within a team, at the region's end.
+template <class Row, class Habits, int harts, int members, int rounds = 1, bool left_out = false, bool in_dock = false,
+          bool with_zero = false>
 struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out, in_dock, with_zero>, harts + in_dock> {
     Row rows[harts];
     Line lines[harts], asleep;
@@ -87,10 +89,12 @@ struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out,
     }
     void thread(unsigned index) {
         if (index == harts) {
-            if (const unsigned count = gather(region - 1); count != 0) team.fetch_add(count);   // and would tell thread 0 of the region's end
+            // and would tell thread 0 of the region's end
+            if (const unsigned count = gather(region - 1); count != 0) team.fetch_add(count);
             return;
         }
-        for (int member = -1; member >= 0 || (member = enter(index)) >= 0;) member = member == members ? be_left_out(index) : be(index, member);
+        for (int member = -1; member >= 0 || (member = enter(index)) >= 0;)
+            member = member == members ? be_left_out(index) : be(index, member);
     }
     void after() {
         WEFT_ASSERT(generation.load() == rounds);
@@ -194,7 +198,7 @@ struct LeavesInSilence : Careful {
     static constexpr bool left_out_wakes = false;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Row = Counted<ArrivalsOrders>;
@@ -208,16 +212,22 @@ void weft::model::search(Models& models) {
     models.holds<Meet<Row, Careful, 2, 3, 2>>("three members that meet twice", Random{100'000 * times});
     models.holds<Meet<Row, Careful, 2, 3, 1, true>>("three members, and one that is left out", Preemptions{2 + more});
     models.holds<Meet<Row, Careful, 2, 3, 1, true>>("three members, and one that is left out", Random{100'000 * times});
-    models.holds<Meet<Row, Careful, 2, 3, 1, false, false, true>>("two members, and a thread 0 that is one", Preemptions{2 + more});
-    models.holds<Meet<Row, Careful, 2, 3, 1, false, false, true>>("two members, and a thread 0 that is one", Random{100'000 * times});
-    models.holds<Meet<Row, Careful, 2, 3, 1, false, true>>("three members, and one of the region before", Preemptions{1 + more});
-    models.holds<Meet<Row, Careful, 2, 3, 1, false, true>>("three members, and one of the region before", Random{100'000 * times});
+    models.holds<Meet<Row, Careful, 2, 3, 1, false, false, true>>("two members, and a thread 0 that is one",
+                                                                  Preemptions{2 + more});
+    models.holds<Meet<Row, Careful, 2, 3, 1, false, false, true>>("two members, and a thread 0 that is one",
+                                                                  Random{100'000 * times});
+    models.holds<Meet<Row, Careful, 2, 3, 1, false, true>>("three members, and one of the region before",
+                                                           Preemptions{1 + more});
+    models.holds<Meet<Row, Careful, 2, 3, 1, false, true>>("three members, and one of the region before",
+                                                           Random{100'000 * times});
 
     models.fails<Two<Counted<CountRelaxed>>>("a count that releases nothing", All{});
     models.fails<Two<Counted<TakeRelaxed>>>("a taking that acquires nothing", All{});
     models.fails<Two<Torn>>("a taking in two steps", All{});
     models.fails<Meet<Row, NextGathersNothing, 2, 2>>("a next one that gathers nothing", Preemptions{2});
     models.fails<Meet<Row, LeavesInSilence, 2, 3, 1, true>>("one that is left out and wakes nobody", Preemptions{2});
-    models.fails<Meet<Row, ZeroCountsItselfAlone, 2, 3, 1, false, false, true>>("a thread 0 that leaves the rows alone", Preemptions{2});
-    models.fails<Meet<AnyRegion, Careful, 2, 3, 1, false, true>>("one of the region before that takes all counts", Preemptions{2});
+    models.fails<Meet<Row, ZeroCountsItselfAlone, 2, 3, 1, false, false, true>>("a thread 0 that leaves the rows alone",
+                                                                                Preemptions{2});
+    models.fails<Meet<AnyRegion, Careful, 2, 3, 1, false, true>>("one of the region before that takes all counts",
+                                                                 Preemptions{2});
 }

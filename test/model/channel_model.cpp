@@ -8,20 +8,20 @@ using sync::Answer;
 
 using Element = plain<int>;
 
-// Threads send first, then receive; sender i sends i*10, i*10+1 ... Without `closes` all but `leaves` are received; with it the first
-// thread closes the channel, and the others stop when they find it closed.
-template <class Habits, class Orders, int capacity, int senders, int receivers, int count, bool closes = false, bool hurries = false,
-          int leaves = 0>
+// Threads send first, then receive; sender i sends i*10, i*10+1 ... Without `closes` all but `leaves` are received;
+// with it the first thread closes the channel, and the others stop when they find it closed.
+template <class Habits, class Orders, int capacity, int senders, int receivers, int count, bool closes = false,
+          bool hurries = false, int leaves = 0>
 struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, count, closes, hurries, leaves>,
-                            closes + senders + receivers> {
+                             closes + senders + receivers> {
     static_assert(closes || hurries || (senders * count - leaves) % receivers == 0);
     static constexpr int each = (senders * count - leaves) / receivers;
     using Channel = sync::BasicChannel<BasicWhom<Habits>, Orders>;
     static constexpr int room = capacity == 0 ? 1 : capacity;
 
     Element buffer[room];
-    Channel channel{{sizeof(Element), capacity, [](void* to, void* from) { *static_cast<Element*>(to) = *static_cast<Element*>(from); },
-                     nullptr},
+    Channel channel{{sizeof(Element), capacity,
+                     [](void* to, void* from) { *static_cast<Element*>(to) = *static_cast<Element*>(from); }, nullptr},
                     reinterpret_cast<char*>(buffer)};
     BasicParty<Habits> parties[closes + senders + receivers];
     Element items[closes + senders + receivers];
@@ -37,7 +37,7 @@ struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, 
         } else {
             receive(party, items[index]);
         }
-        party.begin(false);      // their memory is used for something else
+        party.begin(false);   // their memory is used for something else
         items[index] = -1;
     }
 
@@ -84,7 +84,7 @@ struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, 
     }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
@@ -93,14 +93,17 @@ void weft::model::search(Models& models) {
     models.holds<Pass<Careful, Strong, 0, 1, 1, 1>>("one element, no buffer", Preemptions{4 + more});
     models.holds<Pass<Careful, Strong, 1, 1, 1, 2>>("two elements, room for one", Preemptions{2 + more});
     models.holds<Pass<Careful, Strong, 0, 2, 1, 1>>("two senders, no buffer", Preemptions{1 + more});
-    models.holds<Pass<Careful, Strong, 1, 1, 1, 2, false, false, 1>>("two elements, one of which is left", Preemptions{2 + more});
+    models.holds<Pass<Careful, Strong, 1, 1, 1, 2, false, false, 1>>("two elements, one of which is left",
+                                                                     Preemptions{2 + more});
     models.holds<Pass<Careful, Strong, 1, 2, 1, 2>>("two senders, room for one", Random{50'000 * times});
     models.holds<Pass<Careful, Strong, 0, 1, 2, 2>>("two receivers, no buffer", Random{50'000 * times});
     models.holds<Pass<Careful, Strong, 1, 1, 2, 4>>("two receivers, room for one", Random{50'000 * times});
-    models.holds<Pass<Careful, Strong, 0, 1, 1, 2, true>>("closed under a sender and a receiver", Preemptions{1 + more});
+    models.holds<Pass<Careful, Strong, 0, 1, 1, 2, true>>("closed under a sender and a receiver",
+                                                          Preemptions{1 + more});
     models.holds<Pass<Careful, Strong, 1, 1, 1, 2, true>>("closed under both, room for one", Random{50'000 * times});
     models.holds<Pass<Careful, Strong, 0, 1, 1, 2, false, true>>("both may give up, no buffer", Preemptions{2 + more});
-    models.holds<Pass<Careful, Strong, 1, 2, 1, 2, false, true>>("three that may give up, room for one", Random{50'000 * times});
+    models.holds<Pass<Careful, Strong, 1, 2, 1, 2, false, true>>("three that may give up, room for one",
+                                                                 Random{50'000 * times});
 
     models.fails<Pass<Careful, EnterRelaxed, 1, 2, 1, 2>>("one that comes in and acquires nothing", Random{100'000});
     models.fails<Pass<Careful, LeaveRelaxed, 0, 1, 1, 1>>("one that lets go and releases nothing", Random{100'000});

@@ -1,5 +1,5 @@
-// The condition: a signal or a broadcast reaches who waits, by whatever way it goes to the mutex; one that gives up takes no signal
-// with it; and one holds the mutex.
+// The condition: a signal or a broadcast reaches who waits, by whatever way it goes to the mutex; one that gives up
+// takes no signal with it; and one holds the mutex.
 #include "sync/condition.hpp"
 #include "test/model/locking.hpp"
 
@@ -7,8 +7,8 @@ namespace weft::model {
 
 // What a control does wrongly beside the habits of its parties.
 struct Sound {
-    static constexpr bool pays = true;           // what is owed to a condition, when the mutex is let go
-    static constexpr bool enlists_first = true;  // and lets the mutex go afterwards
+    static constexpr bool pays = true;            // what is owed to a condition, when the mutex is let go
+    static constexpr bool enlists_first = true;   // and lets the mutex go afterwards
 };
 
 // The memory of a mutex and of a condition, and the steps of condition.cpp.
@@ -23,7 +23,7 @@ struct Meeting {
     Mutual<Habits, Orders> mutex;
     typename Condition::Word word;
     typename Condition::Body body;
-    plain<int> guarded{0};                 // written by each holder
+    plain<int> guarded{0};   // written by each holder
 
     Condition view() { return Condition(word, body); }
 
@@ -69,7 +69,8 @@ struct Meeting {
         Mutex of = mutex.view();
         party.begin(false);
         Leaving<Habits, typename Condition::Word> leaving{party};
-        Waiter* next = view().pass(of, party.waiter, [](const Waiter& first) { return first.who.party()->contested == 0; }, leaving);
+        Waiter* next = view().pass(
+            of, party.waiter, [](const Waiter& first) { return first.who.party()->contested == 0; }, leaving);
         if (next == nullptr) {
             wait(party);
             return;
@@ -179,7 +180,7 @@ struct LetsGoFirst : Sound {
     static constexpr bool enlists_first = false;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
@@ -204,7 +205,8 @@ void weft::model::search(Models& models) {
     models.fails<Ready<How::held, 1, Careful, LeaveRelaxed>>("one that lets go and releases nothing", Random{100'000});
     models.fails<Ready<How::held, 1, Wakeless>>("a signal that wakes nobody", Random{100'000});
     models.fails<Ready<How::held, 1, Careful, Strong, PaysNothing>>("a signal that is owed for ever", Random{100'000});
-    models.fails<Ready<How::free, 1, Careful, Strong, LetsGoFirst>>("one that lets the mutex go before it waits", Random{100'000});
+    models.fails<Ready<How::free, 1, Careful, Strong, LetsGoFirst>>("one that lets the mutex go before it waits",
+                                                                    Random{100'000});
     models.fails<GivesUp<How::free, Careless>>("one that gives up without asking", Random{100'000});
     models.fails<GivesUp<How::held, Unsettled>>("one whose claim is contested in the mutex, too", Random{100'000});
     models.fails<Turns<2, 0, Careful, LeaveRelaxed>>("a hand-over that releases nothing", Random{100'000});

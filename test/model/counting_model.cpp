@@ -1,4 +1,5 @@
-// What counts: the semaphore gives no more than it has and forgets nobody; the latch and the barrier let go when all have come.
+// What counts: the semaphore gives no more than it has and forgets nobody; the latch and the barrier let go when all
+// have come.
 #include "sync/barrier.hpp"
 #include "sync/latch.hpp"
 #include "sync/semaphore.hpp"
@@ -13,7 +14,9 @@ struct Permits {
     typename Semaphore::Body body;
 
     Semaphore view() { return Semaphore(word, body); }
-    bool acquire(BasicParty<Habits>& party, bool hurries) { return view().try_acquire() || party.wait(view(), hurries); }
+    bool acquire(BasicParty<Habits>& party, bool hurries) {
+        return view().try_acquire() || party.wait(view(), hurries);
+    }
 };
 
 // One permit, for what one may change at a time.
@@ -119,7 +122,7 @@ struct Phases : rl::test_suite<Phases<Habits, Orders, threads, rounds, at_once>,
     void after() { WEFT_ASSERT(word.glance() == threads && completions == rounds && body.ring.empty()); }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
@@ -137,7 +140,8 @@ void weft::model::search(Models& models) {
     models.holds<CountsDown<Careful, Strong, 2, 1>>("the same, and one that may give up", Random{50'000 * times});
     models.holds<Phases<Careful, Strong, 2, 2, false>>("two phases of two", Preemptions{2 + more});
     models.holds<Phases<Careful, Strong, 3, 2, false>>("two phases of three", Random{30'000 * times});
-    models.holds<Phases<Careful, Strong, 3, 2, true>>("two phases of three that arrive and wait at once", Random{30'000 * times});
+    models.holds<Phases<Careful, Strong, 3, 2, true>>("two phases of three that arrive and wait at once",
+                                                      Random{30'000 * times});
 
     models.fails<OnePermit<Careful, EnterRelaxed, 2, 1>>("an acquiring that acquires nothing", Random{100'000});
     models.fails<OnePermit<Careful, LeaveRelaxed, 2, 1>>("a release that releases nothing", Random{100'000});

@@ -47,7 +47,8 @@ struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>,
     }
 };
 
-// One item, the owner, who is `choosy` or not, and `thieves` who want it: exactly one gets it, and the deque is good afterwards.
+// One item, the owner, who is `choosy` or not, and `thieves` who want it: exactly one gets it, and the deque is good
+// afterwards.
 template <class Orders, int thieves, bool choosy = false>
 struct LastItem : rl::test_suite<LastItem<Orders, thieves, choosy>, 1 + thieves> {
     Deque<Node, 2, Orders> deque;
@@ -99,16 +100,16 @@ struct PublishRelaxed : DequeOrders {
 struct PublishRelease : DequeOrders {   // enough for the items, not for the last look
     static constexpr std::memory_order push_bottom = std::memory_order_release;
 };
-struct PopRelease : DequeOrders {       // the well-known fault: the owner's store and load change places
+struct PopRelease : DequeOrders {   // the well-known fault: the owner's store and load change places
     static constexpr std::memory_order pop_bottom = std::memory_order_release;
     static constexpr std::memory_order pop_top = std::memory_order_acquire;
 };
-struct StealAcquire : DequeOrders {     // the same on the thief's side
+struct StealAcquire : DequeOrders {   // the same on the thief's side
     static constexpr std::memory_order steal_top = std::memory_order_relaxed;
     static constexpr std::memory_order steal_bottom = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;

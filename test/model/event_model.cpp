@@ -12,9 +12,7 @@ struct Occasion {
 
     Event view() { return Event(word, body); }
     // False: it has given up.
-    bool wait(BasicParty<Habits>& party, bool hurries = false) {
-        return view().come() || party.wait(view(), hurries);
-    }
+    bool wait(BasicParty<Habits>& party, bool hurries = false) { return view().come() || party.wait(view(), hurries); }
 };
 
 // One sets it, the others wait, of whom the last `hurried` may give up.
@@ -76,8 +74,8 @@ struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
     }
 };
 
-// One that waits for the first of two events, which two set (select.cpp): one of them wakes it, once, and both leave it alone
-// afterwards.
+// One that waits for the first of two events, which two set (select.cpp): one of them wakes it, once, and both leave it
+// alone afterwards.
 template <class Habits, bool hurries>
 struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
     Occasion<Habits, sync::WordOrders> events[2];
@@ -142,7 +140,7 @@ struct Stays : rl::test_suite<Stays, 2> {
     }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
@@ -151,7 +149,8 @@ void weft::model::search(Models& models) {
     models.holds<SetAndWait<Careful, Strong, 1>>("a set and a wait", Preemptions{6 + more});
     models.holds<SetAndWait<Careful, Strong, 1, 1>>("a set, and one that may give up", Preemptions{6 + more});
     models.holds<SetAndWait<Careful, Strong, 2>>("a set, and two that wait", Preemptions{3 + more});
-    models.holds<SetAndWait<Careful, Strong, 2, 1>>("a set, one that waits, one that may give up", Preemptions{2 + more});
+    models.holds<SetAndWait<Careful, Strong, 2, 1>>("a set, one that waits, one that may give up",
+                                                    Preemptions{2 + more});
     models.holds<SetAndWait<Careful, Strong, 2, 2>>("a set, and two that may give up", Random{50'000 * times});
     models.holds<TwoSet<Strong>>("two sets", Preemptions{2 + more});
     models.holds<Again<Strong, 2>>("set, waited for and reset, to and fro", Random{50'000 * times});

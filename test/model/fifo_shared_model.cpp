@@ -123,7 +123,7 @@ struct LookRelaxed : SharedFifoOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
@@ -133,8 +133,10 @@ void weft::model::search(Models& models) {
     models.holds<PushersAndPoppers<SharedFifoOrders, 2>>("two pushers, two poppers", Random{100'000 * times});
     models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Preemptions{3 + more});
     models.holds<Remover<SharedFifoOrders>>("a pusher, a popper and a remover", Random{100'000 * times});
-    models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node", Preemptions{3 + more});
-    models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node", Random{100'000 * times});
+    models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node",
+                                                  Preemptions{3 + more});
+    models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node",
+                                                  Random{100'000 * times});
     models.holds<LastLook<SharedFifoOrders>>("push, then look for sleepers", All{});
     // With one popper the look at the tail acquires what the links would; it takes two to need the links' orders.
     models.fails<PushersAndPoppers<LinkRelaxed, 2>>("a link that releases nothing", Random{1'000'000});

@@ -74,7 +74,7 @@ struct PassRelaxed : GateOrders {
     static constexpr std::memory_order pass = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;

@@ -24,7 +24,8 @@ struct TwoPushersAndTheOwner : rl::test_suite<TwoPushersAndTheOwner<Orders>, 3> 
     }
 
     void take() {
-        for (Node* node = inbox.take_all(); node != nullptr; node = node->atomic_link().load(std::memory_order_relaxed)) {
+        for (Node* node = inbox.take_all(); node != nullptr;
+             node = node->atomic_link().load(std::memory_order_relaxed)) {
             const int value = node->value;
             WEFT_ASSERT(value == (value / 2) * 2 + taken[value / 2]);   // the next of its pusher
             ++taken[value / 2];
@@ -45,7 +46,7 @@ struct TakeRelaxed : InboxOrders {
     static constexpr std::memory_order take = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;

@@ -1,8 +1,10 @@
-// Jobs: the owner of a ring against those who ask for what lies in it and take what it shows. Each job is run once, by one who sees what its owner
-// wrote; an owner whose job was taken sees what it has done; and nobody sleeps while a job is shown.
+// Jobs: the owner of a ring against those who ask for what lies in it and take what it shows. Each job is run once, by
+// one who sees what its owner wrote; an owner whose job was taken sees what it has done; and nobody sleeps while a job
+// is shown.
 //
-// The orders of the limit's stores and of `asked` that is set and taken rest on their comments (model.hpp says why); that they are made in the
-// right succession is controlled here. push() and pop() are what include/weft/parallel.hpp does inline.
+// The orders of the limit's stores and of `asked` that is set and taken rest on their comments (model.hpp says why);
+// that they are made in the right succession is controlled here. push() and pop() are what include/weft/parallel.hpp
+// does inline.
 #include <mutex>
 
 #include "hart/gate.hpp"
@@ -14,30 +16,30 @@ namespace weft {
 
 struct alignas(64) Unit {};   // an owner: nothing is asked of it
 
-}  // namespace weft
+}   // namespace weft
 
 namespace weft::model {
 
 // One fault of logic each, for the controls.
 enum class Wrong {
     nothing,
-    pushes_beyond_the_limit,     // the owner
+    pushes_beyond_the_limit,   // the owner
     heeds_before_it_opens,
     pops_without_a_look,
     keeps_what_it_shows,
     removes_without_a_second_look,
     does_not_wait,
     waits_without_a_look,
-    closes_before_it_asks,       // a thief
+    closes_before_it_asks,   // a thief
     finishes_before_it_runs,
     finishes_without_a_look,
-    is_silent,                   // one who has searched, or was woken
+    is_silent,   // one who has searched, or was woken
 };
 
 struct Job {
     alignas(16) unsigned char kept[256];
-    plain<int> given{0};     // by its owner, before the fork
-    plain<int> result{0};    // by who runs it
+    plain<int> given{0};    // by its owner, before the fork
+    plain<int> result{0};   // by who runs it
     int times = 0;
 };
 
@@ -57,11 +59,12 @@ struct Part {
         Gate gate;
         plain<int> ready{0};
 
-        Waiter() : JobWaiter{[](JobWaiter* raw) {
-            auto* self = static_cast<Waiter*>(raw);
-            WEFT_ASSERT(self->ready == 1);
-            self->gate.open();
-        }} {
+        Waiter()
+            : JobWaiter{[](JobWaiter* raw) {
+                  auto* self = static_cast<Waiter*>(raw);
+                  WEFT_ASSERT(self->ready == 1);
+                  self->gate.open();
+              }} {
             ready = 1;
         }
     };
@@ -70,7 +73,8 @@ struct Part {
     Ring ring;
     Jobs jobs;
     Unit owner;
-    alignas(Waiter) unsigned char waiter_place[sizeof(Waiter)];   // not on the owner's stack: a wake may come to where it was
+    // not on the owner's stack: a wake may come to where it was
+    alignas(Waiter) unsigned char waiter_place[sizeof(Waiter)];
     int shows = 0;   // in model time, so no race of its own
 
     void before() {
@@ -213,13 +217,16 @@ struct Part {
 
     // Nothing is left, and the ring is not open to one who has asked.
     void is_at_rest() const {
-        WEFT_ASSERT(!jobs.any() && static_cast<Job*>(jobs.oldest) == nullptr && static_cast<Job*>(jobs.newest) == nullptr);
+        WEFT_ASSERT(!jobs.any() && static_cast<Job*>(jobs.oldest) == nullptr &&
+                    static_cast<Job*>(jobs.newest) == nullptr);
         WEFT_ASSERT(!ring.asked.load() || ring.face.limit.load() == nullptr);
     }
 };
 
-// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins them; thieves ask and take `looks` times each.
-template <int thieves, int count, int looks, bool leaves = false, Wrong wrong = Wrong::nothing, class Orders = ShownOrders>
+// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins them; thieves ask and
+// take `looks` times each.
+template <int thieves, int count, int looks, bool leaves = false, Wrong wrong = Wrong::nothing,
+          class Orders = ShownOrders>
 struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, Orders>, 1 + thieves> {
     Part<JobRingOrders, Orders, wrong> part;
     Job all[count];
@@ -246,15 +253,16 @@ struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, 
     }
 };
 
-// Others ask, each `times` times, while the owner forks; one who has asked before a fork begins is shown something, by that fork or since he began to
-// ask. Of two, one may find that the other has asked, who has not taken the room away yet: then it is the first fork after that.
+// Others ask, each `times` times, while the owner forks; one who has asked before a fork begins is shown something, by
+// that fork or since he began to ask. Of two, one may find that the other has asked, who has not taken the room away
+// yet: then it is the first fork after that.
 template <int askers, int times, Wrong wrong = Wrong::nothing, class RingOrders = JobRingOrders>
 struct Asked : rl::test_suite<Asked<askers, times, wrong, RingOrders>, 1 + askers> {
     static constexpr int forks = times + 1;
 
     Part<RingOrders, ShownOrders, wrong> part;
     Job all[forks];
-    atomic<int> told{0};   // by the only asker
+    atomic<int> told{0};                    // by the only asker
     int shown_before[askers][times] = {};   // as he began to ask
 
     void before() { part.before(); }
@@ -287,8 +295,8 @@ struct Asked : rl::test_suite<Asked<askers, times, wrong, RingOrders>, 1 + asker
     }
 };
 
-// The owner leaves its stream with `count` jobs, and waits for all of them, which it does not take back; as many others sleep until each has run one, and
-// `searchers` look once.
+// The owner leaves its stream with `count` jobs, and waits for all of them, which it does not take back; as many others
+// sleep until each has run one, and `searchers` look once.
 template <int count, int searchers, Wrong wrong = Wrong::nothing, class Orders = ShownOrders>
 struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + count + searchers> {
     using Of = Part<JobRingOrders, Orders, wrong>;
@@ -354,7 +362,7 @@ struct LookRelaxed : JobRingOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;
@@ -377,23 +385,35 @@ void weft::model::search(Models& models) {
     constexpr Wrong right = Wrong::nothing;
     models.fails<Branches<1, 1, 1, false, right, FinishAcquire>>("an end that publishes nothing", Random{200'000});
     models.fails<Branches<1, 1, 1, false, right, FinishRelease>>("an end that does not see who waits", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, right, EnrollAcquire>>("one who waits and publishes nothing", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, right, EnrollFailedRelaxed>>("one who comes too late to wait, and acquires nothing", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, right, DoneRelaxed>>("a look at the end that acquires nothing", Random{200'000});
+    models.fails<Branches<1, 1, 1, false, right, EnrollAcquire>>("one who waits and publishes nothing",
+                                                                 Random{200'000});
+    models.fails<Branches<1, 1, 1, false, right, EnrollFailedRelaxed>>(
+        "one who comes too late to wait, and acquires nothing", Random{200'000});
+    models.fails<Branches<1, 1, 1, false, right, DoneRelaxed>>("a look at the end that acquires nothing",
+                                                               Random{200'000});
     models.fails<Asked<1, 2, right, LookRelaxed>>("one who believes that he has asked", Random{200'000});
-    models.fails<Sleepers<1, 0, right, LengthRelaxed>>("a look at the list's length that may come early", Random{200'000});
+    models.fails<Sleepers<1, 0, right, LengthRelaxed>>("a look at the list's length that may come early",
+                                                       Random{200'000});
     models.fails<Sleepers<1, 1, right, SearchingRelaxed>>("a look for searchers that may come early", Random{200'000});
 
-    models.fails<Asked<1, 1, Wrong::pushes_beyond_the_limit>>("an owner who does not look at the limit", Random{200'000});
-    models.fails<Asked<1, 1, Wrong::heeds_before_it_opens>>("one who looks who has asked, and then opens", Random{200'000});
-    models.fails<Asked<1, 1, Wrong::closes_before_it_asks>>("one who takes the room away, and then asks", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, Wrong::pops_without_a_look>>("an owner who takes what is not there", Random{200'000});
+    models.fails<Asked<1, 1, Wrong::pushes_beyond_the_limit>>("an owner who does not look at the limit",
+                                                              Random{200'000});
+    models.fails<Asked<1, 1, Wrong::heeds_before_it_opens>>("one who looks who has asked, and then opens",
+                                                            Random{200'000});
+    models.fails<Asked<1, 1, Wrong::closes_before_it_asks>>("one who takes the room away, and then asks",
+                                                            Random{200'000});
+    models.fails<Branches<1, 1, 1, false, Wrong::pops_without_a_look>>("an owner who takes what is not there",
+                                                                       Random{200'000});
     models.fails<Branches<1, 1, 1, false, Wrong::keeps_what_it_shows>>("one who shows, and keeps", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, Wrong::removes_without_a_second_look>>("one who does not look under the lock", Random{200'000});
+    models.fails<Branches<1, 1, 1, false, Wrong::removes_without_a_second_look>>("one who does not look under the lock",
+                                                                                 Random{200'000});
     models.fails<Branches<1, 1, 1, false, Wrong::does_not_wait>>("one who does not wait", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, Wrong::waits_without_a_look>>("one who waits for what has ended", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, Wrong::finishes_before_it_runs>>("a thief who tells before it has run", Random{200'000});
-    models.fails<Branches<1, 1, 1, false, Wrong::finishes_without_a_look>>("a thief who does not look who waits", Random{200'000});
+    models.fails<Branches<1, 1, 1, false, Wrong::waits_without_a_look>>("one who waits for what has ended",
+                                                                        Random{200'000});
+    models.fails<Branches<1, 1, 1, false, Wrong::finishes_before_it_runs>>("a thief who tells before it has run",
+                                                                           Random{200'000});
+    models.fails<Branches<1, 1, 1, false, Wrong::finishes_without_a_look>>("a thief who does not look who waits",
+                                                                           Random{200'000});
     models.fails<Sleepers<2, 0, Wrong::is_silent>>("one who is woken and passes nothing on", Random{200'000});
     models.fails<Sleepers<1, 1, Wrong::is_silent>>("one who has searched and says nothing", Random{200'000});
 }

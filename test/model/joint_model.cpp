@@ -100,8 +100,8 @@ struct CrowdSteps {
     static constexpr bool comes_under_lock = true;
 };
 
-// Two joiners come, each as the first or over the other, and may leave; the unit ends meanwhile. Each is woken once or has left, and its memory is its own
-// again then.
+// Two joiners come, each as the first or over the other, and may leave; the unit ends meanwhile. Each is woken once or
+// has left, and its memory is its own again then.
 template <class Orders, class Steps, bool first_leaves, bool second_leaves>
 struct Crowd : rl::test_suite<Crowd<Orders, Steps, first_leaves, second_leaves>, 3> {
     using Joint = BasicJoint<Unit, Orders>;
@@ -247,7 +247,7 @@ struct FinishLocalRelaxed : JointOrders {
     static constexpr std::memory_order finish_local = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     models.holds<FinishAndAnnounce<JointOrders>>("the end against a joiner", All{});
@@ -258,7 +258,8 @@ void weft::model::search(Models& models) {
     models.holds<Crowd<JointOrders, CrowdSteps, false, false>>("the end against two that wait together", All{});
     models.holds<Crowd<JointOrders, CrowdSteps, true, false>>("the end against two of whom the first may leave", All{});
     models.holds<Crowd<JointOrders, CrowdSteps, true, true>>("the end against two who may leave", All{});
-    models.fails<Crowd<JointOrders, WakesWithoutLock, true, true>>("an end that takes a crowd apart without the lock", All{});
+    models.fails<Crowd<JointOrders, WakesWithoutLock, true, true>>("an end that takes a crowd apart without the lock",
+                                                                   All{});
     models.fails<Crowd<JointOrders, LeavesWithoutLock, true, true>>("one that leaves a crowd without the lock", All{});
     models.fails<Crowd<JointOrders, LosesThoseBelow, true, true>>("one that leaves and forgets who is below", All{});
     models.fails<Crowd<FinishAcquire, CrowdSteps, false, false>>("an end that publishes nothing to a crowd", All{});

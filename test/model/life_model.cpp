@@ -7,7 +7,7 @@ namespace weft {
 // For the histories that Relacy tells.
 inline std::ostream& operator<<(std::ostream& to, State state) { return to << static_cast<int>(state); }
 
-}  // namespace weft
+}   // namespace weft
 
 namespace weft::model {
 
@@ -16,7 +16,7 @@ template <class Orders>
 struct Suspended {
     BasicLife<Orders> life;
     plain<int> context{0};
-    int times = 0;       // it was continued; in model time, so no race of its own
+    int times = 0;   // it was continued; in model time, so no race of its own
 
     void start() {
         life.move(State::free, State::ready);
@@ -130,12 +130,13 @@ struct RelaxedLook : LifeOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     models.holds<TwoResumers<LifeOrders>>("two resume one that suspends", All{});
     models.holds<SuspendsTwice<LifeOrders>>("it suspends again, and another resumes it", All{});
-    models.holds<SuspendsTwice<LifeOrders>>("the same, with older values read", Random{models.full() ? 2'000'000u : 100'000u});
+    models.holds<SuspendsTwice<LifeOrders>>("the same, with older values read",
+                                            Random{models.full() ? 2'000'000u : 100'000u});
     models.holds<Ends<LifeOrders>>("it ends, and another looks", All{});
     models.fails<Ends<RelaxedMove>>("it ends by a move that releases nothing", Random{100'000});
     models.fails<Ends<RelaxedLook>>("a look that acquires nothing", Random{100'000});

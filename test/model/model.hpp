@@ -29,14 +29,14 @@ struct Node {
 };
 
 // How to search. Each is a type, so that a suite is compiled for the schedulers that it uses and no others.
-struct All {                        // every interleaving
+struct All {   // every interleaving
     template <rl::thread_id_t threads>
     using Scheduler = rl::full_search_scheduler<threads>;
     void prepare(rl::test_params& parameters) const { parameters.search_type = rl::sched_full; }
     void say(char* text, std::size_t size) const { std::snprintf(text, size, "all interleavings"); }
 };
 
-struct Preemptions {                // every interleaving with so many preemptions of a thread that could go on
+struct Preemptions {   // every interleaving with so many preemptions of a thread that could go on
     unsigned count;
     template <rl::thread_id_t threads>
     using Scheduler = rl::context_bound_scheduler<threads>;
@@ -47,7 +47,7 @@ struct Preemptions {                // every interleaving with so many preemptio
     void say(char* text, std::size_t size) const { std::snprintf(text, size, "all with %u preemptions", count); }
 };
 
-struct Random {                     // reads older values than the others do, too
+struct Random {   // reads older values than the others do, too
     std::uint64_t iterations;
     template <rl::thread_id_t threads>
     using Scheduler = rl::random_scheduler<threads>;
@@ -125,7 +125,7 @@ private:
 // Each model's own: what holds, and what must fail.
 void search(Models& models);
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 int main(int count, char** arguments) {
     weft::model::Models models(count, arguments);

@@ -1,5 +1,5 @@
-// A unit that leaves a private pool while somebody joins it: he announces himself by the rules of the pool that the unit is in, or
-// was in when he looked.
+// A unit that leaves a private pool while somebody joins it: he announces himself by the rules of the pool that the
+// unit is in, or was in when he looked.
 #include "test/model/model.hpp"
 #include "unit/joint.hpp"
 #include "unit/whereabouts.hpp"
@@ -17,8 +17,9 @@ constexpr std::uint8_t local = 1;
 
 enum class Reads : unsigned char { pool_first, flags_first };
 
-// Thread 0 is the stream of the pool that the unit is local to: it serves a letter if there is one, and sends the unit to the pool
-// of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells him of the end.
+// Thread 0 is the stream of the pool that the unit is local to: it serves a letter if there is one, and sends the unit
+// to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells him of the
+// end.
 template <class Orders, Reads reads = Reads::pool_first>
 struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     using Joint = BasicJoint<Unit>;
@@ -50,7 +51,8 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     void thread(unsigned index) {
         if (index == 0) {
             serve();
-            WEFT_ASSERT(record == 0);   // of one who waits with a deadline: the mover looks at it while the unit is local
+            // of one who waits with a deadline: the mover looks at it while the unit is local
+            WEFT_ASSERT(record == 0);
             change_whereabouts(flags, 0, pool, &away, Orders{});
             sent.store(1, std::memory_order_release);
             serve();
@@ -105,11 +107,13 @@ struct RelaxedPoolRead : WhereaboutsOrders {
     static constexpr std::memory_order pool_read = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
-    models.holds<MoveAndJoin<WhereaboutsOrders>>("a unit leaves a private pool and is joined", Preemptions{models.full() ? 4u : 2u});
-    models.holds<MoveAndJoin<WhereaboutsOrders>>("the same, with older values read", Random{models.full() ? 2'000'000u : 200'000u});
+    models.holds<MoveAndJoin<WhereaboutsOrders>>("a unit leaves a private pool and is joined",
+                                                 Preemptions{models.full() ? 4u : 2u});
+    models.holds<MoveAndJoin<WhereaboutsOrders>>("the same, with older values read",
+                                                 Random{models.full() ? 2'000'000u : 200'000u});
     models.fails<MoveAndJoin<RelaxedPool>>("the new pool relaxed", Random{200'000});
     models.fails<MoveAndJoin<RelaxedPoolRead>>("the pool read relaxed", Random{200'000});
     models.fails<MoveAndJoin<RelaxedFlags>>("the flags relaxed", Random{200'000});

@@ -4,8 +4,10 @@
 namespace weft::model {
 
 // Each thread locks `rounds` times, changes what the mutex guards and what of its body is the holder's, and lets go.
-// The last `hurried` of them may give up. Somebody who is not woken is a deadlock here. `patient`: as Mutual::lock() has it.
-template <class Habits, class Orders, int threads, int rounds, int hurried = 0, Urgency last = Urgency::normal, bool patient = false>
+// The last `hurried` of them may give up. Somebody who is not woken is a deadlock here. `patient`: as Mutual::lock()
+// has it.
+template <class Habits, class Orders, int threads, int rounds, int hurried = 0, Urgency last = Urgency::normal,
+          bool patient = false>
 struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hurried, last, patient>, threads> {
     Mutual<Habits, Orders> mutex;
     BasicParty<Habits> parties[threads];
@@ -75,7 +77,7 @@ struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
     }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
@@ -86,14 +88,19 @@ void weft::model::search(Models& models) {
     models.holds<Exclusion<Careful, Strong, 2, 3>>("two that lock three times", Random{50'000 * times});
     models.holds<Exclusion<Careful, Strong, 3, 1>>("three that lock", Preemptions{2 + more});
     models.holds<Exclusion<Careful, Strong, 3, 2>>("three that lock twice", Random{50'000 * times});
-    models.holds<Exclusion<Careful, Strong, 3, 1, 0, Urgency::high>>("three, one of them urgent", Random{50'000 * times});
-    models.holds<Exclusion<Careful, Strong, 3, 1, 0, Urgency::low>>("three, one of them patient", Random{50'000 * times});
+    models.holds<Exclusion<Careful, Strong, 3, 1, 0, Urgency::high>>("three, one of them urgent",
+                                                                     Random{50'000 * times});
+    models.holds<Exclusion<Careful, Strong, 3, 1, 0, Urgency::low>>("three, one of them patient",
+                                                                    Random{50'000 * times});
     models.holds<Exclusion<Careful, Strong, 2, 1, 1>>("one that locks, one that may give up", Preemptions{3 + more});
     models.holds<Exclusion<Careful, Strong, 3, 1, 1>>("two that lock, one that may give up", Preemptions{2 + more});
     models.holds<Exclusion<Careful, Strong, 3, 2, 2>>("one that locks, two that may give up", Random{50'000 * times});
-    models.holds<Exclusion<Careful, Strong, 2, 2, 0, Urgency::normal, true>>("two that are overtaken and try again", Preemptions{2 + more});
-    models.holds<Exclusion<Careful, Strong, 3, 2, 0, Urgency::normal, true>>("three that are overtaken and try again", Random{50'000 * times});
-    models.holds<Exclusion<Careful, Strong, 3, 2, 2, Urgency::high, true>>("three that try again, two of them may give up", Random{50'000 * times});
+    models.holds<Exclusion<Careful, Strong, 2, 2, 0, Urgency::normal, true>>("two that are overtaken and try again",
+                                                                             Preemptions{2 + more});
+    models.holds<Exclusion<Careful, Strong, 3, 2, 0, Urgency::normal, true>>("three that are overtaken and try again",
+                                                                             Random{50'000 * times});
+    models.holds<Exclusion<Careful, Strong, 3, 2, 2, Urgency::high, true>>(
+        "three that try again, two of them may give up", Random{50'000 * times});
 
     models.fails<Exclusion<Careful, EnterRelaxed, 2, 1>>("one that comes in and acquires nothing", Random{100'000});
     models.fails<Exclusion<Careful, LeaveRelaxed, 2, 1>>("one that lets go and releases nothing", Random{100'000});

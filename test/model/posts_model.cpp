@@ -1,4 +1,5 @@
-// Posted calls: each that was accepted is made once, in the order of its sender; and a sender is told when there is no room.
+// Posted calls: each that was accepted is made once, in the order of its sender; and a sender is told when there is no
+// room.
 #include "poll/posts.hpp"
 #include "test/model/model.hpp"
 
@@ -23,7 +24,7 @@ struct Letters : rl::test_suite<Letters<Orders, size, senders, count>, senders +
     BasicPosts<size, Orders> posts;
     Call calls[senders][count];
     bool accepted[senders][count] = {};
-    plain<int> latest[senders];            // the taker's
+    plain<int> latest[senders];   // the taker's
     atomic<int> still_sending{senders};
 
     void thread(unsigned index) {
@@ -74,7 +75,8 @@ struct Full : rl::test_suite<Full<Orders>, 2> {
     int accepted[2] = {};
 
     void thread(unsigned index) {
-        for (int i = 0; i < 2; ++i) accepted[index] += posts.send([](void* self) { ++static_cast<Full*>(self)->made; }, this) ? 1 : 0;
+        for (int i = 0; i < 2; ++i)
+            accepted[index] += posts.send([](void* self) { ++static_cast<Full*>(self)->made; }, this) ? 1 : 0;
     }
     void after() {
         WEFT_ASSERT(accepted[0] + accepted[1] == 2);
@@ -83,7 +85,7 @@ struct Full : rl::test_suite<Full<Orders>, 2> {
     }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = PostsOrders;

@@ -51,7 +51,8 @@ struct Turns : rl::test_suite<Turns<Habits, Orders, writers, readers, rounds, hu
     void after() {
         int sum = 0;
         for (int times : written) sum += times;
-        WEFT_ASSERT(guarded == sum && lock.word.glance() == 0 && lock.body.readers.empty() && lock.body.writers.empty());
+        WEFT_ASSERT(guarded == sum && lock.word.glance() == 0 && lock.body.readers.empty() &&
+                    lock.body.writers.empty());
     }
 };
 
@@ -93,7 +94,7 @@ struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
     void after() { WEFT_ASSERT(lock.word.glance() == 0); }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Strong = sync::WordOrders;
@@ -105,7 +106,8 @@ void weft::model::search(Models& models) {
     models.holds<Turns<Careful, Strong, 1, 2, 2>>("a writer and two readers, twice", Random{50'000 * times});
     models.holds<Turns<Careful, Strong, 2, 1, 1>>("two writers and a reader", Preemptions{2 + more});
     models.holds<Turns<Careful, Strong, 2, 1, 2>>("two writers and a reader, twice", Random{50'000 * times});
-    models.holds<Turns<Careful, Strong, 2, 1, 2, 1>>("a writer, one that may give up, and a reader", Random{50'000 * times});
+    models.holds<Turns<Careful, Strong, 2, 1, 2, 1>>("a writer, one that may give up, and a reader",
+                                                     Random{50'000 * times});
     models.holds<GivesUp<true>>("a writer that gives up between readers", Preemptions{2 + more});
     models.holds<GivesUp<true>>("a writer that gives up between readers", Random{50'000 * times});
 

@@ -112,14 +112,14 @@ public:
 private:
     // With the steps of README.md. Whether it has a unit.
     bool sleep() {
-        sleeper_.prepare();                                                              // 1
-        for (int i = 0; i < pools; ++i) pools_[i].bell.add(places_[i]);                  // 2
-        bool found = look();                                                             // 3
-        const bool claimed = !found && quiet() ? sleeper_.wait() : sleeper_.cancel();    // 4
-        for (int i = 0; i < pools; ++i) pools_[i].bell.remove(places_[i]);               // 5
+        sleeper_.prepare();                                                             // 1
+        for (int i = 0; i < pools; ++i) pools_[i].bell.add(places_[i]);                 // 2
+        bool found = look();                                                            // 3
+        const bool claimed = !found && quiet() ? sleeper_.wait() : sleeper_.cancel();   // 4
+        for (int i = 0; i < pools; ++i) pools_[i].bell.remove(places_[i]);              // 5
         if (!claimed) return found;
         if (!found) found = look();
-        for (int i = 0; passes_on && found && i < pools; ++i) {                          // 6
+        for (int i = 0; passes_on && found && i < pools; ++i) {   // 6
             if (!pools_[i].quiet()) pools_[i].bell.ring();
         }
         return found;
@@ -247,7 +247,7 @@ struct PlainRing : Strong {
     static constexpr bool plain_ring = true;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     using Number = NumberPool<Strong>;
@@ -273,11 +273,10 @@ void weft::model::search(Models& models) {
     models.fails<ClaimCarries<ClaimRelaxed>>("a claim that carries nothing", Preemptions{4});
     models.fails<ClaimCarries<WokenRelaxed>>("a claimed one that acquires nothing", Preemptions{4});
     models.fails<Sleep<NumberPool<AnnounceRelaxed>, AnnounceRelaxed, 1, 1, 1>>("an announcement that orders nothing",
-                                                                             Preemptions{6});
-    models.fails<Sleep<UserPool<UnorderedRelaxed>, UnorderedRelaxed, 1, 1, 1>>("a ring after a user's push that orders nothing",
-                                                                             Random{100'000});
+                                                                               Preemptions{6});
+    models.fails<Sleep<UserPool<UnorderedRelaxed>, UnorderedRelaxed, 1, 1, 1>>(
+        "a ring after a user's push that orders nothing", Random{100'000});
     models.fails<Sleep<UserPool<PlainRing>, PlainRing, 1, 1, 1>>("the ring of the other pools after a user's push",
-                                                               Random{100'000});
-    models.fails<Sleep<Number, Strong, 1, 2, 2, 1, false>>("a claimed stream that does not pass it on",
-                                                             Preemptions{3});
+                                                                 Random{100'000});
+    models.fails<Sleep<Number, Strong, 1, 2, 2, 1, false>>("a claimed stream that does not pass it on", Preemptions{3});
 }

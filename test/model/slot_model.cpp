@@ -50,8 +50,8 @@ template <class Orders>
 struct TwoEnds : rl::test_suite<TwoEnds<Orders>, 3> {
     BasicSlot<Orders> slot;
     Pointed pointed;
-    int released = 0;    // in model time
-    bool waits = false;  // whoever frees the key would look again
+    int released = 0;     // in model time
+    bool waits = false;   // whoever frees the key would look again
 
     void before() {
         slot.clear();
@@ -108,7 +108,7 @@ struct DoneRelaxed : SlotOrders {
     static constexpr std::memory_order done = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     models.holds<SetOnce<SlotOrders>>("two set, one reads", All{});

@@ -1,4 +1,5 @@
-// The timers: a timer fires or is cancelled, never both; and who has been told that nothing refers to it any more may use its memory.
+// The timers: a timer fires or is cancelled, never both; and who has been told that nothing refers to it any more may
+// use its memory.
 #include "poll/timers.hpp"
 #include "test/model/model.hpp"
 
@@ -17,8 +18,8 @@ inline void use_otherwise(Timer& timer) {
 
 enum class Wrong { nothing, forgets_to_cancel, claims_without_asking, looks_without_order };
 
-// A wait with a deadline, as in sync/party.cpp: either the timer or somebody else wakes the one that waits. It cancels the timer
-// afterwards, and goes. A second timer is in the heap before or behind it.
+// A wait with a deadline, as in sync/party.cpp: either the timer or somebody else wakes the one that waits. It cancels
+// the timer afterwards, and goes. A second timer is in the heap before or behind it.
 template <Wrong wrong, int other_ns>
 struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     struct Mine : Timer {
@@ -80,7 +81,8 @@ struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     }
 };
 
-// Timers of a user (abi/io.cpp): some are due, all are in one heap; one thread fires, two cancel, and one of them adds before.
+// Timers of a user (abi/io.cpp): some are due, all are in one heap; one thread fires, two cancel, and one of them adds
+// before.
 struct Many : rl::test_suite<Many, 3> {
     struct Mine : Timer {
         Many* of = nullptr;
@@ -92,7 +94,7 @@ struct Many : rl::test_suite<Many, 3> {
     Mine mine[timers_];
     atomic<int> fired[timers_]{};
     int cancelled[timers_] = {};
-    std::uint64_t latest = 0;              // who fires: in which order
+    std::uint64_t latest = 0;   // who fires: in which order
 
     void add(int i) {
         static constexpr std::uint64_t at[timers_] = {3, 1, 9, 2, 1};
@@ -135,7 +137,7 @@ struct Many : rl::test_suite<Many, 3> {
     }
     void after() {
         const std::size_t left = timers.expire(5);
-        WEFT_ASSERT(left <= 1);            // the one that was added too late
+        WEFT_ASSERT(left <= 1);   // the one that was added too late
         for (int i = 0; i < timers_; ++i) WEFT_ASSERT(fired[i].load() + cancelled[i] == (i == 2 ? 0 : 1));
         WEFT_ASSERT(timers.earliest() == 9 && Timers::cancel(mine[2]) && timers.earliest() == Timers::never);
     }
@@ -175,7 +177,7 @@ struct Moves : rl::test_suite<Moves, 3> {
     }
 };
 
-}  // namespace weft::model
+}   // namespace weft::model
 
 void weft::model::search(Models& models) {
     const unsigned more = models.full() ? 1 : 0;

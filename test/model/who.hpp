@@ -1,7 +1,7 @@
 // Who waits, in the models of src/sync: a thread of the model, with a gate that it sleeps at.
 //
-// A party and its waiter are used again and again, and its fields are plain: whoever touches them after he has woken it races with
-// that, so the search finds it, as it would be found on a stack that is used for something else.
+// A party and its waiter are used again and again, and its fields are plain: whoever touches them after he has woken it
+// races with that, so the search finds it, as it would be found on a stack that is used for something else.
 #pragma once
 
 #include "hart/gate.hpp"
@@ -15,8 +15,8 @@ namespace weft::model {
 struct Careful {
     static constexpr bool wakes = true;
     static constexpr bool settles = true;
-    static constexpr bool competes = true;   // one compare-and-swap decides between a waker and the time-out
-    static constexpr bool stays_busy = true; // the object's word, until the context of a unit that waits is saved
+    static constexpr bool competes = true;     // one compare-and-swap decides between a waker and the time-out
+    static constexpr bool stays_busy = true;   // the object's word, until the context of a unit that waits is saved
 };
 
 template <class Habits>
@@ -82,7 +82,7 @@ struct BasicParty {
     Gate gate;
     atomic<std::uint32_t> winner{0};
     plain<int> contested{0};
-    plain<int> saved{0};                   // the context of a unit; an OS thread needs none
+    plain<int> saved{0};   // the context of a unit; an OS thread needs none
     sync::BasicWaiter<Whom> waiter{Whom(*this)};
 
     // Before it enters anything.
@@ -103,7 +103,8 @@ struct BasicParty {
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // Until it is woken. One that is in a hurry gives up as soon as it is let: at any moment, since the search tries all.
+    // Until it is woken. One that is in a hurry gives up as soon as it is let: at any moment, since the search tries
+    // all.
     bool park(bool hurries) {
         if (hurries && (!Habits::competes || win(too_late))) return false;
         gate.wait();
@@ -161,4 +162,4 @@ struct LookRelaxed : sync::WordOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
-}  // namespace weft::model
+}   // namespace weft::model

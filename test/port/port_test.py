@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""src/arch/arch.hpp is the whole contract of a port: the library compiles and links with a port that has what it asks for and nothing else.
+"""src/arch/arch.hpp is the whole contract of a port: the library compiles and links with a port that has what it asks
+for and nothing else.
 
     test/port/port_test.py --build build/release
 
-First that the made-up port (test/port/made_up/) has nothing else: each of its declarations is left out in turn, and must be missed by arch.hpp. Then the
-library's sources are compiled as in compile_commands.json, but with that port and without optimisation, and linked. What is made is never run.
+First that the made-up port (test/port/made_up/) has nothing else: each of its declarations is left out in turn, and
+must be missed by arch.hpp. Then the library's sources are compiled as in compile_commands.json, but with that port and
+without optimisation, and linked. What is made is never run.
 """
 import argparse
 import concurrent.futures
@@ -30,15 +32,21 @@ CONTRACT = '#include "arch/arch.hpp"\n'
 
 def run(command, text=None):
     """Whether the command succeeds, and what it writes."""
-    done = subprocess.run([str(word) for word in command], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        [str(word) for word in command], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     return done.returncode == 0, done.stdout
 
 
 def library(build):
-    """How a source of the library is compiled, with the made-up port for the processor's and without input and output; and the sources that are no port's."""
+    """How a source of the library is compiled, with the made-up port for the processor's and without input and output;
+    and the sources that are no port's."""
     entries = json.loads((build / "compile_commands.json").read_text())
-    found = {pathlib.Path(entry["file"]): entry["command"] for entry in entries
-             if "/weft_objects.dir/" in entry["command"] and entry["file"].endswith(".cpp")}
+    found = {
+        pathlib.Path(entry["file"]): entry["command"]
+        for entry in entries
+        if "/weft_objects.dir/" in entry["command"] and entry["file"].endswith(".cpp")
+    }
     sources = [path for path in found if ROOT / "src" / "arch" not in path.parents]
     if not sources:
         sys.exit(f"{build}/compile_commands.json has no source of the library")
@@ -54,7 +62,9 @@ def library(build):
         elif not re.match(r"-O|-g", word):
             command.append(word)
     if macros != set(MACROS):
-        sys.exit(f"a port is chosen by {', '.join(sorted(MACROS))}; the library is compiled with {', '.join(sorted(macros))}")
+        sys.exit(
+            f"a port is chosen by {', '.join(sorted(MACROS))}; the library is compiled with {', '.join(sorted(macros))}"
+        )
     return [*command, *(f'-D{macro}="port/made_up/{header}.hpp"' for macro, header in MACROS.items())], sources
 
 
@@ -86,11 +96,18 @@ def check_contract(command, work, pool):
     compiles, said = run([*here, "-Werror=missing-declarations", "-fsyntax-only", PORT / "frames.cpp"])
     wrong = [] if compiles else [f"test/port/made_up/frames.cpp has what src/arch/frames.hpp does not ask for\n{said}"]
     lines = list(declarations())
-    wrong += [f"test/port/made_up/{header}:{number + 1}: one declaration a line, so that it can be left out: {line.strip()}"
-              for header, number, line in lines if not re.match(r"\S.*[;}]$", line)]
+    wrong += [
+        f"test/port/made_up/{header}:{number + 1}: one declaration a line, so that it can be left out: {line.strip()}"
+        for header, number, line in lines
+        if not re.match(r"\S.*[;}]$", line)
+    ]
     missed = pool.map(lambda line: is_missed(command, work, *line[:2]), lines)
-    wrong += [f"test/port/made_up/{header}:{number + 1}: src/arch/arch.hpp does not ask for it, so no port needs to have it: {line.strip()}"
-              for (header, number, line), asked in zip(lines, missed) if not asked]
+    wrong += [
+        f"test/port/made_up/{header}:{number + 1}: src/arch/arch.hpp does not ask for it, so no port needs to have "
+        f"it: {line.strip()}"
+        for (header, number, line), asked in zip(lines, missed)
+        if not asked
+    ]
     print(f"{len(lines)} declarations of a port, {len(wrong)} wrong", flush=True)
     return wrong if lines else ["test/port/made_up/ declares nothing"]
 
@@ -109,14 +126,29 @@ def check_library(command, sources, work, pool):
         return source, made, *run([*command, "-include", work / "common.hpp", "-c", source, "-o", made])
 
     done = list(pool.map(compile_one, enumerate([*sources, *sorted(PORT.glob("*.cpp"))])))
-    wrong = [f"{source.relative_to(ROOT)}: does not compile with a port that has what src/arch/arch.hpp asks for and nothing else\n{said}"
-             for source, _, compiles, said in done if not compiles]
+    wrong = [
+        f"{source.relative_to(ROOT)}: does not compile with a port that has what src/arch/arch.hpp asks for and "
+        f"nothing else\n{said}"
+        for source, _, compiles, said in done
+        if not compiles
+    ]
     print(f"{len(done)} sources with the made-up port, {len(wrong)} wrong", flush=True)
     if wrong:
         return wrong
-    compiler = itertools.takewhile(lambda word: not word.startswith("-"), command)     # and what launches it
-    links, said = run([*compiler, "-shared", "-Wl,-z,defs", "-Wl,--require-defined=weft_local_word", *(made for _, made, *_ in done), "-pthread", "-ldl",
-                       "-o", work / "libweft.so"])
+    compiler = itertools.takewhile(lambda word: not word.startswith("-"), command)  # and what launches it
+    links, said = run(
+        [
+            *compiler,
+            "-shared",
+            "-Wl,-z,defs",
+            "-Wl,--require-defined=weft_local_word",
+            *(made for _, made, *_ in done),
+            "-pthread",
+            "-ldl",
+            "-o",
+            work / "libweft.so",
+        ]
+    )
     return [] if links else [f"the library does not link with the made-up port\n{said}"]
 
 
@@ -125,7 +157,9 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     options = parser.parse_args()
     command, sources = library(options.build)
-    with tempfile.TemporaryDirectory(prefix="weft-port-") as place, concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with tempfile.TemporaryDirectory(prefix="weft-port-") as place, concurrent.futures.ThreadPoolExecutor(
+        len(os.sched_getaffinity(0))
+    ) as pool:
         work = pathlib.Path(place)
         wrong = check_contract(command, work, pool) or check_library(command, sources, work, pool)
     for what in wrong:

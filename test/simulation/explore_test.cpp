@@ -1,4 +1,5 @@
-// The simulator by its public face: that it finds what it is to find, says so, replays and shrinks it, and finds nothing else.
+// The simulator by its public face: that it finds what it is to find, says so, replays and shrinks it, and finds
+// nothing else.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -170,7 +171,8 @@ TEST(Explore, TellsALoopWithoutAPointOfPreemption) {
 }
 
 TEST(Explore, TellsExceptionsCrashesAndExits) {
-    EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { throw std::runtime_error("thrown by the body"); }).report, "thrown by the body"));
+    EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { throw std::runtime_error("thrown by the body"); }).report,
+                    "thrown by the body"));
     EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { std::abort(); }).report, "it ended by a signal"));
     EXPECT_TRUE(has(sim::explore({.seeds = 1}, [] { _exit(0); }).report, "exited with status 0 in the middle"));
 }
@@ -244,7 +246,7 @@ TEST(Harts, HaveErrnoAndExceptionsOfTheirOwn) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
-// ---- Weft's own, in simulation ---------------------------------------------------------------------------------------------
+// ---- Weft's own, in simulation --------------------------------------------------------------------------------------
 
 TEST(Simulated, UnitsOnSeveralStreamsShareAMutex) {
     const sim::result came = sim::explore({.seeds = 100}, [] {
@@ -293,4 +295,4 @@ TEST(Simulated, WhatIsNotGivenBackIsTold) {
     EXPECT_FALSE(sim::explore({.seeds = 1, .leaks = false}, [] { static_cast<void>(weft_init(nullptr)); }).failed);
 }
 
-}  // namespace
+}   // namespace

@@ -1,11 +1,11 @@
-// The behavioural tests as scenarios of the simulator: each test that is not marked in outside.txt, under each seed, in a process of
-// its own. A failure prints the scenario, the seed, the table of steps, and the command that replays it.
+// The behavioural tests as scenarios of the simulator: each test that is not marked in outside.txt, under each seed, in
+// a process of its own. A failure prints the scenario, the seed, the table of steps, and the command that replays it.
 //
 //     simulation --seeds=3                            all scenarios, three seeds each
 //     simulation --filter=Mutex.* --seeds=100 --first-seed=500
 //     simulation --filter=Mutex.IsFair --replay=0@57>2 --trace
-#include <gtest/gtest.h>
 #include <dlfcn.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/time.h>
@@ -39,15 +39,20 @@ struct Command {
     std::string outside, punctual;
     unsigned shard = 0, shards = 1;
     bool list = false;
-    bool go_on = false;              // after a failure
+    bool go_on = false;   // after a failure
     bool quiet = false;
-    bool faults = false;             // each call that the system may refuse is refused in turn; what the test says of it does not count
-    std::time_t slow_s = 0;          // scenarios that take longer are named
+    // each call that the system may refuse is refused in turn; what the test says of it does not count
+    bool faults = false;
+    std::time_t slow_s = 0;   // scenarios that take longer are named
 };
 
 [[noreturn]] void usage(const std::string& word) {
-    std::fprintf(stderr, "simulation: '%s' is not understood; there are --filter=PATTERN:-PATTERN --seeds=N --first-seed=N --by=random|priorities|both "
-                         "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --harts=N --outside=FILE --punctual=FILE --slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n", word.c_str());
+    std::fprintf(stderr,
+                 "simulation: '%s' is not understood; there are --filter=PATTERN:-PATTERN --seeds=N --first-seed=N "
+                 "--by=random|priorities|both "
+                 "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --harts=N --outside=FILE --punctual=FILE "
+                 "--slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n",
+                 word.c_str());
     std::exit(2);
 }
 
@@ -65,7 +70,8 @@ Command read(int count, char** words) {
         else if (name == "--by" && value == "priorities") made.explore.by = sim::scheduler::priorities;
         else if (name == "--by" && value == "both") made.explore.by = sim::scheduler::both;
         else if (name == "--replay") made.explore.replay = (replay = value).c_str();
-        else if (name == "--harts") made.explore.harts = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
+        else if (name == "--harts")
+            made.explore.harts = static_cast<unsigned>(std::strtoul(value.c_str(), nullptr, 10));
         else if (name == "--fail-at") made.explore.fail_at = std::strtoull(value.c_str(), nullptr, 10);
         else if (name == "--steps") made.explore.most_steps = std::strtoull(value.c_str(), nullptr, 10);
         else if (name == "--lines") made.explore.lines = std::strtoull(value.c_str(), nullptr, 10);
@@ -166,9 +172,9 @@ std::vector<Scenario> scenarios(const Command& command) {
     return found;
 }
 
-// Of a run in which a call is refused: whether the test has said that something went wrong. What it leaves undone then is excused: it may
-// wait for ever for what should have come of the call, even in a loop that the simulator does not see, so from then on it has little time to
-// come to its end.
+// Of a run in which a call is refused: whether the test has said that something went wrong. What it leaves undone then
+// is excused: it may wait for ever for what should have come of the call, even in a loop that the simulator does not
+// see, so from then on it has little time to come to its end.
 bool may_fail = false;
 
 void fail_and_hurry() {
@@ -183,8 +189,9 @@ class SeesFailures : public testing::EmptyTestEventListener {
     void OnTestPartResult(const testing::TestPartResult& part) override {
         if (!part.failed()) return;
         if (may_fail) return fail_and_hurry();
-        sim::machine_fail(sim::End::check, std::string("an expectation of the test fails: ") + (part.file_name() != nullptr ? part.file_name() : "?") +
-                                               ":" + std::to_string(part.line_number()) + "\n" + part.summary() + "\n");
+        sim::machine_fail(sim::End::check, std::string("an expectation of the test fails: ") +
+                                               (part.file_name() != nullptr ? part.file_name() : "?") + ":" +
+                                               std::to_string(part.line_number()) + "\n" + part.summary() + "\n");
     }
 };
 
@@ -198,8 +205,9 @@ void run_test(const std::string& name) {
     sim::check(answer == 0 || may_fail, ("test " + name + " passes").c_str());
 }
 
-// Under each seed the k-th call that the system may refuse is refused, for every k. What comes of it is a status, which the test need not
-// expect, but no crash, no broken invariant, and, unless the test has said that something went wrong, no hang and no leak.
+// Under each seed the k-th call that the system may refuse is refused, for every k. What comes of it is a status, which
+// the test need not expect, but no crash, no broken invariant, and, unless the test has said that something went wrong,
+// no hang and no leak.
 sim::result with_faults(sim::options with, const std::string& name) {
     sim::result all;
     const std::uint64_t first = with.first_seed, count = with.seeds;
@@ -234,7 +242,7 @@ void without_random_addresses(char** words) {
     if (readlink("/proc/self/exe", self, sizeof self - 1) > 0) execv(self, words);
 }
 
-}  // namespace
+}   // namespace
 
 // Sees what is thrown, and goes on to the C++ library's own.
 extern "C" [[noreturn]] void __cxa_throw(void* thrown, void* type, void (*destroy)(void*)) {
@@ -264,20 +272,22 @@ int main(int count, char** words) {
         const std::time_t began = std::time(nullptr);
         sim::options with = command.explore;
         if (all[i].punctual) with.early_wakes = false;
-        const sim::result came = command.faults ? with_faults(with, all[i].name)
-                                                : sim::explore(with, [&] { run_test(all[i].name); });
+        const sim::result came =
+            command.faults ? with_faults(with, all[i].name) : sim::explore(with, [&] { run_test(all[i].name); });
         if (command.slow_s > 0 && std::time(nullptr) - began >= command.slow_s) {
-            std::printf("slow: %s took %ld s for %llu steps\n", all[i].name.c_str(), static_cast<long>(std::time(nullptr) - began),
-                        static_cast<unsigned long long>(came.steps));
+            std::printf("slow: %s took %ld s for %llu steps\n", all[i].name.c_str(),
+                        static_cast<long>(std::time(nullptr) - began), static_cast<unsigned long long>(came.steps));
         }
         pairs += came.runs;
         steps += came.steps;
         if (command.explore.trace && !came.failed) std::fputs(came.report.c_str(), stdout);
         if (!came.failed) continue;
         ++failed;
-        std::printf("FAILED %s, %s", all[i].name.c_str(), command.quiet ? ("seed " + std::to_string(came.seed) + "\n").c_str() : came.report.c_str());
+        std::printf("FAILED %s, %s", all[i].name.c_str(),
+                    command.quiet ? ("seed " + std::to_string(came.seed) + "\n").c_str() : came.report.c_str());
         if (!command.quiet) {
-            std::printf("again: simulation --filter='%s' --harts=%u --replay='%s'\n", all[i].name.c_str(), command.explore.harts, came.replay.c_str());
+            std::printf("again: simulation --filter='%s' --harts=%u --replay='%s'\n", all[i].name.c_str(),
+                        command.explore.harts, came.replay.c_str());
         }
         std::fflush(stdout);
         if (!command.go_on) break;

@@ -1,8 +1,9 @@
-// The threads of the C library on virtual harts, so that the behavioural tests run in simulation as they are written: std::thread,
-// std::mutex, std::condition_variable, sleeping, yielding and the clock come here. What no run of the simulator asks for goes on to the
-// C library.
+// The threads of the C library on virtual harts, so that the behavioural tests run in simulation as they are written:
+// std::thread, std::mutex, std::condition_variable, sleeping, yielding and the clock come here. What no run of the
+// simulator asks for goes on to the C library.
 //
-// The OS thread has one set of thread-locals, which all virtual harts share: tests that look at those are marked (outside.txt).
+// The OS thread has one set of thread-locals, which all virtual harts share: tests that look at those are marked
+// (outside.txt).
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -55,7 +56,7 @@ int wait_for(pthread_cond_t* condition, pthread_mutex_t* mutex, std::uint64_t de
     return woken ? 0 : ETIMEDOUT;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -63,10 +64,12 @@ int pthread_create(pthread_t* made, const pthread_attr_t* attributes, void* (*bo
     if (!sim::machine_runs()) return real<decltype(pthread_create)>("pthread_create")(made, attributes, body, argument);
     sim::system_call("thread-start");
     auto* thread = new Thread{body, argument};
-    thread->hart = sim::hart_start([](void* raw) {
-        auto* self = static_cast<Thread*>(raw);
-        self->result = self->body(self->argument);
-    }, thread, 0);
+    thread->hart = sim::hart_start(
+        [](void* raw) {
+            auto* self = static_cast<Thread*>(raw);
+            self->result = self->body(self->argument);
+        },
+        thread, 0);
     if (thread->hart == nullptr) {
         delete thread;
         return EAGAIN;
@@ -154,7 +157,8 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
-    if (!sim::machine_runs()) return real<decltype(pthread_cond_clockwait)>("pthread_cond_clockwait")(condition, mutex, clock, until);
+    if (!sim::machine_runs())
+        return real<decltype(pthread_cond_clockwait)>("pthread_cond_clockwait")(condition, mutex, clock, until);
     return wait_for(condition, mutex, ns_of(*until));
 }
 
@@ -204,4 +208,4 @@ long syscall(long number, ...) noexcept {
     return -1;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -17,4 +17,4 @@ TEST(ArenaStress, RandomTreesComeToTheNumberOfTheirLeaves) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -1,5 +1,5 @@
-// Units that are cancelled, migrated, resumed and joined from several streams and OS threads at once. Each ends once, its values are
-// destroyed once, and nothing is left.
+// Units that are cancelled, migrated, resumed and joined from several streams and OS threads at once. Each ends once,
+// its values are destroyed once, and nothing is left.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -28,12 +28,17 @@ void body(void* raw) {
     const unsigned steps = static_cast<unsigned>(random.below(6));
     for (unsigned step = 0; step < steps; ++step) {
         switch (random.below(4)) {
-        case 0: weft_unit_migrate_to_pool(weft_unit_self(), plan.pools[random.below(static_cast<std::uint32_t>(plan.pool_count))]); break;
+        case 0:
+            weft_unit_migrate_to_pool(weft_unit_self(),
+                                      plan.pools[random.below(static_cast<std::uint32_t>(plan.pool_count))]);
+            break;
         case 1: weft_unit_suspend([](weft_unit* self, void*) { weft_unit_resume(self); }, nullptr); break;
         case 2: {
             weft_unit* child = nullptr;
-            if (weft_ult_spawn(plan.pools[random.below(static_cast<std::uint32_t>(plan.pool_count))],
-                               [](void*) { weft_unit_yield(); }, nullptr, nullptr, &child) != WEFT_OK) break;
+            if (weft_ult_spawn(
+                    plan.pools[random.below(static_cast<std::uint32_t>(plan.pool_count))],
+                    [](void*) { weft_unit_yield(); }, nullptr, nullptr, &child) != WEFT_OK)
+                break;
             EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
             break;
         }
@@ -51,15 +56,19 @@ void crowd(std::uint64_t seed, weft_pool* const* pools, std::size_t pool_count, 
     std::vector<weft_unit*> units(plans.size());
     for (std::size_t i = 0; i < plans.size(); ++i) {
         plans[i] = {random.next(), pools, pool_count};
-        ASSERT_EQ(weft_ult_spawn(pools[random.below(static_cast<std::uint32_t>(pool_count))], body, &plans[i], nullptr, &units[i]), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(pools[random.below(static_cast<std::uint32_t>(pool_count))], body, &plans[i], nullptr,
+                                 &units[i]),
+                  WEFT_OK);
     }
     long cancelled = 0, ended = 0;
     for (weft_unit* unit : units) {
         const auto what = random.below(5);
         if (what == 0) weft_unit_cancel(unit);
         if (what == 1 || what == 2) {
-            const weft_status asked = weft_unit_migrate_to_pool(unit, pools[random.below(static_cast<std::uint32_t>(pool_count))]);
-            EXPECT_TRUE(asked == WEFT_OK || asked == WEFT_INVALID || asked == WEFT_WRONG_STATE) << weft_status_name(asked);
+            const weft_status asked =
+                weft_unit_migrate_to_pool(unit, pools[random.below(static_cast<std::uint32_t>(pool_count))]);
+            EXPECT_TRUE(asked == WEFT_OK || asked == WEFT_INVALID || asked == WEFT_WRONG_STATE)
+                << weft_status_name(asked);
             if (what == 2 && asked == WEFT_OK) {
                 const weft_status waited = weft_unit_migrate_wait(unit);
                 EXPECT_TRUE(waited == WEFT_OK || waited == WEFT_WRONG_STATE) << weft_status_name(waited);
@@ -73,7 +82,7 @@ void crowd(std::uint64_t seed, weft_pool* const* pools, std::size_t pool_count, 
     EXPECT_EQ(cancelled + ended, size);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Life, UnitsCancelledMigratedAndJoinedFromEverywhereEndOnce) {
     const Deadline deadline(300);

@@ -18,12 +18,14 @@ struct Crowd {
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Million, UltsAreSuspendedAtOnceAndJoined) {
     const Deadline deadline(300);
     // A sanitizer keeps a shadow of each stack, and the thread sanitizer has some thousand fibers.
-    constexpr std::size_t count = weft::config::thread_sanitizer ? 2000 : weft::config::address_sanitizer ? 10'000 : 1'000'000;
+    constexpr std::size_t count = weft::config::thread_sanitizer    ? 2000
+                                  : weft::config::address_sanitizer ? 10'000
+                                                                    : 1'000'000;
     Runtime runtime;
     Crowd crowd;
     crowd.suspended.reserve(count);
@@ -32,7 +34,8 @@ TEST(Million, UltsAreSuspendedAtOnceAndJoined) {
     const std::size_t before = resident_bytes();
     auto chosen = options();
     chosen.stack_bytes = 16384;
-    ASSERT_EQ(weft_unit_spawn_many(nullptr, count, Crowd::body, arguments.data(), &chosen, units.data()), WEFT_OK) << weft_error_text();
+    ASSERT_EQ(weft_unit_spawn_many(nullptr, count, Crowd::body, arguments.data(), &chosen, units.data()), WEFT_OK)
+        << weft_error_text();
     while (crowd.suspended.size() < count) ASSERT_EQ(weft_unit_yield(), WEFT_OK);
     EXPECT_EQ(counter("/units/count/suspended"), count);
     const std::size_t each = (resident_bytes() - before) / count;

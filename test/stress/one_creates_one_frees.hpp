@@ -5,8 +5,8 @@
 
 namespace weft_test {
 
-// `count` units, spawned by stream 0 into the private pool of stream 1, joined and freed there or, detached, by whoever ends them.
-// At most some thousand live at once. Returns by how much the process has grown since the first few.
+// `count` units, spawned by stream 0 into the private pool of stream 1, joined and freed there or, detached, by whoever
+// ends them. At most some thousand live at once. Returns by how much the process has grown since the first few.
 inline std::size_t create_here_free_there(std::uint64_t count, weft_kind kind, bool detached) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;
@@ -24,10 +24,14 @@ inline std::size_t create_here_free_there(std::uint64_t count, weft_kind kind, b
     std::size_t before = 0, most = 0;
     for (std::uint64_t created = 0; created < count; ++created) {
         if (detached) {
-            EXPECT_EQ(weft_ult_spawn(there, [](void*) { ended.fetch_add(1); }, nullptr, &chosen, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(
+                          there, [](void*) { ended.fetch_add(1); }, nullptr, &chosen, nullptr),
+                      WEFT_OK);
         } else {
             weft_unit* unit = nullptr;
-            EXPECT_EQ(weft_ult_spawn(there, [](void*) {}, nullptr, &chosen, &unit), WEFT_OK);
+            EXPECT_EQ(weft_ult_spawn(
+                          there, [](void*) {}, nullptr, &chosen, &unit),
+                      WEFT_OK);
             EXPECT_EQ(weft_ult_spawn(there, free_it, unit, nullptr, nullptr), WEFT_OK);
         }
         while (created + 1 - ended.load() >= window) std::this_thread::yield();
@@ -40,4 +44,4 @@ inline std::size_t create_here_free_there(std::uint64_t count, weft_kind kind, b
     return most - before;
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

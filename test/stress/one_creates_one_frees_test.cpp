@@ -15,11 +15,15 @@ void expect_bounded(std::uint64_t count, weft_kind kind, bool detached) {
     }
 }
 
-}  // namespace
+}   // namespace
 
-TEST(OneCreatesOneFrees, JoinedUnitsComeHome) { expect_bounded(static_cast<std::uint64_t>(scaled(400'000)), WEFT_KIND_LSA, false); }
+TEST(OneCreatesOneFrees, JoinedUnitsComeHome) {
+    expect_bounded(static_cast<std::uint64_t>(scaled(400'000)), WEFT_KIND_LSA, false);
+}
 
-TEST(OneCreatesOneFrees, DetachedUnitsComeHome) { expect_bounded(static_cast<std::uint64_t>(scaled(400'000)), WEFT_KIND_LSA, true); }
+TEST(OneCreatesOneFrees, DetachedUnitsComeHome) {
+    expect_bounded(static_cast<std::uint64_t>(scaled(400'000)), WEFT_KIND_LSA, true);
+}
 
 // Here the stacks wander too: taken where the unit is spawned, given back where it ends.
 TEST(OneCreatesOneFrees, UnitsThatGetTheirStacksAtOnceComeHome) {

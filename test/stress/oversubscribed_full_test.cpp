@@ -17,7 +17,7 @@ void pin_to_two_cpus() {
     ASSERT_EQ(sched_setaffinity(0, sizeof two, &two), 0);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Oversubscribed, SixteenStreamsOnTwoHartsFinishAllWork) {
     const Deadline deadline(240);
@@ -30,17 +30,21 @@ TEST(Oversubscribed, SixteenStreamsOnTwoHartsFinishAllWork) {
         constexpr int per_stream = scaled(6000), levels = 3;
         std::vector<std::unique_ptr<Ult>> roots;
         for (std::size_t rank = 0; rank < 16; ++rank) {
-            roots.push_back(std::make_unique<Ult>([&runs, rank] {
-                for (int i = 0; i < per_stream; ++i) {
-                    std::vector<std::unique_ptr<Ult>> children;
-                    for (std::size_t level = 0; level < levels; ++level) {
-                        children.push_back(std::make_unique<Ult>([&runs] {
-                            runs.fetch_add(1);
-                            weft_unit_yield();
-                        }, nullptr, pool_of((rank + level) % 16)));
+            roots.push_back(std::make_unique<Ult>(
+                [&runs, rank] {
+                    for (int i = 0; i < per_stream; ++i) {
+                        std::vector<std::unique_ptr<Ult>> children;
+                        for (std::size_t level = 0; level < levels; ++level) {
+                            children.push_back(std::make_unique<Ult>(
+                                [&runs] {
+                                    runs.fetch_add(1);
+                                    weft_unit_yield();
+                                },
+                                nullptr, pool_of((rank + level) % 16)));
+                        }
                     }
-                }
-            }, nullptr, pool_of(rank)));
+                },
+                nullptr, pool_of(rank)));
         }
         for (auto& root : roots) EXPECT_EQ(root->join(), WEFT_OK);
         EXPECT_EQ(runs, 16 * per_stream * levels);

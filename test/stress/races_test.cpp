@@ -29,7 +29,10 @@ TEST(Race, EveryJoinerComesBackHoweverCloseTheEndIs) {
     for (int round = 0; round < scaled(200'000); ++round) {
         weft_unit* unit = nullptr;
         std::atomic<int> ran{0};
-        ASSERT_EQ(weft_ult_spawn(pool_of(1), [](void* raw) { static_cast<std::atomic<int>*>(raw)->fetch_add(1); }, &ran, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(
+            weft_ult_spawn(
+                pool_of(1), [](void* raw) { static_cast<std::atomic<int>*>(raw)->fetch_add(1); }, &ran, nullptr, &unit),
+            WEFT_OK);
         turn(random);
         ASSERT_EQ(weft_unit_join_free(unit), WEFT_OK);
         ASSERT_EQ(ran, 1);
@@ -46,7 +49,9 @@ TEST(Race, ADetachedUnitIsFreedOnceHoweverCloseItsEndIs) {
     const int rounds = scaled(100'000);
     for (int round = 0; round < rounds; ++round) {
         weft_unit* unit = nullptr;
-        ASSERT_EQ(weft_ult_spawn(pool_of(1), [](void*) { ran.fetch_add(1); }, nullptr, nullptr, &unit), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      pool_of(1), [](void*) { ran.fetch_add(1); }, nullptr, nullptr, &unit),
+                  WEFT_OK);
         turn(random);
         ASSERT_EQ(weft_unit_detach(unit), WEFT_OK);
     }
@@ -66,13 +71,17 @@ TEST(Race, OneOfThoseWhoResumeMakesTheUnitReady) {
     static int wanted;
     wanted = rounds;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(pool_of(1), [](void*) {
-        for (int i = 0; i < wanted; ++i) {
-            suspensions.fetch_add(1);
-            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
-        }
-        over = true;
-    }, nullptr, nullptr, &unit), WEFT_OK);
+    ASSERT_EQ(weft_ult_spawn(
+                  pool_of(1),
+                  [](void*) {
+                      for (int i = 0; i < wanted; ++i) {
+                          suspensions.fetch_add(1);
+                          EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);
+                      }
+                      over = true;
+                  },
+                  nullptr, nullptr, &unit),
+              WEFT_OK);
     std::vector<std::thread> resumers;
     for (int i = 0; i < 2; ++i) {
         resumers.emplace_back([unit] {
@@ -87,4 +96,4 @@ TEST(Race, OneOfThoseWhoResumeMakesTheUnitReady) {
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace

@@ -11,7 +11,8 @@ namespace weft_test {
 
 class RandomProgram {
 public:
-    RandomProgram(std::uint64_t seed, int units) : random_(seed), most_(units), slots_(new Slot[static_cast<std::size_t>(units)]) {}
+    RandomProgram(std::uint64_t seed, int units)
+        : random_(seed), most_(units), slots_(new Slot[static_cast<std::size_t>(units)]) {}
     RandomProgram(const RandomProgram&) = delete;
 
     // Runs it and checks that each unit ran once and that nothing is left.
@@ -81,7 +82,8 @@ private:
         slot.tasklet = random.below(4) == 0;
         slot.detached = random.below(5) == 0;
         slot.throws = may_throw && !slot.detached && random.below(20) == 0;
-        weft_pool* pool = random.below(3) == 0 ? nullptr : pools_[random.below(static_cast<std::uint32_t>(pools_.size()))];
+        weft_pool* pool =
+            random.below(3) == 0 ? nullptr : pools_[random.below(static_cast<std::uint32_t>(pools_.size()))];
         weft_unit* unit = nullptr;
         weft_unit** handle = slot.detached ? nullptr : &unit;
         auto chosen = options();
@@ -91,8 +93,9 @@ private:
         weft_kind kind = WEFT_KIND_TASKLET;
         if (self != nullptr) weft_unit_kind_get(self, &kind);
         chosen.child_first = kind != WEFT_KIND_TASKLET && random.below(6) == 0;
-        const weft_status status = slot.tasklet ? weft_tasklet_spawn(pool, body, &slot, nullptr, handle)
-                                                : weft_ult_spawn(pool, body, &slot, random.below(2) == 0 ? nullptr : &chosen, handle);
+        const weft_status status =
+            slot.tasklet ? weft_tasklet_spawn(pool, body, &slot, nullptr, handle)
+                         : weft_ult_spawn(pool, body, &slot, random.below(2) == 0 ? nullptr : &chosen, handle);
         EXPECT_EQ(status, WEFT_OK) << weft_error_text();
         return unit;
     }
@@ -185,15 +188,20 @@ private:
     void suspend(Random& random) {
         switch (random.below(3)) {
         case 0:   // resumed in publish
-            EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr), WEFT_OK);
+            EXPECT_EQ(
+                weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr),
+                WEFT_OK);
             return;
         case 1:   // resumed by an OS thread
             woken_late_.fetch_add(1);
-            EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* raw) {
-                auto& to = *static_cast<RandomProgram*>(raw);
-                std::lock_guard guard(to.lock_);
-                to.sleepers_.push_back(unit);
-            }, this), WEFT_OK);
+            EXPECT_EQ(weft_unit_suspend(
+                          [](weft_unit* unit, void* raw) {
+                              auto& to = *static_cast<RandomProgram*>(raw);
+                              std::lock_guard guard(to.lock_);
+                              to.sleepers_.push_back(unit);
+                          },
+                          this),
+                      WEFT_OK);
             woken_late_.fetch_sub(1);
             return;
         default: {   // resumed by a unit, elsewhere
@@ -205,13 +213,17 @@ private:
             Slot& own = slots_[static_cast<std::size_t>(slot)];
             own.program = this;
             own.runs.fetch_add(1);
-            Ult waker([&] {
-                while (letter.unit.load() == nullptr) weft_unit_yield();
-                EXPECT_EQ(weft_unit_resume(letter.unit.load()), WEFT_OK);
-                own.ended.store(true);
-                finished_.fetch_add(1);
-            }, nullptr, pools_[random.below(static_cast<std::uint32_t>(pools_.size()))]);
-            EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* raw) { static_cast<Letter*>(raw)->unit.store(unit); }, &letter), WEFT_OK);
+            Ult waker(
+                [&] {
+                    while (letter.unit.load() == nullptr) weft_unit_yield();
+                    EXPECT_EQ(weft_unit_resume(letter.unit.load()), WEFT_OK);
+                    own.ended.store(true);
+                    finished_.fetch_add(1);
+                },
+                nullptr, pools_[random.below(static_cast<std::uint32_t>(pools_.size()))]);
+            EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* raw) { static_cast<Letter*>(raw)->unit.store(unit); },
+                                        &letter),
+                      WEFT_OK);
             EXPECT_EQ(waker.join(), WEFT_OK);
         }
         }
@@ -246,7 +258,8 @@ private:
             ASSERT_EQ(slots_[static_cast<std::size_t>(i)].runs, 1) << "unit " << i;
             ASSERT_TRUE(slots_[static_cast<std::size_t>(i)].ended) << "unit " << i;
         }
-        while (units_alive() > 1) ASSERT_EQ(weft_unit_yield(), WEFT_OK);   // detached ones are freed after their bodies end
+        // detached ones are freed after their bodies end
+        while (units_alive() > 1) ASSERT_EQ(weft_unit_yield(), WEFT_OK);
         const auto expected = static_cast<std::uint64_t>(used);
         while (counter("/units/count/finished") != expected) ASSERT_EQ(weft_unit_yield(), WEFT_OK);
         EXPECT_EQ(counter("/units/count/created"), expected);
@@ -263,4 +276,4 @@ private:
     std::vector<weft_unit*> sleepers_;
 };
 
-}  // namespace weft_test
+}   // namespace weft_test

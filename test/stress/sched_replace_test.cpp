@@ -1,5 +1,5 @@
-// Schedulers are replaced while they run: from outside and from the streams' own units, of all kinds, over pools that come and
-// go with them, while units spawn, yield, join and wait.
+// Schedulers are replaced while they run: from outside and from the streams' own units, of all kinds, over pools that
+// come and go with them, while units spawn, yield, join and wait.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -29,7 +29,8 @@ void loop(void*, weft_sched* sched) {
 
 weft_sched* random_sched(weft::Random& random, std::vector<weft_pool*> pools) {
     weft_sched* sched = nullptr;
-    const weft_sched_kind kinds[] = {WEFT_SCHED_BASIC, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_PRIORITY, WEFT_SCHED_RANDOM_STEAL, WEFT_SCHED_USER};
+    const weft_sched_kind kinds[] = {WEFT_SCHED_BASIC, WEFT_SCHED_BASIC_WAIT, WEFT_SCHED_PRIORITY,
+                                     WEFT_SCHED_RANDOM_STEAL, WEFT_SCHED_USER};
     const weft_sched_kind kind = kinds[random.below(5)];
     if (kind == WEFT_SCHED_USER) {
         weft_sched_ops table{};
@@ -81,7 +82,8 @@ TEST(ReplacedStress, NothingIsLostHoweverOftenTheSchedulersChange) {
         weft_stream* stream = streams[random.below(3)];
         weft_sched* next = random_sched(random, drawn);
         if (random.below(2) == 0) {
-            Ult by_a_unit([&] { EXPECT_EQ(weft_stream_sched_set(stream, next), WEFT_OK) << weft_error_text(); }, nullptr, pools[random.below(3)]);
+            Ult by_a_unit([&] { EXPECT_EQ(weft_stream_sched_set(stream, next), WEFT_OK) << weft_error_text(); },
+                          nullptr, pools[random.below(3)]);
             EXPECT_EQ(by_a_unit.join(), WEFT_OK);
         } else {
             EXPECT_EQ(weft_stream_sched_set(stream, next), WEFT_OK) << weft_error_text();
@@ -89,13 +91,17 @@ TEST(ReplacedStress, NothingIsLostHoweverOftenTheSchedulersChange) {
         if (round % 50 == 0) {   // schedulers below that come and go
             weft_pool* below = make_pool(random.below(2) == 0 ? WEFT_POOL_SHARED : WEFT_POOL_PRIORITY);
             for (int i = 0; i < 3; ++i) {
-                living.push_back(std::make_unique<Ult>([&pools, &ended, s = random.below(1u << 30)] { work(pools, s, ended); }, nullptr, below));
+                living.push_back(std::make_unique<Ult>(
+                    [&pools, &ended, s = random.below(1u << 30)] { work(pools, s, ended); }, nullptr, below));
                 ++spawned;
             }
-            EXPECT_EQ(weft_sched_push(random_sched(random, {below}), pools[random.below(3)], nullptr, nullptr), WEFT_OK);
+            EXPECT_EQ(weft_sched_push(random_sched(random, {below}), pools[random.below(3)], nullptr, nullptr),
+                      WEFT_OK);
         }
         if (spawned < units * rounds / 100 && random.below(2) == 0) {
-            living.push_back(std::make_unique<Ult>([&pools, &ended, s = random.below(1u << 30)] { work(pools, s, ended); }, nullptr, pools[random.below(3)]));
+            living.push_back(
+                std::make_unique<Ult>([&pools, &ended, s = random.below(1u << 30)] { work(pools, s, ended); }, nullptr,
+                                      pools[random.below(3)]));
             ++spawned;
         }
         if (random.below(4) == 0) weft_unit_yield();
@@ -105,4 +111,4 @@ TEST(ReplacedStress, NothingIsLostHoweverOftenTheSchedulersChange) {
     EXPECT_EQ(ended, spawned);
 }
 
-}  // namespace
+}   // namespace

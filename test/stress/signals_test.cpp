@@ -33,7 +33,7 @@ private:
     struct sigaction before_ {};
 };
 
-}  // namespace
+}   // namespace
 
 TEST(Signals, AtTenKilohertzDoNotBreakWaits) {
     const Deadline deadline(120);
@@ -47,13 +47,17 @@ TEST(Signals, AtTenKilohertzDoNotBreakWaits) {
         constexpr int sleepers = sanitized ? 10 : 40, sleeps = 20;
         std::vector<std::atomic<weft_unit*>> found(sleepers);
         for (int i = 0; i < sleepers; ++i) {
-            units.push_back(std::make_unique<Ult>([&found, i] {
-                for (int s = 0; s < sleeps; ++s) {
-                    weft_unit_suspend([](weft_unit* unit, void* to) { static_cast<std::atomic<weft_unit*>*>(to)->store(unit); }, &found[static_cast<std::size_t>(i)]);
-                    Ult child([] {}, nullptr, pool_of(static_cast<std::size_t>(s) % 3));
-                    EXPECT_EQ(child.join(), WEFT_OK);
-                }
-            }, nullptr, pool_of(static_cast<std::size_t>(i) % 3)));
+            units.push_back(std::make_unique<Ult>(
+                [&found, i] {
+                    for (int s = 0; s < sleeps; ++s) {
+                        weft_unit_suspend(
+                            [](weft_unit* unit, void* to) { static_cast<std::atomic<weft_unit*>*>(to)->store(unit); },
+                            &found[static_cast<std::size_t>(i)]);
+                        Ult child([] {}, nullptr, pool_of(static_cast<std::size_t>(s) % 3));
+                        EXPECT_EQ(child.join(), WEFT_OK);
+                    }
+                },
+                nullptr, pool_of(static_cast<std::size_t>(i) % 3)));
         }
         for (int t = 0; t < 2; ++t) {
             outside.emplace_back([&, t] {

@@ -13,15 +13,17 @@ void start_work_stop(std::size_t streams, int work) {
     std::atomic<int> runs{0}, elsewhere{0};
     for (int i = 0; i < work; ++i) {
         units.push_back(std::make_unique<Ult>([&runs] { ++runs; }));
-        ASSERT_EQ(weft_ult_spawn(pool_of(streams - 1), [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); },
-                                 &elsewhere, nullptr, nullptr), WEFT_OK);
+        ASSERT_EQ(weft_ult_spawn(
+                      pool_of(streams - 1), [](void* count) { static_cast<std::atomic<int>*>(count)->fetch_add(1); },
+                      &elsewhere, nullptr, nullptr),
+                  WEFT_OK);
         while (elsewhere.load() <= i) weft_unit_yield();
     }
     for (auto& unit : units) ASSERT_EQ(unit->free(), WEFT_OK);
     ASSERT_EQ(runs, work);
 }
 
-}  // namespace
+}   // namespace
 
 TEST(StartStop, AThousandTimesWithOneStream) {
     const Deadline deadline(120);
@@ -52,11 +54,17 @@ TEST(StartStop, FinalizeRunsWhatIsReady) {
         {
             Runtime runtime(1 + static_cast<std::size_t>(i % 3));
             for (int unit = 0; unit < 50; ++unit) {
-                ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) {
-                    weft_unit_yield();
-                    ASSERT_EQ(weft_ult_spawn(nullptr, [](void*) { runs.fetch_add(1); }, nullptr, nullptr, nullptr), WEFT_OK);
-                    runs.fetch_add(1);
-                }, nullptr, nullptr, nullptr), WEFT_OK);
+                ASSERT_EQ(weft_ult_spawn(
+                              nullptr,
+                              [](void*) {
+                                  weft_unit_yield();
+                                  ASSERT_EQ(weft_ult_spawn(
+                                                nullptr, [](void*) { runs.fetch_add(1); }, nullptr, nullptr, nullptr),
+                                            WEFT_OK);
+                                  runs.fetch_add(1);
+                              },
+                              nullptr, nullptr, nullptr),
+                          WEFT_OK);
             }
         }
         ASSERT_EQ(runs, 100);

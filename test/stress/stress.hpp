@@ -61,8 +61,10 @@ private:
 // WEFT_SEED, or one that differs from run to run; printed, so that a failure can be repeated.
 inline std::uint64_t first_seed() {
     const char* given = std::getenv("WEFT_SEED");
-    const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10)
-                                                : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
+    const std::uint64_t seed =
+        given != nullptr
+            ? std::strtoull(given, nullptr, 10)
+            : static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) % 1'000'000'007;
     std::printf("WEFT_SEED=%llu repeats this\n", static_cast<unsigned long long>(seed));
     return seed;
 }
@@ -77,4 +79,4 @@ inline std::size_t resident_bytes() {
     return resident * 4096;
 }
 
-}  // namespace weft_test
+}   // namespace weft_test

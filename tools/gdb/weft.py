@@ -1,13 +1,14 @@
-"""Where the units of a program that uses Weft stand, in gdb, for live processes and core files. doc/debugging.md tells how.
+"""Where the units of a program that uses Weft stand, in gdb, for live processes and core files. doc/debugging.md tells
+how.
 
     (gdb) source weft.py
     (gdb) weft units [STATE]       every unit that lives, a line each
     (gdb) weft bt UNIT [full]      the backtrace of one: its id, the address of its descriptor, or an expression
     (gdb) weft streams             the streams, a line each
 
-Nothing of the program is written, neither registers nor memory, and none of its functions is called. A unit that does not run
-is unwound from its saved context by an unwinder of gdb's, which says of the newest frame of the selected thread, while it is
-enabled, that the unit's frames called it.
+Nothing of the program is written, neither registers nor memory, and none of its functions is called. A unit that does
+not run is unwound from its saved context by an unwinder of gdb's, which says of the newest frame of the selected
+thread, while it is enabled, that the unit's frames called it.
 
 The layout of everything is read from the library's debug information; what lies on a suspended stack is told by
 src/arch/<processor>/frame.h and, for the order of the registers of weft_context_call, switch.S.
@@ -18,16 +19,26 @@ import struct
 import gdb
 import gdb.unwinder
 
-SLAB_BYTES = 64 << 10           # mem/slab.hpp
-ADDRESS = (1 << 48) - 1         # above lie generations of handles (unit/handle.hpp), or a signature of AArch64's
-POOLS = ["default", "private", "shared", "deque", "user", "lifo", "priority", "blocking"]   # if the enum is not to be had
+SLAB_BYTES = 64 << 10  # mem/slab.hpp
+ADDRESS = (1 << 48) - 1  # above lie generations of handles (unit/handle.hpp), or a signature of AArch64's
+POOLS = [
+    "default",
+    "private",
+    "shared",
+    "deque",
+    "user",
+    "lifo",
+    "priority",
+    "blocking",
+]  # if the enum is not to be had
 
 
 class Trouble(gdb.GdbError):
     """A sentence for the user, without a traceback."""
 
 
-# ---- reading ----------------------------------------------------------------------------------------------------------------
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
 
 def load(value):
     """What an atomic holds: the first template argument says as what, and its bytes are the whole of it."""
@@ -68,9 +79,14 @@ def runtime():
         try:
             gdb.parse_and_eval("(void*)&weft_initialized")
         except gdb.error:
-            raise Trouble("weft: this program has no Weft: no symbol weft_initialized is known (has libweft.so been loaded yet?).")
-        raise Trouble("weft: libweft has no debug information here: compile it with -g (all presets do), do not strip it, or install "
-                      "its debug symbols where gdb looks for them (show debug-file-directory).")
+            raise Trouble(
+                "weft: this program has no Weft: no symbol weft_initialized is known (has libweft.so been loaded yet?)."
+            )
+        raise Trouble(
+            "weft: libweft has no debug information here: compile it with -g (all presets do), do not strip it, or "
+            "install "
+            "its debug symbols where gdb looks for them (show debug-file-directory)."
+        )
     found = load(active)
     if int(found) == 0:
         raise Trouble("weft: the runtime is not started: no weft_init yet, or the last weft_finalize has been.")
@@ -123,7 +139,8 @@ class Place:
         return self.data_names[address]
 
 
-# ---- units ------------------------------------------------------------------------------------------------------------------
+# ---- units -----------------------------------------------------------------------------------------------------------
+
 
 class Layout:
     """A unit's descriptor as numbers, because reading a million of them field by field takes minutes."""
@@ -140,10 +157,10 @@ class Layout:
     def walk(self, kind, start):
         for field in kind.fields():
             if not hasattr(field, "bitpos"):
-                continue                        # a static member
+                continue  # a static member
             at = start + field.bitpos // 8
             if not field.name:
-                self.walk(field.type, at)       # an anonymous union
+                self.walk(field.type, at)  # an anonymous union
             else:
                 self.at[field.name], self.types[field.name] = at, field.type
 
@@ -153,7 +170,7 @@ class Layout:
 
     def read(self, memory, at, name):
         start, size = at + self.at[name], self.types[name].sizeof
-        return int.from_bytes(memory[start:start + size], "little")
+        return int.from_bytes(memory[start : start + size], "little")
 
 
 class Unit:
@@ -162,18 +179,21 @@ class Unit:
     def __init__(self, layout, memory, at, address):
         def field(name):
             return layout.read(memory, at, name)
+
         self.address = address
         self.id = field("id")
         self.state = layout.states.get(field("life"), "?")
         self.kind = layout.kinds.get(field("kind"), "?")
         self.context, self.stack, self.pool = field("context"), field("stack"), field("pool")
         self.object, self.argument = field("waits_object"), field("argument")
-        self.body = self.object                 # a union: until it starts
+        self.body = self.object  # a union: until it starts
         self.why = layout.waits.get(field("waits"), "?")
         self.until_ns = field("waits_until_ns")
-        self.spawn_site = field("spawn_site") & ADDRESS   # above lies the tag of a sample
+        self.spawn_site = field("spawn_site") & ADDRESS  # above lies the tag of a sample
         start = at + layout.at["name"]
-        self.name = bytes(memory[start:start + layout.types["name"].sizeof]).split(b"\0")[0].decode("utf-8", "replace")
+        self.name = (
+            bytes(memory[start : start + layout.types["name"].sizeof]).split(b"\0")[0].decode("utf-8", "replace")
+        )
 
     def __str__(self):
         return f"unit {self.id}" + (f" '{self.name}'" if self.name else "")
@@ -198,20 +218,21 @@ class Unit:
 
 
 class OpenMP:
-    """The places of OpenMP's threads, from the records that the library itself uses for dumps (openmp/src/shown.cpp)."""
+    """The places of OpenMP's threads, from the records that the library itself uses for dumps
+    (openmp/src/shown.cpp)."""
 
-    LEVELS = 8                                  # that are told of one unit
+    LEVELS = 8  # that are told of one unit
 
     def __init__(self):
         self.by_unit, self.by_thread = {}, {}
         lists, roaming = global_value("weft_openmp::Lists::lists"), global_value("weft_openmp::Lists::roaming")
         if lists is None:
-            return                              # no such library, or no debug information of it
+            return  # no such library, or no debug information of it
         try:
             for first in [lists[i] for i in range(lists.type.range()[1] + 1)] + [roaming]:
                 self.walk(first)
         except gdb.MemoryError:
-            pass                                # a core file without it: the others are shown
+            pass  # a core file without it: the others are shown
 
     def walk(self, shown):
         while int(shown):
@@ -230,29 +251,40 @@ class OpenMP:
         places, team, slot = [], record["team"], record["slot"]
         try:
             while len(places) < self.LEVELS and int(team) and int(slot) and int(team["level"]):
-                places.append(f"thread {int(slot['number'])} of {number(team['size'])}, level {int(team['level'])}, "
-                              f"team {int(team):#x}")
+                places.append(
+                    f"thread {int(slot['number'])} of {number(team['size'])}, level {int(team['level'])}, "
+                    f"team {int(team):#x}"
+                )
                 team, slot = team["outer"], team["outer_slot"]
         except gdb.MemoryError:
-            pass                                # a team that has just gone
+            pass  # a team that has just gone
         return "OpenMP " + " in ".join(places) if places else ""
 
 
 class Program:
     """The runtime as it stands, read once for each command."""
 
-    MISSING = ("weft: this core file has zeros where the units were. gdb's generate-core-file gives up a mapping at the first guard of "
-               "a stack (see its warnings); run the program with WEFT_GUARD=mprotect for it, or let the kernel write the core file.")
+    MISSING = (
+        "weft: this core file has zeros where the units were. gdb's generate-core-file gives up a mapping at the "
+        "first guard of "
+        "a stack (see its warnings); run the program with WEFT_GUARD=mprotect for it, or let the kernel write the "
+        "core file."
+    )
 
     def __init__(self):
         self.runtime = runtime()
         self.layout = Layout()
         self.place = Place()
-        self.streams = [stream for stream in (self.stream(rank) for rank in range(int(self.runtime["ranks_used"]))) if stream]
+        self.streams = [
+            stream for stream in (self.stream(rank) for rank in range(int(self.runtime["ranks_used"]))) if stream
+        ]
         self.unreadable = 0
         self.openmp = OpenMP()
-        self.guests = {int(stream["role"]["guest"]["unit"]): number(stream["carrier"]["thread_id"])
-                       for stream in self.streams if int(stream["role"]["guest"])}
+        self.guests = {
+            int(stream["role"]["guest"]["unit"]): number(stream["carrier"]["thread_id"])
+            for stream in self.streams
+            if int(stream["role"]["guest"])
+        }
         primary = int(self.runtime["primary"])
         if primary and self.at(primary) is not None and not self.at(primary).id:
             raise Trouble(self.MISSING)
@@ -312,8 +344,10 @@ class Program:
         try:
             wanted = int(gdb.parse_and_eval(text))
         except (gdb.error, ValueError) as error:
-            raise Trouble(f"weft: '{text}' is no unit: give its id, the address of its descriptor, or an expression that is one "
-                          f"({error}).")
+            raise Trouble(
+                f"weft: '{text}' is no unit: give its id, the address of its descriptor, or an expression that is one "
+                f"({error})."
+            )
         for unit in self.units():
             if unit.id == wanted or unit.address == wanted & ADDRESS:
                 return unit
@@ -352,7 +386,8 @@ class Program:
         return None
 
 
-# ---- threads and frames -----------------------------------------------------------------------------------------------------
+# ---- threads and frames ----------------------------------------------------------------------------------------------
+
 
 def thread_of(stream):
     return thread_by(number(stream["carrier"]["thread_id"]))
@@ -362,7 +397,11 @@ def host_of(unit):
     """The thread that a hosted unit is to the C library: it is parked, and has the unit's thread-local variables."""
     if unit.kind != "hosted" or not unit.stack:
         return None
-    host = gdb.Value(unit.stack).cast(gdb.lookup_type("weft::mem::Stack").pointer()).cast(gdb.lookup_type("weft::context::Host").pointer())
+    host = (
+        gdb.Value(unit.stack)
+        .cast(gdb.lookup_type("weft::mem::Stack").pointer())
+        .cast(gdb.lookup_type("weft::context::Host").pointer())
+    )
     return thread_by(number(host["thread"]["id"]))
 
 
@@ -409,7 +448,8 @@ class X86:
 
     @staticmethod
     def saved(context, called):
-        """The registers of the caller of the switch. `called`: it is weft_context_call's, which has pushed more than a swap does."""
+        """The registers of the caller of the switch. `called`: it is weft_context_call's, which has pushed more than a
+        swap does."""
         if called:
             names = ["rbp", "rbx", "r12", "r13", "r14", "r15", "rip"]
             return {"rsp": context + 64, **{name: word(context + 8 + 8 * i) for i, name in enumerate(names)}}
@@ -422,7 +462,7 @@ class X86:
 
 class AArch64:
     pc, sp = "pc", "sp"
-    constant = ("pauth_dmask", "pauth_cmask")   # the same in all frames: what of a return address is its signature
+    constant = ("pauth_dmask", "pauth_cmask")  # the same in all frames: what of a return address is its signature
 
     @staticmethod
     def saved(context, called):
@@ -482,7 +522,7 @@ class UnitUnwinder(gdb.unwinder.Unwinder):
             try:
                 made.add_saved_register(name, pending.read_register(name))
             except ValueError:
-                pass                            # a processor, or a remote end, without them
+                pass  # a processor, or a remote end, without them
         return made
 
 
@@ -510,7 +550,8 @@ def backtrace(program, context, option):
     return re.sub(r"^#(\d+) +", lambda found: f"#{int(found[1]) - 1:<3}", rest, flags=re.M)
 
 
-# ---- commands ---------------------------------------------------------------------------------------------------------------
+# ---- commands --------------------------------------------------------------------------------------------------------
+
 
 def arguments(text, least, most, usage):
     words = gdb.string_to_argv(text)
@@ -529,9 +570,10 @@ class WeftCommand(gdb.Command):
 class UnitsCommand(gdb.Command):
     """Every unit that lives, a line each: id, state, kind, name, what it waits for, who runs it, where it was spawned.
 
-    weft units [STATE]
+        weft units [STATE]
 
-STATE shows those of one state: ready, running, suspended (anybody may resume it), waiting (for what is said), done."""
+    STATE shows those of one state: ready, running, suspended (anybody may resume it), waiting (for what is said), done.
+    """
 
     STATES = ["ready", "running", "suspended", "waiting", "done"]
 
@@ -570,10 +612,10 @@ STATE shows those of one state: ready, running, suspended (anybody may resume it
 class BacktraceCommand(gdb.Command):
     """The backtrace of one unit, whatever it does.
 
-    weft bt UNIT [full]
+        weft bt UNIT [full]
 
-UNIT is an id as `weft units` shows it, the address of a descriptor, or an expression (a weft_unit*). With `full`, gdb prints
-the locals too."""
+    UNIT is an id as `weft units` shows it, the address of a descriptor, or an expression (a weft_unit*). With `full`,
+    gdb prints the locals too."""
 
     def __init__(self):
         super().__init__("weft bt", gdb.COMMAND_STACK)
@@ -592,7 +634,10 @@ the locals too."""
         above = program.schedules(unit) if unit.state == "running" else None
         host = host_of(unit)
         if host is not None:
-            print(f"{unit} is hosted by thread {host.num} (LWP {host.ptid[1]}): select that for its thread-local variables.")
+            print(
+                f"{unit} is hosted by thread {host.num} (LWP {host.ptid[1]}): select that for its thread-local "
+                f"variables."
+            )
         if placed := program.placed(unit).strip():
             print(f"{unit} is {placed}.")
         if unit.state == "done":
@@ -615,7 +660,10 @@ the locals too."""
     def show_running(unit, stream, on_its_stack, option):
         rank, thread = int(stream["rank"]), thread_of(stream)
         if thread is None:
-            raise Trouble(f"weft: {unit} runs on stream {rank}, whose OS thread {number(stream['carrier']['thread_id'])} is not to be found here.")
+            raise Trouble(
+                f"weft: {unit} runs on stream {rank}, whose OS thread {number(stream['carrier']['thread_id'])} is "
+                f"not to be found here."
+            )
         with Selection():
             thread.switch()
             gdb.newest_frame().select()
@@ -629,7 +677,8 @@ the locals too."""
 
 
 class StreamsCommand(gdb.Command):
-    """The streams, a line each: rank, name, what it does, its OS thread, how often it ran a unit, its pools with their lengths.
+    """The streams, a line each: rank, name, what it does, its OS thread, how often it ran a unit, its pools with their
+    lengths.
 
     weft streams"""
 
@@ -656,16 +705,21 @@ class StreamsCommand(gdb.Command):
 
     def line(self, program, stream):
         thread = thread_of(stream)
-        where = f"LWP {number(stream['carrier']['thread_id'])}" + (f" (thread {thread.num})" if thread is not None else "")
+        where = f"LWP {number(stream['carrier']['thread_id'])}" + (
+            f" (thread {thread.num})" if thread is not None else ""
+        )
         counts = stream["counters"]["values_"]
         names = Layout.enum("weft::trace::Count")
-        runs = sum(tally(counts[value]) for value, name in names.items() if name in ("finished", "suspended", "yielded"))
+        runs = sum(
+            tally(counts[value]) for value, name in names.items() if name in ("finished", "suspended", "yielded")
+        )
         sched = stream["sched"]
         pools = [sched["pools"][i] for i in range(int(sched["count"]))] if int(sched) else []
         if int(stream["own"]):
             pools.append(stream["own"].cast(gdb.lookup_type("weft::Pool").pointer()))
         listed = ", ".join(self.pool(pool) for pool in pools)
-        return f"{int(stream['rank']):<3} '{stream['name'].string()}'  {self.does(program, stream)}  {where}  ran {runs}  pools: {listed}"
+        name, does = stream['name'].string(), self.does(program, stream)
+        return f"{int(stream['rank']):<3} '{name}'  {does}  {where}  ran {runs}  pools: {listed}"
 
     @staticmethod
     def pool(pointer):
@@ -675,14 +729,16 @@ class StreamsCommand(gdb.Command):
     @staticmethod
     def length(kind, pointer):
         """As pool::length counts, without calling anything."""
+
         def seen_as(name):
             return pointer.cast(gdb.lookup_type(f"weft::{name}").pointer())
 
         def chain(node):
             count = 0
             while node and count < 4096:
-                node, count = word(node), count + 1     # the link lies first in a descriptor
+                node, count = word(node), count + 1  # the link lies first in a descriptor
             return count
+
         if kind == "private":
             pool = seen_as("PrivatePool")
             return tally(pool["waiting"]) + chain(number(pool["inbox"]["newest_"]))

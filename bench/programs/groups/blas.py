@@ -3,7 +3,7 @@ from program import ROOT, SOURCES, Place, Program, system_python
 
 EIGEN = str(ROOT / "bridge" / "openmp" / "programs" / "eigen.py")
 CALLERS = 4
-CALLED_FROM_THREADS = 1e-10   # how products are cut into pieces depends on who calls at once
+CALLED_FROM_THREADS = 1e-10  # how products are cut into pieces depends on who calls at once
 
 
 def debian(place: Place) -> list:
@@ -14,6 +14,7 @@ def debian_callers(times: int):
     def command(place: Place) -> list:
         python = system_python("numpy", "python3-numpy")
         return [python, EIGEN, str(CALLERS), place.size(times, 1), place.size(120, 80)]
+
     return command
 
 
@@ -30,30 +31,60 @@ def scipy(place: Place) -> list:
 
 
 PROGRAMS = [
-    Program("numpy-pthread",
-            "Debian's NumPy over its default OpenBLAS (libopenblas0-pthread): eigenvalues, products and systems on the "
-            "main thread",
-            "This OpenBLAS has threads of its own, never more than CPUs, and a single caller competes with nothing.",
-            debian, library="openblas-pthread"),
-    Program("numpy-pthread-callers", f"The same library, called by {CALLERS} Python threads at once (`eigh`)",
-            "Callers spin for the library's threads, and those for each other, so that the time of a run varies by a factor "
-            "of eight. Under `weft run` callers wait until the one before them is done.",
-            debian_callers(1), library="openblas-pthread", tolerance=CALLED_FROM_THREADS),
-    Program("numpy-openmp", "Debian's NumPy over OpenBLAS with OpenMP (libopenblas0-openmp), on the main thread",
-            "One caller and as many threads as CPUs gain nothing. With more threads than CPUs, libgomp's threads spin "
-            "for each other at the end of each region, while Weft's switch to one that has work.",
-            debian, library="openblas-openmp", targets={"8": 1.2}),
-    Program("numpy-openmp-callers", f"OpenBLAS with OpenMP, called by {CALLERS} Python threads at once (`eigh`)",
-            "Each caller brings a team of its own, so the threads multiply, and all of them spin. Under `weft run` the "
-            "teams share the CPUs, and callers wait for the library's execution slot.",
-            debian_callers(6), library="openblas-openmp", tolerance=CALLED_FROM_THREADS),
-    Program("numpy-wheel", "PyPI's NumPy on the main thread; its OpenBLAS has threads of its own",
-            "Weft does not reach the threads of the wheel's OpenBLAS, and a single caller competes with nothing.",
-            wheel),
-    Program("numpy-wheel-callers", f"PyPI's NumPy, called by {CALLERS} Python threads at once (`eigh`)",
-            "Weft does not reach the threads of the wheel's OpenBLAS: the library's calls to itself are bound when it is "
-            "linked. `OPENBLAS_NUM_THREADS=1` helps.",
-            wheel_callers, tolerance=CALLED_FROM_THREADS),
-    Program("scipy-wheel", "PyPI's SciPy: a factorization, a sparse system, a transform in several threads, an ODE",
-            "Neither the wheel's OpenBLAS nor the threads of the transform use OpenMP. Weft leaves them alone.", scipy),
+    Program(
+        "numpy-pthread",
+        "Debian's NumPy over its default OpenBLAS (libopenblas0-pthread): eigenvalues, products and systems on the "
+        "main thread",
+        "This OpenBLAS has threads of its own, never more than CPUs, and a single caller competes with nothing.",
+        debian,
+        library="openblas-pthread",
+    ),
+    Program(
+        "numpy-pthread-callers",
+        f"The same library, called by {CALLERS} Python threads at once (`eigh`)",
+        "Callers spin for the library's threads, and those for each other, so that the time of a run varies by a "
+        "factor "
+        "of eight. Under `weft run` callers wait until the one before them is done.",
+        debian_callers(1),
+        library="openblas-pthread",
+        tolerance=CALLED_FROM_THREADS,
+    ),
+    Program(
+        "numpy-openmp",
+        "Debian's NumPy over OpenBLAS with OpenMP (libopenblas0-openmp), on the main thread",
+        "One caller and as many threads as CPUs gain nothing. With more threads than CPUs, libgomp's threads spin "
+        "for each other at the end of each region, while Weft's switch to one that has work.",
+        debian,
+        library="openblas-openmp",
+        targets={"8": 1.2},
+    ),
+    Program(
+        "numpy-openmp-callers",
+        f"OpenBLAS with OpenMP, called by {CALLERS} Python threads at once (`eigh`)",
+        "Each caller brings a team of its own, so the threads multiply, and all of them spin. Under `weft run` the "
+        "teams share the CPUs, and callers wait for the library's execution slot.",
+        debian_callers(6),
+        library="openblas-openmp",
+        tolerance=CALLED_FROM_THREADS,
+    ),
+    Program(
+        "numpy-wheel",
+        "PyPI's NumPy on the main thread; its OpenBLAS has threads of its own",
+        "Weft does not reach the threads of the wheel's OpenBLAS, and a single caller competes with nothing.",
+        wheel,
+    ),
+    Program(
+        "numpy-wheel-callers",
+        f"PyPI's NumPy, called by {CALLERS} Python threads at once (`eigh`)",
+        "Weft does not reach the threads of the wheel's OpenBLAS: the library's calls to itself are bound when it is "
+        "linked. `OPENBLAS_NUM_THREADS=1` helps.",
+        wheel_callers,
+        tolerance=CALLED_FROM_THREADS,
+    ),
+    Program(
+        "scipy-wheel",
+        "PyPI's SciPy: a factorization, a sparse system, a transform in several threads, an ODE",
+        "Neither the wheel's OpenBLAS nor the threads of the transform use OpenMP. Weft leaves them alone.",
+        scipy,
+    ),
 ]

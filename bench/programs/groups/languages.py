@@ -34,21 +34,49 @@ def commands(place: Place) -> list:
 
 
 PROGRAMS = [
-    Program("r-matrix", "R: products, systems and singular values over the BLAS that the system's alternatives choose",
-            "Debian's R takes that BLAS whatever LD_LIBRARY_PATH says. OpenBLAS with OpenMP gains where it has more threads "
-            "than CPUs; the build with threads of its own gains nothing.", r_matrix),
-    Program("r-forks", "R: `parallel::mclapply`, a process for each piece of work",
-            "The processes use no OpenMP, so Weft has nothing to take over.", r_forks),
-    Program("jvm", "A JVM: a parallel stream, an executor, garbage collection",
-            "A JVM's threads are its own; Weft leaves them alone.", jvm),
-    Program("go", "Go: a pipeline of goroutines",
-            "Go programs are linked statically, so `weft run` reaches nothing in them.", go),
-    Program("python-threads", "Python: 4 threads that compute in pure Python, one at a time",
-            "Python's threads are left alone, and Python's lock lets one of them run at a time.", python_threads,
-            settings=("unset",)),
-    # What the start of a process costs has a target of its own, in ms (bench/startup.py); these commands take next to no time besides.
-    Program("commands", "A shell script that starts 450 short commands",
-            "Weft has nothing to take over, and each process loads Weft's libraries at its start. A command takes 0.2 ms, so "
-            "that 0.1 ms more is much; where commands do something it is not seen.", commands,
-            settings=("unset",), targets={"unset": 1.4}),
+    Program(
+        "r-matrix",
+        "R: products, systems and singular values over the BLAS that the system's alternatives choose",
+        "Debian's R takes that BLAS whatever LD_LIBRARY_PATH says. OpenBLAS with OpenMP gains where it has more "
+        "threads "
+        "than CPUs; the build with threads of its own gains nothing.",
+        r_matrix,
+    ),
+    Program(
+        "r-forks",
+        "R: `parallel::mclapply`, a process for each piece of work",
+        "The processes use no OpenMP, so Weft has nothing to take over.",
+        r_forks,
+    ),
+    Program(
+        "jvm",
+        "A JVM: a parallel stream, an executor, garbage collection",
+        "A JVM's threads are its own; Weft leaves them alone.",
+        jvm,
+    ),
+    Program(
+        "go",
+        "Go: a pipeline of goroutines",
+        "Go programs are linked statically, so `weft run` reaches nothing in them.",
+        go,
+    ),
+    Program(
+        "python-threads",
+        "Python: 4 threads that compute in pure Python, one at a time",
+        "Python's threads are left alone, and Python's lock lets one of them run at a time.",
+        python_threads,
+        settings=("unset",),
+    ),
+    # What the start of a process costs has a target of its own, in ms (bench/startup.py); these commands take next to
+    # no time besides.
+    Program(
+        "commands",
+        "A shell script that starts 450 short commands",
+        "Weft has nothing to take over, and each process loads Weft's libraries at its start. A command takes 0.2 "
+        "ms, so "
+        "that 0.1 ms more is much; where commands do something it is not seen.",
+        commands,
+        settings=("unset",),
+        targets={"unset": 1.4},
+    ),
 ]

@@ -32,7 +32,7 @@ private:
     std::condition_variable changed_;
 };
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     const int threads = std::atoi(count > 1 ? arguments[1] : "2");

@@ -44,7 +44,7 @@ private:
     std::deque<std::uint64_t> jobs_;
 };
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     const int threads = std::atoi(count > 1 ? arguments[1] : "2");

@@ -16,7 +16,7 @@ long fib(int n) {
     return left + right;
 }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     const auto threads = std::size_t(std::atoi(count > 1 ? arguments[1] : "2"));

@@ -9,11 +9,13 @@
 
 namespace apps {
 
-// Calls may stand on the stack of a user-level thread, by default 16 KiB, of which stdio takes half when it writes to stderr with a format.
+// Calls may stand on the stack of a user-level thread, by default 16 KiB, of which stdio takes half when it writes to
+// stderr with a format.
 [[noreturn]] inline void failed(const char* call, int status) {
     char name[64] = "no code of abt.h";
     std::size_t length = 0;
-    if (ABT_error_get_str(status, nullptr, &length) == ABT_SUCCESS && length < sizeof(name)) ABT_error_get_str(status, name, &length);
+    if (ABT_error_get_str(status, nullptr, &length) == ABT_SUCCESS && length < sizeof(name))
+        ABT_error_get_str(status, name, &length);
     char text[192];
     std::snprintf(text, sizeof(text), "%s has returned %d (%s)\n", call, status, name);
     std::fputs(text, stderr);
@@ -24,4 +26,4 @@ inline void done(const char* call, int status) {
     if (status != ABT_SUCCESS) failed(call, status);
 }
 
-}  // namespace apps
+}   // namespace apps

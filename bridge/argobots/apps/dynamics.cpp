@@ -1,12 +1,14 @@
-// Molecular dynamics in abt.h: a user-level thread for each cell, a tasklet for each pair of neighbouring cells, and for each cell a future
-// with a compartment for each of its pairs, whose callback sums the forces of the cell.
+// Molecular dynamics in abt.h: a user-level thread for each cell, a tasklet for each pair of neighbouring cells, and
+// for each cell a future with a compartment for each of its pairs, whose callback sums the forces of the cell.
 //
-//   dynamics [--cells=4] [--atoms=1000] [--steps=20] [--streams=N] [--rounds=1] [--check=100] [--run=argobots,openmp,pthreads]
+//   dynamics [--cells=4] [--atoms=1000] [--steps=20] [--streams=N] [--rounds=1] [--check=100]
+//   [--run=argobots,openmp,pthreads]
 //
-// There are no barriers: a pair meets as soon as both of its cells have settled, and a cell settles as soon as its neighbours have moved, so
-// cells may be a step apart. Compiles with every Argobots from 1.2 on. The energies of every step and all places and velocities at
-// the end must be those of the sequential run, bit for bit; there --check atoms are compared with the direct sum of forces, and energy and
-// momentum must be conserved. The table shows the median of the rounds.
+// There are no barriers: a pair meets as soon as both of its cells have settled, and a cell settles as soon as its
+// neighbours have moved, so cells may be a step apart. Compiles with every Argobots from 1.2 on. The energies of every
+// step and all places and velocities at the end must be those of the sequential run, bit for bit; there --check atoms
+// are compared with the direct sum of forces, and energy and momentum must be conserved. The table shows the median of
+// the rounds.
 #include <thread>
 
 #include "call.hpp"
@@ -30,8 +32,8 @@ struct Cell {
     World* world = nullptr;
     std::size_t number = 0;
     ABT_pool pool = ABT_POOL_NULL;
-    ABT_future forces = ABT_FUTURE_NULL;  // a compartment for each contribution
-    ABT_future comers = ABT_FUTURE_NULL;  // one for each neighbour
+    ABT_future forces = ABT_FUTURE_NULL;   // a compartment for each contribution
+    ABT_future comers = ABT_FUTURE_NULL;   // one for each neighbour
     // What is put into compartments. They are filled in any order, so each says what it is.
     struct Part {
         Cell* cell;
@@ -43,7 +45,8 @@ struct Cell {
 struct Pair {
     World* world = nullptr;
     std::size_t number = 0;
-    std::atomic<std::size_t> settled = 0;  // how often one of its two cells has; odd: one of them has to wait for the other
+    // how often one of its two cells has; odd: one of them has to wait for the other
+    std::atomic<std::size_t> settled = 0;
 };
 
 struct World {
@@ -61,7 +64,8 @@ void sum_forces(void** compartments) {
         cell = part.cell;
         in_order[part.contribution->from] = part.contribution;
     }
-    apps::require(std::find(in_order.begin(), in_order.end(), nullptr) == in_order.end(), "dynamics: a pair has come twice");
+    apps::require(std::find(in_order.begin(), in_order.end(), nullptr) == in_order.end(),
+                  "dynamics: a pair has come twice");
     cell->world->box.sum(cell->number, in_order);
 }
 
@@ -82,7 +86,8 @@ void meet(void* raw) {
 // The second of the two cells lets them meet.
 void settled(const Cell& cell, Direction direction) {
     Pair& pair = cell.world->pairs[cell.world->box.pair_number(cell.number, direction)];
-    // acq_rel: the release of the first pairs with the acquire of the second, which hands the atoms of both on to the tasklet.
+    // acq_rel: the release of the first pairs with the acquire of the second, which hands the atoms of both on to the
+    // tasklet.
     if (direction != here && pair.settled.fetch_add(1, std::memory_order_acq_rel) % 2 == 0) return;
     done("ABT_task_create", ABT_task_create(cell.pool, meet, &pair, nullptr));
 }
@@ -114,24 +119,28 @@ void live(void* raw) {
 
 // ---- streams ---------------------------------------------------------------------------------------
 
-// The streams from ABT_init to ABT_finalize, and the cells, whose futures must outlive the last call of a tasklet. The basic scheduler
-// turns to its pools in their order, so that a stream takes from the others when its own pool is empty.
+// The streams from ABT_init to ABT_finalize, and the cells, whose futures must outlive the last call of a tasklet. The
+// basic scheduler turns to its pools in their order, so that a stream takes from the others when its own pool is empty.
 class Streams {
 public:
-    Streams(Box& box, const Sizes& sizes) : world_{box, std::vector<Cell>(box.cells()), std::vector<Pair>(box.pairs())}, streams_(sizes.streams) {
+    Streams(Box& box, const Sizes& sizes)
+        : world_{box, std::vector<Cell>(box.cells()), std::vector<Pair>(box.pairs())}, streams_(sizes.streams) {
         done("ABT_init", ABT_init(0, nullptr));
         std::vector<ABT_pool> pools;
         for (std::size_t stream = 0; stream < sizes.streams; ++stream) pools.push_back(pool());
         done("ABT_xstream_self", ABT_xstream_self(&streams_[0]));
         std::vector<ABT_pool> pools_of_first = pools;
-        pools_of_first.insert(pools_of_first.begin(), pool());  // the program's first thread must stay: nobody else has this pool
+        // the program's first thread must stay: nobody else has this pool
+        pools_of_first.insert(pools_of_first.begin(), pool());
         done("ABT_xstream_set_main_sched_basic",
-             ABT_xstream_set_main_sched_basic(streams_[0], ABT_SCHED_BASIC, static_cast<int>(pools_of_first.size()), pools_of_first.data()));
+             ABT_xstream_set_main_sched_basic(streams_[0], ABT_SCHED_BASIC, static_cast<int>(pools_of_first.size()),
+                                              pools_of_first.data()));
         make_cells(pools);
         for (std::size_t stream = 1; stream < sizes.streams; ++stream) {
             std::rotate(pools.begin(), pools.begin() + 1, pools.end());
-            done("ABT_xstream_create_basic", ABT_xstream_create_basic(ABT_SCHED_BASIC, static_cast<int>(pools.size()), pools.data(),
-                                                                      ABT_SCHED_CONFIG_NULL, &streams_[stream]));
+            done("ABT_xstream_create_basic",
+                 ABT_xstream_create_basic(ABT_SCHED_BASIC, static_cast<int>(pools.size()), pools.data(),
+                                          ABT_SCHED_CONFIG_NULL, &streams_[stream]));
         }
     }
 
@@ -160,7 +169,7 @@ public:
 
 private:
     static ABT_pool pool() {
-        ABT_pool pool = ABT_POOL_NULL;  // automatic: freed with the last scheduler that has it
+        ABT_pool pool = ABT_POOL_NULL;   // automatic: freed with the last scheduler that has it
         done("ABT_pool_create_basic", ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
         return pool;
     }
@@ -170,7 +179,7 @@ private:
             Cell& cell = world_.cells[c];
             cell.world = &world_;
             cell.number = c;
-            cell.pool = pools[c * pools.size() / world_.cells.size()];  // neighbours are often on the same stream
+            cell.pool = pools[c * pools.size() / world_.cells.size()];   // neighbours are often on the same stream
             for (Direction d = 0; d < directions; ++d) cell.parts[d] = {&cell, &world_.box.contribution(c, d)};
             done("ABT_future_create", ABT_future_create(directions, sum_forces, &cell.forces));
             done("ABT_future_create", ABT_future_create(directions - 1, nullptr, &cell.comers));
@@ -191,23 +200,27 @@ double whole(const dynamics::Energy& energy) { return energy.potential + energy.
 
 void check_physics(const Box& box, const Box::Result& result, std::size_t sample) {
     apps::require(result.atoms.size() == box.atoms(), "dynamics: atoms are lost");
-    const double drift = (whole(result.energies.back()) - whole(result.energies.front())) / result.energies.front().kinetic;
+    const double drift =
+        (whole(result.energies.back()) - whole(result.energies.front())) / result.energies.front().kinetic;
     dynamics::Vector momentum;
     for (const dynamics::Atom& atom : result.atoms) momentum = momentum + atom.velocity;
     const double error = box.error_of_sample(sample);
     std::printf("energy of an atom %.6f, drift %.1e; error of the forces of %zu atoms %.1e\n",
-                whole(result.energies.back()) / static_cast<double>(box.atoms()), drift, std::min(sample, box.atoms()), error);
+                whole(result.energies.back()) / static_cast<double>(box.atoms()), drift, std::min(sample, box.atoms()),
+                error);
     apps::require(std::abs(drift) < 0.01, "dynamics: energy is not conserved");
-    apps::require(dot(momentum, momentum) < 1e-12 * static_cast<double>(box.atoms()), "dynamics: momentum is not conserved");
+    apps::require(dot(momentum, momentum) < 1e-12 * static_cast<double>(box.atoms()),
+                  "dynamics: momentum is not conserved");
     apps::require(error < 1e-9, "dynamics: other forces than the direct sum's");
 }
 
 void print(const char* version, const Sizes& sizes, double seconds, double sequential) {
-    std::printf("%-12s %9.4f s %10.3f ms/step %7.2f\n", version, seconds, seconds * 1e3 / static_cast<double>(sizes.steps), sequential / seconds);
+    std::printf("%-12s %9.4f s %10.3f ms/step %7.2f\n", version, seconds,
+                seconds * 1e3 / static_cast<double>(sizes.steps), sequential / seconds);
     std::fflush(stdout);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     apps::Arguments arguments(argc, argv);

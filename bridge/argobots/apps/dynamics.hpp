@@ -1,9 +1,9 @@
-// Molecular dynamics: atoms that attract and repel each other by the potential of Lennard and Jones, in a periodic box that is cut into
-// cells; in reduced units, with the velocity Verlet step. No abt.h here.
+// Molecular dynamics: atoms that attract and repel each other by the potential of Lennard and Jones, in a periodic box
+// that is cut into cells; in reduced units, with the velocity Verlet step. No abt.h here.
 //
-// A cell is not narrower than the cutoff, so its atoms meet those of its 26 neighbours alone. The forces of a pair of cells are computed at
-// once for both sides and summed, cell by cell, in a fixed order: so every version gives the same bits whatever ran first. Who runs what,
-// and when, is the business of the versions:
+// A cell is not narrower than the cutoff, so its atoms meet those of its 26 neighbours alone. The forces of a pair of
+// cells are computed at once for both sides and summed, cell by cell, in a fixed order: so every version gives the same
+// bits whatever ran first. Who runs what, and when, is the business of the versions:
 //
 //   meet(pair)      needs the atoms of both cells where they are; writes the pair's two contributions
 //   sum(cell)       needs all contributions to the cell
@@ -20,10 +20,10 @@
 namespace dynamics {
 
 struct Sizes {
-    std::size_t cells;    // along each edge of the box
-    std::size_t atoms;    // in each, about
+    std::size_t cells;   // along each edge of the box
+    std::size_t atoms;   // in each, about
     std::size_t steps;
-    std::size_t streams;  // and threads of the other versions
+    std::size_t streams;   // and threads of the other versions
 };
 
 struct Vector {
@@ -50,7 +50,8 @@ struct Energy {
     friend bool operator==(const Energy&, const Energy&) = default;
 };
 
-// One of the 27 steps from a cell to a neighbour; 13 leads to the cell itself, and 26 - d leads back from where d leads to.
+// One of the 27 steps from a cell to a neighbour; 13 leads to the cell itself, and 26 - d leads back from where d leads
+// to.
 using Direction = std::size_t;
 constexpr Direction directions = 27, here = 13;
 constexpr std::array<int, 3> steps_of(Direction d) {
@@ -61,12 +62,13 @@ constexpr std::array<int, 3> steps_of(Direction d) {
 struct Contribution {
     std::size_t cell;
     Direction from;
-    std::vector<std::size_t> atoms;  // of the cell, those near enough to meet others
+    std::vector<std::size_t> atoms;   // of the cell, those near enough to meet others
     std::vector<Vector> places, forces;
-    double potential = 0;  // of the pair, at that side alone which meet() calls the first
+    double potential = 0;   // of the pair, at that side alone which meet() calls the first
 };
 
-// A cell and its neighbour in one of the directions from `here` on; the others are the same meetings seen from the other side.
+// A cell and its neighbour in one of the directions from `here` on; the others are the same meetings seen from the
+// other side.
 struct Pair {
     std::size_t first;
     Direction direction;
@@ -78,13 +80,17 @@ public:
     static constexpr std::size_t pairs_of_cell = directions - here;
 
     explicit Box(const Sizes& sizes)
-        : edge_(sizes.cells), steps_(sizes.steps), cells_(edge_ * edge_ * edge_),
-          cubes_(cubes_for(cells_.size() * sizes.atoms)), length_(std::cbrt(static_cast<double>(atoms()) / density)),
+        : edge_(sizes.cells),
+          steps_(sizes.steps),
+          cells_(edge_ * edge_ * edge_),
+          cubes_(cubes_for(cells_.size() * sizes.atoms)),
+          length_(std::cbrt(static_cast<double>(atoms()) / density)),
           side_(length_ / static_cast<double>(edge_)) {
-        if (side_ < cutoff) apps::refuse("--atoms=" + std::to_string(sizes.atoms) + ", which makes cells narrower than the cutoff,");
+        if (side_ < cutoff)
+            apps::refuse("--atoms=" + std::to_string(sizes.atoms) + ", which makes cells narrower than the cutoff,");
         for (std::size_t c = 0; c < cells_.size(); ++c) {
-            cells_[c].low = {side_ * static_cast<double>(c / edge_ / edge_), side_ * static_cast<double>(c / edge_ % edge_),
-                             side_ * static_cast<double>(c % edge_)};
+            cells_[c].low = {side_ * static_cast<double>(c / edge_ / edge_),
+                             side_ * static_cast<double>(c / edge_ % edge_), side_ * static_cast<double>(c % edge_)};
             for (Direction d = 0; d < directions; ++d) {
                 cells_[c].contributions[d].cell = c;
                 cells_[c].contributions[d].from = d;
@@ -98,7 +104,9 @@ public:
     [[nodiscard]] std::size_t steps() const { return steps_; }
     [[nodiscard]] std::size_t atoms() const { return atoms_of_cube * cubes_ * cubes_ * cubes_; }
 
-    [[nodiscard]] Pair pair(std::size_t number) const { return {number / pairs_of_cell, here + number % pairs_of_cell}; }
+    [[nodiscard]] Pair pair(std::size_t number) const {
+        return {number / pairs_of_cell, here + number % pairs_of_cell};
+    }
     // The pair of a cell and its neighbour in this direction.
     [[nodiscard]] std::size_t pair_number(std::size_t cell, Direction d) const {
         return d >= here ? cell * pairs_of_cell + d - here : neighbour(cell, d) * pairs_of_cell + here - d;
@@ -106,10 +114,13 @@ public:
 
     [[nodiscard]] std::size_t neighbour(std::size_t cell, Direction d) const {
         const auto [x, y, z] = steps_of(d);
-        return (wrapped(cell / edge_ / edge_, x) * edge_ + wrapped(cell / edge_ % edge_, y)) * edge_ + wrapped(cell % edge_, z);
+        return (wrapped(cell / edge_ / edge_, x) * edge_ + wrapped(cell / edge_ % edge_, y)) * edge_ +
+               wrapped(cell % edge_, z);
     }
 
-    [[nodiscard]] Contribution& contribution(std::size_t cell, Direction from) { return cells_[cell].contributions[from]; }
+    [[nodiscard]] Contribution& contribution(std::size_t cell, Direction from) {
+        return cells_[cell].contributions[from];
+    }
 
     // The beginning of every run: a crystal, which the velocities melt.
     void start() {
@@ -118,17 +129,22 @@ public:
         std::vector<Atom> all;
         Vector momentum;
         for (std::size_t i = 0; i < atoms(); ++i) {
-            // On the faces of the box, so that from the first step on atoms leave it on one side and come in on the other.
-            const std::array<Vector, atoms_of_cube> corners = {{{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}};
+            // On the faces of the box, so that from the first step on atoms leave it on one side and come in on the
+            // other.
+            const std::array<Vector, atoms_of_cube> corners = {
+                {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}};
             const std::size_t at = i / atoms_of_cube;
-            const Vector corner{static_cast<double>(at / cubes_ / cubes_), static_cast<double>(at / cubes_ % cubes_), static_cast<double>(at % cubes_)};
+            const Vector corner{static_cast<double>(at / cubes_ / cubes_), static_cast<double>(at / cubes_ % cubes_),
+                                static_cast<double>(at % cubes_)};
             // Of mean 0 and variance `temperature`, as the sum of three uniform numbers is near enough to a normal one.
-            const auto speed = [&] { return 2 * std::sqrt(temperature) * (random.uniform() + random.uniform() + random.uniform() - 1.5); };
+            const auto speed = [&] {
+                return 2 * std::sqrt(temperature) * (random.uniform() + random.uniform() + random.uniform() - 1.5);
+            };
             const Vector velocity{speed(), speed(), speed()};
             momentum = momentum + velocity;
             all.push_back({i, cube * (corner + corners[i % atoms_of_cube]), velocity});
         }
-        for (Cell& cell : cells_) {  // nothing of an earlier run can stand in for what a run leaves out
+        for (Cell& cell : cells_) {   // nothing of an earlier run can stand in for what a run leaves out
             cell.atoms.clear();
             cell.forces.clear();
             cell.energies.clear();
@@ -140,7 +156,8 @@ public:
         }
         for (Atom& atom : all) {
             atom.velocity = atom.velocity - (1 / static_cast<double>(all.size())) * momentum;
-            cells_[(index(atom.place.x) * edge_ + index(atom.place.y)) * edge_ + index(atom.place.z)].atoms.push_back(atom);
+            cells_[(index(atom.place.x) * edge_ + index(atom.place.y)) * edge_ + index(atom.place.z)].atoms.push_back(
+                atom);
         }
     }
 
@@ -157,7 +174,8 @@ public:
         choose(a, cells_[second].low + shift, {});
         choose(b, cells_[pair.first].low, shift);
         for (std::size_t i = 0; i < a.atoms.size(); ++i) {
-            for (std::size_t j = 0; j < b.atoms.size(); ++j) a.potential += interact(a.places[i] - b.places[j], a.forces[i], b.forces[j]);
+            for (std::size_t j = 0; j < b.atoms.size(); ++j)
+                a.potential += interact(a.places[i] - b.places[j], a.forces[i], b.forces[j]);
         }
     }
 
@@ -195,7 +213,8 @@ public:
         std::size_t stay = 0;
         for (Atom atom : cell.atoms) {
             atom.place = atom.place + time_step * atom.velocity;
-            const Direction d = outside(atom.place.x, cell.low.x) * 9 + outside(atom.place.y, cell.low.y) * 3 + outside(atom.place.z, cell.low.z);
+            const Direction d = outside(atom.place.x, cell.low.x) * 9 + outside(atom.place.y, cell.low.y) * 3 +
+                                outside(atom.place.z, cell.low.z);
             if (d == here) {
                 cell.atoms[stay++] = atom;
             } else {
@@ -217,8 +236,8 @@ public:
     // ---- what a run has come to ------------------------------------------------------------------------
 
     struct Result {
-        std::vector<Energy> energies;  // after each step, the beginning first
-        std::vector<Atom> atoms;       // cell by cell
+        std::vector<Energy> energies;   // after each step, the beginning first
+        std::vector<Atom> atoms;        // cell by cell
 
         friend bool operator==(const Result&, const Result&) = default;
     };
@@ -237,7 +256,8 @@ public:
         return result;
     }
 
-    // How far the forces of `count` atoms, summed before, are from those of all atoms and their images, in relation to these.
+    // How far the forces of `count` atoms, summed before, are from those of all atoms and their images, in relation to
+    // these.
     [[nodiscard]] double error_of_sample(std::size_t count) const {
         std::vector<const Atom*> all;
         std::vector<Vector> forces;
@@ -253,7 +273,8 @@ public:
             for (const Atom* const other : all) {
                 for (Direction d = 0; d < directions; ++d) {
                     const auto [x, y, z] = steps_of(d);
-                    const Vector image{other->place.x + x * length_, other->place.y + y * length_, other->place.z + z * length_};
+                    const Vector image{other->place.x + x * length_, other->place.y + y * length_,
+                                       other->place.z + z * length_};
                     if (other != all[i]) interact(all[i]->place - image, direct, opposite);
                 }
             }
@@ -265,15 +286,16 @@ public:
 
 private:
     static constexpr double density = 0.8442, temperature = 1.44, time_step = 0.004;
-    static constexpr std::size_t atoms_of_cube = 4;  // one at a corner, three on faces
+    static constexpr std::size_t atoms_of_cube = 4;   // one at a corner, three on faces
 
     // The whole number of cubes that comes nearest to so many atoms.
     static std::size_t cubes_for(std::size_t atoms) {
-        return static_cast<std::size_t>(std::max(std::lround(std::cbrt(static_cast<double>(atoms) / atoms_of_cube)), 1L));
+        return static_cast<std::size_t>(
+            std::max(std::lround(std::cbrt(static_cast<double>(atoms) / atoms_of_cube)), 1L));
     }
 
     struct Cell {
-        Vector low;  // its corner
+        Vector low;   // its corner
         std::vector<Atom> atoms;
         std::vector<Vector> forces;
         double potential = 0;
@@ -308,11 +330,13 @@ private:
         own.forces.assign(atoms.size(), {});
         own.potential = 0;
         for (std::size_t i = 0; i < atoms.size(); ++i) {
-            for (std::size_t j = i + 1; j < atoms.size(); ++j) own.potential += interact(own.places[i] - own.places[j], own.forces[i], own.forces[j]);
+            for (std::size_t j = i + 1; j < atoms.size(); ++j)
+                own.potential += interact(own.places[i] - own.places[j], own.forces[i], own.forces[j]);
         }
     }
 
-    // The atoms of a cell, which is moved by `shift`, that are not further than the cutoff from the cell with that corner.
+    // The atoms of a cell, which is moved by `shift`, that are not further than the cutoff from the cell with that
+    // corner.
     void choose(Contribution& side, Vector low, Vector shift) const {
         // An atom that has just left its cell, by less than rounding, still counts.
         constexpr double reach = cutoff * (1 + 1e-9);
@@ -350,7 +374,9 @@ private:
         return {round(cell / edge_ / edge_, x), round(cell / edge_ % edge_, y), round(cell % edge_, z)};
     }
 
-    [[nodiscard]] std::size_t index(double place) const { return std::min(static_cast<std::size_t>(place / side_), edge_ - 1); }
+    [[nodiscard]] std::size_t index(double place) const {
+        return std::min(static_cast<std::size_t>(place / side_), edge_ - 1);
+    }
 
     // 0 below the cell, 1 in it, 2 above.
     [[nodiscard]] std::size_t outside(double place, double low) const {
@@ -360,8 +386,8 @@ private:
 
     std::size_t edge_, steps_;
     std::vector<Cell> cells_;
-    std::size_t cubes_;     // of the crystal, along each edge of the box
-    double length_, side_;  // of the box, of a cell
+    std::size_t cubes_;      // of the crystal, along each edge of the box
+    double length_, side_;   // of the box, of a cell
 };
 
 // ---- the versions without abt.h ---------------------------------------------------------------------
@@ -395,7 +421,8 @@ inline void run_openmp(Box& box, std::size_t threads) {
 // Three loops a step as with OpenMP; a barrier after each, and a counter from which the threads take their turns.
 inline void run_pthreads(Box& box, std::size_t threads) {
     pthread_barrier_t barrier;
-    apps::require(pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(threads)) == 0, "pthread_barrier_init has failed");
+    apps::require(pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(threads)) == 0,
+                  "pthread_barrier_init has failed");
     // relaxed throughout: who takes what is of no importance, and the barrier publishes the rest. A counter is
     // set back in the loop after its own, when all have left that.
     std::array<std::atomic<std::size_t>, 3> next{};
@@ -423,4 +450,4 @@ inline void run_pthreads(Box& box, std::size_t threads) {
     pthread_barrier_destroy(&barrier);
 }
 
-}  // namespace dynamics
+}   // namespace dynamics

@@ -1,11 +1,13 @@
-// Monte Carlo cross-section look-up in abt.h: a tasklet for each look-up, and a scheduler of our own that takes a batch of them from its
-// pool, runs them in the order of their energies, and takes from the pools of the other streams when its own is empty.
+// Monte Carlo cross-section look-up in abt.h: a tasklet for each look-up, and a scheduler of our own that takes a batch
+// of them from its pool, runs them in the order of their energies, and takes from the pools of the other streams when
+// its own is empty.
 //
-//   lookup [--nuclides=355] [--points=11303] [--lookups=1000000] [--streams=N] [--batch=8192] [--rounds=3] [--check=200]
+//   lookup [--nuclides=355] [--points=11303] [--lookups=1000000] [--streams=N] [--batch=8192] [--rounds=3]
+//   [--check=200]
 //          [--run=argobots,openmp,pthreads]
 //
-// Compiles with every Argobots from 1.2 on. The sum of all results must be that of the sequential run, bit for bit, and --check look-ups
-// are compared with a search in the tables of the nuclides. The table shows the median of the rounds.
+// Compiles with every Argobots from 1.2 on. The sum of all results must be that of the sequential run, bit for bit, and
+// --check look-ups are compared with a search in the tables of the nuclides. The table shows the median of the rounds.
 #include <sched.h>
 
 #include <thread>
@@ -24,19 +26,19 @@ using lookup::Sizes;
 
 struct Task;
 
-// A user-level thread on each stream makes its share of the look-ups, a few batches at a time: they are in memory all at once, and the
-// other streams find something to take.
+// A user-level thread on each stream makes its share of the look-ups, a few batches at a time: they are in memory all
+// at once, and the other streams find something to take.
 struct Source {
     static constexpr std::size_t batches = 4;
 
     const CrossSections* sections = nullptr;
-    std::size_t first = 0, last = 0;  // its share
-    std::size_t burst = 0;            // look-ups at a time
-    ABT_pool pool = ABT_POOL_NULL;    // for the tasklets
+    std::size_t first = 0, last = 0;   // its share
+    std::size_t burst = 0;             // look-ups at a time
+    ABT_pool pool = ABT_POOL_NULL;     // for the tasklets
     ABT_eventual burst_done = ABT_EVENTUAL_NULL;
     std::vector<Task> tasks;
     std::uint64_t sum = 0;
-    alignas(64) std::atomic<std::size_t> left = 0;  // of the burst
+    alignas(64) std::atomic<std::size_t> left = 0;   // of the burst
 };
 
 struct Task {
@@ -48,7 +50,8 @@ void run_task(void* raw) {
     Task& task = *static_cast<Task*>(raw);
     Source& source = *task.source;
     source.sections->run(task.lookup);
-    // acq_rel: release pairs with the acquire of whoever is last, so that the source, which that one wakes, sees all results.
+    // acq_rel: release pairs with the acquire of whoever is last, so that the source, which that one wakes, sees all
+    // results.
     if (source.left.fetch_sub(1, std::memory_order_acq_rel) == 1)
         done("ABT_eventual_set", ABT_eventual_set(source.burst_done, nullptr, 0));
 }
@@ -58,7 +61,8 @@ void run_source(void* raw) {
     for (std::size_t first = source.first; first < source.last; first += source.burst) {
         const std::size_t last = std::min(first + source.burst, source.last);
         source.tasks.clear();
-        for (std::size_t number = first; number < last; ++number) source.tasks.push_back({source.sections->lookup(number), &source});
+        for (std::size_t number = first; number < last; ++number)
+            source.tasks.push_back({source.sections->lookup(number), &source});
         // relaxed: the pool publishes it to whoever pops a tasklet.
         source.left.store(source.tasks.size(), std::memory_order_relaxed);
         for (Task& task : source.tasks) done("ABT_task_create", ABT_task_create(source.pool, run_task, &task, nullptr));
@@ -73,8 +77,8 @@ void run_source(void* raw) {
 
 constexpr ABT_sched_config_var batch_of_config = {0, ABT_SCHED_CONFIG_INT};
 
-// Its pools are: one with the user-level threads of its stream, which nobody else takes (the program's first one must stay where it is);
-// one with the tasklets of its stream; and those with the tasklets of the other streams.
+// Its pools are: one with the user-level threads of its stream, which nobody else takes (the program's first one must
+// stay where it is); one with the tasklets of its stream; and those with the tasklets of the other streams.
 class Sorter {
 public:
     static ABT_sched_def definition() { return {ABT_SCHED_TYPE_ULT, init, run, free, nullptr}; }
@@ -180,15 +184,17 @@ private:
 // The streams from ABT_init to ABT_finalize; the first is the program's own.
 class Streams {
 public:
-    explicit Streams(const Sizes& sizes) : thread_pools_(sizes.streams), task_pools_(sizes.streams), scheds_(sizes.streams), streams_(sizes.streams) {
+    explicit Streams(const Sizes& sizes)
+        : thread_pools_(sizes.streams), task_pools_(sizes.streams), scheds_(sizes.streams), streams_(sizes.streams) {
         done("ABT_init", ABT_init(0, nullptr));
         for (auto* const pools : {&thread_pools_, &task_pools_}) {
-            for (ABT_pool& pool : *pools)  // automatic: freed with the last scheduler that has it
-                done("ABT_pool_create_basic", ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
+            for (ABT_pool& pool : *pools)   // automatic: freed with the last scheduler that has it
+                done("ABT_pool_create_basic",
+                     ABT_pool_create_basic(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool));
         }
         ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
-        done("ABT_sched_config_create",
-             ABT_sched_config_create(&config, batch_of_config, static_cast<int>(sizes.batch), ABT_sched_config_var_end));
+        done("ABT_sched_config_create", ABT_sched_config_create(&config, batch_of_config, static_cast<int>(sizes.batch),
+                                                                ABT_sched_config_var_end));
         for (std::size_t stream = 0; stream < sizes.streams; ++stream) create_sched(stream, config);
         done("ABT_sched_config_free", ABT_sched_config_free(&config));
 
@@ -202,7 +208,8 @@ public:
         for (std::size_t stream = 1; stream < streams_.size(); ++stream)
             done("ABT_xstream_free", ABT_xstream_free(&streams_[stream]));
         // No tasklet is in a call any more, also not in the one that woke a source.
-        done("ABT_xstream_set_main_sched_basic", ABT_xstream_set_main_sched_basic(streams_[0], ABT_SCHED_DEFAULT, 1, nullptr));
+        done("ABT_xstream_set_main_sched_basic",
+             ABT_xstream_set_main_sched_basic(streams_[0], ABT_SCHED_DEFAULT, 1, nullptr));
         for (ABT_sched& sched : scheds_) done("ABT_sched_free", ABT_sched_free(&sched));
         for (ABT_eventual& eventual : eventuals_) done("ABT_eventual_free", ABT_eventual_free(&eventual));
         done("ABT_finalize", ABT_finalize());
@@ -223,7 +230,8 @@ public:
             source.burst = sizes.batch * Source::batches;
             source.pool = task_pools_[stream];
             source.burst_done = eventual(stream);
-            done("ABT_thread_create", ABT_thread_create(thread_pools_[stream], run_source, &source, ABT_THREAD_ATTR_NULL, &makers[stream]));
+            done("ABT_thread_create",
+                 ABT_thread_create(thread_pools_[stream], run_source, &source, ABT_THREAD_ATTR_NULL, &makers[stream]));
         }
         std::uint64_t sum = 0;
         for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
@@ -243,20 +251,23 @@ private:
     void create_sched(std::size_t stream, ABT_sched_config config) {
         std::vector<ABT_pool> pools{thread_pools_[stream]};
         // The others from the next stream on, so that not all turn to the same one.
-        for (std::size_t i = 0; i < task_pools_.size(); ++i) pools.push_back(task_pools_[(stream + i) % task_pools_.size()]);
+        for (std::size_t i = 0; i < task_pools_.size(); ++i)
+            pools.push_back(task_pools_[(stream + i) % task_pools_.size()]);
         ABT_sched_def definition = Sorter::definition();
-        done("ABT_sched_create", ABT_sched_create(&definition, static_cast<int>(pools.size()), pools.data(), config, &scheds_[stream]));
+        done("ABT_sched_create",
+             ABT_sched_create(&definition, static_cast<int>(pools.size()), pools.data(), config, &scheds_[stream]));
     }
 
     ABT_eventual eventual(std::size_t stream) {
-        if (eventuals_.size() == stream) done("ABT_eventual_create", ABT_eventual_create(0, &eventuals_.emplace_back(ABT_EVENTUAL_NULL)));
+        if (eventuals_.size() == stream)
+            done("ABT_eventual_create", ABT_eventual_create(0, &eventuals_.emplace_back(ABT_EVENTUAL_NULL)));
         return eventuals_[stream];
     }
 
-    std::vector<ABT_pool> thread_pools_, task_pools_;  // for each stream one of either
+    std::vector<ABT_pool> thread_pools_, task_pools_;   // for each stream one of either
     std::vector<ABT_sched> scheds_;
     std::vector<ABT_xstream> streams_;
-    std::vector<ABT_eventual> eventuals_;  // of the sources; here, so that they outlive whoever sets them
+    std::vector<ABT_eventual> eventuals_;   // of the sources; here, so that they outlive whoever sets them
 };
 
 // ---- the comparison --------------------------------------------------------------------------------
@@ -264,17 +275,19 @@ private:
 void check_sample(const CrossSections& sections, std::size_t count) {
     for (std::size_t number = 0; number < count; ++number) {
         const Lookup lookup = sections.lookup(number);
-        apps::require(sections.sections(lookup.energy, lookup.material) == sections.sections_by_search(lookup.energy, lookup.material),
+        apps::require(sections.sections(lookup.energy, lookup.material) ==
+                          sections.sections_by_search(lookup.energy, lookup.material),
                       "lookup: the unionized grid gives other cross sections than a search");
     }
 }
 
 void print(const char* version, const Sizes& sizes, double seconds, double sequential) {
-    std::printf("%-18s %9.4f s %12.0f look-ups/s %7.2f\n", version, seconds, static_cast<double>(sizes.lookups) / seconds, sequential / seconds);
+    std::printf("%-18s %9.4f s %12.0f look-ups/s %7.2f\n", version, seconds,
+                static_cast<double>(sizes.lookups) / seconds, sequential / seconds);
     std::fflush(stdout);
 }
 
-}  // namespace
+}   // namespace
 
 int main(int argc, char** argv) {
     apps::Arguments arguments(argc, argv);
@@ -291,8 +304,9 @@ int main(int argc, char** argv) {
 
     const CrossSections sections(sizes.nuclides, sizes.points);
     check_sample(sections, checked);
-    std::printf("%zu nuclides, %zu energies, %.1f MB, %zu look-ups, %zu streams, batches of %zu\n", sizes.nuclides, sections.rows(),
-                static_cast<double>(sections.bytes()) * 1e-6, sizes.lookups, sizes.streams, sizes.batch);
+    std::printf("%zu nuclides, %zu energies, %.1f MB, %zu look-ups, %zu streams, batches of %zu\n", sizes.nuclides,
+                sections.rows(), static_cast<double>(sections.bytes()) * 1e-6, sizes.lookups, sizes.streams,
+                sizes.batch);
 
     std::uint64_t expected = 0;
     const double sequential = apps::median_seconds(rounds, [&] {

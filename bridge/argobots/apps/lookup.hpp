@@ -1,10 +1,11 @@
-// The inner loop of a Monte Carlo code for neutrons: a neutron of some energy is in some material, and for each nuclide of that the
-// cross sections at that energy are needed, weighted and summed. Almost all the time is spent waiting for memory, which is why it helps
-// to look up in the order of energies. No abt.h here.
+// The inner loop of a Monte Carlo code for neutrons: a neutron of some energy is in some material, and for each nuclide
+// of that the cross sections at that energy are needed, weighted and summed. Almost all the time is spent waiting for
+// memory, which is why it helps to look up in the order of energies. No abt.h here.
 //
-// Each nuclide has tables of its own, at energies of its own. The unionized grid (Leppänen 2009) holds the energies of all nuclides, and at
-// each of them the place in the table of every nuclide, so that one search is enough: a row of the index is read instead of a search for
-// each nuclide. Its price is points * nuclides places for each nuclide: 2.8 GB for 355 nuclides of 11,303 points.
+// Each nuclide has tables of its own, at energies of its own. The unionized grid (Leppänen 2009) holds the energies of
+// all nuclides, and at each of them the place in the table of every nuclide, so that one search is enough: a row of the
+// index is read instead of a search for each nuclide. Its price is points * nuclides places for each nuclide: 2.8 GB
+// for 355 nuclides of 11,303 points.
 #pragma once
 
 #include <array>
@@ -22,22 +23,22 @@ struct Sizes {
     std::size_t nuclides;
     std::size_t points;   // of each nuclide
     std::size_t lookups;
-    std::size_t streams;  // and threads of the other versions
-    std::size_t batch;    // look-ups that are sorted together
+    std::size_t streams;   // and threads of the other versions
+    std::size_t batch;     // look-ups that are sorted together
 };
 
 enum Channel : std::size_t { total, elastic, absorption, fission, neutrons_of_fission, channels };
 using Sections = std::array<double, channels>;
 
 struct Lookup {
-    double energy;  // MeV
+    double energy;   // MeV
     std::size_t material;
-    std::uint64_t result = 0;  // of the cross sections, bit by bit
+    std::uint64_t result = 0;   // of the cross sections, bit by bit
 };
 
 class CrossSections {
 public:
-    static constexpr std::size_t most_points = UINT16_MAX + std::size_t{1};  // a place is of 16 bits
+    static constexpr std::size_t most_points = UINT16_MAX + std::size_t{1};   // a place is of 16 bits
 
     CrossSections(std::size_t nuclides, std::size_t points) : nuclides_(nuclides), points_(points) {
         for (std::size_t nuclide = 0; nuclide < nuclides_; ++nuclide) draw_table(nuclide);
@@ -58,12 +59,15 @@ public:
         return weighted(energy, material, [&](std::size_t nuclide) { return places[nuclide]; });
     }
 
-    // The same without the unionized grid: in the table of each nuclide the first interval is searched that ends above the energy, or the last.
+    // The same without the unionized grid: in the table of each nuclide the first interval is searched that ends above
+    // the energy, or the last.
     [[nodiscard]] Sections sections_by_search(double energy, std::size_t material) const {
         return weighted(energy, material, [&](std::size_t nuclide) {
             const Point* const table = &tables_[nuclide * points_];
             const Point* const last = table + points_ - 1;
-            return std::upper_bound(table + 1, last, energy, [](double e, const Point& end) { return e < end.energy; }) - table - 1;
+            return std::upper_bound(table + 1, last, energy,
+                                    [](double e, const Point& end) { return e < end.energy; }) -
+                   table - 1;
         });
     }
 
@@ -76,7 +80,8 @@ public:
 
     [[nodiscard]] std::size_t rows() const { return energies_.size(); }
     [[nodiscard]] std::size_t bytes() const {
-        return places_.size() * sizeof(places_[0]) + energies_.size() * sizeof(energies_[0]) + tables_.size() * sizeof(tables_[0]);
+        return places_.size() * sizeof(places_[0]) + energies_.size() * sizeof(energies_[0]) +
+               tables_.size() * sizeof(tables_[0]);
     }
 
 private:
@@ -93,20 +98,20 @@ private:
     };
 
     struct Material {
-        double likelihood;     // that a neutron is in it or in one of those above
-        std::size_t nuclides;  // the most; fuel has nine tenths of all
+        double likelihood;      // that a neutron is in it or in one of those above
+        std::size_t nuclides;   // the most; fuel has nine tenths of all
     };
 
     static constexpr std::size_t fuel = 0;
     static constexpr std::array<Material, 8> kinds = {{
-        {0.16, SIZE_MAX},  // fuel
-        {0.30, 5},         // cladding
-        {0.62, 4},         // water
-        {0.76, 6},         // hot water with boron
-        {0.82, 27},        // vessel
-        {0.90, 21},        // reflector
-        {0.96, 12},        // grids
-        {1.00, 9},         // structures
+        {0.16, SIZE_MAX},   // fuel
+        {0.30, 5},          // cladding
+        {0.62, 4},          // water
+        {0.76, 6},          // hot water with boron
+        {0.82, 27},         // vessel
+        {0.90, 21},         // reflector
+        {0.96, 12},         // grids
+        {1.00, 9},          // structures
     }};
 
     // Uniform in the logarithm: a neutron that is slowed down is as likely in each decade.
@@ -154,7 +159,7 @@ private:
     }
 
     void unionize() {
-        std::vector<std::pair<double, std::size_t>> all;  // the energy and whose it is
+        std::vector<std::pair<double, std::size_t>> all;   // the energy and whose it is
         all.reserve(tables_.size());
         for (std::size_t i = 0; i < tables_.size(); ++i) all.emplace_back(tables_[i].energy, i / points_);
         std::sort(all.begin(), all.end());
@@ -174,9 +179,11 @@ private:
         return static_cast<std::size_t>(std::max(above - energies_.begin() - 1, std::ptrdiff_t{0}));
     }
 
-    // Where to interpolate in a table of which so many points are not above the energy: between this point and the next.
+    // Where to interpolate in a table of which so many points are not above the energy: between this point and the
+    // next.
     [[nodiscard]] std::uint16_t place(std::ptrdiff_t below) const {
-        return static_cast<std::uint16_t>(std::clamp(below - 1, std::ptrdiff_t{0}, static_cast<std::ptrdiff_t>(points_) - 2));
+        return static_cast<std::uint16_t>(
+            std::clamp(below - 1, std::ptrdiff_t{0}, static_cast<std::ptrdiff_t>(points_) - 2));
     }
 
     template <class Place>
@@ -187,7 +194,8 @@ private:
             const Point* const high = low + 1;
             const double share = (energy - low->energy) / (high->energy - low->energy);
             for (std::size_t channel = 0; channel < channels; ++channel) {
-                const double between = low->sections[channel] + share * (high->sections[channel] - low->sections[channel]);
+                const double between =
+                    low->sections[channel] + share * (high->sections[channel] - low->sections[channel]);
                 sum[channel] += component.density * between;
             }
         }
@@ -195,10 +203,10 @@ private:
     }
 
     std::size_t nuclides_, points_;
-    std::vector<Point> tables_;                               // nuclide by nuclide
+    std::vector<Point> tables_;   // nuclide by nuclide
     std::array<std::vector<Component>, kinds.size()> materials_;
-    std::vector<double> energies_;       // of the unionized grid
-    std::vector<std::uint16_t> places_;  // a row for each of these energies, in it a place for each nuclide
+    std::vector<double> energies_;        // of the unionized grid
+    std::vector<std::uint16_t> places_;   // a row for each of these energies, in it a place for each nuclide
 };
 
 // A version returns the sum of the results modulo 2^64, which does not depend on the order.
@@ -216,10 +224,12 @@ inline std::uint64_t run_sequentially(const CrossSections& sections, const Sizes
 }
 
 inline std::uint64_t run_openmp(const CrossSections& sections, const Sizes& sizes) {
-    return apps::openmp_sum(sizes.streams, sizes.lookups, [&](std::size_t number) { return run_one(sections, number); });
+    return apps::openmp_sum(sizes.streams, sizes.lookups,
+                            [&](std::size_t number) { return run_one(sections, number); });
 }
 
-// Threads take a batch at a time, which they sort or do not: what remains between the two is the gain of the order alone.
+// Threads take a batch at a time, which they sort or do not: what remains between the two is the gain of the order
+// alone.
 inline std::uint64_t run_pthreads(const CrossSections& sections, const Sizes& sizes, bool sorted) {
     // relaxed throughout: which thread takes what is of no importance, and pthread_join publishes the sums.
     std::atomic<std::size_t> next = 0;
@@ -233,7 +243,9 @@ inline std::uint64_t run_pthreads(const CrossSections& sections, const Sizes& si
             const std::size_t last = std::min(first + sizes.batch, sizes.lookups);
             batch.clear();
             for (std::size_t number = first; number < last; ++number) batch.push_back(sections.lookup(number));
-            if (sorted) std::sort(batch.begin(), batch.end(), [](const Lookup& a, const Lookup& b) { return a.energy < b.energy; });
+            if (sorted)
+                std::sort(batch.begin(), batch.end(),
+                          [](const Lookup& a, const Lookup& b) { return a.energy < b.energy; });
             for (Lookup& lookup : batch) {
                 sections.run(lookup);
                 own += lookup.result;
@@ -244,4 +256,4 @@ inline std::uint64_t run_pthreads(const CrossSections& sections, const Sizes& si
     return sum.load(std::memory_order_relaxed);
 }
 
-}  // namespace lookup
+}   // namespace lookup

@@ -1,5 +1,5 @@
-// What the applications share, all of it without abt.h: arguments, random numbers, loops over OpenMP and over pthreads, and the table that
-// compares the versions.
+// What the applications share, all of it without abt.h: arguments, random numbers, loops over OpenMP and over pthreads,
+// and the table that compares the versions.
 #pragma once
 
 #include <pthread.h>
@@ -38,18 +38,21 @@ public:
 
     std::string text(const std::string& name, const std::string& otherwise) {
         const std::string start = "--" + name + "=";
-        const auto found = std::find_if(words_.begin(), words_.end(), [&](const std::string& word) { return word.starts_with(start); });
+        const auto found = std::find_if(words_.begin(), words_.end(),
+                                        [&](const std::string& word) { return word.starts_with(start); });
         if (found == words_.end()) return otherwise;
         const std::string value = found->substr(start.size());
         words_.erase(found);
         return value;
     }
 
-    std::size_t number(const std::string& name, std::size_t otherwise, std::size_t least = 1, std::size_t most = INT32_MAX) {
+    std::size_t number(const std::string& name, std::size_t otherwise, std::size_t least = 1,
+                       std::size_t most = INT32_MAX) {
         const std::string word = text(name, std::to_string(otherwise));
         std::size_t value = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error != std::errc() || end != word.data() + word.size() || value < least || value > most) refuse("--" + name + "=" + word);
+        if (error != std::errc() || end != word.data() + word.size() || value < least || value > most)
+            refuse("--" + name + "=" + word);
         return value;
     }
 
@@ -78,7 +81,8 @@ public:
 
 private:
     static bool contains(std::string_view list, std::string_view name) {
-        return !name.empty() && ("," + std::string(list) + ",").find("," + std::string(name) + ",") != std::string::npos;
+        return !name.empty() &&
+               ("," + std::string(list) + ",").find("," + std::string(name) + ",") != std::string::npos;
     }
 
     std::string asked_;
@@ -101,7 +105,9 @@ public:
     constexpr std::uint64_t draw() { return mixed(state_ += 0x9e3779b97f4a7c15); }
     // At least 0 and less than 1.
     constexpr double uniform() { return static_cast<double>(draw() >> 11) * 0x1p-53; }
-    constexpr std::size_t below(std::size_t end) { return static_cast<std::size_t>(uniform() * static_cast<double>(end)); }
+    constexpr std::size_t below(std::size_t end) {
+        return static_cast<std::size_t>(uniform() * static_cast<double>(end));
+    }
 
 private:
     std::uint64_t state_;
@@ -111,7 +117,7 @@ private:
 
 template <class Body>
 void openmp_for(std::size_t threads, std::size_t count, const Body& body) {
-#pragma omp parallel for schedule(dynamic) num_threads(static_cast<int>(threads))
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(threads))
     for (std::size_t i = 0; i < count; ++i) body(i);
 }
 
@@ -119,7 +125,7 @@ void openmp_for(std::size_t threads, std::size_t count, const Body& body) {
 template <class Body>
 std::uint64_t openmp_sum(std::size_t threads, std::size_t count, const Body& body) {
     std::uint64_t sum = 0;
-#pragma omp parallel for schedule(dynamic) num_threads(static_cast<int>(threads)) reduction(+ : sum)
+#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(threads)) reduction(+ : sum)
     for (std::size_t i = 0; i < count; ++i) sum += body(i);
     return sum;
 }
@@ -168,4 +174,4 @@ double median_seconds(std::size_t rounds, const Run& run) {
     return *middle;
 }
 
-}  // namespace apps
+}   // namespace apps

@@ -1,5 +1,5 @@
-/* Many ULTs wait for messages on few streams, as those of a communication layer do: each receiver waits in its mailbox by a mutex and a condition, and while it
- * waits its stream runs others.
+/* Many ULTs wait for messages on few streams, as those of a communication layer do: each receiver waits in its mailbox
+ * by a mutex and a condition, and while it waits its stream runs others.
  *
  *     blocking_receive [RECEIVERS [STREAMS [MESSAGES]]] */
 #include "check.h"
@@ -9,8 +9,8 @@ struct mailbox {
     ABT_cond filled;
     int full;
     long message;
-    long sum;      /* of what was received */
-    int messages;  /* that are to come */
+    long sum;     /* of what was received */
+    int messages; /* that are to come */
 };
 
 static void receive(void *argument) {
@@ -47,7 +47,9 @@ int main(int argc, char **argv) {
         boxes[i].messages = messages;
         check(ABT_mutex_create(&boxes[i].mutex), "ABT_mutex_create");
         check(ABT_cond_create(&boxes[i].filled), "ABT_cond_create");
-        check(ABT_thread_create_on_xstream(xstreams[i % streams], receive, &boxes[i], ABT_THREAD_ATTR_NULL, &threads[i]), "ABT_thread_create");
+        check(
+            ABT_thread_create_on_xstream(xstreams[i % streams], receive, &boxes[i], ABT_THREAD_ATTR_NULL, &threads[i]),
+            "ABT_thread_create");
     }
     for (int round = 1; round <= messages; ++round) {
         for (int i = 0; i < receivers; ++i) send(&boxes[i], (long)round * (i + 1));

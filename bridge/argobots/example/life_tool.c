@@ -11,10 +11,11 @@ static void told(ABT_thread thread, ABT_xstream xstream, uint64_t event, ABT_too
     static const struct {
         uint64_t event;
         const char *word;
-    } words[] = {{ABT_TOOL_EVENT_THREAD_CREATE, "create"},   {ABT_TOOL_EVENT_THREAD_RUN, "run"},       {ABT_TOOL_EVENT_THREAD_YIELD, "yield"},
-                 {ABT_TOOL_EVENT_THREAD_SUSPEND, "suspend"}, {ABT_TOOL_EVENT_THREAD_RESUME, "resume"}, {ABT_TOOL_EVENT_THREAD_FINISH, "finish"},
-                 {ABT_TOOL_EVENT_THREAD_JOIN, "join"},       {ABT_TOOL_EVENT_THREAD_FREE, "free"},     {ABT_TOOL_EVENT_THREAD_CANCEL, "cancel"},
-                 {ABT_TOOL_EVENT_THREAD_REVIVE, "revive"}};
+    } words[] = {{ABT_TOOL_EVENT_THREAD_CREATE, "create"}, {ABT_TOOL_EVENT_THREAD_RUN, "run"},
+                 {ABT_TOOL_EVENT_THREAD_YIELD, "yield"},   {ABT_TOOL_EVENT_THREAD_SUSPEND, "suspend"},
+                 {ABT_TOOL_EVENT_THREAD_RESUME, "resume"}, {ABT_TOOL_EVENT_THREAD_FINISH, "finish"},
+                 {ABT_TOOL_EVENT_THREAD_JOIN, "join"},     {ABT_TOOL_EVENT_THREAD_FREE, "free"},
+                 {ABT_TOOL_EVENT_THREAD_CANCEL, "cancel"}, {ABT_TOOL_EVENT_THREAD_REVIVE, "revive"}};
     if (event == ABT_TOOL_EVENT_THREAD_CREATE && watched == ABT_THREAD_NULL) watched = thread;
     if (thread != watched) return;
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
@@ -38,11 +39,13 @@ int main(int argc, char **argv) {
     ABT_eventual eventual;
     check(ABT_eventual_create(0, &eventual), "ABT_eventual_create");
     ABT_thread thread;
-    check(ABT_thread_create(main_pool_of(this_xstream()), body, &eventual, ABT_THREAD_ATTR_NULL, &thread), "ABT_thread_create");
+    check(ABT_thread_create(main_pool_of(this_xstream()), body, &eventual, ABT_THREAD_ATTR_NULL, &thread),
+          "ABT_thread_create");
     for (int i = 0; i < 3; ++i) check(ABT_thread_yield(), "ABT_thread_yield");
     check(ABT_eventual_set(eventual, NULL, 0), "ABT_eventual_set");
     check(ABT_thread_free(&thread), "ABT_thread_free");
-    check(ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_NONE, NULL), "ABT_tool_register_thread_callback");
+    check(ABT_tool_register_thread_callback(NULL, ABT_TOOL_EVENT_THREAD_NONE, NULL),
+          "ABT_tool_register_thread_callback");
     check(ABT_eventual_free(&eventual), "ABT_eventual_free");
     check(ABT_finalize(), "ABT_finalize");
     puts(life);

@@ -1,4 +1,5 @@
-/* A ULT that is sent from stream to stream while it runs: each request is heeded at its next yield, and a callback is told. */
+/* A ULT that is sent from stream to stream while it runs: each request is heeded at its next yield, and a callback is
+ * told. */
 #include "check.h"
 
 #include <stdatomic.h>
@@ -11,7 +12,7 @@ static void moved(ABT_thread thread, void *argument) {
     atomic_fetch_add(&moves, 1);
 }
 
-static atomic_int on = -1;  /* the rank where it has run last */
+static atomic_int on = -1; /* the rank where it has run last */
 static atomic_int stop;
 
 static void travel(void *argument) {

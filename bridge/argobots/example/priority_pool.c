@@ -1,4 +1,5 @@
-/* A pool of one's own in the old definition (ABT_pool_def): a ready unit of more importance comes out first. How important a unit is says a key. */
+/* A pool of one's own in the old definition (ABT_pool_def): a ready unit of more importance comes out first. How
+ * important a unit is says a key. */
 #include "check.h"
 
 #include <pthread.h>
@@ -133,17 +134,20 @@ int main(int argc, char **argv) {
                         .p_free = destroy};
     ABT_pool pool;
     check(ABT_pool_create(&def, ABT_POOL_CONFIG_NULL, &pool), "ABT_pool_create");
-    /* All wait before the first one runs: the stream comes last. They are pushed once more, now that they have a level. */
+    /* All wait before the first one runs: the stream comes last. They are pushed once more, now that they have a
+     * level. */
     ABT_thread threads[units];
     for (size_t i = 0; i < units; ++i) {
-        check(ABT_thread_create(pool, note, (void *)(i % levels), ABT_THREAD_ATTR_NULL, &threads[i]), "ABT_thread_create");
+        check(ABT_thread_create(pool, note, (void *)(i % levels), ABT_THREAD_ATTR_NULL, &threads[i]),
+              "ABT_thread_create");
         check(ABT_thread_set_specific(threads[i], level_key, (void *)(i % levels + 1)), "ABT_thread_set_specific");
     }
     ABT_thread popped[units];
     for (int i = 0; i < units; ++i) check(ABT_pool_pop_thread(pool, &popped[i]), "ABT_pool_pop_thread");
     for (int i = 0; i < units; ++i) check(ABT_pool_push_thread(pool, popped[i]), "ABT_pool_push_thread");
     ABT_xstream xstream;
-    check(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream), "ABT_xstream_create_basic");
+    check(ABT_xstream_create_basic(ABT_SCHED_BASIC, 1, &pool, ABT_SCHED_CONFIG_NULL, &xstream),
+          "ABT_xstream_create_basic");
     check(ABT_thread_free_many(units, threads), "ABT_thread_free_many");
     check(ABT_xstream_free(&xstream), "ABT_xstream_free");
     check(ABT_pool_free(&pool), "ABT_pool_free");

@@ -1,5 +1,6 @@
-/* A scheduler of one's own: the stream's pool first, and when that is empty that of another, chosen by chance. All work begins in the first stream's pool, and
- * the others steal it. The primary stream takes no part: its ULT would be stolen, too, and could not free the stream that it runs on.
+/* A scheduler of one's own: the stream's pool first, and when that is empty that of another, chosen by chance. All work
+ * begins in the first stream's pool, and the others steal it. The primary stream takes no part: its ULT would be
+ * stolen, too, and could not free the stream that it runs on.
  *
  *     stealing_scheduler [STREAMS [DEPTH]] */
 #include "check.h"
@@ -69,7 +70,8 @@ static void add(void *argument) {
     struct sum halves[2] = {{sum->from, middle, 0}, {middle, sum->to, 0}};
     ABT_thread threads[2];
     const ABT_pool pool = main_pool_of(this_xstream());
-    for (int i = 0; i < 2; ++i) check(ABT_thread_create(pool, add, &halves[i], ABT_THREAD_ATTR_NULL, &threads[i]), "ABT_thread_create");
+    for (int i = 0; i < 2; ++i)
+        check(ABT_thread_create(pool, add, &halves[i], ABT_THREAD_ATTR_NULL, &threads[i]), "ABT_thread_create");
     check(ABT_thread_free_many(2, threads), "ABT_thread_free_many");
     sum->result = halves[0].result + halves[1].result;
 }

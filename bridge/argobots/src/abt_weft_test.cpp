@@ -15,11 +15,12 @@ ABT_thread_attr new_attr() {
     return attr;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(AbtWeft, AUltIsOfTheKindThatItsAttributeSays) {
     Library library;
-    for (const weft_kind kind : {WEFT_KIND_DEFAULT, WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO}) {
+    for (const weft_kind kind : {WEFT_KIND_DEFAULT, WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS,
+                                 WEFT_KIND_SC, WEFT_KIND_AUTO}) {
         ABT_thread_attr attr = new_attr();
         EXPECT_EQ(ABT_weft_thread_attr_set_kind(attr, kind), ABT_SUCCESS);
         ABT_thread thread = ABT_THREAD_NULL;

@@ -93,7 +93,8 @@ bool write_list(const Cpus& cpus, char (&to)[list_bytes]) {
         if (!cpus.has(cpu)) continue;
         const long first = cpu;
         while (cpu + 1 < Cpus::limit && cpus.has(cpu + 1)) ++cpu;
-        used += static_cast<std::size_t>(std::snprintf(to + used, list_bytes - used, used == 0 ? "%ld-%ld" : ",%ld-%ld", first, cpu));
+        used += static_cast<std::size_t>(
+            std::snprintf(to + used, list_bytes - used, used == 0 ? "%ld-%ld" : ",%ld-%ld", first, cpu));
         if (used >= list_bytes) return false;
     }
     return true;
@@ -128,10 +129,12 @@ int bind(Xstream& xstream, const Cpus& asked) {
     return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
 }
 
-// The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's, unless the program has bound the thread itself.
+// The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's, unless the program
+// has bound the thread itself.
 int binding_of(const Xstream& xstream, Cpus& cpus) {
     char text[list_bytes];
-    return weft_stream_binding_get(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS : ABT_ERR_SYS;
+    return weft_stream_binding_get(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS
+                                                                                                         : ABT_ERR_SYS;
 }
 
 // A stream that has ended runs nowhere.
@@ -140,7 +143,7 @@ int can_be_bound(ABT_xstream xstream) {
     return to_xstream(xstream)->now() == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
 }
 
-}  // namespace
+}   // namespace
 
 std::size_t Cpus::count() const {
     std::size_t sum = 0;
@@ -182,17 +185,19 @@ void bind_as_asked(Xstream& xstream) {
     Cpus place;
     const std::size_t count = read_places(text, 0, place);
     if (count == 0) {
-        if (xstream.primary) std::fprintf(stderr, "ABT_SET_AFFINITY: '%.200s' is no list of places, such as {0},{1,2}: nothing is bound\n", text);
+        if (xstream.primary)
+            std::fprintf(
+                stderr, "ABT_SET_AFFINITY: '%.200s' is no list of places, such as {0},{1,2}: nothing is bound\n", text);
         return;
     }
     const std::size_t number = static_cast<std::size_t>(xstream.rank) % count;
     read_places(text, number, place);
     if (bind(xstream, place) == ABT_SUCCESS) return;
-    std::fprintf(stderr, "ABT_SET_AFFINITY: execution stream %d cannot be bound to place %zu of '%.200s': %s\n", xstream.rank, number, text,
-                 weft_error_text());
+    std::fprintf(stderr, "ABT_SET_AFFINITY: execution stream %d cannot be bound to place %zu of '%.200s': %s\n",
+                 xstream.rank, number, text, weft_error_text());
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -230,4 +235,4 @@ int ABT_xstream_get_affinity(ABT_xstream xstream, int max_cpuids, int* cpuids, i
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

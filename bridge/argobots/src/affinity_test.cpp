@@ -36,8 +36,10 @@ std::vector<int> told(ABT_xstream xstream) {
 std::vector<int> found(ABT_xstream xstream) {
     std::vector<int> cpus;
     ABT_thread thread = ABT_THREAD_NULL;
-    EXPECT_EQ(ABT_thread_create_on_xstream(xstream, [](void* to) { *static_cast<std::vector<int>*>(to) = cpus_of_process(); }, &cpus,
-                                           ABT_THREAD_ATTR_NULL, &thread), ABT_SUCCESS);
+    EXPECT_EQ(ABT_thread_create_on_xstream(
+                  xstream, [](void* to) { *static_cast<std::vector<int>*>(to) = cpus_of_process(); }, &cpus,
+                  ABT_THREAD_ATTR_NULL, &thread),
+              ABT_SUCCESS);
     EXPECT_EQ(ABT_thread_free(&thread), ABT_SUCCESS);
     return cpus;
 }
@@ -46,7 +48,7 @@ std::string braced(int cpu) { return "{" + std::to_string(cpu) + "}"; }
 
 using Cpus = std::vector<int>;
 
-}  // namespace
+}   // namespace
 
 TEST(Affinity, AStreamThatNobodyHasBoundTellsTheCpusOfItsThread) {
     if (elsewhere()) GTEST_SKIP() << "streams are bound from the beginning there";
@@ -180,14 +182,15 @@ TEST(AffinityOfTheEnvironment, BindsEachStreamToThePlaceOfItsRankAndBeginsAnewAt
 }
 
 TEST(AffinityOfTheEnvironment, IsAListOfPlacesInSeveralForms) {
-    if (process.size() < 2 || process[0] != 0 || process[1] != 1) GTEST_SKIP() << "the process may not use CPUs 0 and 1";
+    if (process.size() < 2 || process[0] != 0 || process[1] != 1)
+        GTEST_SKIP() << "the process may not use CPUs 0 and 1";
     struct {
         const char* text;
         Cpus of_primary, of_second;
     } cases[] = {
-        {"0,1", {0}, {1}},          {"1", {1}, {1}},          {"{1},{0,1}", {1}, {0, 1}},
-        {"{0:2}", {0, 1}, {0, 1}},  {"{0:1:5}", {0}, {0}},    {"{0}:2", {0}, {1}},
-        {"{1}:2:-1", {1}, {0}},     {" { 0 , 1 } , 1 ", {0, 1}, {1}}, {"0:2", {0}, {1}},
+        {"0,1", {0}, {1}},     {"1", {1}, {1}},     {"{1},{0,1}", {1}, {0, 1}}, {"{0:2}", {0, 1}, {0, 1}},
+        {"{0:1:5}", {0}, {0}}, {"{0}:2", {0}, {1}}, {"{1}:2:-1", {1}, {0}},     {" { 0 , 1 } , 1 ", {0, 1}, {1}},
+        {"0:2", {0}, {1}},
     };
     for (const auto& each : cases) {
         Variable places("ABT_SET_AFFINITY", each.text);
@@ -201,7 +204,8 @@ TEST(AffinityOfTheEnvironment, IsAListOfPlacesInSeveralForms) {
 
 TEST(AffinityOfTheEnvironment, IsPassedOverWithAWordWhereItCannotBeRead) {
     if (elsewhere()) GTEST_SKIP() << "nothing is said there, and streams are bound by default";
-    for (const char* text : {"{0", "0}", "{}", "0,,1", "0,", "0 1", "core", "{0:0}", "{0:-1}", "-1", "{0:2:-1}", "99999"}) {
+    for (const char* text :
+         {"{0", "0}", "{}", "0,,1", "0,", "0 1", "core", "{0:0}", "{0:-1}", "-1", "{0:2:-1}", "99999"}) {
         Variable places("ABT_SET_AFFINITY", text);
         testing::internal::CaptureStderr();
         {

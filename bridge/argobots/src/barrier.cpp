@@ -20,8 +20,8 @@ Barrier* to_barrier(ABT_barrier barrier) { return reinterpret_cast<Barrier*>(bar
 
 bool is_legal(std::uint32_t count) { return count != 0 && count <= WEFT_COUNT_MAX; }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -62,4 +62,4 @@ int ABT_barrier_get_num_waiters(ABT_barrier barrier, uint32_t* num_waiters) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

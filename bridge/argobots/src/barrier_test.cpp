@@ -129,4 +129,4 @@ TEST_F(Barrier, MayBeFreedByTheFirstThatGoesOn) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -15,8 +15,8 @@ inline timespec real_time() {
     return now;
 }
 
-// When the monotonic clock will show what the real-time clock will show at `when`, if nobody sets that meanwhile. The real-time clock is
-// read first: so the deadline is never too early.
+// When the monotonic clock will show what the real-time clock will show at `when`, if nobody sets that meanwhile. The
+// real-time clock is read first: so the deadline is never too early.
 inline std::uint64_t deadline_of(const timespec& when) {
     const timespec now = real_time();
     const std::uint64_t monotonic = weft_now_ns();
@@ -28,4 +28,4 @@ inline std::uint64_t deadline_of(const timespec& when) {
     return left <= 0 ? monotonic : monotonic + static_cast<std::uint64_t>(left);
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -5,13 +5,13 @@
 #include <cstdint>
 
 #include <abt.h>
-#include <weft/embed/here.hpp>
 #include <weft/weft.h>
+#include <weft/embed/here.hpp>
 
 namespace weft::argobots {
 
-// The NULL handles are small integers, one for each kind; the largest is that of pool definitions. A C null pointer, which nobody should
-// give us, is taken for one of them.
+// The NULL handles are small integers, one for each kind; the largest is that of pool definitions. A C null pointer,
+// which nobody should give us, is taken for one of them.
 template <class Handle>
 [[gnu::always_inline]] inline bool is_null(Handle handle) {
     return reinterpret_cast<std::uintptr_t>(handle) <= reinterpret_cast<std::uintptr_t>(ABT_POOL_USER_DEF_NULL);
@@ -19,12 +19,16 @@ template <class Handle>
 
 // A call that is handed the place of a handle to free.
 template <class Handle>
-inline bool is_null_at(const Handle* place) { return place == nullptr || is_null(*place); }
+inline bool is_null_at(const Handle* place) {
+    return place == nullptr || is_null(*place);
+}
 
 inline ABT_bool to_bool(bool value) { return value ? ABT_TRUE : ABT_FALSE; }
 
 inline weft_unit* to_unit(ABT_thread thread) { return reinterpret_cast<weft_unit*>(thread); }
-inline ABT_thread to_thread(weft_unit* unit) { return unit == nullptr ? ABT_THREAD_NULL : reinterpret_cast<ABT_thread>(unit); }
+inline ABT_thread to_thread(weft_unit* unit) {
+    return unit == nullptr ? ABT_THREAD_NULL : reinterpret_cast<ABT_thread>(unit);
+}
 
 // What is the same wherever it happens.
 inline int from_weft(weft_status status) {
@@ -41,7 +45,9 @@ inline int from_weft(weft_status status) {
 }
 
 // Argobots takes any size for a stack; Weft refuses what no unit could stand on.
-inline std::size_t stack_bytes_for_weft(std::size_t asked) { return asked < WEFT_STACK_LEAST ? WEFT_STACK_LEAST : asked; }
+inline std::size_t stack_bytes_for_weft(std::size_t asked) {
+    return asked < WEFT_STACK_LEAST ? WEFT_STACK_LEAST : asked;
+}
 
 // Who calls.
 enum class Caller : unsigned char { external, ult, tasklet };
@@ -63,4 +69,4 @@ inline int must_be_ult() {
     return ABT_SUCCESS;
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

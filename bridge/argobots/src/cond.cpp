@@ -20,7 +20,8 @@ public:
         weft_mutex* const before = mutex();
         note(with);
         const weft_status status = waits(weft(), with);
-        if (status != WEFT_OK && status != WEFT_TIMED_OUT) [[unlikely]] note(before);
+        if (status != WEFT_OK && status != WEFT_TIMED_OUT) [[unlikely]]
+            note(before);
         return status;
     }
     weft_mutex* mutex() const { return reinterpret_cast<weft_mutex*>(half(0) | std::uint64_t{half(1)} << 32); }
@@ -35,7 +36,8 @@ private:
         set_half(0, static_cast<std::uint32_t>(address));
         set_half(1, static_cast<std::uint32_t>(address >> 32));
     }
-    // relaxed throughout: as long as somebody waits they do not change, and who waits holds that mutex when it writes them.
+    // relaxed throughout: as long as somebody waits they do not change, and who waits holds that mutex when it writes
+    // them.
     std::uint32_t* place(int i) const { return reinterpret_cast<std::uint32_t*>(memory_ + mutex_at) + i; }
     std::uint32_t half(int i) const { return __atomic_load_n(place(i), __ATOMIC_RELAXED); }
     void set_half(int i, std::uint32_t value) const {
@@ -45,8 +47,8 @@ private:
     unsigned char* memory_;
 };
 
-// Whether somebody waits whom no signal has reached. A signal by the holder of the mutex takes effect when that is let go; it takes
-// effect here, if the caller is that holder.
+// Whether somebody waits whom no signal has reached. A signal by the holder of the mutex takes effect when that is let
+// go; it takes effect here, if the caller is that holder.
 bool is_waited_for(const Cond& cond) {
     weft_mutex nobodys = WEFT_MUTEX_INIT;
     if (weft_cond_settle(cond.weft(), &nobodys) == WEFT_OK) return false;
@@ -68,7 +70,8 @@ int result_of(weft_status status) {
     }
 }
 
-// A tasklet cannot wait, but for a time it may let others have the mutex: then the wait ends without a signal, as every wait may.
+// A tasklet cannot wait, but for a time it may let others have the mutex: then the wait ends without a signal, as every
+// wait may.
 int let_others(weft_mutex* mutex, std::uint64_t deadline_ns) {
     if (weft_mutex_unlock(mutex) != WEFT_OK) return ABT_ERR_INV_MUTEX;
     doze();
@@ -76,8 +79,8 @@ int let_others(weft_mutex* mutex, std::uint64_t deadline_ns) {
     return weft_now_ns() < deadline_ns ? ABT_SUCCESS : ABT_ERR_COND_TIMEDOUT;
 }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -126,4 +129,4 @@ int ABT_cond_broadcast(ABT_cond cond) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

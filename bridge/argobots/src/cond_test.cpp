@@ -178,7 +178,8 @@ TEST_F(Cond, ATimedWaitThatIsSignalled) {
 }
 
 TEST_F(Cond, TimesThatAreLongPastOrFarAway) {
-    for (const timespec past : {timespec{0, 0}, timespec{1, 999'999'999}, timespec{std::numeric_limits<time_t>::min(), 0}, from_now(-1)}) {
+    for (const timespec past :
+         {timespec{0, 0}, timespec{1, 999'999'999}, timespec{std::numeric_limits<time_t>::min(), 0}, from_now(-1)}) {
         ABT_mutex_lock(mutex);
         EXPECT_EQ(ABT_cond_timedwait(cond, mutex, &past), ABT_ERR_COND_TIMEDOUT);
         EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
@@ -340,4 +341,4 @@ TEST_F(Cond, ARecursiveMutexIsLetGoAltogether) {
     });
 }
 
-}  // namespace
+}   // namespace

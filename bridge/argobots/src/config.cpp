@@ -73,4 +73,4 @@ int set_value(Config& config, int key, int type, const void* place) {
     return config.set(Config::Value::from(key, *known, place)) ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -72,4 +72,4 @@ std::optional<int> configured(Handle config, int key) {
     return is_null(config) ? std::nullopt : to_config(config)->integer(key);
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -80,7 +80,8 @@ inline std::size_t size_of(ABT_pool pool) {
     return size;
 }
 
-inline ABT_pool new_pool(ABT_pool_kind kind = ABT_POOL_FIFO, ABT_pool_access access = ABT_POOL_ACCESS_MPMC, ABT_bool automatic = ABT_FALSE) {
+inline ABT_pool new_pool(ABT_pool_kind kind = ABT_POOL_FIFO, ABT_pool_access access = ABT_POOL_ACCESS_MPMC,
+                         ABT_bool automatic = ABT_FALSE) {
     ABT_pool pool = ABT_POOL_NULL;
     ok(ABT_pool_create_basic(kind, access, automatic, &pool));
     return pool;
@@ -102,7 +103,8 @@ void wait_until(Condition condition) {
 
 // Runs what is in a pool that no stream draws from, as a scheduler would, until it is empty.
 inline void run_all(ABT_pool pool) {
-    for (ABT_thread popped = pop_from(pool); popped != ABT_THREAD_NULL; popped = pop_from(pool)) ok(ABT_self_schedule(popped, ABT_POOL_NULL));
+    for (ABT_thread popped = pop_from(pool); popped != ABT_THREAD_NULL; popped = pop_from(pool))
+        ok(ABT_self_schedule(popped, ABT_POOL_NULL));
 }
 
 // A stream whose only pool is that one.
@@ -156,7 +158,8 @@ struct OwnSched {
         ABT_sched_def def{ABT_SCHED_TYPE_ULT, init, run, free, nullptr};
         ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
         ABT_sched_config_var place{0, ABT_SCHED_CONFIG_PTR};
-        ok(ABT_sched_config_create(&config, place, static_cast<void*>(this), ABT_sched_config_automatic, automatic ? 1 : 0, ABT_sched_config_var_end));
+        ok(ABT_sched_config_create(&config, place, static_cast<void*>(this), ABT_sched_config_automatic,
+                                   automatic ? 1 : 0, ABT_sched_config_var_end));
         ABT_sched sched = ABT_SCHED_NULL;
         ok(ABT_sched_create(&def, static_cast<int>(pools.size()), pools.data(), config, &sched));
         ok(ABT_sched_config_free(&config));
@@ -176,4 +179,4 @@ private:
     }
 };
 
-}  // namespace abt_test
+}   // namespace abt_test

@@ -87,14 +87,14 @@ bool read_word(const char* name, const Word (&words)[n], Value& value) {
 
 constexpr Word overflow_words[] = {{"none", 0}, {"mprotect", 1}, {"mprotect_strict", 2}};
 constexpr Word page_words[] = {{"malloc", 0}, {"mmap_rp", 1}, {"mmap_hp_rp", 2}, {"mmap_hp_thp", 3}, {"thp", 4}};
-constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC}, {"ss", WEFT_KIND_SS},
-                               {"sc", WEFT_KIND_SC}, {"auto", WEFT_KIND_AUTO}};
+constexpr Word kind_words[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},
+                               {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"auto", WEFT_KIND_AUTO}};
 
 std::size_t rounded_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 Environment latest;
 
-}  // namespace
+}   // namespace
 
 Environment Environment::read() {
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40, line = 64, most_int = 0x7fffffff;
@@ -107,14 +107,16 @@ Environment Environment::read() {
     now.sched_stack_bytes = rounded_up(now.sched_stack_bytes, line);
     read_into("SCHED_EVENT_FREQ", 1, most_int, now.sched_event_freq);
     read_into("SCHED_SLEEP_NSEC", 0, UINT64_MAX, now.sched_sleep_ns);
-    if (read_into("KEY_TABLE_SIZE", 1, most_int, now.key_table_size)) now.key_table_size = std::bit_ceil(now.key_table_size);
+    if (read_into("KEY_TABLE_SIZE", 1, most_int, now.key_table_size))
+        now.key_table_size = std::bit_ceil(now.key_table_size);
     now.overflow_check_set = read_word("STACK_OVERFLOW_CHECK", overflow_words, now.overflow_check);
     read_switch("PRINT_CONFIG", now.print_config);
     read_switch("PRINT_RAW_STACK", now.print_raw_stack);
     now.sys_page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     read_into("SYS_PAGE_SIZE", 64, most_bytes, now.sys_page_bytes);
     const bool huge = read_into("HUGE_PAGE_SIZE", 4096, most_bytes, now.huge_page_bytes);
-    if (read_into("MEM_PAGE_SIZE", 4096, most_bytes, now.mem_page_bytes)) now.mem_page_bytes = std::bit_ceil(now.mem_page_bytes);
+    if (read_into("MEM_PAGE_SIZE", 4096, most_bytes, now.mem_page_bytes))
+        now.mem_page_bytes = std::bit_ceil(now.mem_page_bytes);
     read_into("MEM_STACK_PAGE_SIZE", 4096, most_bytes, now.mem_stack_page_bytes);
     now.mem_max_num_stacks = std::min<std::size_t>((std::size_t{64} << 20) / now.thread_stack_bytes, 1024);
     now.mem_max_num_stacks_set = read_into("MEM_MAX_NUM_STACKS", 1, most_int, now.mem_max_num_stacks);
@@ -132,9 +134,10 @@ Environment Environment::read() {
 }
 
 unsigned Environment::max_num_xstreams() const {
-    return max_num_xstreams_asked != 0 ? max_num_xstreams_asked : static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+    return max_num_xstreams_asked != 0 ? max_num_xstreams_asked
+                                       : static_cast<unsigned>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 const Environment& environment() { return latest; }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

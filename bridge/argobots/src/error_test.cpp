@@ -99,4 +99,4 @@ TEST(Error, ANumberThatIsNone) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -1,4 +1,5 @@
-// An eventual is Weft's event, which carries where the value lies, and what the setter must know, within 64 bytes that may be aligned to 4 only.
+// An eventual is Weft's event, which carries where the value lies, and what the setter must know, within 64 bytes that
+// may be aligned to 4 only.
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -31,19 +32,22 @@ public:
     }
     // The releases pair with the acquires of is_set() and claim(): who sees them does not write what is read yet.
     void reset() const {
-        if (!is_set(nullptr)) [[unlikely]] return;
+        if (!is_set(nullptr)) [[unlikely]]
+            return;
         __atomic_store_n(word(0), 0, __ATOMIC_RELEASE);
         if (capacity() != 0) __atomic_store_n(word(claimed_at), 0, __ATOMIC_RELEASE);
     }
 
-    // Of several setters one may write the value. The acquire pairs with the release of a reset: who claims it sees that the event is not set.
+    // Of several setters one may write the value. The acquire pairs with the release of a reset: who claims it sees
+    // that the event is not set.
     bool claim() const { return __atomic_exchange_n(word(claimed_at), 1, __ATOMIC_ACQUIRE) == 0; }
 
 private:
     static constexpr std::size_t capacity_at = 56;
     static constexpr std::size_t claimed_at = 60;
     static_assert(offsetof(weft_event, word) == 0);
-    static_assert(sizeof(weft_event) + alignof(weft_event) <= capacity_at && claimed_at + 4 == sizeof(ABT_eventual_memory));
+    static_assert(sizeof(weft_event) + alignof(weft_event) <= capacity_at &&
+                  claimed_at + 4 == sizeof(ABT_eventual_memory));
 
     std::uint32_t* word(std::size_t at) const { return reinterpret_cast<std::uint32_t*>(memory_ + at); }
 
@@ -59,7 +63,9 @@ int result_of(weft_status status) {
     }
 }
 
-int set_with(Eventual eventual, void* value) { return weft_event_set(eventual.event(), value) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_EVENTUAL; }
+int set_with(Eventual eventual, void* value) {
+    return weft_event_set(eventual.event(), value) == WEFT_OK ? ABT_SUCCESS : ABT_ERR_EVENTUAL;
+}
 
 [[gnu::noinline]] int set_value(Eventual eventual, const void* value, std::uint32_t bytes) {
     if (!eventual.claim()) return ABT_ERR_EVENTUAL;
@@ -73,8 +79,8 @@ int set_with(Eventual eventual, void* value) { return weft_event_set(eventual.ev
     return result_of(weft_event_wait(eventual.event(), value));
 }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -100,7 +106,8 @@ int ABT_eventual_wait(ABT_eventual eventual, void** value) {
     if (is_null(eventual)) return ABT_ERR_INV_EVENTUAL;
     const Eventual of(eventual);
     const weft_running* const self = weft::here::running();
-    if (self != nullptr && self->kind != WEFT_KIND_TASKLET && of.is_set(value)) [[likely]] return ABT_SUCCESS;
+    if (self != nullptr && self->kind != WEFT_KIND_TASKLET && of.is_set(value)) [[likely]]
+        return ABT_SUCCESS;
     return wait_slow(of, value);
 }
 
@@ -131,4 +138,4 @@ int ABT_eventual_reset(ABT_eventual eventual) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -6,8 +6,8 @@
 
 namespace {
 
-using abt_test::expect_no_switch;
 using abt_test::elsewhere;
+using abt_test::expect_no_switch;
 using abt_test::from_now;
 using abt_test::in_tasklet;
 using abt_test::own_pool;
@@ -112,7 +112,8 @@ TEST_F(Eventual, ATaskletSetsAndTestsButCannotWait) {
         EXPECT_EQ(in_tasklet([&] { return ABT_eventual_wait(eventual, &value); }), ABT_ERR_EVENTUAL);
         EXPECT_EQ(in_tasklet([&] { return ABT_eventual_timedwait(eventual, &value, &later); }), ABT_ERR_EVENTUAL);
         int number = 5;
-        EXPECT_EQ(in_tasklet([&] { return ABT_eventual_set(eventual, &number, sizeof number); }), i == 0 ? ABT_SUCCESS : ABT_ERR_EVENTUAL);
+        EXPECT_EQ(in_tasklet([&] { return ABT_eventual_set(eventual, &number, sizeof number); }),
+                  i == 0 ? ABT_SUCCESS : ABT_ERR_EVENTUAL);
     }
     ABT_bool ready = ABT_FALSE;
     EXPECT_EQ(in_tasklet([&] { return ABT_eventual_test(eventual, &value, &ready); }), ABT_SUCCESS);
@@ -222,7 +223,8 @@ TEST_F(Eventual, InStaticMemory) {
     for (std::size_t at = 4; at <= 16; at += 4) {
         std::memset(memory, 0xee, sizeof memory);
         std::memcpy(memory + at, &original, sizeof original);
-        const ABT_eventual eventual = ABT_EVENTUAL_MEMORY_GET_HANDLE(reinterpret_cast<ABT_eventual_memory*>(memory + at));
+        const ABT_eventual eventual =
+            ABT_EVENTUAL_MEMORY_GET_HANDLE(reinterpret_cast<ABT_eventual_memory*>(memory + at));
         int some = 0;
         void* value = &some;
         std::thread external([&] { EXPECT_EQ(ABT_eventual_set(eventual, nullptr, 0), ABT_SUCCESS); });
@@ -241,4 +243,4 @@ TEST_F(Eventual, InStaticMemory) {
     }
 }
 
-}  // namespace
+}   // namespace

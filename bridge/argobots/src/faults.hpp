@@ -1,5 +1,6 @@
-// Refuses each allocation, and each call of pthreads, that a call makes, one after the other. Included once in a program, whose malloc, mmap and
-// pthread_create these are. Not with sanitizers, whose malloc it would take the place of.
+// Refuses each allocation, and each call of pthreads, that a call makes, one after the other. Included once in a
+// program, whose malloc, mmap and pthread_create these are. Not with sanitizers, whose malloc it would take the place
+// of.
 #pragma once
 
 #include "test_support.hpp"
@@ -32,7 +33,7 @@ void* counted(void* block) {
     return block;
 }
 
-}  // namespace faults
+}   // namespace faults
 
 extern "C" {
 
@@ -43,7 +44,9 @@ void* __libc_memalign(std::size_t alignment, std::size_t bytes);
 void __libc_free(void* block);
 
 void* malloc(std::size_t bytes) { return faults::refuse() ? nullptr : faults::counted(__libc_malloc(bytes)); }
-void* calloc(std::size_t count, std::size_t bytes) { return faults::refuse() ? nullptr : faults::counted(__libc_calloc(count, bytes)); }
+void* calloc(std::size_t count, std::size_t bytes) {
+    return faults::refuse() ? nullptr : faults::counted(__libc_calloc(count, bytes));
+}
 void* realloc(void* block, std::size_t bytes) {
     if (faults::refuse()) return nullptr;
     void* const moved = __libc_realloc(block, bytes);
@@ -72,17 +75,19 @@ void* mmap(void* address, std::size_t bytes, int protection, int flags, int desc
 
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
     if (faults::refuse()) return EAGAIN;
-    static const auto real = reinterpret_cast<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>(dlsym(RTLD_NEXT, "pthread_create"));
+    static const auto real = reinterpret_cast<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>(
+        dlsym(RTLD_NEXT, "pthread_create"));
     return real(thread, attributes, body, argument);
 }
 
 int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes, unsigned count) noexcept {
     if (faults::refuse()) return EAGAIN;
-    static const auto real = reinterpret_cast<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)>(dlsym(RTLD_NEXT, "pthread_barrier_init"));
+    static const auto real = reinterpret_cast<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)>(
+        dlsym(RTLD_NEXT, "pthread_barrier_init"));
     return real(barrier, attributes, count);
 }
 
-}  // extern "C"
+}   // extern "C"
 
 namespace faults {
 
@@ -119,4 +124,4 @@ void each_is_refused(Handle none, OnError on_error, Make&& make, Free&& free_han
     }
 }
 
-}  // namespace faults
+}   // namespace faults

@@ -1,5 +1,5 @@
-// Each allocation that a call makes for what is made of memory alone is refused in turn: the call says so, has changed nothing, succeeds when it is repeated,
-// and nothing is lost.
+// Each allocation that a call makes for what is made of memory alone is refused in turn: the call says so, has changed
+// nothing, succeeds when it is repeated, and nothing is lost.
 #include "faults.hpp"
 
 using namespace faults;
@@ -8,7 +8,8 @@ namespace {
 
 class Faults : public abt_test::Argobots {
     void SetUp() override {
-        if (abt_test::elsewhere()) GTEST_SKIP() << "memory is taken there by other calls than those that are refused here";
+        if (abt_test::elsewhere())
+            GTEST_SKIP() << "memory is taken there by other calls than those that are refused here";
         Argobots::SetUp();
     }
     void TearDown() override {
@@ -21,11 +22,15 @@ TEST_F(Faults, Mutexes) {
     each_is_refused(ABT_MUTEX_ATTR_NULL, OnError::as_before, ABT_mutex_attr_create, ABT_mutex_attr_free);
     ABT_mutex_attr attr = ABT_MUTEX_ATTR_NULL;
     ABT_mutex_attr_create(&attr);
-    each_is_refused(ABT_MUTEX_NULL, OnError::none, [&](ABT_mutex* mutex) { return ABT_mutex_create_with_attr(attr, mutex); }, ABT_mutex_free);
+    each_is_refused(
+        ABT_MUTEX_NULL, OnError::none, [&](ABT_mutex* mutex) { return ABT_mutex_create_with_attr(attr, mutex); },
+        ABT_mutex_free);
     ABT_mutex_attr_free(&attr);
     ABT_mutex mutex = ABT_MUTEX_NULL;
     ABT_mutex_create(&mutex);
-    each_is_refused(ABT_MUTEX_ATTR_NULL, OnError::as_before, [&](ABT_mutex_attr* of) { return ABT_mutex_get_attr(mutex, of); }, ABT_mutex_attr_free);
+    each_is_refused(
+        ABT_MUTEX_ATTR_NULL, OnError::as_before, [&](ABT_mutex_attr* of) { return ABT_mutex_get_attr(mutex, of); },
+        ABT_mutex_attr_free);
     ABT_mutex_free(&mutex);
 }
 
@@ -36,35 +41,44 @@ TEST_F(Faults, ConditionsAndLocks) {
 
 TEST_F(Faults, EventualsAndFutures) {
     for (const int bytes : {0, 100}) {
-        each_is_refused(ABT_EVENTUAL_NULL, OnError::as_before, [&](ABT_eventual* eventual) { return ABT_eventual_create(bytes, eventual); },
-                        ABT_eventual_free);
+        each_is_refused(
+            ABT_EVENTUAL_NULL, OnError::as_before,
+            [&](ABT_eventual* eventual) { return ABT_eventual_create(bytes, eventual); }, ABT_eventual_free);
     }
     for (const uint32_t compartments : {0u, 3u}) {
-        each_is_refused(ABT_FUTURE_NULL, OnError::as_before, [&](ABT_future* future) { return ABT_future_create(compartments, nullptr, future); },
-                        ABT_future_free);
+        each_is_refused(
+            ABT_FUTURE_NULL, OnError::as_before,
+            [&](ABT_future* future) { return ABT_future_create(compartments, nullptr, future); }, ABT_future_free);
     }
 }
 
 TEST_F(Faults, Barriers) {
-    each_is_refused(ABT_BARRIER_NULL, OnError::none, [](ABT_barrier* barrier) { return ABT_barrier_create(3, barrier); }, ABT_barrier_free);
-    each_is_refused(ABT_XSTREAM_BARRIER_NULL, OnError::none, [](ABT_xstream_barrier* barrier) { return ABT_xstream_barrier_create(3, barrier); },
-                    ABT_xstream_barrier_free);
+    each_is_refused(
+        ABT_BARRIER_NULL, OnError::none, [](ABT_barrier* barrier) { return ABT_barrier_create(3, barrier); },
+        ABT_barrier_free);
+    each_is_refused(
+        ABT_XSTREAM_BARRIER_NULL, OnError::none,
+        [](ABT_xstream_barrier* barrier) { return ABT_xstream_barrier_create(3, barrier); }, ABT_xstream_barrier_free);
 }
 
 TEST_F(Faults, Timers) {
     each_is_refused(ABT_TIMER_NULL, OnError::none, ABT_timer_create, ABT_timer_free);
     ABT_timer timer = ABT_TIMER_NULL;
     ABT_timer_create(&timer);
-    each_is_refused(ABT_TIMER_NULL, OnError::none, [&](ABT_timer* copy) { return ABT_timer_dup(timer, copy); }, ABT_timer_free);
+    each_is_refused(
+        ABT_TIMER_NULL, OnError::none, [&](ABT_timer* copy) { return ABT_timer_dup(timer, copy); }, ABT_timer_free);
     ABT_timer_free(&timer);
 }
 
 TEST_F(Faults, Configurations) {
     each_is_refused(ABT_POOL_CONFIG_NULL, OnError::as_before, ABT_pool_config_create, ABT_pool_config_free);
     const ABT_sched_config_var first{0, ABT_SCHED_CONFIG_INT}, second{1, ABT_SCHED_CONFIG_DOUBLE};
-    each_is_refused(ABT_SCHED_CONFIG_NULL, OnError::as_before,
-                    [&](ABT_sched_config* config) { return ABT_sched_config_create(config, first, 1, second, 2.0, ABT_sched_config_var_end); },
-                    ABT_sched_config_free);
+    each_is_refused(
+        ABT_SCHED_CONFIG_NULL, OnError::as_before,
+        [&](ABT_sched_config* config) {
+            return ABT_sched_config_create(config, first, 1, second, 2.0, ABT_sched_config_var_end);
+        },
+        ABT_sched_config_free);
 }
 
 // A value that finds no room leaves the others as they were.
@@ -94,4 +108,4 @@ TEST_F(Faults, ValuesOfConfigurations) {
     ABT_pool_config_free(&config);
 }
 
-}  // namespace
+}   // namespace

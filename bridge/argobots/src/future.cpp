@@ -1,4 +1,5 @@
-// A future counts the pointers that it is given, and is ready when it has them all and its callback has returned. Weft's own cannot be reset.
+// A future counts the pointers that it is given, and is ready when it has them all and its callback has returned.
+// Weft's own cannot be reset.
 #include <atomic>
 #include <new>
 
@@ -17,11 +18,14 @@ struct Future {
 
     void** values() { return reinterpret_cast<void**>(this + 1); }
 
-    static std::size_t bytes(std::uint32_t compartments) { return sizeof(Future) + sizeof(void*) * std::size_t{compartments}; }
+    static std::size_t bytes(std::uint32_t compartments) {
+        return sizeof(Future) + sizeof(void*) * std::size_t{compartments};
+    }
 
     // False: all are taken.
     bool take(std::uint32_t& index) {
-        index = taken.load(std::memory_order_relaxed);   // relaxed, as the exchange: a compartment has one setter, `filled` orders the rest
+        // relaxed, as the exchange: a compartment has one setter, `filled` orders the rest
+        index = taken.load(std::memory_order_relaxed);
         do {
             if (index == compartments) return false;
         } while (!taken.compare_exchange_weak(index, index + 1, std::memory_order_relaxed));
@@ -32,8 +36,8 @@ static_assert(sizeof(Future) % alignof(void*) == 0, "the values lie behind it");
 
 Future* to_future(ABT_future future) { return reinterpret_cast<Future*>(future); }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -75,7 +79,8 @@ int ABT_future_set(ABT_future future, void* value) {
     std::uint32_t index = 0;
     if (!of.take(index)) return ABT_ERR_FUTURE;
     of.values()[index] = value;
-    const std::uint32_t compartments = of.compartments;   // unless this is the last, it may be gone as soon as this one is counted
+    // unless this is the last, it may be gone as soon as this one is counted
+    const std::uint32_t compartments = of.compartments;
     // acq_rel: pairs with itself; who fills the last one sees all values.
     if (of.filled.fetch_add(1, std::memory_order_acq_rel) + 1 != compartments) return ABT_SUCCESS;
     if (of.callback != nullptr) of.callback(of.values());
@@ -94,4 +99,4 @@ int ABT_future_reset(ABT_future future) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

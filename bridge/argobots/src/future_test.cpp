@@ -179,4 +179,4 @@ TEST_F(Future, IsSetFromEverywhere) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -33,7 +33,7 @@ int overflow_check() {
     return environment().overflow_check == OverflowCheck::mprotect_strict ? 3 : 2;
 }
 
-// ---- words ---------------------------------------------------------------------------------------------------------------
+// ---- words ----------------------------------------------------------------------------------------------------------
 
 const char* word(ABT_sched_predef predef) {
     switch (predef) {
@@ -97,7 +97,7 @@ const char* word(LargePages pages) {
 
 const char* word(bool value) { return value ? "on" : "off"; }
 
-// ---- printing ------------------------------------------------------------------------------------------------------------
+// ---- printing -------------------------------------------------------------------------------------------------------
 
 void print(std::FILE* file, const Sched& sched, int indent) {
     std::fprintf(file, "%*sscheduler %p: %s, %s, %s, %d pools\n", indent, "", static_cast<const void*>(&sched),
@@ -107,8 +107,9 @@ void print(std::FILE* file, const Sched& sched, int indent) {
 
 void print(std::FILE* file, const Pool& pool, int indent) {
     const char* kind = pool.make == Pool::Make::old ? "the program's own (old definition)" : "the program's own";
-    std::fprintf(file, "%*spool %d (%p): %s, %s, %d schedulers, %zu ready, %zu not in it\n", indent, "", pool.id, static_cast<void*>(pool.handle),
-                 pool.built_in() ? word(pool.kind) : kind, word(pool.access), pool.scheds.load(), pool.size(), count_blocked(pool));
+    std::fprintf(file, "%*spool %d (%p): %s, %s, %d schedulers, %zu ready, %zu not in it\n", indent, "", pool.id,
+                 static_cast<void*>(pool.handle), pool.built_in() ? word(pool.kind) : kind, word(pool.access),
+                 pool.scheds.load(), pool.size(), count_blocked(pool));
 }
 
 // A copy, for the list of streams is locked while one looks.
@@ -127,8 +128,8 @@ struct XstreamLook {
         return {&xstream, xstream.sched, xstream.rank, xstream.primary, ended};
     }
     void print(std::FILE* file) const {
-        std::fprintf(file, "execution stream %d (%p): %s%s\n", rank, static_cast<const void*>(xstream), primary ? "primary, " : "",
-                     terminated ? "TERMINATED" : "RUNNING");
+        std::fprintf(file, "execution stream %d (%p): %s%s\n", rank, static_cast<const void*>(xstream),
+                     primary ? "primary, " : "", terminated ? "TERMINATED" : "RUNNING");
         argobots::print(file, *sched, 2);
         for (int i = 0; i < sched->count; ++i) argobots::print(file, *sched->pools[i], 4);
     }
@@ -150,14 +151,15 @@ void print_unit(std::FILE* file, const weft_unit* unit) {
     weft_unit_spawn_site_get(unit, &function);
     const Pool* pool = pool_of(pool_of_unit(unit));
     std::fprintf(file, "%s %llu (%p): %s%s, kind %s, %s, %s, ", is_tasklet(unit) ? "tasklet" : "ULT",
-                 static_cast<unsigned long long>(id - 1), static_cast<const void*>(unit), is_primary(unit) ? "primary, " : "",
-                 word(state), word(kind), detached ? "unnamed" : "named", migratable ? "migratable" : "not migratable");
+                 static_cast<unsigned long long>(id - 1), static_cast<const void*>(unit),
+                 is_primary(unit) ? "primary, " : "", word(state), word(kind), detached ? "unnamed" : "named",
+                 migratable ? "migratable" : "not migratable");
     if (pool != nullptr) std::fprintf(file, "pool %d, ", pool->id);
     if (!is_tasklet(unit)) std::fprintf(file, "stack of %zu bytes, ", stack_bytes_of(unit));
     std::fprintf(file, "function %p, argument %p\n", function, argument);
 }
 
-// ---- the stacks of a pool ------------------------------------------------------------------------------------------------
+// ---- the stacks of a pool -------------------------------------------------------------------------------------------
 
 // Handles that are gathered first, since nothing can be printed while one looks through all.
 class Handles {
@@ -200,8 +202,8 @@ int print_stack(std::FILE* file, const weft_unit* unit) {
     return from_weft(status);
 }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -232,7 +234,8 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
     case ABT_INFO_QUERY_KIND_WAIT_POLICY: return answer(val, int{0});
     default: break;
     }
-    if (query_kind < ABT_INFO_QUERY_KIND_ENABLED_DEBUG || query_kind > ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC) return ABT_ERR_INV_QUERY_KIND;
+    if (query_kind < ABT_INFO_QUERY_KIND_ENABLED_DEBUG || query_kind > ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC)
+        return ABT_ERR_INV_QUERY_KIND;
     // What the environment says.
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
     switch (query_kind) {
@@ -251,19 +254,22 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
 int ABT_info_print_config(FILE* fp) {
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
     const Environment& from = environment();
-    std::fprintf(fp, "Argobots %s by Weft %d.%d.%d\n", ABT_VERSION, weft_version() / 10000, weft_version() / 100 % 100, weft_version() % 100);
+    std::fprintf(fp, "Argobots %s by Weft %d.%d.%d\n", ABT_VERSION, weft_version() / 10000, weft_version() / 100 % 100,
+                 weft_version() % 100);
     std::fprintf(fp, "  execution streams: %d now, %u expected at most\n", count_xstreams(), from.max_num_xstreams());
     std::fprintf(fp, "  stack of a ULT: %zu bytes, kind %s\n", from.thread_stack_bytes, word(from.kind));
     std::fprintf(fp, "  stack of a scheduler: %zu bytes\n", from.sched_stack_bytes);
     constexpr const char* checks[] = {"none", "canary", "mprotect", "mprotect_strict"};
     std::fprintf(fp, "  stack overflow check: %s\n", checks[overflow_check()]);
-    std::fprintf(fp, "  stacks kept by a stream: %zu%s\n", from.mem_max_num_stacks, from.mem_max_num_stacks_set ? "" : " (not asked for)");
+    std::fprintf(fp, "  stacks kept by a stream: %zu%s\n", from.mem_max_num_stacks,
+                 from.mem_max_num_stacks_set ? "" : " (not asked for)");
     std::fprintf(fp, "  large pages: %s\n", word(from.lp_alloc));
     std::fprintf(fp, "  key table: %zu entries at first\n", from.key_table_size);
     std::fprintf(fp, "  events are looked for every %u units; schedulers sleep when idle\n", from.sched_event_freq);
     std::fprintf(fp, "  affinity: %s\n", from.affinity == nullptr ? "none" : from.affinity);
-    std::fprintf(fp, "  cancellation %s, migration %s, tools %s, floating-point modes %s, raw stacks %s\n", word(has_feature(WEFT_FEATURE_CANCEL)),
-                 word(has_feature(WEFT_FEATURE_MIGRATION)), word(has_feature(WEFT_FEATURE_OBSERVERS)), from.preserve_fpu ? "kept" : "not kept",
+    std::fprintf(fp, "  cancellation %s, migration %s, tools %s, floating-point modes %s, raw stacks %s\n",
+                 word(has_feature(WEFT_FEATURE_CANCEL)), word(has_feature(WEFT_FEATURE_MIGRATION)),
+                 word(has_feature(WEFT_FEATURE_OBSERVERS)), from.preserve_fpu ? "kept" : "not kept",
                  word(from.print_raw_stack));
     std::fflush(fp);
     return ABT_SUCCESS;
@@ -322,8 +328,9 @@ int ABT_info_print_thread(FILE* fp, ABT_thread thread) {
 int ABT_info_print_thread_attr(FILE* fp, ABT_thread_attr attr) {
     if (is_null(attr)) return ABT_ERR_INV_THREAD_ATTR;
     const ThreadAttr& of = *to_attr(attr);
-    std::fprintf(fp, "attribute %p: kind %s, stack %p of %zu bytes, %s, callback %p, its argument %p\n", static_cast<const void*>(&of), word(of.kind),
-                 of.stack, of.stack_bytes, of.migratable ? "migratable" : "not migratable", reinterpret_cast<void*>(of.on_migration),
+    std::fprintf(fp, "attribute %p: kind %s, stack %p of %zu bytes, %s, callback %p, its argument %p\n",
+                 static_cast<const void*>(&of), word(of.kind), of.stack, of.stack_bytes,
+                 of.migratable ? "migratable" : "not migratable", reinterpret_cast<void*>(of.on_migration),
                  of.on_migration_argument);
     std::fflush(fp);
     return ABT_SUCCESS;
@@ -344,7 +351,8 @@ int ABT_info_print_thread_stack(FILE* fp, ABT_thread thread) {
 int ABT_info_print_thread_stacks_in_pool(FILE* fp, ABT_pool pool) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     Handles handles;
-    const int error = ABT_pool_print_all_threads(pool, &handles, [](void* to, ABT_thread thread) { static_cast<Handles*>(to)->add(thread); });
+    const int error = ABT_pool_print_all_threads(
+        pool, &handles, [](void* to, ABT_thread thread) { static_cast<Handles*>(to)->add(thread); });
     if (error != ABT_SUCCESS) return error;
     std::fprintf(fp, "stacks of pool %d (%p)\n", pool_of(pool)->id, static_cast<void*>(to_weft(pool)));
     for (const ABT_thread thread : handles) {
@@ -354,4 +362,4 @@ int ABT_info_print_thread_stacks_in_pool(FILE* fp, ABT_pool pool) {
     return handles.lost() ? ABT_ERR_MEM : ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -7,8 +7,9 @@
 
 namespace weft::argobots {
 
-// ABT_info_trigger_print_all_thread_stacks is called from signal handlers too, and does nothing but leave its request and post a call to the streams
-// that are in a table here. Whichever comes to it first starts an OS thread, which has the others come, prints, and ends.
+// ABT_info_trigger_print_all_thread_stacks is called from signal handlers too, and does nothing but leave its request
+// and post a call to the streams that are in a table here. Whichever comes to it first starts an OS thread, which has
+// the others come, prints, and ends.
 
 // Once Weft runs, and before it ends: what was asked for is done then.
 void begin_dumps();
@@ -23,10 +24,11 @@ void serve_dumps();
 
 // By schedulers of the program's own, as they look for events.
 inline void serve_dump_request() {
-    if (dumps_pending.load(std::memory_order_relaxed) != 0) serve_dumps();   // relaxed: a hint; serve_dumps() looks again
+    // relaxed: a hint; serve_dumps() looks again
+    if (dumps_pending.load(std::memory_order_relaxed) != 0) serve_dumps();
 }
 
 // What the stack of a ULT that does not run holds, in hexadecimal.
 void print_raw_stack(std::FILE* file, const weft_unit* unit);
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

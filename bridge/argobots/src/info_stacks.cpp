@@ -20,7 +20,7 @@ std::atomic<unsigned> dumps_pending{0};
 
 namespace {
 
-// ---- what a signal handler touches: no lock, no memory but this --------------------------------------------------------------
+// ---- what a signal handler touches: no lock, no memory but this -----------------------------------------------------
 
 struct Request {
     enum State : int { unused, claimed, asked };
@@ -32,20 +32,23 @@ struct Request {
 };
 
 constexpr std::size_t most_requests = 8;
-constexpr std::size_t most_streams = 64;     // that are told at once; one that does not hang is enough
+constexpr std::size_t most_streams = 64;   // that are told at once; one that does not hang is enough
 
 Request requests[most_requests];
 std::atomic<weft_stream*> streams[most_streams];
-std::atomic<int> askers{0};                  // those that look at `streams` or leave a request now
+std::atomic<int> askers{0};   // those that look at `streams` or leave a request now
 std::atomic<bool> accepting{false};
 
 void tell_streams() {
     for (std::atomic<weft_stream*>& place : streams) {
-        if (weft_stream* stream = place.load()) weft_stream_post(stream, [](void*) { serve_dump_request(); }, nullptr);
+        if (weft_stream* stream = place.load())
+            weft_stream_post(
+                stream, [](void*) { serve_dump_request(); }, nullptr);
     }
 }
 
-// seq_cst on both sides: an asker counts himself before he looks, who shuts something waits for those who count afterwards.
+// seq_cst on both sides: an asker counts himself before he looks, who shuts something waits for those who count
+// afterwards.
 void wait_for_askers() {
     while (askers.load() != 0) sched_yield();
 }
@@ -71,13 +74,13 @@ std::uint64_t deadline_after(double seconds) {
     return weft_now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
 }
 
-// ---- the meeting: all streams stand between two units ------------------------------------------------------------------------
+// ---- the meeting: all streams stand between two units ---------------------------------------------------------------
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards what follows; before the lock of the list of streams
 pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-bool serving = false;                                // an OS thread does, or is about to
-bool closing = false;                                // nobody is waited for any more
-std::uintptr_t round_number = 0;                     // of the meeting that goes on; odd: there is one
+bool serving = false;              // an OS thread does, or is about to
+bool closing = false;              // nobody is waited for any more
+std::uintptr_t round_number = 0;   // of the meeting that goes on; odd: there is one
 
 struct Guard {
     Guard() { pthread_mutex_lock(&lock); }
@@ -91,7 +94,7 @@ struct Attendee {
     bool called;
     bool here;
 };
-Attendee* attendees = nullptr;                             // of the meeting
+Attendee* attendees = nullptr;   // of the meeting
 std::size_t attendee_count = 0;
 
 // Posted to each stream: it waits until the meeting is over. One that comes too late goes on at once.
@@ -121,12 +124,14 @@ bool list_streams() {
     if (attendees == nullptr) return false;
     ++round_number;
     each_xstream([&](const Xstream& xstream) {
-        if (attendee_count < room && runs(xstream)) attendees[attendee_count++] = {xstream.stream, xstream.rank, false, false};
+        if (attendee_count < room && runs(xstream))
+            attendees[attendee_count++] = {xstream.stream, xstream.rank, false, false};
     });
     return true;
 }
 
-// Calls those that could not be called yet, and looks who is missing; streams that have ended meanwhile are not. Under the lock.
+// Calls those that could not be called yet, and looks who is missing; streams that have ended meanwhile are not. Under
+// the lock.
 bool all_here() {
     bool all = true;
     for (std::size_t i = 0; i < attendee_count; ++i) {
@@ -136,7 +141,8 @@ bool all_here() {
         each_xstream([&](const Xstream& xstream) {
             if (xstream.stream != place.stream || !runs(xstream)) return;
             found = true;
-            if (!place.called) place.called = weft_stream_post(place.stream, come, reinterpret_cast<void*>(round_number)) == WEFT_OK;
+            if (!place.called)
+                place.called = weft_stream_post(place.stream, come, reinterpret_cast<void*>(round_number)) == WEFT_OK;
         });
         place.here = !found;
         all = all && !found;
@@ -153,7 +159,8 @@ bool meet(std::uint64_t deadline_ns) {
         const std::uint64_t now_ns = weft_now_ns();
         if (closing || now_ns >= deadline_ns) return false;
         const std::uint64_t until_ns = deadline_ns - now_ns < look_again_ns ? deadline_ns : now_ns + look_again_ns;
-        const timespec until{static_cast<time_t>(until_ns / 1'000'000'000), static_cast<long>(until_ns % 1'000'000'000)};
+        const timespec until{static_cast<time_t>(until_ns / 1'000'000'000),
+                             static_cast<long>(until_ns % 1'000'000'000)};
         pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
     }
     return true;
@@ -168,13 +175,14 @@ void part() {
     pthread_cond_broadcast(&changed);
 }
 
-// ---- printing ----------------------------------------------------------------------------------------------------------------
+// ---- printing -------------------------------------------------------------------------------------------------------
 
 void print_absent(std::FILE* file) {
     const Guard guard;
     for (std::size_t i = 0; i < attendee_count; ++i) {
         if (attendees[i].here) continue;
-        std::fprintf(file, "execution stream %d has not come: its units may run while they are looked at\n", attendees[i].rank);
+        std::fprintf(file, "execution stream %d has not come: its units may run while they are looked at\n",
+                     attendees[i].rank);
     }
 }
 
@@ -197,7 +205,7 @@ void serve(const Request& request) {
     if (request.call != nullptr) request.call(to_bool(!met), request.argument);
 }
 
-// ---- who serves ----------------------------------------------------------------------------------------------------------------
+// ---- who serves -----------------------------------------------------------------------------------------------------
 
 void serve_all() {
     for (Request& request : requests) {
@@ -212,7 +220,8 @@ void* server(void*) {
     for (;;) {
         serve_all();
         const Guard guard;
-        // What comes after this look finds nobody serving: its call to the streams has not been made yet, or waits for the lock.
+        // What comes after this look finds nobody serving: its call to the streams has not been made yet, or waits for
+        // the lock.
         if (dumps_pending.load() != 0) continue;
         serving = false;
         pthread_cond_broadcast(&changed);
@@ -248,7 +257,7 @@ void refuse_all() {
     }
 }
 
-}  // namespace
+}   // namespace
 
 void serve_dumps() {
     {
@@ -296,7 +305,8 @@ void leave_dumps(weft_stream* stream) {
 
 namespace {
 
-// Copies memory by way of the kernel, which does not fault where a page is missing. A pipe: process_vm_readv is forbidden in many containers.
+// Copies memory by way of the kernel, which does not fault where a page is missing. A pipe: process_vm_readv is
+// forbidden in many containers.
 class Reader {
 public:
     Reader() { open_ = pipe2(ends_, O_CLOEXEC) == 0; }
@@ -313,7 +323,8 @@ public:
         // Past the C library's write, which sanitizers take the place of: what lies on a stack is theirs, too.
         const long written = syscall(SYS_write, ends_[1], from, bytes);
         if (written <= 0) return false;
-        return read(ends_[0], to, static_cast<std::size_t>(written)) == written && static_cast<std::size_t>(written) == bytes;
+        return read(ends_[0], to, static_cast<std::size_t>(written)) == written &&
+               static_cast<std::size_t>(written) == bytes;
     }
 
 private:
@@ -326,13 +337,14 @@ void print_words(std::FILE* file, const char* address, const std::uint64_t* word
     for (std::size_t at = 0; at + a_line <= count; at += a_line) {
         const std::uint64_t* line = words + at;
         if ((line[0] | line[1] | line[2] | line[3]) == 0) continue;
-        std::fprintf(file, "    %p: %016llx %016llx %016llx %016llx\n", static_cast<const void*>(address + at * sizeof *words),
-                     static_cast<unsigned long long>(line[0]), static_cast<unsigned long long>(line[1]), static_cast<unsigned long long>(line[2]),
+        std::fprintf(file, "    %p: %016llx %016llx %016llx %016llx\n",
+                     static_cast<const void*>(address + at * sizeof *words), static_cast<unsigned long long>(line[0]),
+                     static_cast<unsigned long long>(line[1]), static_cast<unsigned long long>(line[2]),
                      static_cast<unsigned long long>(line[3]));
     }
 }
 
-}  // namespace
+}   // namespace
 
 void print_raw_stack(std::FILE* file, const weft_unit* unit) {
     weft_unit_state state{};
@@ -343,18 +355,20 @@ void print_raw_stack(std::FILE* file, const weft_unit* unit) {
     std::uint64_t id = 0;
     weft_unit_id_get(unit, &id);
     const Reader reader;
-    std::fprintf(file, "    stack of unit %llu: %zu bytes from %p on; %s\n", static_cast<unsigned long long>(id), stack.bytes, stack.lowest,
+    std::fprintf(file, "    stack of unit %llu: %zu bytes from %p on; %s\n", static_cast<unsigned long long>(id),
+                 stack.bytes, stack.lowest,
                  reader.usable() ? "what is left out is zero" : "they cannot be read: no pipe can be had");
     if (!reader.usable()) return;
     constexpr std::size_t count = 32;   // small: pages that are missing leave out no more than they must
     const char* const lowest = static_cast<const char*>(stack.lowest);
     for (std::size_t at = 0; at < stack.bytes; at += count * sizeof(std::uint64_t)) {
         std::uint64_t some[count] = {};
-        if (reader.copy(lowest + at, std::min(sizeof some, stack.bytes - at), some)) print_words(file, lowest + at, some, count);
+        if (reader.copy(lowest + at, std::min(sizeof some, stack.bytes - at), some))
+            print_words(file, lowest + at, some, count);
     }
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -374,4 +388,4 @@ int ABT_info_trigger_print_all_thread_stacks(FILE* fp, double timeout, void (*cb
     return error;
 }
 
-}  // extern "C"
+}   // extern "C"

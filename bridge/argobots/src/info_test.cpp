@@ -59,7 +59,8 @@ constexpr std::uint64_t mark = 0x5eed0badcafe1234;
 // A ULT that stands in a function and has a number on its stack.
 class Suspended {
 public:
-    explicit Suspended(ABT_pool pool = own_pool()) : thread_(create(suspended_body, const_cast<std::uint64_t*>(&mark), pool)) {
+    explicit Suspended(ABT_pool pool = own_pool())
+        : thread_(create(suspended_body, const_cast<std::uint64_t*>(&mark), pool)) {
         ABT_thread_state state{};
         do {
             EXPECT_EQ(ABT_thread_yield(), ABT_SUCCESS);
@@ -101,15 +102,17 @@ struct Told {
     }
 };
 
-}  // namespace
+}   // namespace
 
-// ---- questions -----------------------------------------------------------------------------------------------------------
+// ---- questions ------------------------------------------------------------------------------------------------------
 
 TEST(Query, WritesTheBytesOfItsAnswerAndNoOther) {
     Library library;
     for (int kind = ABT_INFO_QUERY_KIND_ENABLED_DEBUG; kind <= ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC; ++kind) {
-        const bool wide = kind == ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE || kind == ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE ||
-                          kind == ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ || kind == ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC;
+        const bool wide = kind == ABT_INFO_QUERY_KIND_DEFAULT_THREAD_STACKSIZE ||
+                          kind == ABT_INFO_QUERY_KIND_DEFAULT_SCHED_STACKSIZE ||
+                          kind == ABT_INFO_QUERY_KIND_DEFAULT_SCHED_EVENT_FREQ ||
+                          kind == ABT_INFO_QUERY_KIND_DEFAULT_SCHED_SLEEP_NSEC;
         const std::size_t bytes = wide ? 8 : 4;
         unsigned char zeros[16], ones[16];
         std::memset(zeros, 0, sizeof zeros);
@@ -126,8 +129,9 @@ TEST(Query, WritesTheBytesOfItsAnswerAndNoOther) {
 }
 
 TEST(Query, TellsWhatTheEnvironmentSays) {
-    Variable stack("ABT_THREAD_STACKSIZE", "40000"), sched("ABT_SCHED_STACKSIZE", "1048576"), streams("ABT_MAX_NUM_XSTREAMS", "7"),
-        frequency("ABT_SCHED_EVENT_FREQ", "123"), sleep("ABT_SCHED_SLEEP_NSEC", "4567");
+    Variable stack("ABT_THREAD_STACKSIZE", "40000"), sched("ABT_SCHED_STACKSIZE", "1048576"),
+        streams("ABT_MAX_NUM_XSTREAMS", "7"), frequency("ABT_SCHED_EVENT_FREQ", "123"),
+        sleep("ABT_SCHED_SLEEP_NSEC", "4567");
     Library library;
     std::size_t bytes = 0;
     std::uint64_t number = 0;
@@ -146,8 +150,9 @@ TEST(Query, TellsWhatTheEnvironmentSays) {
 
 TEST(Query, OfWhatThereAlwaysIsTellsYes) {
     Library library;
-    for (ABT_info_query_kind kind : {ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR, ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED,
-                                     ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD}) {
+    for (ABT_info_query_kind kind :
+         {ABT_INFO_QUERY_KIND_ENABLED_CHECK_ERROR, ABT_INFO_QUERY_KIND_ENABLED_STACKABLE_SCHED,
+          ABT_INFO_QUERY_KIND_ENABLED_EXTERNAL_THREAD}) {
         ABT_bool answer = ABT_FALSE;
         EXPECT_EQ(ABT_info_query_config(kind, &answer), ABT_SUCCESS);
         EXPECT_EQ(answer, ABT_TRUE) << kind;
@@ -163,7 +168,7 @@ TEST(Query, IsRefusedOfNoKindAndBeforeTheLibraryKnows) {
     EXPECT_EQ(value, 0u);
 }
 
-// ---- printing ------------------------------------------------------------------------------------------------------------
+// ---- printing -------------------------------------------------------------------------------------------------------
 
 TEST(Print, WritesSomethingOfEachObject) {
     Library library;
@@ -173,7 +178,9 @@ TEST(Print, WritesSomethingOfEachObject) {
     ASSERT_EQ(ABT_thread_attr_create(&attr), ABT_SUCCESS);
     ABT_thread thread = create([](void*) {});
     ABT_task task = ABT_TASK_NULL;
-    ASSERT_EQ(ABT_task_create(own_pool(), [](void*) {}, nullptr, &task), ABT_SUCCESS);
+    ASSERT_EQ(ABT_task_create(
+                  own_pool(), [](void*) {}, nullptr, &task),
+              ABT_SUCCESS);
     const auto written = [](auto print) {
         Text text;
         EXPECT_EQ(print(text.file()), ABT_SUCCESS);
@@ -233,7 +240,7 @@ TEST(Print, RefusesNullHandlesAndTheTimeBeforeTheStart) {
     EXPECT_EQ(text.now(), "");
 }
 
-// ---- stacks --------------------------------------------------------------------------------------------------------------
+// ---- stacks ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -243,7 +250,7 @@ std::string hexadecimal(std::uint64_t word) {
     return text;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Stack, OfAUnitShowsWhereItStandsAndWhatItHolds) {
     if (elsewhere()) GTEST_SKIP() << "the formats are not the same";
@@ -273,7 +280,9 @@ TEST(Stack, OfTheCallerAndOfATaskletIsNotThereAndNoError) {
     Text text;
     EXPECT_EQ(ABT_info_print_thread_stack(text.file(), self), ABT_SUCCESS);
     ABT_task task = ABT_TASK_NULL;
-    ASSERT_EQ(ABT_task_create(own_pool(), [](void*) {}, nullptr, &task), ABT_SUCCESS);
+    ASSERT_EQ(ABT_task_create(
+                  own_pool(), [](void*) {}, nullptr, &task),
+              ABT_SUCCESS);
     EXPECT_EQ(ABT_info_print_thread_stack(text.file(), task), ABT_SUCCESS);
     EXPECT_EQ(ABT_task_free(&task), ABT_SUCCESS);
 }
@@ -300,7 +309,8 @@ TEST(Stack, OfAPoolAreThoseOfTheUnitsThatWaitInIt) {
     Text text;
     EXPECT_EQ(ABT_info_print_thread_stacks_in_pool(text.file(), apart), ABT_SUCCESS);
     std::size_t units = 0;
-    for (std::size_t at = text.now().find("\nunit "); at != std::string::npos; at = text.now().find("\nunit ", at + 1)) ++units;
+    for (std::size_t at = text.now().find("\nunit "); at != std::string::npos; at = text.now().find("\nunit ", at + 1))
+        ++units;
     EXPECT_EQ(units, 1u) << text.now();
     ABT_thread popped = ABT_THREAD_NULL;
     EXPECT_EQ(ABT_pool_pop_thread(apart, &popped), ABT_SUCCESS);
@@ -314,9 +324,11 @@ TEST(Stack, OfAPoolAreThoseOfTheUnitsThatWaitInIt) {
 TEST(Stack, OfAPoolThatCannotTellItsUnitsAreRefused) {
     Library library;
     ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
-    ASSERT_EQ(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return reinterpret_cast<ABT_unit>(thread); }, [](ABT_pool, ABT_unit) {},
-                                       [](ABT_pool) -> ABT_bool { return ABT_TRUE; }, [](ABT_pool, ABT_pool_context) -> ABT_thread { return ABT_THREAD_NULL; },
-                                       [](ABT_pool, ABT_unit, ABT_pool_context) {}, &def), ABT_SUCCESS);
+    ASSERT_EQ(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return reinterpret_cast<ABT_unit>(thread); },
+                                       [](ABT_pool, ABT_unit) {}, [](ABT_pool) -> ABT_bool { return ABT_TRUE; },
+                                       [](ABT_pool, ABT_pool_context) -> ABT_thread { return ABT_THREAD_NULL; },
+                                       [](ABT_pool, ABT_unit, ABT_pool_context) {}, &def),
+              ABT_SUCCESS);
     ABT_pool pool = ABT_POOL_NULL;
     ASSERT_EQ(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &pool), ABT_SUCCESS);
     Text text;
@@ -325,7 +337,7 @@ TEST(Stack, OfAPoolThatCannotTellItsUnitsAreRefused) {
     EXPECT_EQ(ABT_pool_user_def_free(&def), ABT_SUCCESS);
 }
 
-// ---- all stacks, on request ----------------------------------------------------------------------------------------------
+// ---- all stacks, on request -----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -336,7 +348,8 @@ double handlers_timeout;
 std::atomic<int> handlers_error;
 
 void on_signal(int) {
-    handlers_error.store(ABT_info_trigger_print_all_thread_stacks(handlers_text->file(), handlers_timeout, Told::call, handlers_told));
+    handlers_error.store(
+        ABT_info_trigger_print_all_thread_stacks(handlers_text->file(), handlers_timeout, Told::call, handlers_told));
 }
 
 class Handler {
@@ -358,7 +371,7 @@ private:
     struct sigaction before_ {};
 };
 
-}  // namespace
+}   // namespace
 
 TEST(AllStacks, ArePrintedWhenAllStreamsHaveCome) {
     if (elsewhere()) GTEST_SKIP() << "the formats are not the same";
@@ -384,9 +397,11 @@ TEST(AllStacks, AreAskedForByASignalAtAnyMoment) {
     Told told;
     Handler handler(text, told, 30);
     std::atomic<bool> stop{false};
-    ABT_thread busy = create([](void* raw) {
-        while (!static_cast<std::atomic<bool>*>(raw)->load()) EXPECT_EQ(ABT_thread_yield(), ABT_SUCCESS);
-    }, &stop, streams.pool(0));
+    ABT_thread busy = create(
+        [](void* raw) {
+            while (!static_cast<std::atomic<bool>*>(raw)->load()) EXPECT_EQ(ABT_thread_yield(), ABT_SUCCESS);
+        },
+        &stop, streams.pool(0));
     int asked = 0;
     for (int i = 0; i < 20; ++i) {
         ASSERT_EQ(raise(SIGUSR1), 0);
@@ -431,11 +446,13 @@ TEST(AllStacks, ArePrintedWithoutAStreamThatHangsWhenTheTimeIsUp) {
     struct Both {
         std::atomic<bool>&hangs, &stop;
     } both{hangs, stop};
-    ABT_thread hanging = create([](void* raw) {
-        auto& of = *static_cast<Both*>(raw);
-        of.hangs.store(true);
-        while (!of.stop.load()) {}
-    }, &both, streams.pool(1));
+    ABT_thread hanging = create(
+        [](void* raw) {
+            auto& of = *static_cast<Both*>(raw);
+            of.hangs.store(true);
+            while (!of.stop.load()) {}
+        },
+        &both, streams.pool(1));
     while (!hangs.load()) EXPECT_EQ(ABT_thread_yield(), ABT_SUCCESS);
     Text text;
     Told told;

@@ -23,7 +23,8 @@ namespace {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`, and is held while it goes from 0 to 1 and back
 int count = 0;
 std::atomic<weft_unit*> primary{nullptr};
-// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after ABT_finalize: what the first stream has done for others it does again.
+// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after ABT_finalize: what the first
+// stream has done for others it does again.
 bool shares_runtime = false;
 weft_pool* first_pool = nullptr;   // the main pool that the first stream had then
 
@@ -31,16 +32,19 @@ weft_settings settings_of(const Environment& from) {
     weft_settings settings{};
     settings.size = sizeof settings;
     settings.streams = 1;
-    settings.pool = WEFT_POOL_SHARED;          // first in, first out, strictly: programs rely on it
+    settings.pool = WEFT_POOL_SHARED;   // first in, first out, strictly: programs rely on it
     settings.scheduler = WEFT_SCHED_BASIC;
     settings.kind = from.kind;
-    settings.own_stacks = true;                // a program may ask a ULT for its stack
-    settings.roaming_primary = true;           // the primary ULT waits in the pool with the others
-    settings.rescue = WEFT_RESCUE_IGNORE;      // a program knows all its streams by their numbers, and a unit runs on one of them
+    settings.own_stacks = true;        // a program may ask a ULT for its stack
+    settings.roaming_primary = true;   // the primary ULT waits in the pool with the others
+    // a program knows all its streams by their numbers, and a unit runs on one of them
+    settings.rescue = WEFT_RESCUE_IGNORE;
     settings.stack_bytes = stack_bytes_for_weft(from.thread_stack_bytes);
     constexpr std::size_t least_scheduler_bytes = 32768;
-    settings.scheduler_stack_bytes = from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
-    // Pages that mprotect protects, if they are asked for by name: programs look for them. Otherwise what costs nothing.
+    settings.scheduler_stack_bytes =
+        from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
+    // Pages that mprotect protects, if they are asked for by name: programs look for them. Otherwise what costs
+    // nothing.
     if (from.guards_asked()) settings.guard = WEFT_GUARD_MPROTECT;
     if (from.overflow_check_set && !from.guards_asked()) settings.guard = WEFT_GUARD_NONE;
     if (from.mem_max_num_stacks_set) settings.idle_memory_bytes = from.mem_max_num_stacks * from.thread_stack_bytes;
@@ -66,7 +70,7 @@ int adopt() {
     int error = ABT_SUCCESS;
     Sched* sched = create_predef(ABT_SCHED_DEFAULT, 1, &handle, ABT_SCHED_CONFIG_NULL, &error);
     if (sched == nullptr) return error;
-    sched->use.store(Sched::Use::main);        // Weft's own does its work; it has no handle of its own
+    sched->use.store(Sched::Use::main);   // Weft's own does its work; it has no handle of its own
     if (adopt_primary(stream, *sched) != nullptr) return ABT_SUCCESS;
     drop_first_sched(sched);
     return ABT_ERR_MEM;
@@ -127,7 +131,8 @@ void run_out(const Sched& main) {
             waiting += pool.size();
             // The primary ULT belongs to one of them itself.
             const std::size_t mine = pool.handle == pool_of_unit(weft_unit_self()) ? 1 : 0;
-            const bool others = shares_runtime && pool.handle == first_pool;   // may wait there, for as long as they like
+            // may wait there, for as long as they like
+            const bool others = shares_runtime && pool.handle == first_pool;
             blocked = blocked || (!others && pool.scheds.load() == 1 && count_alive(pool) > mine);
         }
         if (waiting == 0 && !blocked) return;
@@ -135,7 +140,8 @@ void run_out(const Sched& main) {
     }
 }
 
-// weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is made now, while nothing has ended yet and its lack can be told.
+// weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is made now, while nothing
+// has ended yet and its lack can be told.
 weft_status prepare_end_of_runtime() {
     if (shares_runtime) return WEFT_OK;
     weft_pool* former = nullptr;
@@ -151,8 +157,10 @@ weft_status leave_programs_sched(Xstream& first) {
     weft_sched* sched = nullptr;
     weft_status status = shares_runtime ? WEFT_OK : weft_pool_create(WEFT_POOL_SHARED, &pool);
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
-    if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool) status = weft_unit_pool_set(weft_unit_self(), pool);
-    if (status == WEFT_WRONG_STATE) status = WEFT_OK;   // it is bound: in a runtime that others have started it does not roam, and stays in the pool that it has
+    if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool)
+        status = weft_unit_pool_set(weft_unit_self(), pool);
+    // it is bound: in a runtime that others have started it does not roam, and stays in the pool that it has
+    if (status == WEFT_WRONG_STATE) status = WEFT_OK;
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
     return status;
@@ -175,14 +183,16 @@ int end() {
     Xstream& first = *this_xstream();
     Sched* main = first.sched;
     end_dumps();   // while all streams are there yet
-    if (prepare_end_of_runtime() != WEFT_OK || leave_programs_sched(first) != WEFT_OK) {   // from here on no other stream runs this ULT
+    // from here on no other stream runs this ULT
+    if (prepare_end_of_runtime() != WEFT_OK || leave_programs_sched(first) != WEFT_OK) {
         begin_dumps();
         return ABT_ERR_MEM;
     }
     end_all_xstreams();
     abandon_units(shares_runtime ? first_pool : nullptr);
     settle_unit(weft_unit_self());
-    // In the primary ULT, whose functions they are; those of units that have not ended are not told, nor is the program.
+    // In the primary ULT, whose functions they are; those of units that have not ended are not told, nor is the
+    // program.
     if (Record* record = record_of(weft_unit_self())) record->keys.destroy_values();
     end_tools();   // which asks for the record of the stream
     end_records();
@@ -198,17 +208,19 @@ int end() {
     return ABT_SUCCESS;
 }
 
-}  // namespace
+}   // namespace
 
-bool initialized() { return primary.load(std::memory_order_relaxed) != nullptr; }   // relaxed, and below: who asks has learnt of it by ways of the program's
+// relaxed, and below: who asks has learnt of it by ways of the program's
+bool initialized() { return primary.load(std::memory_order_relaxed) != nullptr; }
 weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // compared with, and never looked into
 
 void block_for(std::uint64_t duration_ns) {
-    const timespec time{static_cast<time_t>(duration_ns / 1'000'000'000), static_cast<long>(duration_ns % 1'000'000'000)};
+    const timespec time{static_cast<time_t>(duration_ns / 1'000'000'000),
+                        static_cast<long>(duration_ns % 1'000'000'000)};
     nanosleep(&time, nullptr);
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -235,15 +247,17 @@ int begin_or_count() {
     return ABT_SUCCESS;
 }
 
-// Why the caller cannot end all, or ABT_SUCCESS. A primary ULT that is being rescued goes back to its stream while the work is finished.
+// Why the caller cannot end all, or ABT_SUCCESS. A primary ULT that is being rescued goes back to its stream while the
+// work is finished.
 int may_end(bool finished) {
     const weft_unit* const self = weft_unit_self();
     const bool is_primary = self != nullptr && self == primary_unit();
-    if (self == nullptr || (!is_on_primary() && (finished || !is_primary || this_xstream() != nullptr))) return ABT_ERR_INV_XSTREAM;
+    if (self == nullptr || (!is_on_primary() && (finished || !is_primary || this_xstream() != nullptr)))
+        return ABT_ERR_INV_XSTREAM;
     return is_primary ? ABT_SUCCESS : ABT_ERR_INV_THREAD;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -271,4 +285,4 @@ int ABT_finalize(void) {
 
 int ABT_initialized(void) { return initialized() ? ABT_SUCCESS : ABT_ERR_UNINITIALIZED; }
 
-}  // extern "C"
+}   // extern "C"

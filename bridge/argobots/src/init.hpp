@@ -16,4 +16,4 @@ weft_unit* primary_unit();
 // The calling OS thread does nothing for so long: for a tasklet, which cannot suspend.
 void block_for(std::uint64_t duration_ns);
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -16,7 +16,7 @@ std::size_t stack_bytes_of_a_run() {
     return bytes;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Init, the_library_runs_between_init_and_finalize_only) {
     EXPECT_EQ(ABT_initialized(), ABT_ERR_UNINITIALIZED);
@@ -66,7 +66,8 @@ TEST(Init, the_primary_ult_ends_the_library_also_where_it_has_just_been_rescued)
     };
     for (int round = 0; round < 10; ++round) {
         ok(ABT_init(0, nullptr));
-        for (int i = 0; i < 4; ++i) ok(ABT_thread_create(own_pool(), hold_the_thread, nullptr, ABT_THREAD_ATTR_NULL, nullptr));
+        for (int i = 0; i < 4; ++i)
+            ok(ABT_thread_create(own_pool(), hold_the_thread, nullptr, ABT_THREAD_ATTR_NULL, nullptr));
         ok(ABT_finalize());
     }
 }
@@ -96,7 +97,8 @@ TEST(Init, works_again_after_the_end_in_this_os_thread_or_another) {
         {
             Streams streams(1);
             Units units;
-            for (int i = 0; i < 10; ++i) units.ult(i % 2 == 0 ? own_pool() : streams.pool(0), [&] { ran.fetch_add(1); });
+            for (int i = 0; i < 10; ++i)
+                units.ult(i % 2 == 0 ? own_pool() : streams.pool(0), [&] { ran.fetch_add(1); });
         }
         EXPECT_EQ(ran.load(), 10);
         ok(ABT_finalize());

@@ -1,5 +1,6 @@
-// Work-unit-local values: each unit has a table of them, in its record. Those that a unit keeps under keys of Weft's own (weft/local.h) are found at once,
-// but end with the body, or are set once; these change, are read until the unit is freed, and stay over a revival.
+// Work-unit-local values: each unit has a table of them, in its record. Those that a unit keeps under keys of Weft's
+// own (weft/local.h) are found at once, but end with the body, or are set once; these change, are read until the unit
+// is freed, and stay over a revival.
 #include <atomic>
 #include <new>
 
@@ -14,7 +15,9 @@ std::atomic<std::uint64_t> last_id{0};   // over all runs: no key ever gets the 
 
 Key* to_key(ABT_key key) { return reinterpret_cast<Key*>(key); }
 
-inline void* value_in(const Record* record, ABT_key key) { return record == nullptr ? nullptr : record->keys.get(*to_key(key)); }
+inline void* value_in(const Record* record, ABT_key key) {
+    return record == nullptr ? nullptr : record->keys.get(*to_key(key));
+}
 
 // Where it takes calls to know who it is that asks, or more than a look to find the value.
 [[gnu::noinline]] int get_mine_slow(ABT_key key, void** value, int otherwise) {
@@ -30,7 +33,8 @@ inline void* value_in(const Record* record, ABT_key key) { return record == null
     const weft_running* const self = weft::here::running();
     if (self != nullptr && !is_null(key)) [[likely]] {
         const Record* const record = record_at_once(self);
-        if (record != nullptr && record->keys.get_at_once(*to_key(key), value)) [[likely]] return ABT_SUCCESS;
+        if (record != nullptr && record->keys.get_at_once(*to_key(key), value)) [[likely]]
+            return ABT_SUCCESS;
     }
     return get_mine_slow(key, value, otherwise);
 }
@@ -40,7 +44,9 @@ int set_in(Record* record, ABT_key key, void* value) {
     return record->keys.set(*to_key(key), value) ? ABT_SUCCESS : ABT_ERR_MEM;
 }
 
-int set(weft_unit* unit, ABT_key key, void* value) { return set_in(value == nullptr ? record_of(unit) : obtain_record(unit), key, value); }
+int set(weft_unit* unit, ABT_key key, void* value) {
+    return set_in(value == nullptr ? record_of(unit) : obtain_record(unit), key, value);
+}
 
 // `otherwise`: what it is where there is no runtime.
 int set_mine(ABT_key key, void* value, int otherwise) {
@@ -48,7 +54,8 @@ int set_mine(ABT_key key, void* value, int otherwise) {
     if (running != nullptr && value != nullptr && !is_null(key)) [[likely]] {
         Record* record = record_at_once(running);
         if (record == nullptr) record = make_record(weft::here::unit_of(running));
-        if (record != nullptr) [[likely]] return set_in(record, key, value);
+        if (record != nullptr) [[likely]]
+            return set_in(record, key, value);
     }
     weft_unit* self = weft::here::unit();
     if (key_of_records() == nullptr) return otherwise;
@@ -56,7 +63,7 @@ int set_mine(ABT_key key, void* value, int otherwise) {
     return is_null(key) ? ABT_ERR_INV_KEY : set(self, key, value);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -91,4 +98,4 @@ int ABT_thread_get_specific(ABT_thread thread, ABT_key key, void** value) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

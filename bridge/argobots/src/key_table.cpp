@@ -26,7 +26,8 @@ bool KeyTable::grow() {
     if (before != nullptr) {
         for (std::size_t i = 0; i <= before->mask; ++i) {
             const Entry& old = before->entries()[i];
-            const std::uint64_t id = old.id.load(std::memory_order_relaxed);   // relaxed, as what follows: under the lock
+            // relaxed, as what follows: under the lock
+            const std::uint64_t id = old.id.load(std::memory_order_relaxed);
             if (id == 0) continue;
             Entry& entry = *table->at(id);
             entry.value.store(old.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -53,17 +54,17 @@ bool KeyTable::set(const Key& key, void* value) {
         entry->destructor = key.destructor;
         ++table->used;
     }
-    entry->value.store(value, std::memory_order_release);     // release, both: pair with get()
+    entry->value.store(value, std::memory_order_release);   // release, both: pair with get()
     entry->id.store(key.id, std::memory_order_release);
     return true;
 }
 
 void KeyTable::destroy_values() {
-    Table* table = table_.load(std::memory_order_acquire);    // acquire: pairs with set()
+    Table* table = table_.load(std::memory_order_acquire);   // acquire: pairs with set()
     if (table == nullptr) return;
     for (std::size_t i = 0; i <= table->mask; ++i) {
         Entry& entry = table->entries()[i];
-        if (entry.id.load(std::memory_order_acquire) == 0) continue;   // acquire: pairs with set()
+        if (entry.id.load(std::memory_order_acquire) == 0) continue;              // acquire: pairs with set()
         void* value = entry.value.exchange(nullptr, std::memory_order_acq_rel);   // acq_rel: with set(), both ways
         if (value != nullptr && entry.destructor != nullptr) entry.destructor(value);
     }
@@ -78,4 +79,4 @@ KeyTable::~KeyTable() {
     }
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -22,7 +22,7 @@ void* value_of(ABT_key key) {
     return value;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Key, each_work_unit_has_a_value_of_its_own) {
     ABT_key key = new_key();
@@ -219,7 +219,8 @@ TEST_F(Key, several_os_threads_set_the_first_values_of_one_unit) {
         std::vector<std::thread> setters;
         for (std::size_t me = 0; me < threads; ++me) {
             setters.emplace_back([&, me] {
-                for (std::size_t i = me; i < keys.size(); i += threads) ok(ABT_thread_set_specific(made, keys[i], &keys[i]));
+                for (std::size_t i = me; i < keys.size(); i += threads)
+                    ok(ABT_thread_set_specific(made, keys[i], &keys[i]));
             });
         }
         for (auto& setter : setters) setter.join();

@@ -10,7 +10,8 @@ namespace weft::argobots {
 class Lock {
 public:
     void lock() {
-        for (int tries = 0; taken_.exchange(true, std::memory_order_acquire); ++tries) {   // acquire: pairs with unlock()
+        // acquire: pairs with unlock()
+        for (int tries = 0; taken_.exchange(true, std::memory_order_acquire); ++tries) {
             while (taken_.load(std::memory_order_relaxed)) {   // relaxed: a hint
                 if (++tries > spins) sched_yield();            // whoever holds it may have lost its CPU
             }
@@ -24,4 +25,4 @@ private:
     std::atomic<bool> taken_{false};
 };
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -24,16 +24,19 @@ struct Attribute {
 
 Attribute* to_attribute(ABT_mutex_attr attr) { return reinterpret_cast<Attribute*>(attr); }
 
-// A mutex that the caller holds already, or does not hold. In Argobots it would wait for ever, or the holder would lose it.
+// A mutex that the caller holds already, or does not hold. In Argobots it would wait for ever, or the holder would lose
+// it.
 int result_of(weft_status status) {
-    if (status == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (status == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     return ABT_ERR_MUTEX;
 }
 
 int lock_as(ABT_mutex mutex, weft_urgency urgency) {
     if (is_null(mutex)) return ABT_ERR_INV_MUTEX;
     weft_status status{};
-    while ((status = weft_mutex_lock_urgent(to_mutex(mutex), urgency)) == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) {
+    while ((status = weft_mutex_lock_urgent(to_mutex(mutex), urgency)) == WEFT_WRONG_KIND ||
+           status == WEFT_WRONG_CONTEXT) {
         doze();
     }
     return result_of(status);
@@ -52,8 +55,8 @@ int make_attribute(bool recursive, ABT_mutex_attr* newattr) {
     return ABT_SUCCESS;
 }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -73,7 +76,8 @@ int ABT_mutex_free(ABT_mutex* mutex) {
 }
 
 int ABT_mutex_lock(ABT_mutex mutex) {
-    if (is_null(mutex)) [[unlikely]] return ABT_ERR_INV_MUTEX;
+    if (is_null(mutex)) [[unlikely]]
+        return ABT_ERR_INV_MUTEX;
     return result_of(lock(to_mutex(mutex)));
 }
 
@@ -91,7 +95,8 @@ int ABT_mutex_spinlock(ABT_mutex mutex) {
 }
 
 int ABT_mutex_unlock(ABT_mutex mutex) {
-    if (is_null(mutex)) [[unlikely]] return ABT_ERR_INV_MUTEX;
+    if (is_null(mutex)) [[unlikely]]
+        return ABT_ERR_INV_MUTEX;
     return result_of(weft_mutex_unlock(to_mutex(mutex)));
 }
 
@@ -131,4 +136,4 @@ int ABT_mutex_attr_get_recursive(ABT_mutex_attr attr, ABT_bool* recursive) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -252,7 +252,8 @@ TEST_F(Mutex, WhoNeedNotWaitDoesNotSwitch) {
     ABT_mutex recursive = make_recursive();
     expect_no_switch([&] {
         for (const ABT_mutex each : {mutex, recursive}) {
-            for (const auto lock : {ABT_mutex_lock, ABT_mutex_lock_high, ABT_mutex_lock_low, ABT_mutex_spinlock, ABT_mutex_trylock}) {
+            for (const auto lock :
+                 {ABT_mutex_lock, ABT_mutex_lock_high, ABT_mutex_lock_low, ABT_mutex_spinlock, ABT_mutex_trylock}) {
                 EXPECT_EQ(lock(each), ABT_SUCCESS);
                 EXPECT_EQ(ABT_mutex_unlock(each), ABT_SUCCESS);
             }
@@ -289,4 +290,4 @@ TEST_F(Mutex, TheUrgentAreServedFirst) {
     EXPECT_EQ(order, "hHnNlL");
 }
 
-}  // namespace
+}   // namespace

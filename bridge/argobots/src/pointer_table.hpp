@@ -1,4 +1,5 @@
-// From pointers to what is known of them: a hash table in shards, so that streams seldom meet. Each call costs the same however many there are.
+// From pointers to what is known of them: a hash table in shards, so that streams seldom meet. Each call costs the same
+// however many there are.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +27,20 @@ public:
         });
     }
 
-    // The same for those who look at a value, or change it, while nobody else does: `look`, `replace` and `goes` are called under the table's lock.
+    // The same for those who look at a value, or change it, while nobody else does: `look`, `replace` and `goes` are
+    // called under the table's lock.
     template <class Look>
-    bool with(const void* key, Look look) { return shard(key).with(key, look); }
+    bool with(const void* key, Look look) {
+        return shard(key).with(key, look);
+    }
     template <class Replace>
-    bool put_or_replace(const void* key, const Value& value, Replace replace) { return shard(key).put_or_replace(key, value, replace); }
+    bool put_or_replace(const void* key, const Value& value, Replace replace) {
+        return shard(key).put_or_replace(key, value, replace);
+    }
     template <class Goes>
-    bool take_if(const void* key, Goes goes) { return shard(key).take_if(key, goes); }
+    bool take_if(const void* key, Goes goes) {
+        return shard(key).take_if(key, goes);
+    }
 
     void clear() {
         clear([](const Value&) {});
@@ -145,7 +153,7 @@ private:
             return true;
         }
 
-        Lock lock_;                    // guards what follows
+        Lock lock_;   // guards what follows
         Entry* entries_ = nullptr;
         std::size_t room_ = 0, used_ = 0;
     };
@@ -153,11 +161,13 @@ private:
     static constexpr std::size_t shards = 64;   // as many as streams may use at once
 
     // The golden ratio's bits: neighbours lie apart.
-    static std::size_t hash(const void* key) { return reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15u >> 20; }
+    static std::size_t hash(const void* key) {
+        return reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15u >> 20;
+    }
 
     Shard& shard(const void* key) { return shards_[hash(key) >> 32 & (shards - 1)]; }
 
     Shard shards_[shards];
 };
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -12,7 +12,7 @@
 namespace weft::argobots {
 namespace {
 
-Lock list_lock;                       // guards the two that follow
+Lock list_lock;   // guards the two that follow
 Pool* all = nullptr;
 int next_id = 0;
 
@@ -54,7 +54,8 @@ int admit(void* self, weft_unit* unit) {
         refusal = ABT_ERR_OTHER;
         return 0;
     }
-    // relaxed: if it is this one, the record has written it (unit_map.cpp). It may be the handle of the unit before, in another pool: that of the thread, say.
+    // relaxed: if it is this one, the record has written it (unit_map.cpp). It may be the handle of the unit before, in
+    // another pool: that of the thread, say.
     if (record->mapped.load(std::memory_order_relaxed) != made && !unit_map::assign(*record, made)) {
         pool.free_unit(made);
         refusal = ABT_ERR_MEM;
@@ -91,7 +92,8 @@ void push_many(void* self, weft_unit* const* units, std::size_t count, std::uint
 // The schedulers of the library say whose pool it is if they steal.
 ABT_pool_context context_of_pop(const Pool& pool) {
     const Xstream* xstream = this_xstream();
-    if (xstream == nullptr || xstream->sched->custom || xstream->sched->predef != ABT_SCHED_RANDWS) return ABT_POOL_CONTEXT_OP_POOL_OTHER;
+    if (xstream == nullptr || xstream->sched->custom || xstream->sched->predef != ABT_SCHED_RANDWS)
+        return ABT_POOL_CONTEXT_OP_POOL_OTHER;
     return xstream->sched->pools[0] == &pool ? ABT_POOL_CONTEXT_OWNER_PRIMARY : ABT_POOL_CONTEXT_OWNER_SECONDARY;
 }
 
@@ -141,7 +143,7 @@ std::size_t count_units(const Pool& pool, bool also_ready) {
     return count.found;
 }
 
-}  // namespace
+}   // namespace
 
 // ---- pools of the program's own ----------------------------------------------------------------------------------
 
@@ -216,7 +218,7 @@ int end_pool(Pool& pool) {
     return ABT_SUCCESS;
 }
 
-}  // namespace
+}   // namespace
 
 Pool* create_pool(ABT_pool_kind kind, ABT_pool_access access, bool automatic) {
     auto* pool = new (std::nothrow) Pool(Pool::Make::built_in);
@@ -253,7 +255,8 @@ int free_pool(Pool& pool) {
 void claim_pool(Pool& pool) { pool.scheds.fetch_add(1); }
 
 void unclaim_pool(Pool& pool) {
-    if (pool.scheds.fetch_sub(1) == 1 && pool.automatic) free_pool(pool);   // one that units wait in stays until the end
+    // one that units wait in stays until the end
+    if (pool.scheds.fetch_sub(1) == 1 && pool.automatic) free_pool(pool);
 }
 
 void forgo_pool(Pool& pool) { pool.scheds.fetch_sub(1); }
@@ -279,7 +282,7 @@ void abandon_units(const weft_pool* shared) {
 
 void reset_pool_ids() { next_id = 0; }
 
-// ---- units and pools -------------------------------------------------------------------------------------------------
+// ---- units and pools ------------------------------------------------------------------------------------------------
 
 namespace {
 constexpr std::uintptr_t built_in_tag = 1;   // no unit of a program's own has it
@@ -302,7 +305,8 @@ ABT_thread thread_handle(ABT_unit unit) {
 
 void settle_unit(weft_unit* unit) {
     Record* record = record_of(unit);
-    if (record != nullptr && record->maker != nullptr && record->maker->handle != pool_of_unit(unit)) record->drop_unit();
+    if (record != nullptr && record->maker != nullptr && record->maker->handle != pool_of_unit(unit))
+        record->drop_unit();
 }
 
 int from_move(weft_status status) {
@@ -335,7 +339,7 @@ int set_pool(weft_unit* unit, Pool& to) {
 std::size_t count_blocked(const Pool& pool) { return count_units(pool, false); }
 std::size_t count_alive(const Pool& pool) { return count_units(pool, true); }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -364,7 +368,9 @@ int wait_for(ABT_pool pool, double seconds, ABT_pool_context context, weft_unit*
         return ABT_SUCCESS;
     }
     const double ns = seconds * 1e9;
-    const std::uint64_t end_ns = ns <= 0 ? 0 : ns >= 1e18 ? WEFT_FOREVER : weft_now_ns() + static_cast<std::uint64_t>(ns);
+    const std::uint64_t end_ns = ns <= 0      ? 0
+                                 : ns >= 1e18 ? WEFT_FOREVER
+                                              : weft_now_ns() + static_cast<std::uint64_t>(ns);
     for (;;) {
         const weft_status status = weft_pool_pop_wait_until(from->handle, end_ns, unit);
         if (status == WEFT_OK) return ABT_SUCCESS;
@@ -430,7 +436,8 @@ int print_all(ABT_pool pool, void* argument, void (*thread)(void*, ABT_thread), 
 int push_all(ABT_pool pool, const ABT_thread* threads, std::size_t num, ABT_pool_context context) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     Pool& to = *pool_of(pool);
-    if (to.make == Pool::Make::old || (to.make == Pool::Make::user && to.user.push_many == nullptr)) return ABT_ERR_POOL;
+    if (to.make == Pool::Make::old || (to.make == Pool::Make::user && to.user.push_many == nullptr))
+        return ABT_ERR_POOL;
     if (to.built_in()) {
         for (std::size_t i = 0; i < num; ++i) {
             if (is_null(threads[i])) continue;
@@ -446,7 +453,7 @@ int push_all(ABT_pool pool, const ABT_thread* threads, std::size_t num, ABT_pool
         for (; n < most && done < num; ++done) {
             if (!is_null(threads[done])) some[n++] = to_unit(threads[done]);
         }
-            const weft_status status = weft_pool_push_many_with(to.handle, some, n, operation_of(context));
+        const weft_status status = weft_pool_push_many_with(to.handle, some, n, operation_of(context));
         if (status != WEFT_OK) return from_move(status);
     }
     return ABT_SUCCESS;
@@ -466,7 +473,7 @@ int pop_all(ABT_pool pool, ABT_thread* threads, std::size_t len, std::size_t* nu
     return ABT_SUCCESS;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -556,7 +563,9 @@ int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread* thread, ABT_pool_context p
     return error;
 }
 
-int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) { return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER); }
+int ABT_pool_pop_thread(ABT_pool pool, ABT_thread* thread) {
+    return ABT_pool_pop_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
 
 int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread* threads, size_t len, size_t* num, ABT_pool_context pool_ctx) {
     return pop_all(pool, threads, len, num, pool_ctx);
@@ -572,7 +581,9 @@ int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context p
     return push_unit(*pool_of(pool), to_unit(thread), pool_ctx);
 }
 
-int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread) { return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER); }
+int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread) {
+    return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+}
 
 int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread* threads, size_t num, ABT_pool_context pool_ctx) {
     return push_all(pool, threads, num, pool_ctx);
@@ -655,7 +666,8 @@ int ABT_pool_remove(ABT_pool pool, ABT_unit unit) {
     if (is_null(unit)) return ABT_ERR_INV_UNIT;
     const Pool& from = *pool_of(pool);
     if (from.make == Pool::Make::user) return ABT_ERR_POOL;
-    if (from.make == Pool::Make::old) return from.old.p_remove == nullptr ? ABT_ERR_POOL : from.old.p_remove(pool, unit);
+    if (from.make == Pool::Make::old)
+        return from.old.p_remove == nullptr ? ABT_ERR_POOL : from.old.p_remove(pool, unit);
     switch (weft_pool_remove(from.handle, to_unit(thread_handle(unit)))) {
     case WEFT_OK: return ABT_SUCCESS;
     default: return ABT_ERR_POOL;
@@ -669,4 +681,4 @@ int ABT_pool_push(ABT_pool pool, ABT_unit unit) {
     return push_unit(*pool_of(pool), to_unit(thread), ABT_POOL_CONTEXT_OP_POOL_OTHER);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -1,5 +1,5 @@
-// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data_set): number, access, whether it is freed with its last
-// scheduler, and, of a pool of the program's own, its functions.
+// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data_set): number, access,
+// whether it is freed with its last scheduler, and, of a pool of the program's own, its functions.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace weft::argobots {
 
-// A definition that ABT_pool_user_def_create has made. The two kinds of definition have one type of handle; a program's ABT_pool_def has its
-// u_create_from_thread, which is never null, where this has `zero`.
+// A definition that ABT_pool_user_def_create has made. The two kinds of definition have one type of handle; a program's
+// ABT_pool_def has its u_create_from_thread, which is never null, where this has `zero`.
 struct UserDef {
     ABT_pool_user_create_unit_fn create_unit = nullptr;
     ABT_pool_user_free_unit_fn free_unit = nullptr;
@@ -34,15 +34,15 @@ struct Pool {
 
     weft_pool* handle = nullptr;
     const Make make;
-    ABT_pool_kind kind = ABT_POOL_FIFO;                   // of one that is built in
+    ABT_pool_kind kind = ABT_POOL_FIFO;   // of one that is built in
     ABT_pool_access access = ABT_POOL_ACCESS_MPMC;
     int id = 0;
-    bool automatic = false;                               // freed with the last scheduler that has it
-    std::atomic<int> scheds{0};                           // those that have it
-    void* data = nullptr;                                 // ABT_pool_set_data
-    UserDef user;                                         // of Make::user
-    ABT_pool_def old{};                                   // of Make::old
-    Pool* next = nullptr;                                 // the list of all
+    bool automatic = false;       // freed with the last scheduler that has it
+    std::atomic<int> scheds{0};   // those that have it
+    void* data = nullptr;         // ABT_pool_set_data
+    UserDef user;                 // of Make::user
+    ABT_pool_def old{};           // of Make::old
+    Pool* next = nullptr;         // the list of all
 
     explicit Pool(Make of) : make(of) {}
 
@@ -50,11 +50,13 @@ struct Pool {
     ABT_pool abt() const { return reinterpret_cast<ABT_pool>(handle); }
 
     // Of one of the program's own: what its functions say.
-    ABT_unit create_unit(ABT_thread thread);              // ABT_UNIT_NULL: it has failed
+    ABT_unit create_unit(ABT_thread thread);   // ABT_UNIT_NULL: it has failed
     void free_unit(ABT_unit unit);
     weft_unit* pop(ABT_pool_context context);
-    bool has_size() const { return built_in() || (make == Make::old ? old.p_get_size != nullptr : user.get_size != nullptr); }
-    std::size_t size() const;                             // of one without a size: whether it is not empty
+    bool has_size() const {
+        return built_in() || (make == Make::old ? old.p_get_size != nullptr : user.get_size != nullptr);
+    }
+    std::size_t size() const;   // of one without a size: whether it is not empty
 };
 
 inline weft_pool* to_weft(ABT_pool pool) { return reinterpret_cast<weft_pool*>(pool); }
@@ -81,9 +83,10 @@ int free_pool(Pool& pool);
 // A scheduler has it, or no longer: an automatic one goes with its last scheduler.
 void claim_pool(Pool& pool);
 void unclaim_pool(Pool& pool);
-void forgo_pool(Pool& pool);    // it has not come to have it: an automatic one stays all the same
+void forgo_pool(Pool& pool);   // it has not come to have it: an automatic one stays all the same
 
-// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime runs on, or null. Of the pools records only, where Weft ends, too, and frees its own.
+// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime runs on, or null. Of
+// the pools records only, where Weft ends, too, and frees its own.
 void free_all_pools(const weft_pool* shared);
 void abandon_units(const weft_pool* shared);   // what waits in any other never runs
 void reset_pool_ids();
@@ -92,7 +95,8 @@ void reset_pool_ids();
 ABT_unit unit_handle(weft_unit* unit);
 ABT_thread thread_handle(ABT_unit unit);   // ABT_THREAD_NULL: it is none
 
-// After a unit has gone from a pool of the program's own to one that is built in, or after a request to migrate was heeded.
+// After a unit has gone from a pool of the program's own to one that is built in, or after a request to migrate was
+// heeded.
 void settle_unit(weft_unit* unit);
 
 // Of Weft's word for where a push comes from, and back for a word of the program's.
@@ -111,4 +115,4 @@ int enter_pool(weft_unit* unit, Pool& to);
 std::size_t count_blocked(const Pool& pool);
 std::size_t count_alive(const Pool& pool);
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -34,4 +34,4 @@ int ABT_pool_config_get(ABT_pool_config config, int key, ABT_pool_config_type* p
     return get_value(*to_config(config), key, p_type, val);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -13,7 +13,8 @@ TEST_F(PoolConfig, ValuesOfAllTypes) {
     EXPECT_EQ(ABT_pool_config_set(config, 0, ABT_POOL_CONFIG_INT, &number), ABT_SUCCESS);
     EXPECT_EQ(ABT_pool_config_set(config, 1, ABT_POOL_CONFIG_DOUBLE, &real), ABT_SUCCESS);
     EXPECT_EQ(ABT_pool_config_set(config, 2, ABT_POOL_CONFIG_PTR, &pointer), ABT_SUCCESS);
-    EXPECT_EQ(ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_pool_config_automatic.type, &number), ABT_SUCCESS);
+    EXPECT_EQ(ABT_pool_config_set(config, ABT_pool_config_automatic.key, ABT_pool_config_automatic.type, &number),
+              ABT_SUCCESS);
     ABT_pool_config_type type{};
     int n = 0, automatic = 0;
     double r = 0;
@@ -64,4 +65,4 @@ TEST_F(PoolConfig, Errors) {
     ABT_pool_config_free(&config);
 }
 
-}  // namespace
+}   // namespace

@@ -1,5 +1,5 @@
-// Pools of the program's own, by either sort of definition: which of their functions are called, how often and with which bits, and units
-// that go from one sort of pool to another.
+// Pools of the program's own, by either sort of definition: which of their functions are called, how often and with
+// which bits, and units that go from one sort of pool to another.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -23,7 +23,7 @@ struct Unit {
 class Queue {
 public:
     std::atomic<int> created{0}, freed{0}, inits{0}, frees{0}, refusals_left{0};
-    std::atomic<bool> same_value{false};           // the unit is the handle of its thread
+    std::atomic<bool> same_value{false};   // the unit is the handle of its thread
     ABT_pool_config config_seen = ABT_POOL_CONFIG_NULL;
     int init_result = ABT_SUCCESS;
 
@@ -106,28 +106,34 @@ private:
 // The queue of the definition that is being used; p_init has no other way to find it.
 Queue* making = nullptr;
 
-// ---- the new sort --------------------------------------------------------------------------------------------------------
+// ---- the new sort ---------------------------------------------------------------------------------------------------
 
 ABT_pool_user_def new_def(bool complete = true) {
     ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
-    ok(ABT_pool_user_def_create([](ABT_pool pool, ABT_thread thread) { return Queue::of(pool).create(thread); },
-                                [](ABT_pool pool, ABT_unit unit) { Queue::of(pool).destroy(unit); },
-                                [](ABT_pool pool) -> ABT_bool { return Queue::of(pool).size() == 0 ? ABT_TRUE : ABT_FALSE; },
-                                [](ABT_pool pool, ABT_pool_context context) { return Queue::of(pool).thread_of(Queue::of(pool).pop(context)); },
-                                [](ABT_pool pool, ABT_unit unit, ABT_pool_context context) { Queue::of(pool).push(unit, context); }, &def));
-    ok(ABT_pool_user_def_set_init(def, [](ABT_pool pool, ABT_pool_config config) { return making->begin(pool, config); }));
+    ok(ABT_pool_user_def_create(
+        [](ABT_pool pool, ABT_thread thread) { return Queue::of(pool).create(thread); },
+        [](ABT_pool pool, ABT_unit unit) { Queue::of(pool).destroy(unit); },
+        [](ABT_pool pool) -> ABT_bool { return Queue::of(pool).size() == 0 ? ABT_TRUE : ABT_FALSE; },
+        [](ABT_pool pool, ABT_pool_context context) { return Queue::of(pool).thread_of(Queue::of(pool).pop(context)); },
+        [](ABT_pool pool, ABT_unit unit, ABT_pool_context context) { Queue::of(pool).push(unit, context); }, &def));
+    ok(ABT_pool_user_def_set_init(def,
+                                  [](ABT_pool pool, ABT_pool_config config) { return making->begin(pool, config); }));
     if (!complete) return def;
     ok(ABT_pool_user_def_set_free(def, [](ABT_pool pool) { Queue::of(pool).end(); }));
     ok(ABT_pool_user_def_set_get_size(def, [](ABT_pool pool) { return Queue::of(pool).size(); }));
-    ok(ABT_pool_user_def_set_pop_wait(def, [](ABT_pool pool, double, ABT_pool_context context) { return Queue::of(pool).thread_of(Queue::of(pool).pop(context)); }));
-    ok(ABT_pool_user_def_set_pop_many(def, [](ABT_pool pool, ABT_thread* threads, size_t most, size_t* count, ABT_pool_context context) {
-        Queue& queue = Queue::of(pool);
-        *count = 0;
-        while (*count < most && queue.size() != 0) threads[(*count)++] = queue.thread_of(queue.pop(context));
+    ok(ABT_pool_user_def_set_pop_wait(def, [](ABT_pool pool, double, ABT_pool_context context) {
+        return Queue::of(pool).thread_of(Queue::of(pool).pop(context));
     }));
-    ok(ABT_pool_user_def_set_push_many(def, [](ABT_pool pool, const ABT_unit* units, size_t count, ABT_pool_context context) {
-        for (size_t i = 0; i < count; ++i) Queue::of(pool).push(units[i], context);
-    }));
+    ok(ABT_pool_user_def_set_pop_many(
+        def, [](ABT_pool pool, ABT_thread* threads, size_t most, size_t* count, ABT_pool_context context) {
+            Queue& queue = Queue::of(pool);
+            *count = 0;
+            while (*count < most && queue.size() != 0) threads[(*count)++] = queue.thread_of(queue.pop(context));
+        }));
+    ok(ABT_pool_user_def_set_push_many(
+        def, [](ABT_pool pool, const ABT_unit* units, size_t count, ABT_pool_context context) {
+            for (size_t i = 0; i < count; ++i) Queue::of(pool).push(units[i], context);
+        }));
     ok(ABT_pool_user_def_set_print_all(def, [](ABT_pool pool, void* argument, void (*print)(void*, ABT_thread)) {
         Queue& queue = Queue::of(pool);
         queue.show([&](ABT_unit unit) { print(argument, queue.thread_of(unit)); });
@@ -144,7 +150,7 @@ ABT_pool make_new(Queue& queue, bool complete = true, ABT_pool_config config = A
     return pool;
 }
 
-// ---- the old sort ----------------------------------------------------------------------------------------------------------
+// ---- the old sort ---------------------------------------------------------------------------------------------------
 
 Queue* old_units = nullptr;   // whose units u_create_from_thread makes: it is not told the pool
 
@@ -167,7 +173,9 @@ ABT_pool_def old_def(bool complete = true) {
     };
     def.p_print_all = nullptr;
     if (!complete) return def;
-    def.u_is_in_pool = [](ABT_unit unit) -> ABT_bool { return reinterpret_cast<Unit*>(unit)->inside ? ABT_TRUE : ABT_FALSE; };
+    def.u_is_in_pool = [](ABT_unit unit) -> ABT_bool {
+        return reinterpret_cast<Unit*>(unit)->inside ? ABT_TRUE : ABT_FALSE;
+    };
     def.p_pop_timedwait = [](ABT_pool pool, double) { return Queue::of(pool).pop(0); };
     def.p_remove = [](ABT_pool pool, ABT_unit unit) { return Queue::of(pool).remove(unit); };
     def.p_print_all = [](ABT_pool pool, void* argument, void (*print)(void*, ABT_unit)) {
@@ -247,9 +255,9 @@ protected:
     }
 };
 
-}  // namespace
+}   // namespace
 
-// ---- definitions -------------------------------------------------------------------------------------------------------------
+// ---- definitions ----------------------------------------------------------------------------------------------------
 
 TEST_F(UserPool, definitions_that_are_none_are_refused) {
     ABT_pool_user_def none = ABT_POOL_USER_DEF_NULL;
@@ -299,15 +307,16 @@ TEST_F(UserPool, init_is_given_the_configuration_and_its_error_is_returned) {
 TEST_F(UserPool, a_pool_needs_five_functions) {
     static std::deque<ABT_thread> ready;
     ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
-    ok(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return reinterpret_cast<ABT_unit>(thread); }, [](ABT_pool, ABT_unit) {},
-                                [](ABT_pool) -> ABT_bool { return ready.empty() ? ABT_TRUE : ABT_FALSE; },
-                                [](ABT_pool, ABT_pool_context) -> ABT_thread {
-                                    if (ready.empty()) return ABT_THREAD_NULL;
-                                    ABT_thread first = ready.front();
-                                    ready.pop_front();
-                                    return first;
-                                },
-                                [](ABT_pool, ABT_unit unit, ABT_pool_context) { ready.push_back(reinterpret_cast<ABT_thread>(unit)); }, &def));
+    ok(ABT_pool_user_def_create(
+        [](ABT_pool, ABT_thread thread) { return reinterpret_cast<ABT_unit>(thread); }, [](ABT_pool, ABT_unit) {},
+        [](ABT_pool) -> ABT_bool { return ready.empty() ? ABT_TRUE : ABT_FALSE; },
+        [](ABT_pool, ABT_pool_context) -> ABT_thread {
+            if (ready.empty()) return ABT_THREAD_NULL;
+            ABT_thread first = ready.front();
+            ready.pop_front();
+            return first;
+        },
+        [](ABT_pool, ABT_unit unit, ABT_pool_context) { ready.push_back(reinterpret_cast<ABT_thread>(unit)); }, &def));
     ABT_pool small = ABT_POOL_NULL;
     ok(ABT_pool_create(def, ABT_POOL_CONFIG_NULL, &small));
     ok(ABT_pool_user_def_free(&def));
@@ -361,7 +370,7 @@ TEST_F(UserPool, an_automatic_one_goes_with_its_stream) {
     EXPECT_EQ(queue.frees.load(), 0);
 }
 
-// ---- counts and bits: behaviour (g) --------------------------------------------------------------------------------------------
+// ---- counts and bits: behaviour (g) ---------------------------------------------------------------------------------
 
 TEST_F(UserPool, a_work_unit_has_one_unit_for_all_its_lives_in_a_pool) {
     std::atomic<int> ran{0};
@@ -513,7 +522,7 @@ std::vector<Contexts> bits_of(ABT_sched_predef predef, const std::vector<Queue*>
     return bits;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(UserPool, schedulers_that_own_their_pools_pop_without_bits) {
     for (const ABT_sched_predef predef : {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO}) {
@@ -540,7 +549,8 @@ TEST_F(UserPool, a_ult_that_migrates_frees_its_old_unit) {
         expect_mapped();
     };
     ABT_thread made = spawn(pool, call_body, &goes);
-    ok(ABT_thread_set_callback(made, [](ABT_thread, void* count) { ++*static_cast<int*>(count); }, &called));
+    ok(ABT_thread_set_callback(
+        made, [](ABT_thread, void* count) { ++*static_cast<int*>(count); }, &called));
     run_all(pool);
     EXPECT_EQ(called, 1);
     EXPECT_EQ(queue.alive(), 0);
@@ -610,13 +620,13 @@ TEST_F(UserPool, pools_whose_units_are_handles_exchange_them) {
     ok(ABT_pool_free(&second));
 }
 
-// ---- a pool that makes no unit ----------------------------------------------------------------------------------------------------
+// ---- a pool that makes no unit --------------------------------------------------------------------------------------
 
 namespace {
 
 bool refused(int error) { return error == ABT_ERR_OTHER || error == ABT_ERR_UNIT; }
 
-}  // namespace
+}   // namespace
 
 TEST_F(UserPool, a_creation_fails_when_the_pool_makes_no_unit_and_can_be_repeated) {
     std::atomic<int> ran{0};
@@ -684,7 +694,7 @@ TEST_F(UserPool, a_unit_that_the_pool_refuses_stays_where_it_was) {
     });
 }
 
-// ---- the old sort --------------------------------------------------------------------------------------------------------------------
+// ---- the old sort ---------------------------------------------------------------------------------------------------
 
 TEST_F(OldPool, members_that_are_not_looked_at_may_hold_anything) {
     std::atomic<int> ran{0};
@@ -726,7 +736,9 @@ TEST_F(OldPool, each_of_its_functions_is_used) {
     std::atomic<int> ran{0};
     ABT_thread made = spawn(pool, add_one, &ran), second = spawn(pool, add_one, &ran);
     std::vector<ABT_thread> shown;
-    ok(ABT_pool_print_all(pool, &shown, [](void* to, ABT_unit unit) { static_cast<std::vector<ABT_thread>*>(to)->push_back(thread_of(unit)); }));
+    ok(ABT_pool_print_all(pool, &shown, [](void* to, ABT_unit unit) {
+        static_cast<std::vector<ABT_thread>*>(to)->push_back(thread_of(unit));
+    }));
     EXPECT_EQ(shown, (std::vector<ABT_thread>{made, second}));
     ok(ABT_pool_remove(pool, unit_of(made)));
     EXPECT_EQ(size_of(pool), 1u);
@@ -793,7 +805,7 @@ TEST_F(OldPool, a_stream_draws_from_it) {
     ok(ABT_xstream_free(&stream));
 }
 
-// ---- from one sort of pool to another: behaviour (h) -----------------------------------------------------------------------------------
+// ---- from one sort of pool to another: behaviour (h) ----------------------------------------------------------------
 
 namespace {
 
@@ -805,7 +817,12 @@ protected:
 
     void SetUp() override {
         Argobots::SetUp();
-        pools = {new_pool(), make_new(one), make_old(old_one), make_new(two), new_pool(ABT_POOL_FIFO_WAIT), new_pool(ABT_POOL_RANDWS)};
+        pools = {new_pool(),
+                 make_new(one),
+                 make_old(old_one),
+                 make_new(two),
+                 new_pool(ABT_POOL_FIFO_WAIT),
+                 new_pool(ABT_POOL_RANDWS)};
         two.same_value = true;
     }
     void TearDown() override {
@@ -824,7 +841,7 @@ protected:
     static constexpr std::size_t stops = 40;
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(Hops, a_work_unit_is_pushed_to_pools_of_all_sorts) {
     std::atomic<int> ran{0};
@@ -835,7 +852,8 @@ TEST_F(Hops, a_work_unit_is_pushed_to_pools_of_all_sorts) {
         ABT_thread popped[2] = {pop_from(stop(i)), pop_from(stop(i))};
         for (ABT_thread thread : popped) {
             EXPECT_TRUE(thread == made || thread == task);
-            i % 3 == 0 ? ok(ABT_pool_push(stop(i + 1), unit_of(thread))) : ok(ABT_pool_push_thread(stop(i + 1), thread));
+            i % 3 == 0 ? ok(ABT_pool_push(stop(i + 1), unit_of(thread)))
+                       : ok(ABT_pool_push_thread(stop(i + 1), thread));
             EXPECT_EQ(thread_of(unit_of(thread)), thread);
             EXPECT_EQ(pool_of_thread(thread), stop(i + 1));
         }
@@ -1097,7 +1115,8 @@ protected:
         Argobots::SetUp();
         few = &handles;
         ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
-        ok(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return few->take(thread); }, [](ABT_pool, ABT_unit unit) { few->give(unit); },
+        ok(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return few->take(thread); },
+                                    [](ABT_pool, ABT_unit unit) { few->give(unit); },
                                     [](ABT_pool) -> ABT_bool { return few->empty() ? ABT_TRUE : ABT_FALSE; },
                                     [](ABT_pool, ABT_pool_context) -> ABT_thread {   // which looks it up
                                         const ABT_unit unit = few->pop();
@@ -1114,14 +1133,15 @@ protected:
     }
 };
 
-}  // namespace
+}   // namespace
 
 TEST_F(FewHandlesPool, a_handle_leads_to_the_unit_that_has_it_now) {
     std::deque<ABT_thread> live;
     std::atomic<int> ran{0};
     int made = 0;
     for (unsigned i = 0; i < 3000; ++i) {
-        const bool more = live.empty() || (i / 40 % 2 == 0 ? i % 3 != 0 : i % 3 == 0);   // now they become more, now fewer
+        // now they become more, now fewer
+        const bool more = live.empty() || (i / 40 % 2 == 0 ? i % 3 != 0 : i % 3 == 0);
         if (more) {
             ABT_thread thread = ABT_THREAD_NULL;
             const int result = ABT_thread_create(pool, add_one, &ran, ABT_THREAD_ATTR_NULL, &thread);
@@ -1155,7 +1175,8 @@ TEST_F(FewHandlesPool, handles_go_from_stream_to_stream) {
     const auto work = [&] {
         for (int i = 0; i < 300; ++i) {
             ABT_thread threads[3];
-            for (ABT_thread& thread : threads) ok(ABT_thread_create(pool, add_one, &ran, ABT_THREAD_ATTR_NULL, &thread));
+            for (ABT_thread& thread : threads)
+                ok(ABT_thread_create(pool, add_one, &ran, ABT_THREAD_ATTR_NULL, &thread));
             for (ABT_thread& thread : threads) ok(ABT_thread_free(&thread));
         }
     };

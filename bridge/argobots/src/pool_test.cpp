@@ -11,7 +11,8 @@ namespace {
 class Pool : public Argobots {};
 
 constexpr ABT_pool_kind kinds[] = {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT, ABT_POOL_RANDWS};
-constexpr ABT_pool_access accesses[] = {ABT_POOL_ACCESS_PRIV, ABT_POOL_ACCESS_SPSC, ABT_POOL_ACCESS_MPSC, ABT_POOL_ACCESS_SPMC, ABT_POOL_ACCESS_MPMC};
+constexpr ABT_pool_access accesses[] = {ABT_POOL_ACCESS_PRIV, ABT_POOL_ACCESS_SPSC, ABT_POOL_ACCESS_MPSC,
+                                        ABT_POOL_ACCESS_SPMC, ABT_POOL_ACCESS_MPMC};
 
 bool is_empty(ABT_pool pool) {
     ABT_bool empty = ABT_FALSE;
@@ -54,9 +55,9 @@ struct Idle {
     std::vector<ABT_thread> made;
 };
 
-}  // namespace
+}   // namespace
 
-// ---- create, free ----------------------------------------------------------------------------------------------------
+// ---- create, free ---------------------------------------------------------------------------------------------------
 
 TEST_F(Pool, each_kind_and_access_is_made_and_runs_units) {
     for (const ABT_pool_kind kind : kinds) {
@@ -74,10 +75,12 @@ TEST_F(Pool, each_kind_and_access_is_made_and_runs_units) {
 
 TEST_F(Pool, unknown_kinds_and_accesses_are_refused) {
     ABT_pool pool{};
-    EXPECT_EQ(ABT_pool_create_basic(static_cast<ABT_pool_kind>(3), ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool), ABT_ERR_INV_POOL_KIND);
+    EXPECT_EQ(ABT_pool_create_basic(static_cast<ABT_pool_kind>(3), ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool),
+              ABT_ERR_INV_POOL_KIND);
     EXPECT_EQ(pool, ABT_POOL_NULL);
     pool = {};
-    EXPECT_EQ(ABT_pool_create_basic(ABT_POOL_FIFO, static_cast<ABT_pool_access>(5), ABT_TRUE, &pool), ABT_ERR_INV_POOL_ACCESS);
+    EXPECT_EQ(ABT_pool_create_basic(ABT_POOL_FIFO, static_cast<ABT_pool_access>(5), ABT_TRUE, &pool),
+              ABT_ERR_INV_POOL_ACCESS);
     EXPECT_EQ(pool, ABT_POOL_NULL);
 }
 
@@ -137,7 +140,7 @@ TEST_F(Pool, none_is_refused) {
     }
 }
 
-// ---- order and size ------------------------------------------------------------------------------------------------------
+// ---- order and size -------------------------------------------------------------------------------------------------
 
 TEST_F(Pool, fifo_is_first_in_first_out_whoever_pops) {
     for (const ABT_pool_kind kind : {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT}) {
@@ -236,7 +239,7 @@ TEST_F(Pool, a_child_that_begins_at_once_finds_its_parent_in_the_pool) {
     ok(ABT_thread_free(&made));
 }
 
-// ---- push and pop ------------------------------------------------------------------------------------------------------------
+// ---- push and pop ---------------------------------------------------------------------------------------------------
 
 TEST_F(Pool, several_are_popped_up_to_a_number) {
     for (const ABT_pool_kind kind : kinds) {
@@ -283,7 +286,8 @@ TEST_F(Pool, bits_are_taken_by_every_kind) {
         ABT_pool pool = new_pool(kind);
         {
             Idle idle(pool, 2);
-            for (const ABT_pool_context bits : {ABT_POOL_CONTEXT_OWNER_PRIMARY, ABT_POOL_CONTEXT_OWNER_SECONDARY, ABT_POOL_CONTEXT_PRIO_HIGH}) {
+            for (const ABT_pool_context bits :
+                 {ABT_POOL_CONTEXT_OWNER_PRIMARY, ABT_POOL_CONTEXT_OWNER_SECONDARY, ABT_POOL_CONTEXT_PRIO_HIGH}) {
                 ABT_thread popped = ABT_THREAD_NULL;
                 ok(ABT_pool_pop_thread_ex(pool, &popped, bits));
                 EXPECT_NE(popped, ABT_THREAD_NULL);
@@ -315,7 +319,8 @@ TEST_F(Pool, os_threads_push_and_pop) {
         for (int i = 0; i < 3; ++i) {
             threads.emplace_back([&] {
                 for (int turn = 0; turn < 200; ++turn) {
-                    if (ABT_thread popped = pop_from(pool); popped != ABT_THREAD_NULL) ok(ABT_pool_push_thread(pool, popped));
+                    if (ABT_thread popped = pop_from(pool); popped != ABT_THREAD_NULL)
+                        ok(ABT_pool_push_thread(pool, popped));
                 }
             });
         }
@@ -343,7 +348,7 @@ TEST_F(Pool, a_unit_that_another_pool_is_given_belongs_there) {
     ok(ABT_pool_free(&to));
 }
 
-// ---- waiting in a pool -----------------------------------------------------------------------------------------------------------
+// ---- waiting in a pool ----------------------------------------------------------------------------------------------
 
 TEST_F(Pool, a_wait_for_a_unit_ends_when_its_time_is_over) {
     for (const ABT_pool_kind kind : kinds) {
@@ -404,7 +409,7 @@ TEST_F(Pool, the_deprecated_wait_has_a_point_in_time) {
 }
 #pragma GCC diagnostic pop
 
-// ---- units -------------------------------------------------------------------------------------------------------------------------
+// ---- units ----------------------------------------------------------------------------------------------------------
 
 TEST_F(Pool, units_are_popped_pushed_and_removed) {
     for (const ABT_pool_kind kind : kinds) {
@@ -417,7 +422,8 @@ TEST_F(Pool, units_are_popped_pushed_and_removed) {
             EXPECT_EQ(unit_of(thread_of(unit)), unit);
             ok(ABT_pool_push(pool, unit));
             if (kind == ABT_POOL_RANDWS && !elsewhere()) {
-                EXPECT_EQ(ABT_pool_remove(pool, unit_of(idle.made[1])), ABT_ERR_POOL) << "a deque gives nothing out of its middle";
+                EXPECT_EQ(ABT_pool_remove(pool, unit_of(idle.made[1])), ABT_ERR_POOL)
+                    << "a deque gives nothing out of its middle";
                 continue;
             }
             ok(ABT_pool_remove(pool, unit_of(idle.made[1])));
@@ -444,7 +450,7 @@ TEST_F(Pool, a_unit_stands_for_its_work_unit) {
     EXPECT_EQ(unit_of(self_thread()), mine);
 }
 
-// ---- the rest ------------------------------------------------------------------------------------------------------------------------
+// ---- the rest -------------------------------------------------------------------------------------------------------
 
 TEST_F(Pool, each_unit_in_it_is_shown) {
     for (const ABT_pool_kind kind : kinds) {
@@ -452,11 +458,15 @@ TEST_F(Pool, each_unit_in_it_is_shown) {
         {
             Idle idle(pool, 3);
             std::vector<ABT_thread> shown;
-            ok(ABT_pool_print_all_threads(pool, &shown, [](void* to, ABT_thread thread) { static_cast<std::vector<ABT_thread>*>(to)->push_back(thread); }));
+            ok(ABT_pool_print_all_threads(pool, &shown, [](void* to, ABT_thread thread) {
+                static_cast<std::vector<ABT_thread>*>(to)->push_back(thread);
+            }));
             EXPECT_EQ(shown.size(), 3u);
             for (ABT_thread made : idle.made) EXPECT_EQ(std::count(shown.begin(), shown.end(), made), 1);
             shown.clear();
-            ok(ABT_pool_print_all(pool, &shown, [](void* to, ABT_unit unit) { static_cast<std::vector<ABT_thread>*>(to)->push_back(thread_of(unit)); }));
+            ok(ABT_pool_print_all(pool, &shown, [](void* to, ABT_unit unit) {
+                static_cast<std::vector<ABT_thread>*>(to)->push_back(thread_of(unit));
+            }));
             EXPECT_EQ(shown.size(), 3u);
             EXPECT_EQ(size_of(pool), 3u);
         }

@@ -13,7 +13,8 @@ namespace weft::argobots {
 
 namespace {
 
-// Records that have been released, the latest first: for units that the same thread makes. Nobody else looks at them, but for what the unit map knows.
+// Records that have been released, the latest first: for units that the same thread makes. Nobody else looks at them,
+// but for what the unit map knows.
 struct Idle {
     static constexpr unsigned most = 256;   // as many as may come and go at once: a memory of 40 KiB
 
@@ -34,7 +35,7 @@ struct Idle {
 };
 thread_local Idle idle;
 
-}  // namespace
+}   // namespace
 
 namespace {
 constexpr weft_key_here no_key{~std::uint64_t{0}, 0, false};
@@ -129,4 +130,4 @@ Record* make_record(weft_unit* unit) {
     return status == WEFT_WRONG_STATE ? record_of(unit) : nullptr;   // another was faster
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

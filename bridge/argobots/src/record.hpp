@@ -1,6 +1,6 @@
-// What the bridge knows of a work unit besides what Weft does: few units have such a record. It is the unit's value under a lasting key of the bridge's
-// (weft/local.h), is made when it is first needed, and goes with the unit, or with the key when all ends. Units of others may have one, too: of a
-// program on Weft, of libgomp's.
+// What the bridge knows of a work unit besides what Weft does: few units have such a record. It is the unit's value
+// under a lasting key of the bridge's (weft/local.h), is made when it is first needed, and goes with the unit, or with
+// the key when all ends. Units of others may have one, too: of a program on Weft, of libgomp's.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@ struct Record {
     // Of a unit that belongs, or did lately, to a pool of the program's own: what that pool has made for it.
     ABT_unit unit = ABT_UNIT_NULL;
     Pool* maker = nullptr;
-    // The handle that leads to the record, and from there to the unit, by the unit map; ABT_THREAD_NULL while the unit has none.
+    // The handle that leads to the record, and from there to the unit, by the unit map; ABT_THREAD_NULL while the unit
+    // has none.
     std::atomic<ABT_unit> mapped{ABT_UNIT_NULL};
     std::atomic<ABT_thread> thread{ABT_THREAD_NULL};
 
@@ -28,9 +29,9 @@ struct Record {
     // As an attribute has asked for them; 0 and null: the default.
     std::size_t stack_bytes = 0;
     void* stack = nullptr;
-    void* guard = nullptr;         // the page of such a stack that is protected
+    void* guard = nullptr;   // the page of such a stack that is protected
 
-    Sched* sched = nullptr;        // the scheduler that runs as this unit
+    Sched* sched = nullptr;             // the scheduler that runs as this unit
     std::atomic<std::uint64_t> id{0};   // its number, from 1 on, if it was asked for
     KeyTable keys;
 
@@ -39,7 +40,7 @@ struct Record {
     ~Record();
 
     void set_unit(Pool& made_by, ABT_unit made, ABT_thread of);   // mapped already
-    void drop_unit();              // the maker frees what it has made
+    void drop_unit();                                             // the maker frees what it has made
     void drop_guard();
 
     Record* next_idle = nullptr;   // of those that the thread keeps
@@ -58,10 +59,12 @@ inline Record* record_of(const weft_unit* unit) {
 
 // The record of the unit that runs, where a few loads tell; null: it has none, or record_of() tells.
 [[gnu::always_inline]] inline Record* record_at_once(const weft_running* self) {
-    return static_cast<Record*>(weft::here::value_at_once(self, reinterpret_cast<const weft_key*>(records_here.load(std::memory_order_relaxed))));
+    return static_cast<Record*>(weft::here::value_at_once(
+        self, reinterpret_cast<const weft_key*>(records_here.load(std::memory_order_relaxed))));
 }
 
-// False: no memory. And at the end of all, when all units lose theirs: what the program's functions have made for a unit goes before those may be gone.
+// False: no memory. And at the end of all, when all units lose theirs: what the program's functions have made for a
+// unit goes before those may be gone.
 bool begin_records();
 void end_records();
 
@@ -73,4 +76,4 @@ void release_record(void* record);
 Record* obtain_record(weft_unit* unit);
 Record* make_record(weft_unit* unit);   // for one that has none, as far as the caller knows
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -1,4 +1,5 @@
-// A read-write lock that lets readers go first and a reader read again, which Weft's own does not (a writer that waits would be in between).
+// A read-write lock that lets readers go first and a reader read again, which Weft's own does not (a writer that waits
+// would be in between).
 #include <new>
 
 #include "mutex.hpp"
@@ -8,12 +9,12 @@ namespace weft::argobots {
 namespace {
 
 struct RwLock {
-    weft_mutex mutex = WEFT_MUTEX_INIT;      // of all below; held for a few instructions
+    weft_mutex mutex = WEFT_MUTEX_INIT;   // of all below; held for a few instructions
     weft_cond readable = WEFT_COND_INIT;
     weft_cond writable = WEFT_COND_INIT;
-    std::uint32_t readers = 0;               // who read
+    std::uint32_t readers = 0;   // who read
     std::uint32_t waiting_readers = 0;
-    bool written = false;                    // somebody writes
+    bool written = false;   // somebody writes
 };
 
 RwLock* to_rwlock(ABT_rwlock rwlock) { return reinterpret_cast<RwLock*>(rwlock); }
@@ -31,8 +32,8 @@ weft_status wait_while(RwLock& lock, weft_cond& cond, Taken&& taken) {
 
 int result_of(weft_status status) { return status == WEFT_OK ? ABT_SUCCESS : ABT_ERR_RWLOCK; }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -95,4 +96,4 @@ int ABT_rwlock_unlock(ABT_rwlock rwlock) {
     return held ? ABT_SUCCESS : ABT_ERR_RWLOCK;
 }
 
-}  // extern "C"
+}   // extern "C"

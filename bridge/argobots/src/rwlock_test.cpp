@@ -139,4 +139,4 @@ TEST_F(RwLock, WritersAreAlone) {
     EXPECT_EQ(copy, 5 * 200);
 }
 
-}  // namespace
+}   // namespace

@@ -12,7 +12,8 @@ namespace {
 
 Sched& of(void* self) { return *static_cast<Sched*>(self); }
 
-// The first pool that has a unit gives it, strictly: a less important one has its turn only when all before it are empty.
+// The first pool that has a unit gives it, strictly: a less important one has its turn only when all before it are
+// empty.
 weft_unit* pick_in_order(void* self, weft_sched*) {
     const Sched& sched = of(self);
     for (int i = 0; i < sched.count; ++i) {
@@ -67,7 +68,7 @@ Sched* make_sched(int count, const ABT_pool* pools) {
     auto* sched = new (std::nothrow) Sched;
     if (sched == nullptr) return nullptr;
     if (count > 0) {
-        sched->pools = new (std::nothrow) Pool*[static_cast<std::size_t>(count)]{};
+        sched->pools = new (std::nothrow) Pool* [static_cast<std::size_t>(count)] {};
         if (sched->pools == nullptr) {
             delete sched;
             return nullptr;
@@ -75,7 +76,8 @@ Sched* make_sched(int count, const ABT_pool* pools) {
     }
     sched->count = count;
     for (int i = 0; i < count; ++i) {
-        sched->pools[i] = is_given(pools, i) ? pool_of(pools[i]) : create_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, true);
+        sched->pools[i] =
+            is_given(pools, i) ? pool_of(pools[i]) : create_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, true);
         if (sched->pools[i] == nullptr) {
             discard_sched(*sched, pools);
             return nullptr;
@@ -91,7 +93,7 @@ bool automatic_by(ABT_sched_config config, bool standard) {
     return automatic != ABT_FALSE;
 }
 
-}  // namespace
+}   // namespace
 
 bool Sched::nothing_left() const {
     for (int i = 0; i < count; ++i) {
@@ -199,7 +201,7 @@ Pool* migration_pool(Sched& sched) {
     return sched.count == 0 ? nullptr : sched.pools[0];
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -217,7 +219,7 @@ int sum(const Sched& sched, std::size_t (*each)(const Pool& pool), size_t* size)
     return ABT_SUCCESS;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -240,7 +242,8 @@ int ABT_sched_create(ABT_sched_def* def, int num_pools, ABT_pool* pools, ABT_sch
     return ABT_SUCCESS;
 }
 
-int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* pools, ABT_sched_config config, ABT_sched* newsched) {
+int ABT_sched_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* pools, ABT_sched_config config,
+                           ABT_sched* newsched) {
     *newsched = ABT_SCHED_NULL;
     if (num_pools < 0) return ABT_ERR_INV_ARG;
     if (!is_predef(predef)) return ABT_ERR_INV_SCHED_PREDEF;
@@ -291,7 +294,8 @@ int ABT_sched_get_size(ABT_sched sched, size_t* size) {
         *size = 0;
         return ABT_ERR_INV_SCHED;
     }
-    return sum(*to_sched(sched), [](const Pool& pool) { return pool.size(); }, size);
+    return sum(
+        *to_sched(sched), [](const Pool& pool) { return pool.size(); }, size);
 }
 
 int ABT_sched_get_total_size(ABT_sched sched, size_t* size) {
@@ -299,7 +303,8 @@ int ABT_sched_get_total_size(ABT_sched sched, size_t* size) {
         *size = 0;
         return ABT_ERR_INV_SCHED;
     }
-    return sum(*to_sched(sched), [](const Pool& pool) { return pool.size() + count_blocked(pool); }, size);
+    return sum(
+        *to_sched(sched), [](const Pool& pool) { return pool.size() + count_blocked(pool); }, size);
 }
 
 int ABT_sched_finish(ABT_sched sched) {
@@ -364,4 +369,4 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched) {
     return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
 }
 
-}  // extern "C"
+}   // extern "C"

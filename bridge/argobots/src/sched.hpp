@@ -1,5 +1,5 @@
-// Schedulers: a record that outlives the scheduler of Weft's that works for it, since a stream that has ended is revived with its own, and one that is
-// not automatic is used again.
+// Schedulers: a record that outlives the scheduler of Weft's that works for it, since a stream that has ended is
+// revived with its own, and one that is not automatic is used again.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@ struct Sched {
     ABT_sched_def def{};
     Pool** pools = nullptr;
     int count = 0;
-    bool automatic = false;                      // freed when its use ends
-    void* data = nullptr;                        // ABT_sched_set_data
+    bool automatic = false;   // freed when its use ends
+    void* data = nullptr;     // ABT_sched_set_data
     std::atomic<Use> use{Use::none};
-    weft_sched* handle = nullptr;                // while it is used
-    weft_pool* stand_in = nullptr;               // of one without pools: Weft's have one
-    Xstream* xstream = nullptr;                  // whose main scheduler it is
-    std::atomic<bool> finish{false};             // it is to return when nothing is left,
-    std::atomic<bool> exit{false};               // or at once
+    weft_sched* handle = nullptr;      // while it is used
+    weft_pool* stand_in = nullptr;     // of one without pools: Weft's have one
+    Xstream* xstream = nullptr;        // whose main scheduler it is
+    std::atomic<bool> finish{false};   // it is to return when nothing is left,
+    std::atomic<bool> exit{false};     // or at once
 
     ABT_sched abt() { return reinterpret_cast<ABT_sched>(this); }
     bool has(const weft_pool* pool) const {
@@ -52,7 +52,8 @@ weft_status end_use(Sched& sched);
 
 // Its pools are given back, and its own free() is called.
 int free_sched(Sched& sched);
-// The call that was to make it fails: the pools that it was given, also automatic ones, stay with the program; those that were made for it go.
+// The call that was to make it fails: the pools that it was given, also automatic ones, stay with the program; those
+// that were made for it go.
 void discard_sched(Sched& sched, const ABT_pool* given);
 
 // The scheduler that runs as the calling unit, or null.
@@ -63,4 +64,4 @@ bool is_main_sched(const weft_unit* unit);
 // Where a unit that is to come to this scheduler goes: as get_migr_pool says, or its first pool. Null: it has none.
 Pool* migration_pool(Sched& sched);
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -31,7 +31,7 @@ int read_all(Config& config, va_list& arguments) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -85,4 +85,4 @@ int ABT_sched_config_get(ABT_sched_config config, int idx, ABT_sched_config_type
     return get_value(*to_config(config), idx, p_type, val);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -5,11 +5,12 @@ namespace {
 class SchedConfig : public abt_test::Argobots {};
 
 TEST_F(SchedConfig, WhatItIsCreatedWithCanBeRead) {
-    const ABT_sched_config_var number{0, ABT_SCHED_CONFIG_INT}, ratio{1, ABT_SCHED_CONFIG_DOUBLE}, place{3, ABT_SCHED_CONFIG_PTR};
+    const ABT_sched_config_var number{0, ABT_SCHED_CONFIG_INT}, ratio{1, ABT_SCHED_CONFIG_DOUBLE},
+        place{3, ABT_SCHED_CONFIG_PTR};
     int target = 0;
     ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
-    ASSERT_EQ(ABT_sched_config_create(&config, number, 42, ratio, 1.5, ABT_sched_basic_freq, 16, place, static_cast<void*>(&target),
-                                      ABT_sched_config_var_end),
+    ASSERT_EQ(ABT_sched_config_create(&config, number, 42, ratio, 1.5, ABT_sched_basic_freq, 16, place,
+                                      static_cast<void*>(&target), ABT_sched_config_var_end),
               ABT_SUCCESS);
     int n = 0, unset = 77;
     double r = 0;
@@ -29,7 +30,8 @@ TEST_F(SchedConfig, WhatItIsCreatedWithCanBeRead) {
 }
 
 TEST_F(SchedConfig, ReadingSkipsNullAndReadsNoMoreThanItIsAsked) {
-    const ABT_sched_config_var first{0, ABT_SCHED_CONFIG_INT}, second{1, ABT_SCHED_CONFIG_INT}, third{2, ABT_SCHED_CONFIG_INT};
+    const ABT_sched_config_var first{0, ABT_SCHED_CONFIG_INT}, second{1, ABT_SCHED_CONFIG_INT},
+        third{2, ABT_SCHED_CONFIG_INT};
     ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
     ASSERT_EQ(ABT_sched_config_create(&config, first, 1, second, 2, third, 3, ABT_sched_config_var_end), ABT_SUCCESS);
     int b = 0, c = 0;
@@ -110,4 +112,4 @@ TEST_F(SchedConfig, NoConfigurationIsAnError) {
     ABT_sched_config_free(&config);
 }
 
-}  // namespace
+}   // namespace

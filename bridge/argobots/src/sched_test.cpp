@@ -1,4 +1,5 @@
-// Schedulers: those that come with the library, those of the program, one stacked upon another, and main schedulers that wait like any ULT.
+// Schedulers: those that come with the library, those of the program, one stacked upon another, and main schedulers
+// that wait like any ULT.
 #include "core_test_support.hpp"
 
 using namespace abt_test;
@@ -40,16 +41,18 @@ struct Journal {
 
 using Lines = std::vector<std::string>;
 
-constexpr ABT_sched_predef predefined[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
+constexpr ABT_sched_predef predefined[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS,
+                                           ABT_SCHED_BASIC_WAIT};
 
-}  // namespace
+}   // namespace
 
-// ---- create, free --------------------------------------------------------------------------------------------------------
+// ---- create, free ---------------------------------------------------------------------------------------------------
 
 TEST_F(Sched, predefined_ones_make_their_pools_when_none_are_given) {
     for (const ABT_sched_predef predef : predefined) {
         ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
-        ok(ABT_sched_config_create(&config, ABT_sched_config_automatic, 0, ABT_sched_basic_freq, 10, ABT_sched_config_access, static_cast<int>(ABT_POOL_ACCESS_MPSC),
+        ok(ABT_sched_config_create(&config, ABT_sched_config_automatic, 0, ABT_sched_basic_freq, 10,
+                                   ABT_sched_config_access, static_cast<int>(ABT_POOL_ACCESS_MPSC),
                                    ABT_sched_config_var_end));
         ABT_sched sched = ABT_SCHED_NULL;
         ok(ABT_sched_create_basic(predef, 0, nullptr, config, &sched));
@@ -76,7 +79,8 @@ TEST_F(Sched, pools_that_are_not_given_are_made) {
 TEST_F(Sched, what_is_out_of_range_is_refused) {
     ABT_pool pool = new_pool();
     ABT_sched sched{};
-    EXPECT_EQ(ABT_sched_create_basic(static_cast<ABT_sched_predef>(99), 1, &pool, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_INV_SCHED_PREDEF);
+    EXPECT_EQ(ABT_sched_create_basic(static_cast<ABT_sched_predef>(99), 1, &pool, ABT_SCHED_CONFIG_NULL, &sched),
+              ABT_ERR_INV_SCHED_PREDEF);
     EXPECT_EQ(sched, ABT_SCHED_NULL);
     if (!elsewhere()) {   // it is not looked at there
         sched = {};
@@ -92,7 +96,8 @@ TEST_F(Sched, what_is_out_of_range_is_refused) {
 }
 
 TEST_F(Sched, what_init_returns_is_returned_and_nothing_is_made) {
-    ABT_sched_def def{ABT_SCHED_TYPE_ULT, [](ABT_sched, ABT_sched_config) { return ABT_ERR_FUTURE; }, [](ABT_sched) {}, nullptr, nullptr};
+    ABT_sched_def def{ABT_SCHED_TYPE_ULT, [](ABT_sched, ABT_sched_config) { return ABT_ERR_FUTURE; }, [](ABT_sched) {},
+                      nullptr, nullptr};
     ABT_pool pools[2] = {new_pool(), ABT_POOL_NULL};
     ABT_sched sched{};
     EXPECT_EQ(ABT_sched_create(&def, 2, pools, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_FUTURE);
@@ -103,7 +108,8 @@ TEST_F(Sched, what_init_returns_is_returned_and_nothing_is_made) {
 
 // Automatic ones, too: they go with their last scheduler, and this was none.
 TEST_F(Sched, one_that_its_init_refuses_leaves_the_pools_to_the_program) {
-    ABT_sched_def def{ABT_SCHED_TYPE_ULT, [](ABT_sched, ABT_sched_config) { return ABT_ERR_FUTURE; }, [](ABT_sched) {}, nullptr, nullptr};
+    ABT_sched_def def{ABT_SCHED_TYPE_ULT, [](ABT_sched, ABT_sched_config) { return ABT_ERR_FUTURE; }, [](ABT_sched) {},
+                      nullptr, nullptr};
     ABT_pool pools[3] = {new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE), ABT_POOL_NULL,
                          new_pool(ABT_POOL_FIFO_WAIT, ABT_POOL_ACCESS_MPMC, ABT_TRUE)};
     int value = 0;
@@ -123,7 +129,7 @@ TEST_F(Sched, one_that_its_init_refuses_leaves_the_pools_to_the_program) {
     }
     for (ABT_pool& pool : others) ok(ABT_pool_free(&pool));
     sched = basic({pools[0]});
-    ok(ABT_sched_free(&sched));        // frees the pool with it
+    ok(ABT_sched_free(&sched));   // frees the pool with it
     ok(ABT_pool_free(&pools[2]));
 }
 
@@ -190,7 +196,7 @@ TEST_F(Sched, none_is_refused_and_so_is_freeing_one_in_use) {
     EXPECT_NE(main, ABT_SCHED_NULL);
 }
 
-// ---- questions -------------------------------------------------------------------------------------------------------------
+// ---- questions ------------------------------------------------------------------------------------------------------
 
 TEST_F(Sched, keeps_a_pointer_of_the_programs) {
     ABT_sched_def def{ABT_SCHED_TYPE_ULT, nullptr, [](ABT_sched) {}, nullptr, nullptr};
@@ -249,7 +255,7 @@ TEST_F(Sched, sizes_are_those_of_its_pools_and_the_total_counts_the_suspended) {
     for (ABT_pool& pool : pools) ok(ABT_pool_free(&pool));
 }
 
-// ---- the end of a run --------------------------------------------------------------------------------------------------------
+// ---- the end of a run -----------------------------------------------------------------------------------------------
 
 TEST_F(Sched, finish_ends_it_when_its_pools_are_empty) {
     OwnSched own;
@@ -328,7 +334,7 @@ TEST_F(Sched, has_to_stop_is_asked_by_work_units) {
     EXPECT_EQ(stop, ABT_FALSE);
 }
 
-// ---- strict orders -------------------------------------------------------------------------------------------------------------
+// ---- strict orders --------------------------------------------------------------------------------------------------
 
 TEST_F(Sched, basic_draws_from_its_first_pool_first) {
     ABT_pool pools[2] = {new_pool(), new_pool()};
@@ -394,12 +400,13 @@ TEST_F(Sched, prio_runs_an_urgent_unit_next_that_comes_while_others_wait) {
     ok(ABT_xstream_create_basic(ABT_SCHED_PRIO, 2, pools, ABT_SCHED_CONFIG_NULL, &stream));
     units.join();
     urgent.join();
-    EXPECT_EQ(journal.lines, (Lines{"plain", "urgent", "plain", "urgent", "plain", "urgent", "again", "again", "again"}));
+    EXPECT_EQ(journal.lines,
+              (Lines{"plain", "urgent", "plain", "urgent", "plain", "urgent", "again", "again", "again"}));
     ok(ABT_xstream_free(&stream));
     for (ABT_pool& pool : pools) ok(ABT_pool_free(&pool));
 }
 
-// ---- stacked ---------------------------------------------------------------------------------------------------------------------
+// ---- stacked --------------------------------------------------------------------------------------------------------
 
 TEST_F(Sched, a_stacked_one_runs_until_its_pools_are_empty_before_the_one_below_goes_on) {
     ABT_pool below = own_pool(), above = new_pool();
@@ -416,7 +423,8 @@ TEST_F(Sched, a_stacked_one_runs_until_its_pools_are_empty_before_the_one_below_
     ok(ABT_pool_add_sched(below, basic({above})));
     units.ult(below, journal.says("behind"));
     units.join();
-    EXPECT_EQ(journal.lines, (Lines{"before", "above", "above", "above", "above again", "above again", "above again", "behind"}));
+    EXPECT_EQ(journal.lines,
+              (Lines{"before", "above", "above", "above", "above again", "above again", "above again", "behind"}));
     EXPECT_EQ(size_of(above), 0u);
     ok(ABT_thread_yield());
     ok(ABT_pool_free(&above));
@@ -518,7 +526,7 @@ TEST_F(Sched, schedulers_are_stacked_on_a_stream_by_others) {
     for (ABT_pool& pool : pools) ok(ABT_pool_free(&pool));
 }
 
-// ---- schedulers that are ULTs themselves --------------------------------------------------------------------------------------------
+// ---- schedulers that are ULTs themselves ----------------------------------------------------------------------------
 
 TEST_F(Sched, a_main_scheduler_yields_locks_waits_at_barriers_and_for_eventuals) {
     constexpr int count = 2;

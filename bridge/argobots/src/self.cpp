@@ -8,7 +8,8 @@ using namespace weft::argobots;
 
 namespace {
 
-// Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's, and so must the target.
+// Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's, and so must the
+// target.
 int hand_off_to(ABT_thread thread, weft_hand_off_to to, weft_hand_off_by by) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
@@ -35,17 +36,19 @@ int run(weft_unit* unit, ABT_pool pool) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
 int ABT_self_yield(void) {
-    if (weft_unit_yield() == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (weft_unit_yield() == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     return must_be_ult();
 }
 
 int ABT_self_suspend(void) {
-    if (weft_unit_suspend(nullptr, nullptr) == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (weft_unit_suspend(nullptr, nullptr) == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     return must_be_ult();
 }
 
@@ -63,7 +66,8 @@ int ABT_self_resume_exit_to(ABT_thread thread) { return hand_off_to(thread, WEFT
 
 int ABT_self_schedule(ABT_thread thread, ABT_pool pool) {
     // Nearly always; if not, nothing has happened, and what follows tells why.
-    if (is_null(pool) && !is_null(thread) && weft_unit_run(to_unit(thread)) == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (is_null(pool) && !is_null(thread) && weft_unit_run(to_unit(thread)) == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     return is_null(thread) ? ABT_ERR_INV_THREAD : run(to_unit(thread), pool);
 }
@@ -76,4 +80,4 @@ int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool) {
     return run(to_unit(thread), pool);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -29,9 +29,9 @@ constexpr Leaving leavings[] = {{ABT_self_yield_to, false, false, "yield_to"},
                                 {ABT_self_resume_suspend_to, true, false, "resume_suspend_to"},
                                 {ABT_self_resume_exit_to, true, true, "resume_exit_to"}};
 
-}  // namespace
+}   // namespace
 
-// ---- who ----------------------------------------------------------------------------------------------------------------
+// ---- who ------------------------------------------------------------------------------------------------------------
 
 TEST(SelfBefore, nobody_is_known_before_the_start_and_outputs_are_reset) {
     const auto check = [] {
@@ -211,12 +211,15 @@ TEST_F(Self, the_primary_ult_knows_itself) {
 TEST_F(Self, an_unnamed_ult_knows_that_it_is) {
     static std::atomic<int> seen;
     seen = 0;
-    ok(ABT_thread_create(own_pool(), [](void*) {
-        ABT_bool flag = ABT_FALSE;
-        ok(ABT_self_is_unnamed(&flag));
-        EXPECT_EQ(flag, ABT_TRUE);
-        seen = 1;
-    }, nullptr, ABT_THREAD_ATTR_NULL, nullptr));
+    ok(ABT_thread_create(
+        own_pool(),
+        [](void*) {
+            ABT_bool flag = ABT_FALSE;
+            ok(ABT_self_is_unnamed(&flag));
+            EXPECT_EQ(flag, ABT_TRUE);
+            seen = 1;
+        },
+        nullptr, ABT_THREAD_ATTR_NULL, nullptr));
     wait_until([] { return seen.load() == 1; });
 }
 
@@ -234,7 +237,7 @@ TEST_F(Self, the_caller_belongs_to_another_pool_from_its_next_push_on) {
     });
 }
 
-// ---- suspend and schedule -----------------------------------------------------------------------------------------------
+// ---- suspend and schedule -------------------------------------------------------------------------------------------
 
 TEST_F(Self, suspend_waits_for_a_resume) {
     Order order;
@@ -312,7 +315,7 @@ TEST_F(Self, ults_schedule_each_other_many_levels_deep) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- leaving for another ----------------------------------------------------------------------------------------------------
+// ---- leaving for another --------------------------------------------------------------------------------------------
 
 TEST_F(Self, leaving_refuses_none_the_caller_tasklets_and_callers_that_are_no_ults) {
     ABT_task task = ABT_TASK_NULL;

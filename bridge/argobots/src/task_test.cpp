@@ -19,7 +19,7 @@ ABT_task_state state_of_task(ABT_task task) {
     return state;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Task, a_tasklet_is_ready_runs_and_has_ended) {
     std::atomic<int> ran{0};

@@ -1,4 +1,5 @@
-// What the bridge's tests share: a run of the library, and work units that are lambdas. Argobots' interface alone is used.
+// What the bridge's tests share: a run of the library, and work units that are lambdas. Argobots' interface alone is
+// used.
 #pragma once
 
 #include <abt.h>
@@ -163,4 +164,4 @@ void expect_no_switch(Calls&& calls) {
     EXPECT_TRUE(other_ran);
 }
 
-}  // namespace abt_test
+}   // namespace abt_test

@@ -66,7 +66,7 @@ int from_free(weft_unit* unit, weft_status status) {
     return error;
 }
 
-}  // namespace
+}   // namespace
 
 int may_join(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
@@ -101,11 +101,12 @@ const void* site_of(void (*body)(void*)) { return reinterpret_cast<const void*>(
 void migrated(weft_unit* unit, void*) {
     settle_unit(unit);
     const Record* const record = record_of(unit);   // none any more after ABT_finalize, where a unit goes on
-    if (record != nullptr && record->on_migration != nullptr) record->on_migration(to_thread(unit), record->on_migration_argument);
+    if (record != nullptr && record->on_migration != nullptr)
+        record->on_migration(to_thread(unit), record->on_migration_argument);
 }
 
-// The first page of the program's stack is protected until the unit is freed, and Weft has the rest. One that is too small for that, or that the system
-// does not protect, stays as it is.
+// The first page of the program's stack is protected until the unit is freed, and Weft has the rest. One that is too
+// small for that, or that the system does not protect, stays as it is.
 void guard_stack(Record& record, weft_unit_options& how) {
     const std::uintptr_t page = environment().sys_page_bytes, begin = reinterpret_cast<std::uintptr_t>(how.stack);
     const std::uintptr_t guard = (begin + page - 1) / page * page, rest = guard + page;
@@ -144,12 +145,13 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
 }
 
 // Everything but the plain case: an attribute, a unit without a handle, a child that begins at once.
-[[gnu::noinline]] int create_slow(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread_attr attr, ABT_thread* thread,
-                                       bool child_first) {
+[[gnu::noinline]] int create_slow(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread_attr attr,
+                                  ABT_thread* thread, bool child_first) {
     if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     const auto handle = reinterpret_cast<weft_unit**>(thread);
-    if (is_null(attr) && !child_first) return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, nullptr, site_of(body), handle));
+    if (is_null(attr) && !child_first)
+        return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, nullptr, site_of(body), handle));
     weft_unit_options how{};
     if (const int error = read_attr(attr, how); error != ABT_SUCCESS) return error;
     how.child_first = child_first;
@@ -162,7 +164,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     return from_move(status);
 }
 
-}  // namespace
+}   // namespace
 
 int revive_unit(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread* thread, bool child_first) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
@@ -180,7 +182,7 @@ int revive_unit(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread* 
     return status == WEFT_WRONG_STATE || status == WEFT_UNSUPPORTED ? ABT_ERR_INV_THREAD : from_move(status);
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -197,7 +199,7 @@ Pool* first_pool_of(ABT_xstream xstream) {
     return sched.count == 0 ? nullptr : sched.pools[0];
 }
 
-// ---- migration -------------------------------------------------------------------------------------------------------
+// ---- migration ------------------------------------------------------------------------------------------------------
 
 // Why it may not be asked to go, or ABT_SUCCESS.
 int may_migrate(ABT_thread thread) {
@@ -214,32 +216,37 @@ int migrate_to(weft_unit* unit, const Pool* pool) {
     if (record_of(unit) != nullptr && weft_unit_on_migration(unit, migrated, nullptr) != WEFT_OK) return ABT_ERR_MEM;
     switch (const weft_status status = weft_unit_migrate_to_pool(unit, pool->handle)) {
     case WEFT_INVALID: return ABT_ERR_MIGRATION_TARGET;
-    case WEFT_UNSUPPORTED: return (weft_features() & WEFT_FEATURE_MIGRATION) == 0 ? ABT_ERR_FEATURE_NA : ABT_ERR_INV_THREAD;
+    case WEFT_UNSUPPORTED:
+        return (weft_features() & WEFT_FEATURE_MIGRATION) == 0 ? ABT_ERR_FEATURE_NA : ABT_ERR_INV_THREAD;
     case WEFT_WRONG_STATE: return ABT_ERR_INV_THREAD;
     default: return from_weft(status);
     }
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
-// ---- create, revive ----------------------------------------------------------------------------------------------------
+// ---- create, revive -------------------------------------------------------------------------------------------------
 
-int ABT_thread_create(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
-    if (newthread == nullptr || !is_null(attr) || is_null(pool)) [[unlikely]] return create_slow(pool, thread_func, arg, attr, newthread, false);
-    const weft_status status =
-        weft_ult_spawn_at(to_weft(pool), thread_func, arg, nullptr, site_of(thread_func), reinterpret_cast<weft_unit**>(newthread));
+int ABT_thread_create(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr,
+                      ABT_thread* newthread) {
+    if (newthread == nullptr || !is_null(attr) || is_null(pool)) [[unlikely]]
+        return create_slow(pool, thread_func, arg, attr, newthread, false);
+    const weft_status status = weft_ult_spawn_at(to_weft(pool), thread_func, arg, nullptr, site_of(thread_func),
+                                                 reinterpret_cast<weft_unit**>(newthread));
     return status == WEFT_OK ? ABT_SUCCESS : created_nothing(status, newthread);
 }
 
-int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
+int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr,
+                         ABT_thread* newthread) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     if (const int error = may_begin_first(); error != ABT_SUCCESS) return error;
     return create_slow(pool, thread_func, arg, attr, newthread, true);
 }
 
-int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void*), void* arg, ABT_thread_attr attr, ABT_thread* newthread) {
+int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void*), void* arg, ABT_thread_attr attr,
+                                 ABT_thread* newthread) {
     if (is_null(xstream)) {
         if (newthread != nullptr) *newthread = ABT_THREAD_NULL;
         return ABT_ERR_INV_XSTREAM;
@@ -248,12 +255,13 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void*)
     return ABT_thread_create(pool == nullptr ? ABT_POOL_NULL : pool->abt(), thread_func, arg, attr, newthread);
 }
 
-int ABT_thread_create_many(int num_threads, ABT_pool* pool_list, void (**thread_func_list)(void*), void** arg_list, ABT_thread_attr attr,
-                           ABT_thread* newthread_list) {
+int ABT_thread_create_many(int num_threads, ABT_pool* pool_list, void (**thread_func_list)(void*), void** arg_list,
+                           ABT_thread_attr attr, ABT_thread* newthread_list) {
     if (!is_null(attr) && to_attr(attr)->stack != nullptr) return ABT_ERR_INV_THREAD_ATTR;   // one stack for many
     for (int i = 0; i < num_threads; ++i) {
-        const int error = ABT_thread_create(pool_list[i], thread_func_list[i], arg_list == nullptr ? nullptr : arg_list[i], attr,
-                                            newthread_list == nullptr ? nullptr : &newthread_list[i]);
+        const int error =
+            ABT_thread_create(pool_list[i], thread_func_list[i], arg_list == nullptr ? nullptr : arg_list[i], attr,
+                              newthread_list == nullptr ? nullptr : &newthread_list[i]);
         if (error != ABT_SUCCESS) return error;
     }
     return ABT_SUCCESS;
@@ -273,8 +281,8 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void*), void* arg, A
 int ABT_task_create(ABT_pool pool, void (*task_func)(void*), void* arg, ABT_task* newtask) {
     if (newtask != nullptr) *newtask = ABT_TASK_NULL;   // what it is if this fails
     if (is_null(pool)) return ABT_ERR_INV_POOL;
-    const weft_status status =
-        weft_tasklet_spawn_at(to_weft(pool), task_func, arg, nullptr, site_of(task_func), reinterpret_cast<weft_unit**>(newtask));
+    const weft_status status = weft_tasklet_spawn_at(to_weft(pool), task_func, arg, nullptr, site_of(task_func),
+                                                     reinterpret_cast<weft_unit**>(newtask));
     return status == WEFT_OK ? ABT_SUCCESS : from_move(status);
 }
 
@@ -285,14 +293,17 @@ int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void*), vo
     return ABT_task_create(pool == nullptr ? ABT_POOL_NULL : pool->abt(), task_func, arg, newtask);
 }
 
-int ABT_task_revive(ABT_pool pool, void (*task_func)(void*), void* arg, ABT_task* task) { return revive_unit(pool, task_func, arg, task, false); }
+int ABT_task_revive(ABT_pool pool, void (*task_func)(void*), void* arg, ABT_task* task) {
+    return revive_unit(pool, task_func, arg, task, false);
+}
 
-// ---- join, free ----------------------------------------------------------------------------------------------------------
+// ---- join, free -----------------------------------------------------------------------------------------------------
 
 int ABT_thread_join(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     const weft_status status = weft_unit_join(to_unit(thread));
-    if (status == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (status == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     if (const int error = may_join(thread); error != ABT_SUCCESS) return error;
     return weft_unit_joined(status) ? from_join(to_unit(thread), status) : join_unit(to_unit(thread));
 }
@@ -325,7 +336,8 @@ int ABT_thread_join_many(int num_threads, ABT_thread* thread_list) {
         }
         int end = begin;
         while (end < num_threads && !is_null(thread_list[end])) ++end;
-        const weft_status status = weft_unit_join_many(reinterpret_cast<weft_unit* const*>(thread_list + begin), static_cast<size_t>(end - begin));
+        const weft_status status = weft_unit_join_many(reinterpret_cast<weft_unit* const*>(thread_list + begin),
+                                                       static_cast<size_t>(end - begin));
         if (status != WEFT_OK) {
             for (int i = begin; i < end; ++i) {
                 const int error = ABT_thread_join(thread_list[i]);
@@ -347,7 +359,8 @@ int ABT_thread_free_many(int num_threads, ABT_thread* thread_list) {
         }
         int end = begin;
         while (end < num_threads && !is_null(thread_list[end])) ++end;
-        weft_unit_join_free_many(reinterpret_cast<weft_unit**>(thread_list + begin), static_cast<size_t>(end - begin));   // what it keeps is asked below
+        // what it keeps is asked below
+        weft_unit_join_free_many(reinterpret_cast<weft_unit**>(thread_list + begin), static_cast<size_t>(end - begin));
         for (; begin < end; ++begin) {
             if (thread_list[begin] == nullptr) {
                 thread_list[begin] = ABT_THREAD_NULL;
@@ -385,7 +398,7 @@ int ABT_thread_cancel(ABT_thread thread) {
 
 int ABT_task_cancel(ABT_task task) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_cancel(task); }
 
-// ---- yield, resume -------------------------------------------------------------------------------------------------------
+// ---- yield, resume --------------------------------------------------------------------------------------------------
 
 int ABT_thread_yield(void) {
     weft_unit_yield();   // of tasklets and of threads outside: nothing
@@ -396,7 +409,8 @@ int ABT_thread_yield_to(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     weft_unit* const target = to_unit(thread);
     weft_status status = weft_unit_yield_to(target);
-    if (status == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (status == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     if (caller() != Caller::ult) return ABT_SUCCESS;
     if (is_tasklet(target) || target == weft_unit_self() || is_main_sched(weft_unit_self())) return ABT_ERR_INV_THREAD;
     return status == WEFT_UNSUPPORTED ? ABT_ERR_POOL : ABT_SUCCESS;   // not ready, or not there any more: nothing
@@ -405,11 +419,12 @@ int ABT_thread_yield_to(ABT_thread thread) {
 int ABT_thread_resume(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     const weft_status status = weft_unit_resume(to_unit(thread));
-    if (status == WEFT_OK) [[likely]] return ABT_SUCCESS;
+    if (status == WEFT_OK) [[likely]]
+        return ABT_SUCCESS;
     return is_tasklet(to_unit(thread)) ? ABT_ERR_INV_THREAD : ABT_ERR_THREAD;
 }
 
-// ---- migration -------------------------------------------------------------------------------------------------------------
+// ---- migration ------------------------------------------------------------------------------------------------------
 
 int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream) {
     if (const int error = may_migrate(thread); error != ABT_SUCCESS) return error;
@@ -487,7 +502,11 @@ int ABT_thread_is_migratable(ABT_thread thread, ABT_bool* is_migratable) {
     return ABT_SUCCESS;
 }
 
-int ABT_task_set_migratable(ABT_task task, ABT_bool flag) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_set_migratable(task, flag); }
-int ABT_task_is_migratable(ABT_task task, ABT_bool* flag) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_is_migratable(task, flag); }
+int ABT_task_set_migratable(ABT_task task, ABT_bool flag) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_set_migratable(task, flag);
+}
+int ABT_task_is_migratable(ABT_task task, ABT_bool* flag) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_is_migratable(task, flag);
+}
 
-}  // extern "C"
+}   // extern "C"

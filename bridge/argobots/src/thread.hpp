@@ -9,7 +9,7 @@ namespace weft::argobots {
 
 // What ABT_thread_attr_create makes.
 struct ThreadAttr {
-    void* stack = nullptr;             // of the program's; null: Weft's
+    void* stack = nullptr;   // of the program's; null: Weft's
     std::size_t stack_bytes = 0;
     bool migratable = true;
     void (*on_migration)(ABT_thread thread, void* argument) = nullptr;
@@ -35,4 +35,4 @@ int may_join(ABT_thread thread);
 
 int revive_unit(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread* thread, bool child_first);
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

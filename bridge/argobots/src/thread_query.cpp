@@ -51,7 +51,8 @@ bool has_started(const weft_unit* unit) {
     return info.started;
 }
 
-// Where it runs, or ran last: the stream that draws from its pool, or, since no note is taken at each switch, one of several that do.
+// Where it runs, or ran last: the stream that draws from its pool, or, since no note is taken at each switch, one of
+// several that do.
 Xstream* last_xstream(const weft_unit* unit) {
     if (unit == weft_unit_self()) return this_xstream();
     if (!has_started(unit)) return nullptr;
@@ -63,8 +64,8 @@ Xstream* last_xstream(const weft_unit* unit) {
     return found;
 }
 
-// What ABT_thread_get_stack and the attribute of a unit tell: as many bytes as were asked for, which end where the stack begins; with a guard that the
-// program has asked for in front of them, as Argobots has it.
+// What ABT_thread_get_stack and the attribute of a unit tell: as many bytes as were asked for, which end where the
+// stack begins; with a guard that the program has asked for in front of them, as Argobots has it.
 struct StackTold {
     void* address = nullptr;
     std::size_t bytes = 0;
@@ -126,13 +127,13 @@ int self_tasklet(weft_unit** self) {
     return ABT_SUCCESS;
 }
 
-}  // namespace
+}   // namespace
 
 void weft::argobots::reset_ids() { ids.store(0); }
 
 extern "C" {
 
-// ---- of a work unit ------------------------------------------------------------------------------------------------------
+// ---- of a work unit -------------------------------------------------------------------------------------------------
 
 int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream* xstream) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
@@ -158,7 +159,9 @@ int ABT_task_get_state(ABT_task task, ABT_task_state* state) {
     if (is_null(task) || !is_tasklet(to_unit(task))) return ABT_ERR_INV_TASK;
     weft_unit_state now{};
     weft_unit_state_get(to_unit(task), &now);
-    *state = now == WEFT_UNIT_DONE ? ABT_TASK_STATE_TERMINATED : now == WEFT_UNIT_READY ? ABT_TASK_STATE_READY : ABT_TASK_STATE_RUNNING;
+    *state = now == WEFT_UNIT_DONE    ? ABT_TASK_STATE_TERMINATED
+             : now == WEFT_UNIT_READY ? ABT_TASK_STATE_READY
+                                      : ABT_TASK_STATE_RUNNING;
     return ABT_SUCCESS;
 }
 
@@ -257,14 +260,24 @@ int ABT_thread_get_attr(ABT_thread thread, ABT_thread_attr* attr) {
     return ABT_SUCCESS;
 }
 
-int ABT_task_get_xstream(ABT_task task, ABT_xstream* xstream) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_last_xstream(task, xstream); }
-int ABT_task_get_last_pool(ABT_task task, ABT_pool* pool) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_last_pool(task, pool); }
-int ABT_task_get_last_pool_id(ABT_task task, int* id) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_last_pool_id(task, id); }
+int ABT_task_get_xstream(ABT_task task, ABT_xstream* xstream) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_last_xstream(task, xstream);
+}
+int ABT_task_get_last_pool(ABT_task task, ABT_pool* pool) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_last_pool(task, pool);
+}
+int ABT_task_get_last_pool_id(ABT_task task, int* id) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_last_pool_id(task, id);
+}
 int ABT_task_equal(ABT_task task1, ABT_task task2, ABT_bool* result) { return ABT_thread_equal(task1, task2, result); }
-int ABT_task_get_id(ABT_task task, uint64_t* task_id) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_id(task, task_id); }
-int ABT_task_get_arg(ABT_task task, void** arg) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_arg(task, arg); }
+int ABT_task_get_id(ABT_task task, uint64_t* task_id) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_id(task, task_id);
+}
+int ABT_task_get_arg(ABT_task task, void** arg) {
+    return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_arg(task, arg);
+}
 
-// ---- of the caller -------------------------------------------------------------------------------------------------------
+// ---- of the caller --------------------------------------------------------------------------------------------------
 
 int ABT_thread_self(ABT_thread* thread) {
     *thread = ABT_THREAD_NULL;
@@ -296,7 +309,8 @@ int ABT_task_self_id(uint64_t* id) {
 
 int ABT_self_get_thread(ABT_thread* thread) {
     const weft_running* const self = weft::here::running();
-    if (self == nullptr) [[unlikely]] return ask_for_self(thread);
+    if (self == nullptr) [[unlikely]]
+        return ask_for_self(thread);
     *thread = reinterpret_cast<ABT_thread>(weft::here::unit_of(self));
     return ABT_SUCCESS;
 }
@@ -390,7 +404,7 @@ int ABT_self_get_thread_func(void (**thread_func)(void*)) {
     return ABT_SUCCESS;
 }
 
-// ---- attributes ----------------------------------------------------------------------------------------------------------
+// ---- attributes -----------------------------------------------------------------------------------------------------
 
 int ABT_thread_attr_create(ABT_thread_attr* newattr) {
     auto* made = new (std::nothrow) ThreadAttr;
@@ -460,4 +474,4 @@ int ABT_weft_thread_attr_set_kind(ABT_thread_attr attr, weft_kind kind) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

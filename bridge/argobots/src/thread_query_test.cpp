@@ -1,4 +1,5 @@
-// What work units tell of themselves: numbers, arguments, functions, pools, streams, stacks; and the attributes that ULTs are made with.
+// What work units tell of themselves: numbers, arguments, functions, pools, streams, stacks; and the attributes that
+// ULTs are made with.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ ABT_thread spawn_with(ABT_thread_attr attr, void (*body)(void*), void* argument)
     for (std::size_t i = 0; i < bytes; i += 64) room[i] = 1;
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Query, the_primary_ult_is_one) {
     ABT_bool primary = ABT_FALSE;
@@ -165,7 +166,8 @@ TEST_F(Query, pools_and_streams_are_those_of_the_last_run) {
     EXPECT_EQ(stream, ABT_XSTREAM_NULL) << "it has not run yet";
     run_all(idle);
     ok(ABT_thread_get_last_xstream(waiting, &stream));
-    EXPECT_EQ(stream, elsewhere() ? self_stream() : ABT_XSTREAM_NULL) << "no stream draws from its pool, and no note was taken";
+    EXPECT_EQ(stream, elsewhere() ? self_stream() : ABT_XSTREAM_NULL)
+        << "no stream draws from its pool, and no note was taken";
     ABT_unit unit = ABT_UNIT_NULL;
     EXPECT_EQ(ABT_thread_get_last_pool(ABT_THREAD_NULL, &pool), ABT_ERR_INV_THREAD);
     EXPECT_EQ(ABT_thread_get_last_pool_id(ABT_THREAD_NULL, &id), ABT_ERR_INV_THREAD);
@@ -176,7 +178,7 @@ TEST_F(Query, pools_and_streams_are_those_of_the_last_run) {
     ok(ABT_pool_free(&idle));
 }
 
-// ---- stacks: behaviour (o) ---------------------------------------------------------------------------------------------------------
+// ---- stacks: behaviour (o) ------------------------------------------------------------------------------------------
 
 TEST_F(Query, a_ult_has_the_stack_that_its_attribute_asks_for) {
     for (const std::size_t bytes : {default_bytes(), std::size_t{65536}, std::size_t{262144}, std::size_t{1} << 20}) {
@@ -187,16 +189,20 @@ TEST_F(Query, a_ult_has_the_stack_that_its_attribute_asks_for) {
             std::size_t bytes;
             bool inside = false;
         } room{bytes};
-        ABT_thread made = spawn_with(attr, [](void* raw) {
-            auto& of = *static_cast<Room*>(raw);
-            use_stack(of.bytes / 2);
-            void* lowest = nullptr;
-            std::size_t size = 0;
-            ok(ABT_thread_get_stack(self_thread(), &lowest, &size));
-            int here = 0;
-            const auto address = reinterpret_cast<std::uintptr_t>(&here), low = reinterpret_cast<std::uintptr_t>(lowest);
-            of.inside = address >= low && address < low + size;
-        }, &room);
+        ABT_thread made = spawn_with(
+            attr,
+            [](void* raw) {
+                auto& of = *static_cast<Room*>(raw);
+                use_stack(of.bytes / 2);
+                void* lowest = nullptr;
+                std::size_t size = 0;
+                ok(ABT_thread_get_stack(self_thread(), &lowest, &size));
+                int here = 0;
+                const auto address = reinterpret_cast<std::uintptr_t>(&here),
+                           low = reinterpret_cast<std::uintptr_t>(lowest);
+                of.inside = address >= low && address < low + size;
+            },
+            &room);
         EXPECT_EQ(stack_bytes_of(made), bytes);
         ok(ABT_thread_get_attr(made, &told));
         std::size_t told_bytes = 0;
@@ -310,7 +316,7 @@ bool can_be_written(void* page) {
     return written;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(QueryGuards, a_page_at_the_low_end_of_each_stack_is_guarded_when_asked_for) {
     setenv("ABT_STACK_OVERFLOW_CHECK", "mprotect_strict", 1);
@@ -346,7 +352,7 @@ TEST(QueryGuards, a_page_at_the_low_end_of_each_stack_is_guarded_when_asked_for)
     ok(ABT_finalize());
 }
 
-// ---- attributes ----------------------------------------------------------------------------------------------------------------------
+// ---- attributes -----------------------------------------------------------------------------------------------------
 
 TEST_F(Query, an_attribute_says_the_defaults_and_what_was_set) {
     ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;

@@ -33,9 +33,9 @@ void resume_and_free(ABT_thread& thread) {
     ok(ABT_thread_free(&thread));
 }
 
-}  // namespace
+}   // namespace
 
-// ---- create ----------------------------------------------------------------------------------------------------------------
+// ---- create ---------------------------------------------------------------------------------------------------------
 
 TEST_F(Thread, a_created_ult_is_ready_and_runs_when_its_creator_waits) {
     std::atomic<int> ran{0};
@@ -55,7 +55,8 @@ TEST_F(Thread, creating_in_no_pool_or_stream_is_refused) {
     EXPECT_EQ(made, ABT_THREAD_NULL);
     EXPECT_EQ(ABT_thread_create(ABT_POOL_NULL, nothing, nullptr, ABT_THREAD_ATTR_NULL, nullptr), ABT_ERR_INV_POOL);
     made = self_thread();
-    EXPECT_EQ(ABT_thread_create_on_xstream(ABT_XSTREAM_NULL, nothing, nullptr, ABT_THREAD_ATTR_NULL, &made), ABT_ERR_INV_XSTREAM);
+    EXPECT_EQ(ABT_thread_create_on_xstream(ABT_XSTREAM_NULL, nothing, nullptr, ABT_THREAD_ATTR_NULL, &made),
+              ABT_ERR_INV_XSTREAM);
     EXPECT_EQ(made, ABT_THREAD_NULL);
     made = self_thread();
     EXPECT_EQ(ABT_thread_create_to(ABT_POOL_NULL, nothing, nullptr, ABT_THREAD_ATTR_NULL, &made), ABT_ERR_INV_POOL);
@@ -140,7 +141,8 @@ TEST_F(Thread, many_have_one_attribute_but_not_one_stack) {
 
 TEST_F(Thread, entries_that_are_none_are_passed_over_by_join_many_and_free_many) {
     std::atomic<int> ran{0};
-    ABT_thread list[5] = {ABT_THREAD_NULL, spawn(own_pool(), add_one, &ran), ABT_TASK_NULL, spawn(own_pool(), add_one, &ran), ABT_THREAD_NULL};
+    ABT_thread list[5] = {ABT_THREAD_NULL, spawn(own_pool(), add_one, &ran), ABT_TASK_NULL,
+                          spawn(own_pool(), add_one, &ran), ABT_THREAD_NULL};
     ok(ABT_thread_join_many(5, list));
     EXPECT_EQ(ran.load(), 2);
     ok(ABT_thread_free_many(5, list));
@@ -157,7 +159,8 @@ TEST_F(Thread, join_many_waits_for_units_of_all_streams_also_outside) {
     };
     for (const bool external : {false, true}) {
         std::vector<ABT_thread> made;
-        for (std::size_t i = 0; i < 60; ++i) made.push_back(spawn(i % 3 == 0 ? own_pool() : streams.pool(i), call_body, &yields));
+        for (std::size_t i = 0; i < 60; ++i)
+            made.push_back(spawn(i % 3 == 0 ? own_pool() : streams.pool(i), call_body, &yields));
         if (external) {
             // The primary stream runs its share meanwhile.
             std::atomic<bool> over{false};
@@ -176,7 +179,7 @@ TEST_F(Thread, join_many_waits_for_units_of_all_streams_also_outside) {
     EXPECT_EQ(ran.load(), 120);
 }
 
-// ---- children that begin at once ------------------------------------------------------------------------------------------------
+// ---- children that begin at once ------------------------------------------------------------------------------------
 
 TEST_F(Thread, create_to_runs_the_child_before_it_returns) {
     std::atomic<int> ran{0};
@@ -221,7 +224,7 @@ TEST_F(Thread, chains_of_children_that_begin_at_once) {
     EXPECT_EQ(depth, 100);
 }
 
-// ---- revive -------------------------------------------------------------------------------------------------------------------------
+// ---- revive ---------------------------------------------------------------------------------------------------------
 
 TEST_F(Thread, a_ult_that_has_ended_is_revived_with_its_handle_number_and_stack) {
     std::atomic<int> ran{0};
@@ -271,7 +274,7 @@ TEST_F(Thread, revive_refuses_none_and_those_that_have_not_ended) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- join and free: behaviour (d) -----------------------------------------------------------------------------------------------------
+// ---- join and free: behaviour (d) -----------------------------------------------------------------------------------
 
 TEST_F(Thread, free_waits_for_the_end) {
     int turns = 0;
@@ -343,7 +346,7 @@ TEST_F(Thread, tasklets_join_too) {
     EXPECT_EQ(made, ABT_THREAD_NULL);
 }
 
-// ---- ends ---------------------------------------------------------------------------------------------------------------------------------
+// ---- ends -----------------------------------------------------------------------------------------------------------
 
 TEST_F(Thread, exit_ends_the_caller) {
     for (const auto exit : {ABT_thread_exit, ABT_self_exit}) {
@@ -405,7 +408,7 @@ TEST_F(Thread, cancel_refuses_none_and_the_primary_ult) {
     EXPECT_EQ(ABT_thread_cancel(self_thread()), ABT_ERR_INV_THREAD);
 }
 
-// ---- yield: behaviours (a), (c), (f) ----------------------------------------------------------------------------------------------------------
+// ---- yield: behaviours (a), (c), (f) --------------------------------------------------------------------------------
 
 TEST_F(Thread, after_each_yield_every_other_ult_has_run_once) {
     constexpr int count = 10, rounds = 20;
@@ -416,7 +419,8 @@ TEST_F(Thread, after_each_yield_every_other_ult_has_run_once) {
         units.ult(own_pool(), [&, me] {
             for (int round = 0; round < rounds; ++round) {
                 ++turns[me];
-                for (int other = 0; other < count; ++other) even = even && turns[other] == (other <= me ? round + 1 : round);
+                for (int other = 0; other < count; ++other)
+                    even = even && turns[other] == (other <= me ? round + 1 : round);
                 ok(ABT_thread_yield());
             }
         });
@@ -518,7 +522,7 @@ TEST_F(Thread, yield_to_refuses_none_the_caller_and_tasklets) {
     ok(ABT_task_free(&task));
 }
 
-// ---- suspend and resume ---------------------------------------------------------------------------------------------------------------------------
+// ---- suspend and resume ---------------------------------------------------------------------------------------------
 
 TEST_F(Thread, resume_pushes_a_suspended_ult) {
     ABT_thread made = suspended(own_pool());
@@ -569,7 +573,7 @@ TEST_F(Thread, states_are_seen_from_outside) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- migration -----------------------------------------------------------------------------------------------------------------------------------
+// ---- migration ------------------------------------------------------------------------------------------------------
 
 TEST_F(Thread, a_ready_ult_migrates_before_it_runs) {
     Streams streams(1);

@@ -11,7 +11,9 @@ struct Timer {
     std::uint64_t started_ns = 0;
     std::uint64_t stopped_ns = 0;
 
-    double seconds() const { return static_cast<double>(static_cast<std::int64_t>(stopped_ns - started_ns)) / ns_per_s; }
+    double seconds() const {
+        return static_cast<double>(static_cast<std::int64_t>(stopped_ns - started_ns)) / ns_per_s;
+    }
 };
 
 Timer* to_timer(ABT_timer timer) { return reinterpret_cast<Timer*>(timer); }
@@ -22,8 +24,8 @@ int make(const Timer& like, ABT_timer* newtimer) {
     return timer == nullptr ? ABT_ERR_MEM : ABT_SUCCESS;
 }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -92,4 +94,4 @@ int ABT_timer_get_overhead(double* overhead) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

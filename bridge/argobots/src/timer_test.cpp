@@ -76,4 +76,4 @@ TEST(Timer, TheTimeIsThatOfTheRealTimeClock) {
     EXPECT_LE(now, static_cast<double>(after.tv_sec) + static_cast<double>(after.tv_nsec) / 1e9 + 1e-6);
 }
 
-}  // namespace
+}   // namespace

@@ -14,7 +14,7 @@
 namespace weft::argobots {
 namespace {
 
-// ---- what a tool is told -------------------------------------------------------------------------------------------------
+// ---- what a tool is told --------------------------------------------------------------------------------------------
 
 // The function of the program's. Changes only while it is not told.
 struct Tool {
@@ -24,10 +24,11 @@ struct Tool {
     void* argument = nullptr;
 };
 
-Lock registering;                          // one at a time changes the tool
-Tool tools[2];                             // the one that is told, and room for the next, whose observer is there before the other goes
+Lock registering;   // one at a time changes the tool
+// the one that is told, and room for the next, whose observer is there before the other goes
+Tool tools[2];
 std::atomic<const Tool*> told_tool{nullptr};   // null: there is none
-PointerTable<bool> suspended;                 // units that have told of a suspension and have not gone on
+PointerTable<bool> suspended;                  // units that have told of a suspension and have not gone on
 
 struct WaitingAt {
     ABT_sync_event_type type = ABT_SYNC_EVENT_TYPE_UNKNOWN;
@@ -53,8 +54,8 @@ void tell(const Tool& tool, std::uint64_t event, const weft_observation& seen, W
     if ((tool.events & event) == 0) return;
     Context context{seen, event, at};
     Xstream* const xstream = xstream_of(seen.stream);
-    tool.call(to_thread(seen.unit), xstream == nullptr ? ABT_XSTREAM_NULL : xstream->abt(), event, reinterpret_cast<ABT_tool_context>(&context),
-              tool.argument);
+    tool.call(to_thread(seen.unit), xstream == nullptr ? ABT_XSTREAM_NULL : xstream->abt(), event,
+              reinterpret_cast<ABT_tool_context>(&context), tool.argument);
 }
 
 struct Name {
@@ -62,9 +63,10 @@ struct Name {
     ABT_sync_event_type type;
 };
 constexpr Name names[] = {
-    {"suspend", ABT_SYNC_EVENT_TYPE_USER},     {"join", ABT_SYNC_EVENT_TYPE_THREAD_JOIN}, {"join_many", ABT_SYNC_EVENT_TYPE_THREAD_JOIN},
-    {"mutex", ABT_SYNC_EVENT_TYPE_MUTEX},      {"condition", ABT_SYNC_EVENT_TYPE_COND},   {"event", ABT_SYNC_EVENT_TYPE_EVENTUAL},
-    {"barrier", ABT_SYNC_EVENT_TYPE_BARRIER},  {"stream_free", ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN},
+    {"suspend", ABT_SYNC_EVENT_TYPE_USER},          {"join", ABT_SYNC_EVENT_TYPE_THREAD_JOIN},
+    {"join_many", ABT_SYNC_EVENT_TYPE_THREAD_JOIN}, {"mutex", ABT_SYNC_EVENT_TYPE_MUTEX},
+    {"condition", ABT_SYNC_EVENT_TYPE_COND},        {"event", ABT_SYNC_EVENT_TYPE_EVENTUAL},
+    {"barrier", ABT_SYNC_EVENT_TYPE_BARRIER},       {"stream_free", ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN},
 };
 
 // Of one that is about to wait: as the bridge has said, or as Weft calls it.
@@ -74,7 +76,8 @@ WaitingAt what_it_waits_at(const weft_observation& seen) {
     for (const Name& name : names) {
         if (std::strcmp(seen.waits_for, name.weft) != 0) continue;
         void* object = const_cast<void*>(seen.object);
-        if (name.type == ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN) object = xstream_of(static_cast<const weft_stream*>(seen.object));
+        if (name.type == ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN)
+            object = xstream_of(static_cast<const weft_stream*>(seen.object));
         return {name.type, name.type == ABT_SYNC_EVENT_TYPE_USER ? nullptr : object};
     }
     return {ABT_SYNC_EVENT_TYPE_OTHER, nullptr};
@@ -96,20 +99,24 @@ void told(const weft_observation* seen, void* raw) {
     case WEFT_OBSERVED_REVIVE: return tell(tool, ABT_TOOL_EVENT_THREAD_REVIVE, *seen);
     case WEFT_OBSERVED_START: return tell(tool, ABT_TOOL_EVENT_THREAD_RUN, *seen);
     case WEFT_OBSERVED_RESUME: return goes_on(tool, *seen);
-    case WEFT_OBSERVED_YIELD: return tell(tool, ABT_TOOL_EVENT_THREAD_YIELD, *seen, {ABT_SYNC_EVENT_TYPE_USER, nullptr});
+    case WEFT_OBSERVED_YIELD:
+        return tell(tool, ABT_TOOL_EVENT_THREAD_YIELD, *seen, {ABT_SYNC_EVENT_TYPE_USER, nullptr});
     case WEFT_OBSERVED_SUSPEND:
         suspended.put(seen->unit, true);   // without memory for it, the tool sees a RUN without its RESUME
         return tell(tool, ABT_TOOL_EVENT_THREAD_SUSPEND, *seen, what_it_waits_at(*seen));
     case WEFT_OBSERVED_FINISH:
-        return tell(tool, seen->outcome == WEFT_OUTCOME_CANCELLED ? ABT_TOOL_EVENT_THREAD_CANCEL : ABT_TOOL_EVENT_THREAD_FINISH, *seen);
+        return tell(
+            tool, seen->outcome == WEFT_OUTCOME_CANCELLED ? ABT_TOOL_EVENT_THREAD_CANCEL : ABT_TOOL_EVENT_THREAD_FINISH,
+            *seen);
     case WEFT_OBSERVED_JOIN: return tell(tool, ABT_TOOL_EVENT_THREAD_JOIN, *seen);
     case WEFT_OBSERVED_FREE: return tell(tool, ABT_TOOL_EVENT_THREAD_FREE, *seen);
     default: return;
     }
 }
 
-constexpr unsigned told_events = WEFT_OBSERVED_CREATE | WEFT_OBSERVED_REVIVE | WEFT_OBSERVED_START | WEFT_OBSERVED_RESUME | WEFT_OBSERVED_YIELD |
-                                 WEFT_OBSERVED_SUSPEND | WEFT_OBSERVED_FINISH | WEFT_OBSERVED_JOIN | WEFT_OBSERVED_FREE;
+constexpr unsigned told_events = WEFT_OBSERVED_CREATE | WEFT_OBSERVED_REVIVE | WEFT_OBSERVED_START |
+                                 WEFT_OBSERVED_RESUME | WEFT_OBSERVED_YIELD | WEFT_OBSERVED_SUSPEND |
+                                 WEFT_OBSERVED_FINISH | WEFT_OBSERVED_JOIN | WEFT_OBSERVED_FREE;
 
 int observe(unsigned events, void (*call)(const weft_observation*, void*), void* argument, weft_observer** observer) {
     weft_observer_options how{};
@@ -132,23 +139,24 @@ void forget_tool() {
     suspended.clear();
 }
 
-// ---- floating-point modes ------------------------------------------------------------------------------------------------
+// ---- floating-point modes -------------------------------------------------------------------------------------------
 
-// How a unit rounds, and which exceptions trap: x86-64's mxcsr and x87 control word, AArch64's fpcr. Between two units the standard is in force; a unit
-// that has changed it takes its own with it.
+// How a unit rounds, and which exceptions trap: x86-64's mxcsr and x87 control word, AArch64's fpcr. Between two units
+// the standard is in force; a unit that has changed it takes its own with it.
 PointerTable<femode_t> modes;
-std::atomic<std::size_t> kept{0};          // units in the table: mostly none
+std::atomic<std::size_t> kept{0};   // units in the table: mostly none
 weft_observer* mode_observer = nullptr;
 
 void use_standard() { fesetmode(FE_DFL_MODE); }
 
 void leaves(const weft_unit* unit) {
-    femode_t its{}, standard{};            // with no byte undefined
+    femode_t its{}, standard{};   // with no byte undefined
     fegetmode(&its);
     use_standard();
-    fegetmode(&standard);                  // now: beside the modes there may be flags in it, which stay
+    fegetmode(&standard);   // now: beside the modes there may be flags in it, which stay
     if (std::memcmp(&its, &standard, sizeof its) == 0) return;
-    if (modes.put(unit, its)) kept.fetch_add(1, std::memory_order_relaxed);   // relaxed: the unit itself asks for it later
+    // relaxed: the unit itself asks for it later
+    if (modes.put(unit, its)) kept.fetch_add(1, std::memory_order_relaxed);
 }
 
 void comes_back(const weft_unit* unit) {
@@ -164,16 +172,17 @@ void mode_changes(const weft_observation* seen, void*) {
     case WEFT_OBSERVED_SUSPEND:
     case WEFT_OBSERVED_YIELD: return leaves(seen->unit);
     case WEFT_OBSERVED_RESUME: return comes_back(seen->unit);
-    default: return use_standard();        // it begins, or has ended
+    default: return use_standard();   // it begins, or has ended
     }
 }
 
 int keep_modes() {
-    constexpr unsigned events = WEFT_OBSERVED_START | WEFT_OBSERVED_SUSPEND | WEFT_OBSERVED_YIELD | WEFT_OBSERVED_RESUME | WEFT_OBSERVED_FINISH;
+    constexpr unsigned events =
+        WEFT_OBSERVED_START | WEFT_OBSERVED_SUSPEND | WEFT_OBSERVED_YIELD | WEFT_OBSERVED_RESUME | WEFT_OBSERVED_FINISH;
     return observe(events, mode_changes, nullptr, &mode_observer);
 }
 
-}  // namespace
+}   // namespace
 
 [[gnu::noinline]] void WaitsAt::say(ABT_sync_event_type type, void* handle) { waiting_at = {type, handle}; }
 
@@ -188,19 +197,22 @@ void end_tools() {
     kept.store(0);
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
 namespace {
 
 // Of which events there is an answer.
-constexpr std::uint64_t with_pool = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_REVIVE | ABT_TOOL_EVENT_THREAD_YIELD |
-                                    ABT_TOOL_EVENT_THREAD_SUSPEND | ABT_TOOL_EVENT_THREAD_RESUME;
-constexpr std::uint64_t with_depth = ABT_TOOL_EVENT_THREAD_RUN | ABT_TOOL_EVENT_THREAD_FINISH | ABT_TOOL_EVENT_THREAD_YIELD |
-                                     ABT_TOOL_EVENT_THREAD_SUSPEND | ABT_TOOL_EVENT_THREAD_CANCEL;
-constexpr std::uint64_t with_caller = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_JOIN | ABT_TOOL_EVENT_THREAD_FREE |
-                                      ABT_TOOL_EVENT_THREAD_REVIVE | ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND |
+constexpr std::uint64_t with_pool = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_REVIVE |
+                                    ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND |
+                                    ABT_TOOL_EVENT_THREAD_RESUME;
+constexpr std::uint64_t with_depth = ABT_TOOL_EVENT_THREAD_RUN | ABT_TOOL_EVENT_THREAD_FINISH |
+                                     ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND |
+                                     ABT_TOOL_EVENT_THREAD_CANCEL;
+constexpr std::uint64_t with_caller = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_JOIN |
+                                      ABT_TOOL_EVENT_THREAD_FREE | ABT_TOOL_EVENT_THREAD_REVIVE |
+                                      ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND |
                                       ABT_TOOL_EVENT_THREAD_RESUME | ABT_TOOL_EVENT_THREAD_CANCEL;
 constexpr std::uint64_t with_object = ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND;
 
@@ -229,7 +241,7 @@ void answer(void* place, T value) {
     std::memcpy(place, &value, sizeof value);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -241,7 +253,8 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
         forget_tool();
         return ABT_SUCCESS;
     }
-    Tool& before = &tools[0] == told_tool.load(std::memory_order_relaxed) ? tools[0] : tools[1];   // relaxed: written under the lock
+    // relaxed: written under the lock
+    Tool& before = &tools[0] == told_tool.load(std::memory_order_relaxed) ? tools[0] : tools[1];
     Tool& next = &before == &tools[0] ? tools[1] : tools[0];
     next = {nullptr, cb_func, event_mask, user_arg};
     if (const int error = observe(told_events, told, &next, &next.observer); error != ABT_SUCCESS) {
@@ -262,7 +275,9 @@ int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_que
     switch (query_kind) {
     case ABT_TOOL_QUERY_KIND_POOL: answer(val, reinterpret_cast<ABT_pool>(of.seen.pool)); break;
     case ABT_TOOL_QUERY_KIND_STACK_DEPTH: answer(val, depth_below(of.seen)); break;
-    case ABT_TOOL_QUERY_KIND_CALLER_TYPE: answer(val, self == nullptr ? ABT_EXEC_ENTITY_TYPE_EXT : ABT_EXEC_ENTITY_TYPE_THREAD); break;
+    case ABT_TOOL_QUERY_KIND_CALLER_TYPE:
+        answer(val, self == nullptr ? ABT_EXEC_ENTITY_TYPE_EXT : ABT_EXEC_ENTITY_TYPE_THREAD);
+        break;
     case ABT_TOOL_QUERY_KIND_CALLER_HANDLE: answer(val, to_thread(self)); break;
     case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_TYPE: answer(val, of.at.type); break;
     case ABT_TOOL_QUERY_KIND_SYNC_OBJECT_HANDLE: answer(val, of.at.handle); break;
@@ -270,4 +285,4 @@ int ABT_tool_query_thread(ABT_tool_context context, uint64_t event, ABT_tool_que
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

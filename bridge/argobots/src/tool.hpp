@@ -1,11 +1,13 @@
-// Who is told what becomes of work units: a tool of the program's, and, if ABT_PRESERVE_FPU asks for it, who keeps their floating-point modes.
+// Who is told what becomes of work units: a tool of the program's, and, if ABT_PRESERVE_FPU asks for it, who keeps
+// their floating-point modes.
 #pragma once
 
 #include "common.hpp"
 
 namespace weft::argobots {
 
-// Once Weft runs, and before it ends. ABT_ERR_FEATURE_NA: `preserve_fpu` is asked for, and Weft was built without observers.
+// Once Weft runs, and before it ends. ABT_ERR_FEATURE_NA: `preserve_fpu` is asked for, and Weft was built without
+// observers.
 int begin_tools(bool preserve_fpu);
 void end_tools();
 
@@ -20,4 +22,4 @@ private:
     static void say(ABT_sync_event_type type, void* handle);
 };
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

@@ -1,4 +1,5 @@
-// A tool is told what becomes of work units, in an order that makes sense of each; and units keep their floating-point modes where that is asked for.
+// A tool is told what becomes of work units, in an order that makes sense of each; and units keep their floating-point
+// modes where that is asked for.
 
 #include <cfenv>
 #include <cstdlib>
@@ -53,7 +54,9 @@ public:
     ~Notes() { stop(); }
     Notes(const Notes&) = delete;
 
-    void stop() const { EXPECT_EQ(ABT_tool_register_thread_callback(nullptr, ABT_TOOL_EVENT_THREAD_NONE, nullptr), ABT_SUCCESS); }
+    void stop() const {
+        EXPECT_EQ(ABT_tool_register_thread_callback(nullptr, ABT_TOOL_EVENT_THREAD_NONE, nullptr), ABT_SUCCESS);
+    }
 
     std::vector<Seen> of(ABT_thread thread) {
         std::lock_guard guard(lock_);
@@ -74,7 +77,9 @@ private:
         Seen seen;
         seen.event = name_of(event);
         seen.xstream = xstream;
-        const auto ask = [&](ABT_tool_query_kind kind, void* to) { return ABT_tool_query_thread(context, event, kind, to); };
+        const auto ask = [&](ABT_tool_query_kind kind, void* to) {
+            return ABT_tool_query_thread(context, event, kind, to);
+        };
         seen.pool_error = ask(ABT_TOOL_QUERY_KIND_POOL, &seen.pool);
         seen.depth_error = ask(ABT_TOOL_QUERY_KIND_STACK_DEPTH, &seen.depth);
         seen.caller_error = ask(ABT_TOOL_QUERY_KIND_CALLER_TYPE, &seen.caller);
@@ -101,8 +106,9 @@ Seen first(const std::vector<Seen>& life, const char* event) {
 // What may come after what.
 void expect_legal(const std::vector<Seen>& life) {
     const std::map<std::string, std::string> after = {
-        {"create", " run cancel "}, {"revive", " run cancel "}, {"run", " yield suspend finish cancel "}, {"yield", " run cancel "}, {"suspend", " resume "},
-        {"resume", " run "},        {"cancel", " join free "},  {"finish", " join free "},                {"join", " free revive "},
+        {"create", " run cancel "}, {"revive", " run cancel "}, {"run", " yield suspend finish cancel "},
+        {"yield", " run cancel "},  {"suspend", " resume "},    {"resume", " run "},
+        {"cancel", " join free "},  {"finish", " join free "},  {"join", " free revive "},
         {"free", " create "},   // another unit, in its place
     };
     std::string before, words;
@@ -115,17 +121,19 @@ void expect_legal(const std::vector<Seen>& life) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 TEST(Tool, SeesTheLifeOfAUnitThatYieldsAndWaits) {
     Library library;
     ABT_eventual eventual = ABT_EVENTUAL_NULL;
     ASSERT_EQ(ABT_eventual_create(0, &eventual), ABT_SUCCESS);
     Notes notes;
-    ABT_thread thread = create([](void* raw) {
-        yield();
-        EXPECT_EQ(ABT_eventual_wait(static_cast<ABT_eventual>(raw), nullptr), ABT_SUCCESS);
-    }, eventual);
+    ABT_thread thread = create(
+        [](void* raw) {
+            yield();
+            EXPECT_EQ(ABT_eventual_wait(static_cast<ABT_eventual>(raw), nullptr), ABT_SUCCESS);
+        },
+        eventual);
     for (int i = 0; i < 3; ++i) yield();
     EXPECT_EQ(ABT_eventual_set(eventual, nullptr, 0), ABT_SUCCESS);
     release(thread);
@@ -138,7 +146,9 @@ TEST(Tool, SeesTheLifeOfATasklet) {
     Library library;
     Notes notes;
     ABT_task task = ABT_TASK_NULL;
-    ASSERT_EQ(ABT_task_create(own_pool(), [](void*) {}, nullptr, &task), ABT_SUCCESS);
+    ASSERT_EQ(ABT_task_create(
+                  own_pool(), [](void*) {}, nullptr, &task),
+              ABT_SUCCESS);
     ABT_task handle = task;
     EXPECT_EQ(ABT_task_free(&task), ABT_SUCCESS);
     notes.stop();
@@ -150,13 +160,18 @@ TEST(Tool, SeesAUnitThatIsRevivedAndOneThatNobodyJoins) {
     Notes notes;
     ABT_thread thread = create([](void*) {});
     ASSERT_EQ(ABT_thread_join(thread), ABT_SUCCESS);
-    ASSERT_EQ(ABT_thread_revive(own_pool(), [](void*) {}, nullptr, &thread), ABT_SUCCESS);
+    ASSERT_EQ(ABT_thread_revive(
+                  own_pool(), [](void*) {}, nullptr, &thread),
+              ABT_SUCCESS);
     release(thread);
-    ASSERT_EQ(ABT_thread_create(own_pool(), [](void*) {}, nullptr, ABT_THREAD_ATTR_NULL, nullptr), ABT_SUCCESS);
+    ASSERT_EQ(ABT_thread_create(
+                  own_pool(), [](void*) {}, nullptr, ABT_THREAD_ATTR_NULL, nullptr),
+              ABT_SUCCESS);
     for (int i = 0; i < 3; ++i) yield();
     notes.stop();
     // The second may have the handle of the first.
-    const std::string revived = "create run finish join revive run finish join free", unnamed = "create run finish free";
+    const std::string revived = "create run finish join revive run finish join free",
+                      unnamed = "create run finish free";
     std::string second;
     for (const auto& [unit, life] : notes.all()) {
         if (unit != thread && notes.life(unit) == unnamed) second = unnamed;
@@ -225,8 +240,8 @@ TEST(Tool, LearnsWhoDoesWhatAndWhere) {
     }).join();
     notes.stop();
     const auto life = notes.of(thread);
-    const Seen created = first(life, "create"), ran = first(life, "run"), yielded = first(life, "yield"), finished = first(life, "finish"),
-               freed = first(life, "free");
+    const Seen created = first(life, "create"), ran = first(life, "run"), yielded = first(life, "yield"),
+               finished = first(life, "finish"), freed = first(life, "free");
     EXPECT_EQ(created.pool_error, ABT_SUCCESS);
     EXPECT_EQ(created.pool, pool);
     EXPECT_EQ(created.caller, ABT_EXEC_ENTITY_TYPE_THREAD);
@@ -268,7 +283,9 @@ TEST(Tool, LearnsHowManySchedulersStandBelowAUnit) {
 }
 
 TEST(Tool, LearnsWhatAUnitWaitsFor) {
-    if (elsewhere()) GTEST_SKIP() << "a wait there is one for a condition or an eventual, and tells of the memory inside of the object";
+    if (elsewhere())
+        GTEST_SKIP()
+            << "a wait there is one for a condition or an eventual, and tells of the memory inside of the object";
     Library library;
     ABT_mutex mutex = ABT_MUTEX_NULL;
     ABT_cond cond = ABT_COND_NULL;
@@ -286,26 +303,37 @@ TEST(Tool, LearnsWhatAUnitWaitsFor) {
     ASSERT_EQ(ABT_rwlock_wrlock(rwlock), ABT_SUCCESS);
     Notes notes;
 
-    ABT_thread at_mutex = create([](void* raw) {
-        EXPECT_EQ(ABT_mutex_lock(static_cast<ABT_mutex>(raw)), ABT_SUCCESS);
-        EXPECT_EQ(ABT_mutex_unlock(static_cast<ABT_mutex>(raw)), ABT_SUCCESS);
-    }, mutex);
+    ABT_thread at_mutex = create(
+        [](void* raw) {
+            EXPECT_EQ(ABT_mutex_lock(static_cast<ABT_mutex>(raw)), ABT_SUCCESS);
+            EXPECT_EQ(ABT_mutex_unlock(static_cast<ABT_mutex>(raw)), ABT_SUCCESS);
+        },
+        mutex);
     static ABT_mutex of_cond;
     ASSERT_EQ(ABT_mutex_create(&of_cond), ABT_SUCCESS);
-    ABT_thread at_cond = create([](void* raw) {
-        EXPECT_EQ(ABT_mutex_lock(of_cond), ABT_SUCCESS);
-        EXPECT_EQ(ABT_cond_wait(static_cast<ABT_cond>(raw), of_cond), ABT_SUCCESS);
-        EXPECT_EQ(ABT_mutex_unlock(of_cond), ABT_SUCCESS);
-    }, cond);
-    ABT_thread at_eventual = create([](void* raw) { EXPECT_EQ(ABT_eventual_wait(static_cast<ABT_eventual>(raw), nullptr), ABT_SUCCESS); }, eventual);
-    ABT_thread at_future = create([](void* raw) { EXPECT_EQ(ABT_future_wait(static_cast<ABT_future>(raw)), ABT_SUCCESS); }, future);
-    ABT_thread at_barrier = create([](void* raw) { EXPECT_EQ(ABT_barrier_wait(static_cast<ABT_barrier>(raw)), ABT_SUCCESS); }, barrier);
-    ABT_thread at_rwlock = create([](void* raw) {
-        EXPECT_EQ(ABT_rwlock_rdlock(static_cast<ABT_rwlock>(raw)), ABT_SUCCESS);
-        EXPECT_EQ(ABT_rwlock_unlock(static_cast<ABT_rwlock>(raw)), ABT_SUCCESS);
-    }, rwlock);
+    ABT_thread at_cond = create(
+        [](void* raw) {
+            EXPECT_EQ(ABT_mutex_lock(of_cond), ABT_SUCCESS);
+            EXPECT_EQ(ABT_cond_wait(static_cast<ABT_cond>(raw), of_cond), ABT_SUCCESS);
+            EXPECT_EQ(ABT_mutex_unlock(of_cond), ABT_SUCCESS);
+        },
+        cond);
+    ABT_thread at_eventual =
+        create([](void* raw) { EXPECT_EQ(ABT_eventual_wait(static_cast<ABT_eventual>(raw), nullptr), ABT_SUCCESS); },
+               eventual);
+    ABT_thread at_future =
+        create([](void* raw) { EXPECT_EQ(ABT_future_wait(static_cast<ABT_future>(raw)), ABT_SUCCESS); }, future);
+    ABT_thread at_barrier =
+        create([](void* raw) { EXPECT_EQ(ABT_barrier_wait(static_cast<ABT_barrier>(raw)), ABT_SUCCESS); }, barrier);
+    ABT_thread at_rwlock = create(
+        [](void* raw) {
+            EXPECT_EQ(ABT_rwlock_rdlock(static_cast<ABT_rwlock>(raw)), ABT_SUCCESS);
+            EXPECT_EQ(ABT_rwlock_unlock(static_cast<ABT_rwlock>(raw)), ABT_SUCCESS);
+        },
+        rwlock);
     ABT_thread by_itself = create([](void*) { EXPECT_EQ(ABT_self_suspend(), ABT_SUCCESS); });
-    ABT_thread at_join = create([](void* raw) { EXPECT_EQ(ABT_thread_join(static_cast<ABT_thread>(raw)), ABT_SUCCESS); }, by_itself);
+    ABT_thread at_join =
+        create([](void* raw) { EXPECT_EQ(ABT_thread_join(static_cast<ABT_thread>(raw)), ABT_SUCCESS); }, by_itself);
     for (int i = 0; i < 3; ++i) yield();
     EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
     EXPECT_EQ(ABT_cond_signal(cond), ABT_SUCCESS);
@@ -314,7 +342,8 @@ TEST(Tool, LearnsWhatAUnitWaitsFor) {
     EXPECT_EQ(ABT_barrier_wait(barrier), ABT_SUCCESS);
     EXPECT_EQ(ABT_rwlock_unlock(rwlock), ABT_SUCCESS);
     EXPECT_EQ(ABT_thread_resume(by_itself), ABT_SUCCESS);
-    for (ABT_thread thread : {at_mutex, at_cond, at_eventual, at_future, at_barrier, at_rwlock, at_join, by_itself}) release(thread);
+    for (ABT_thread thread : {at_mutex, at_cond, at_eventual, at_future, at_barrier, at_rwlock, at_join, by_itself})
+        release(thread);
     notes.stop();
 
     const auto expect = [&](ABT_thread thread, ABT_sync_event_type type, void* object) {
@@ -361,12 +390,17 @@ TEST(Tool, IsRefusedAQuestionThatTheEventHasNoAnswerTo) {
 TEST(Tool, IsRefusedAQuestionOfNoKindOrOfAnotherEvent) {
     Library library;
     static int kind_error, event_error, context_error;
-    ASSERT_EQ(ABT_tool_register_thread_callback([](ABT_thread, ABT_xstream, uint64_t event, ABT_tool_context context, void*) {
-        ABT_pool pool = ABT_POOL_NULL;
-        kind_error = ABT_tool_query_thread(context, event, static_cast<ABT_tool_query_kind>(77), &pool);
-        event_error = ABT_tool_query_thread(context, ABT_TOOL_EVENT_THREAD_YIELD, ABT_TOOL_QUERY_KIND_POOL, &pool);
-        context_error = ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, event, ABT_TOOL_QUERY_KIND_POOL, &pool);
-    }, ABT_TOOL_EVENT_THREAD_CREATE, nullptr), ABT_SUCCESS);
+    ASSERT_EQ(ABT_tool_register_thread_callback(
+                  [](ABT_thread, ABT_xstream, uint64_t event, ABT_tool_context context, void*) {
+                      ABT_pool pool = ABT_POOL_NULL;
+                      kind_error = ABT_tool_query_thread(context, event, static_cast<ABT_tool_query_kind>(77), &pool);
+                      event_error =
+                          ABT_tool_query_thread(context, ABT_TOOL_EVENT_THREAD_YIELD, ABT_TOOL_QUERY_KIND_POOL, &pool);
+                      context_error =
+                          ABT_tool_query_thread(ABT_TOOL_CONTEXT_NULL, event, ABT_TOOL_QUERY_KIND_POOL, &pool);
+                  },
+                  ABT_TOOL_EVENT_THREAD_CREATE, nullptr),
+              ABT_SUCCESS);
     release(create([](void*) {}));
     if (!elsewhere()) {   // there the first is ERR_OTHER, and the second is answered
         EXPECT_EQ(kind_error, ABT_ERR_INV_ARG);
@@ -394,7 +428,8 @@ TEST(Tool, NeedsTheLibraryToRunAndMayStayUntilItsEnd) {
 }
 
 TEST(Tool, SeesALegalLifeOfEachUnitOfSeveralStreams) {
-    if (elsewhere()) GTEST_SKIP() << "a unit may be resumed there before it is told that it suspends, and joined before its end";
+    if (elsewhere())
+        GTEST_SKIP() << "a unit may be resumed there before it is told that it suspends, and joined before its end";
     Library library;
     constexpr int streams = 3, units = 60;
     ABT_pool pool = ABT_POOL_NULL;
@@ -408,13 +443,15 @@ TEST(Tool, SeesALegalLifeOfEachUnitOfSeveralStreams) {
     Notes notes;
     std::vector<ABT_thread> threads;
     for (int i = 0; i < units; ++i) {
-        threads.push_back(create([](void*) {
-            for (int round = 0; round < 5; ++round) {
-                EXPECT_EQ(ABT_mutex_lock(mutex), ABT_SUCCESS);
-                yield();
-                EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
-            }
-        }, nullptr, pool));
+        threads.push_back(create(
+            [](void*) {
+                for (int round = 0; round < 5; ++round) {
+                    EXPECT_EQ(ABT_mutex_lock(mutex), ABT_SUCCESS);
+                    yield();
+                    EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
+                }
+            },
+            nullptr, pool));
     }
     EXPECT_EQ(ABT_thread_join_many(units, threads.data()), ABT_SUCCESS);
     EXPECT_EQ(ABT_thread_free_many(units, threads.data()), ABT_SUCCESS);
@@ -430,7 +467,7 @@ TEST(Tool, SeesALegalLifeOfEachUnitOfSeveralStreams) {
     EXPECT_EQ(ABT_mutex_free(&mutex), ABT_SUCCESS);
 }
 
-// ---- floating-point modes ------------------------------------------------------------------------------------------------
+// ---- floating-point modes -------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -446,7 +483,7 @@ double third(double numerator) {
     return result;
 }
 
-}  // namespace
+}   // namespace
 
 TEST(FloatingPointModes, AreKeptByEachUnitOverYieldsWhereThatIsAskedFor) {
     PreserveFpu asked;
@@ -491,10 +528,14 @@ TEST(FloatingPointModes, OfAUnitThatIsCalledByItsJoinerAreNotItsJoiners) {
         release(thread);
         EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
         ABT_task task = ABT_TASK_NULL;
-        ASSERT_EQ(ABT_task_create(own_pool(), [](void*) {
-            EXPECT_EQ(std::fegetround(), FE_TONEAREST);
-            std::fesetround(FE_UPWARD);
-        }, nullptr, &task), ABT_SUCCESS);
+        ASSERT_EQ(ABT_task_create(
+                      own_pool(),
+                      [](void*) {
+                          EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+                          std::fesetround(FE_UPWARD);
+                      },
+                      nullptr, &task),
+                  ABT_SUCCESS);
         EXPECT_EQ(ABT_task_free(&task), ABT_SUCCESS);
         EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
     }
@@ -525,11 +566,13 @@ TEST(FloatingPointModes, OfASchedulerOfTheProgramsOwnAreNotItsUnits) {
     ASSERT_EQ(ABT_sched_create(&def, 1, &pool, ABT_SCHED_CONFIG_NULL, &sched), ABT_SUCCESS);
     ABT_xstream xstream = ABT_XSTREAM_NULL;
     ASSERT_EQ(ABT_xstream_create(sched, &xstream), ABT_SUCCESS);
-    release(create([](void*) {
-        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
-        yield();
-        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
-    }, nullptr, pool));
+    release(create(
+        [](void*) {
+            EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+            yield();
+            EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+        },
+        nullptr, pool));
     EXPECT_EQ(ABT_xstream_free(&xstream), ABT_SUCCESS);
     EXPECT_EQ(ABT_sched_free(&sched), ABT_SUCCESS);
 }
@@ -546,14 +589,16 @@ TEST(FloatingPointModes, OfManyUnitsOnSeveralStreamsAreTheirOwn) {
     static constexpr int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     std::vector<ABT_thread> threads;
     for (int i = 0; i < 200; ++i) {
-        threads.push_back(create([](void* raw) {
-            const int mine = *static_cast<const int*>(raw);
-            std::fesetround(mine);
-            for (int round = 0; round < 20; ++round) {
-                yield();
-                EXPECT_EQ(std::fegetround(), mine);
-            }
-        }, const_cast<int*>(&modes[i % 4]), pool));
+        threads.push_back(create(
+            [](void* raw) {
+                const int mine = *static_cast<const int*>(raw);
+                std::fesetround(mine);
+                for (int round = 0; round < 20; ++round) {
+                    yield();
+                    EXPECT_EQ(std::fegetround(), mine);
+                }
+            },
+            const_cast<int*>(&modes[i % 4]), pool));
     }
     EXPECT_EQ(ABT_thread_free_many(static_cast<int>(threads.size()), threads.data()), ABT_SUCCESS);
     for (ABT_xstream& each : xstreams) EXPECT_EQ(ABT_xstream_free(&each), ABT_SUCCESS);

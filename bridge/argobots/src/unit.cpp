@@ -17,4 +17,4 @@ int ABT_unit_set_associated_pool(ABT_unit unit, ABT_pool pool) {
     return is_null(pool) ? ABT_ERR_INV_POOL : ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

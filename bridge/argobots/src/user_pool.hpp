@@ -1,5 +1,5 @@
-// A pool of the program's own, a vector, for tests whose allocations are refused. One is there at a time; who makes it reserves room, so that a push
-// never fails.
+// A pool of the program's own, a vector, for tests whose allocations are refused. One is there at a time; who makes it
+// reserves room, so that a push never fails.
 #pragma once
 
 #include <cstdlib>
@@ -27,4 +27,4 @@ inline ABT_thread pop(ABT_pool, ABT_pool_context) {
 }
 inline void push(ABT_pool, ABT_unit unit, ABT_pool_context) { waiting.push_back(unit); }
 
-}  // namespace abt_test::user_pool
+}   // namespace abt_test::user_pool

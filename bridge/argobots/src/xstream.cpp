@@ -16,7 +16,7 @@
 namespace weft::argobots {
 namespace {
 
-Lock list_lock;                      // guards the list, which is sorted by rank
+Lock list_lock;   // guards the list, which is sorted by rank
 Xstream* all = nullptr;
 
 // Under the lock.
@@ -80,7 +80,8 @@ int begin_stream(Xstream& xstream) {
     weft_stream* stream = nullptr;
     const weft_status status = weft_stream_create(&how, &stream);
     if (status != WEFT_OK) return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
-    // Its scheduler runs already, and may have asked for its end before the stream was known here; or may be another by now: who replaces one frees it after this lock.
+    // Its scheduler runs already, and may have asked for its end before the stream was known here; or may be another by
+    // now: who replaces one frees it after this lock.
     bool ends = false, at_once = false;
     {
         const ListGuard guard;
@@ -130,10 +131,10 @@ int create_with(ABT_sched given, int rank, ABT_xstream* made) {
     return error;
 }
 
-// ---- the end ---------------------------------------------------------------------------------------------------------
+// ---- the end --------------------------------------------------------------------------------------------------------
 
-// Units that are suspended, or wait where this stream alone runs them, are waited for: a count of them would cost each suspension an atomic
-// addition.
+// Units that are suspended, or wait where this stream alone runs them, are waited for: a count of them would cost each
+// suspension an atomic addition.
 bool units_left(const Sched& sched) {
     for (int i = 0; i < sched.count; ++i) {
         if (sched.pools[i]->scheds.load() == 1 && count_alive(*sched.pools[i]) != 0) return true;
@@ -143,7 +144,8 @@ bool units_left(const Sched& sched) {
 
 void wait_for_units(Xstream& xstream) {
     constexpr std::uint64_t first_ns = 20'000, most_ns = 5'000'000;
-    for (std::uint64_t pause_ns = first_ns; !xstream.cancelled.load() && !xstream.terminated() && units_left(*xstream.sched);) {
+    for (std::uint64_t pause_ns = first_ns;
+         !xstream.cancelled.load() && !xstream.terminated() && units_left(*xstream.sched);) {
         weft_sleep_for(pause_ns);
         if (pause_ns < most_ns) pause_ns *= 2;
     }
@@ -208,7 +210,9 @@ bool others_run_caller() {
     return pool != nullptr && pool->scheds.load() > 1;
 }
 
-int may_end(ABT_xstream xstream) { return is_null(xstream) || to_xstream(xstream)->primary ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS; }
+int may_end(ABT_xstream xstream) {
+    return is_null(xstream) || to_xstream(xstream)->primary ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
+}
 
 int join_from(Caller who, Xstream& xstream) {
     if (who == Caller::tasklet) return join_by_thread(xstream);
@@ -223,7 +227,7 @@ void drop(Xstream* xstream) {
     delete xstream;
 }
 
-}  // namespace
+}   // namespace
 
 ListGuard::ListGuard() { list_lock.lock(); }
 ListGuard::~ListGuard() { list_lock.unlock(); }
@@ -261,7 +265,8 @@ void ask_to_end(Xstream& xstream, bool at_once) {
     if (xstream.primary) return;
     if (at_once) xstream.cancelled.store(true);
     const ListGuard guard;
-    if (weft_stream* stream = xstream.now()) weft_stream_stop(stream, at_once);   // else begin_stream() does it, or it has ended
+    // else begin_stream() does it, or it has ended
+    if (weft_stream* stream = xstream.now()) weft_stream_stop(stream, at_once);
 }
 
 int count_xstreams() {
@@ -293,7 +298,7 @@ void retire(Sched& old) {
     if (old.automatic) free_sched(old);
 }
 
-}  // namespace
+}   // namespace
 
 int replace_sched(Xstream& xstream, Sched& sched) {
     if (const int error = begin_use(sched, Sched::Use::main); error != ABT_SUCCESS) return error;
@@ -347,7 +352,7 @@ void drop_primary() {
     delete primary;
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -376,16 +381,18 @@ int replace(ABT_xstream xstream, Sched& sched) {
     return replace_sched(of, sched);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
 int ABT_xstream_create(ABT_sched sched, ABT_xstream* newxstream) { return create_with(sched, -1, newxstream); }
 
-int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* pools, ABT_sched_config config, ABT_xstream* newxstream) {
+int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool* pools, ABT_sched_config config,
+                             ABT_xstream* newxstream) {
     *newxstream = ABT_XSTREAM_NULL;
     Sched* sched = nullptr;
-    if (const int error = main_sched_basic(predef, num_pools, pools, config, &sched); error != ABT_SUCCESS) return error;
+    if (const int error = main_sched_basic(predef, num_pools, pools, config, &sched); error != ABT_SUCCESS)
+        return error;
     const int error = create(*sched, -1, newxstream);
     if (error != ABT_SUCCESS) discard_sched(*sched, pools);
     return error;
@@ -411,7 +418,8 @@ int ABT_xstream_join(ABT_xstream xstream) {
     if (const int error = may_end(xstream); error != ABT_SUCCESS) return error;
     Xstream& of = *to_xstream(xstream);
     const Caller who = caller();
-    const bool waits_for_itself = &of == this_xstream() && (who == Caller::tasklet || running_sched() == of.sched || !others_run_caller());
+    const bool waits_for_itself =
+        &of == this_xstream() && (who == Caller::tasklet || running_sched() == of.sched || !others_run_caller());
     return waits_for_itself ? ABT_ERR_INV_XSTREAM : join_from(who, of);
 }
 
@@ -497,7 +505,9 @@ int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched) {
     if (const int error = may_replace(xstream); error != ABT_SUCCESS) return error;
     if (!is_null(sched)) return replace(xstream, *to_sched(sched));
     Sched* made = nullptr;
-    if (const int error = main_sched_basic(ABT_SCHED_DEFAULT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &made); error != ABT_SUCCESS) return error;
+    if (const int error = main_sched_basic(ABT_SCHED_DEFAULT, 0, nullptr, ABT_SCHED_CONFIG_NULL, &made);
+        error != ABT_SUCCESS)
+        return error;
     const int error = replace(xstream, *made);
     if (error != ABT_SUCCESS) discard_sched(*made, nullptr);
     return error;
@@ -506,7 +516,9 @@ int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched) {
 int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools, ABT_pool* pools) {
     if (const int error = may_replace(xstream); error != ABT_SUCCESS) return error;
     Sched* made = nullptr;
-    if (const int error = main_sched_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &made); error != ABT_SUCCESS) return error;
+    if (const int error = main_sched_basic(predef, num_pools, pools, ABT_SCHED_CONFIG_NULL, &made);
+        error != ABT_SUCCESS)
+        return error;
     const int error = replace(xstream, *made);
     if (error != ABT_SUCCESS) discard_sched(*made, pools);
     return error;
@@ -550,4 +562,4 @@ int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool* is_primary) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -1,4 +1,5 @@
-// Execution streams: a record that outlives the stream of Weft's, since one that was joined is revived. Ranks are the bridge's own.
+// Execution streams: a record that outlives the stream of Weft's, since one that was joined is revived. Ranks are the
+// bridge's own.
 #pragma once
 
 #include <atomic>
@@ -9,19 +10,19 @@
 namespace weft::argobots {
 
 struct Xstream {
-    weft_stream* stream = nullptr;      // null: it has ended; changes under the lock of the list
-    bool freeing = false;               // somebody waits for its end; under that lock
-    Sched* sched = nullptr;             // the main scheduler
+    weft_stream* stream = nullptr;   // null: it has ended; changes under the lock of the list
+    bool freeing = false;            // somebody waits for its end; under that lock
+    Sched* sched = nullptr;          // the main scheduler
     int rank = 0;
     bool primary = false;
-    std::atomic<bool> cancelled{false}; // it is to end though units are left
+    std::atomic<bool> cancelled{false};     // it is to end though units are left
     weft_mutex joining = WEFT_MUTEX_INIT;   // held by whoever waits for its end, or begins it anew
-    Xstream* next = nullptr;            // the list of all
+    Xstream* next = nullptr;                // the list of all
 
     ABT_xstream abt() { return reinterpret_cast<ABT_xstream>(this); }
     // `stream`, and also for its own units, which may run before whoever creates it has come to know it.
     weft_stream* now() const;
-    bool terminated() const;            // it may not have been joined
+    bool terminated() const;   // it may not have been joined
 };
 
 inline Xstream* to_xstream(ABT_xstream xstream) { return reinterpret_cast<Xstream*>(xstream); }
@@ -67,4 +68,4 @@ void each_xstream(Visit visit) {
     for (Xstream* xstream = ListGuard::first(); xstream != nullptr; xstream = xstream->next) visit(*xstream);
 }
 
-}  // namespace weft::argobots
+}   // namespace weft::argobots

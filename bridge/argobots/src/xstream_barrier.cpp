@@ -12,8 +12,8 @@ namespace {
 
 pthread_barrier_t* to_barrier(ABT_xstream_barrier barrier) { return reinterpret_cast<pthread_barrier_t*>(barrier); }
 
-}  // namespace
-}  // namespace weft::argobots
+}   // namespace
+}   // namespace weft::argobots
 
 using namespace weft::argobots;
 
@@ -46,4 +46,4 @@ int ABT_xstream_barrier_wait(ABT_xstream_barrier barrier) {
     return ABT_SUCCESS;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -66,4 +66,4 @@ TEST_F(XstreamBarrier, Errors) {
     EXPECT_EQ(none, ABT_XSTREAM_BARRIER_NULL);
 }
 
-}  // namespace
+}   // namespace

@@ -53,11 +53,12 @@ ABT_sched fresh_sched(ABT_sched_predef predef = ABT_SCHED_BASIC) {
     return sched;
 }
 
-constexpr ABT_sched_predef predefined[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT};
+constexpr ABT_sched_predef predefined[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS,
+                                           ABT_SCHED_BASIC_WAIT};
 
-}  // namespace
+}   // namespace
 
-// ---- create, free ------------------------------------------------------------------------------------------------------
+// ---- create, free ---------------------------------------------------------------------------------------------------
 
 TEST_F(Xstream, a_new_stream_runs_units_with_the_smallest_free_rank) {
     EXPECT_EQ(rank_of(self_stream()), 0);
@@ -145,7 +146,8 @@ TEST_F(Xstream, create_basic_refuses_what_is_out_of_range_and_keeps_the_pools) {
     EXPECT_EQ(ABT_xstream_create_basic(ABT_SCHED_BASIC, -1, &pool, ABT_SCHED_CONFIG_NULL, &stream), ABT_ERR_INV_ARG);
     EXPECT_EQ(stream, ABT_XSTREAM_NULL);
     stream = self_stream();
-    EXPECT_EQ(ABT_xstream_create_basic(static_cast<ABT_sched_predef>(7), 1, &pool, ABT_SCHED_CONFIG_NULL, &stream), ABT_ERR_INV_SCHED_PREDEF);
+    EXPECT_EQ(ABT_xstream_create_basic(static_cast<ABT_sched_predef>(7), 1, &pool, ABT_SCHED_CONFIG_NULL, &stream),
+              ABT_ERR_INV_SCHED_PREDEF);
     EXPECT_EQ(stream, ABT_XSTREAM_NULL);
     stream = stream_of(pool);
     ok(ABT_xstream_free(&stream));
@@ -162,7 +164,8 @@ struct OwnedPool {
     ~OwnedPool() { ok(ABT_xstream_free(&owner)); }
 };
 
-// That the pool has not been freed: it has its data yet, beside new ones that would have taken its place, and runs units.
+// That the pool has not been freed: it has its data yet, beside new ones that would have taken its place, and runs
+// units.
 void expect_alive(ABT_pool pool, void* its_data) {
     std::vector<ABT_pool> others;
     for (int i = 0; i < 8; ++i) others.push_back(new_pool());
@@ -176,7 +179,7 @@ void expect_alive(ABT_pool pool, void* its_data) {
     for (ABT_pool& other : others) ok(ABT_pool_free(&other));
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Xstream, create_basic_that_fails_leaves_the_pools_to_the_program) {
     if (elsewhere()) GTEST_SKIP() << "a private pool may be given to several streams there";
@@ -185,7 +188,8 @@ TEST_F(Xstream, create_basic_that_fails_leaves_the_pools_to_the_program) {
     ok(ABT_pool_set_data(pools[1], &owned));
     for (const ABT_sched_predef predef : {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT}) {
         ABT_xstream stream{};
-        EXPECT_EQ(ABT_xstream_create_basic(predef, 2, pools, ABT_SCHED_CONFIG_NULL, &stream), ABT_ERR_INV_SCHED) << predef;
+        EXPECT_EQ(ABT_xstream_create_basic(predef, 2, pools, ABT_SCHED_CONFIG_NULL, &stream), ABT_ERR_INV_SCHED)
+            << predef;
         EXPECT_EQ(stream, ABT_XSTREAM_NULL);
         expect_alive(pools[1], &owned);
     }
@@ -243,7 +247,7 @@ TEST_F(Xstream, free_refuses_none_the_primary_one_and_the_callers_own) {
     EXPECT_EQ(stream, ABT_XSTREAM_NULL);
 }
 
-// ---- join, revive, cancel, exit ------------------------------------------------------------------------------------------
+// ---- join, revive, cancel, exit -------------------------------------------------------------------------------------
 
 TEST_F(Xstream, join_runs_what_is_left_in_the_pools) {
     ABT_xstream stream = new_stream();
@@ -425,7 +429,7 @@ TEST_F(Xstream, cancel_refuses_none_and_the_primary_one) {
     EXPECT_EQ(ABT_xstream_cancel(self_stream()), ABT_ERR_INV_XSTREAM);
 }
 
-// ---- who and how many ------------------------------------------------------------------------------------------------------
+// ---- who and how many -----------------------------------------------------------------------------------------------
 
 TEST_F(Xstream, self_names_the_callers_stream_and_nobody_outside) {
     ABT_xstream stream = new_stream();
@@ -572,7 +576,7 @@ TEST_F(Xstream, no_more_pools_are_told_than_asked_for_or_there_are) {
     ok(ABT_xstream_free(&stream));
 }
 
-// ---- another main scheduler --------------------------------------------------------------------------------------------------
+// ---- another main scheduler -----------------------------------------------------------------------------------------
 
 TEST_F(Xstream, the_primary_streams_scheduler_is_replaced_and_the_caller_belongs_to_the_new_one) {
     for (const ABT_sched_predef predef : predefined) {
@@ -622,11 +626,14 @@ TEST_F(Xstream, set_main_sched_basic_makes_the_scheduler) {
     if (!elsewhere()) {   // it is not looked at there
         EXPECT_EQ(ABT_xstream_set_main_sched_basic(self_stream(), ABT_SCHED_BASIC, -1, &pool), ABT_ERR_INV_ARG);
     }
-    EXPECT_EQ(ABT_xstream_set_main_sched_basic(self_stream(), static_cast<ABT_sched_predef>(9), 0, nullptr), ABT_ERR_INV_SCHED_PREDEF);
+    EXPECT_EQ(ABT_xstream_set_main_sched_basic(self_stream(), static_cast<ABT_sched_predef>(9), 0, nullptr),
+              ABT_ERR_INV_SCHED_PREDEF);
     EXPECT_EQ(ABT_xstream_set_main_sched_basic(ABT_XSTREAM_NULL, ABT_SCHED_BASIC, 0, nullptr), ABT_ERR_INV_XSTREAM);
     const ABT_xstream primary = self_stream();
-    EXPECT_EQ(outside([&] { return ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_BASIC, 0, nullptr); }), ABT_ERR_INV_XSTREAM);
-    EXPECT_EQ(in_tasklet([&] { return ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_BASIC, 0, nullptr); }), ABT_ERR_INV_THREAD);
+    EXPECT_EQ(outside([&] { return ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_BASIC, 0, nullptr); }),
+              ABT_ERR_INV_XSTREAM);
+    EXPECT_EQ(in_tasklet([&] { return ABT_xstream_set_main_sched_basic(primary, ABT_SCHED_BASIC, 0, nullptr); }),
+              ABT_ERR_INV_THREAD);
     EXPECT_EQ(own_pool(), pool);
 }
 
@@ -671,7 +678,7 @@ void replace_often(ABT_pool pool) {
     EXPECT_EQ(done.load(), 10);
 }
 
-}  // namespace
+}   // namespace
 
 TEST_F(Xstream, ten_ults_replace_a_running_scheduler_a_hundred_times_each) {
     ABT_pool pool = new_pool();
@@ -766,7 +773,7 @@ TEST_F(Xstream, a_unit_may_run_before_the_call_that_creates_its_stream_has_retur
     ok(ABT_pool_free(&pool));
 }
 
-// ---- what schedulers call ------------------------------------------------------------------------------------------------------
+// ---- what schedulers call -------------------------------------------------------------------------------------------
 
 TEST_F(Xstream, a_ult_runs_a_unit_as_its_child) {
     ABT_pool pool = new_pool();
@@ -840,9 +847,11 @@ TEST_F(Xstream, check_events_is_for_the_scheduler_that_runs) {
     ok(ABT_pool_free(&pool));
 }
 
-TEST(XstreamBefore, check_events_needs_the_library) { EXPECT_EQ(ABT_xstream_check_events(ABT_SCHED_NULL), ABT_ERR_UNINITIALIZED); }
+TEST(XstreamBefore, check_events_needs_the_library) {
+    EXPECT_EQ(ABT_xstream_check_events(ABT_SCHED_NULL), ABT_ERR_UNINITIALIZED);
+}
 
-// ---- OS threads that are no streams ----------------------------------------------------------------------------------------------
+// ---- OS threads that are no streams ---------------------------------------------------------------------------------
 
 TEST_F(Xstream, os_threads_create_join_and_free_units_that_others_made) {
     Streams streams(2);
@@ -938,7 +947,7 @@ void use_everything() {
     ok(ABT_finalize());
 }
 
-}  // namespace
+}   // namespace
 
 TEST(XstreamSignals, a_storm_of_signals_disturbs_nobody) {
     for (const int flags : {0, SA_RESTART}) {

@@ -26,7 +26,7 @@ void* counted(void* block) {
     return block;
 }
 
-}  // namespace
+}   // namespace
 
 void begin(int number) {
     left = number;
@@ -36,7 +36,7 @@ void end() { left = -1; }
 bool refused() { return was_refused; }
 long live_blocks() { return live.load(); }
 
-}  // namespace refuse
+}   // namespace refuse
 
 using refuse::counted;
 
@@ -53,7 +53,9 @@ int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, v
 int __real_pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes, unsigned count);
 
 void* __wrap_malloc(std::size_t bytes) { return refuse::refuse() ? nullptr : counted(__real_malloc(bytes)); }
-void* __wrap_calloc(std::size_t count, std::size_t bytes) { return refuse::refuse() ? nullptr : counted(__real_calloc(count, bytes)); }
+void* __wrap_calloc(std::size_t count, std::size_t bytes) {
+    return refuse::refuse() ? nullptr : counted(__real_calloc(count, bytes));
+}
 void* __wrap_realloc(void* block, std::size_t bytes) {
     if (refuse::refuse()) return nullptr;
     void* const moved = __real_realloc(block, bytes);
@@ -84,8 +86,9 @@ int __wrap_pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrie
     return refuse::refuse() ? EAGAIN : __real_pthread_barrier_init(barrier, attributes, count);
 }
 
-// operator new and operator delete, by the names that the linker has for them. The C++ library's own are called, whose malloc is not wrapped: what a thing is
-// made of is no second thing to be refused. Rejected: operators of the program's own, since clang links those of its thread sanitizer into it.
+// operator new and operator delete, by the names that the linker has for them. The C++ library's own are called, whose
+// malloc is not wrapped: what a thing is made of is no second thing to be refused. Rejected: operators of the program's
+// own, since clang links those of its thread sanitizer into it.
 void* __real__ZnwmRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none);
 void* __real__ZnamRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none);
 void __real__ZdlPv(void* block);
@@ -112,4 +115,4 @@ void __wrap__ZdaPv(void* block) {
     __real__ZdaPv(block);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -1,5 +1,5 @@
-// The table of all functions of abt.h, and what they do where the system refuses something (refused_test.cpp). A row calls its function as a program would,
-// by the Try that it is given.
+// The table of all functions of abt.h, and what they do where the system refuses something (refused_test.cpp). A row
+// calls its function as a program would, by the Try that it is given.
 #pragma once
 
 #include <abt.h>
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "refuse.hpp"
 #include "../src/core_test_support.hpp"
+#include "refuse.hpp"
 
 namespace refused {
 
@@ -27,7 +27,9 @@ public:
     Try(const Try&) = delete;
 
     // The function, its opposite, and what must hold where it has failed. It succeeds when it is repeated.
-    void operator()(const std::function<int()>& call, const std::function<void()>& undo = [] {}, const std::function<void()>& unchanged = [] {}) {
+    void operator()(
+        const std::function<int()>& call, const std::function<void()>& undo = [] {},
+        const std::function<void()>& unchanged = [] {}) {
         const int result = once(call);
         if (result == ABT_SUCCESS) return undo();
         failed_ = true;
@@ -67,28 +69,31 @@ struct Row {
     std::string_view name;
     Needs needs;
     void (*call)(Try& t);
-    bool bare;             // it begins and ends the library itself
+    bool bare;   // it begins and ends the library itself
 
     static std::vector<Row>& all() {
         static std::vector<Row> rows;
         return rows;
     }
-    Row(const char* of, Needs what, void (*by)(Try&), bool itself = false) : name(of), needs(what), call(by), bare(itself) { all().push_back(*this); }
+    Row(const char* of, Needs what, void (*by)(Try&), bool itself = false)
+        : name(of), needs(what), call(by), bare(itself) {
+        all().push_back(*this);
+    }
 };
 
-#define REFUSED(function, needs)                                                       \
-    void function##_row(::refused::Try& t);                                            \
+#define REFUSED(function, needs)                                                               \
+    void function##_row(::refused::Try& t);                                                    \
     const ::refused::Row function##_entry{#function, ::refused::Needs::needs, function##_row}; \
     void function##_row([[maybe_unused]] ::refused::Try& t)
 
-#define REFUSED_BARE(function, needs)                                                        \
-    void function##_row(::refused::Try& t);                                                  \
+#define REFUSED_BARE(function, needs)                                                                \
+    void function##_row(::refused::Try& t);                                                          \
     const ::refused::Row function##_entry{#function, ::refused::Needs::needs, function##_row, true}; \
     void function##_row([[maybe_unused]] ::refused::Try& t)
 
 // The commonest row: a function that asks for nothing.
-#define REFUSED_NOTHING(function, ...)   \
-    REFUSED(function, nothing) {         \
+#define REFUSED_NOTHING(function, ...)            \
+    REFUSED(function, nothing) {                  \
         t([&] { return function(__VA_ARGS__); }); \
     }
 
@@ -102,11 +107,14 @@ using abt_test::spawn;
 
 // What a handle is before a call.
 template <class Handle>
-Handle before() { return reinterpret_cast<Handle>(std::uintptr_t{0x1000}); }
+Handle before() {
+    return reinterpret_cast<Handle>(std::uintptr_t{0x1000});
+}
 
 // A row of a function that makes something: `none` or untouched where it fails.
 template <class Handle>
-void makes(Try& t, const std::function<int(Handle*)>& make, const std::function<int(Handle*)>& free, Handle after_failure) {
+void makes(Try& t, const std::function<int(Handle*)>& make, const std::function<int(Handle*)>& free,
+           Handle after_failure) {
     Handle handle = before<Handle>();
     t([&] { return make(&handle); }, [&] { ok(free(&handle)); }, [&] { EXPECT_EQ(handle, after_failure); });
 }
@@ -114,7 +122,8 @@ void makes(Try& t, const std::function<int(Handle*)>& make, const std::function<
 // A ULT that has been created and has neither run nor a stack, of the stream's pool; joined and freed at the end.
 class Fresh {
 public:
-    explicit Fresh(void (*body)(void*) = nothing, void* argument = nullptr, ABT_pool pool = own_pool()) : handle(spawn(pool, body, argument)) {}
+    explicit Fresh(void (*body)(void*) = nothing, void* argument = nullptr, ABT_pool pool = own_pool())
+        : handle(spawn(pool, body, argument)) {}
     Fresh(const Fresh&) = delete;
     ~Fresh() {
         if (handle == ABT_THREAD_NULL) return;
@@ -127,7 +136,9 @@ public:
 // One that has suspended.
 class Suspended {
 public:
-    Suspended() : handle(spawn(own_pool(), [](void*) { ok(ABT_self_suspend()); }, nullptr)) {
+    Suspended()
+        : handle(spawn(
+              own_pool(), [](void*) { ok(ABT_self_suspend()); }, nullptr)) {
         while (abt_test::state_of(handle) != ABT_THREAD_STATE_BLOCKED) ok(ABT_self_yield());
     }
     Suspended(const Suspended&) = delete;
@@ -211,11 +222,7 @@ inline ABT_sched own_sched() {
 }
 
 // In a tasklet of the stream's, and in a ULT of it.
-inline void in_a_tasklet(std::function<void()> body) {
-    abt_test::in_tasklet_of(own_pool(), std::move(body));
-}
-inline void in_a_ult(std::function<void()> body) {
-    abt_test::in_ult_of(own_pool(), std::move(body));
-}
+inline void in_a_tasklet(std::function<void()> body) { abt_test::in_tasklet_of(own_pool(), std::move(body)); }
+inline void in_a_ult(std::function<void()> body) { abt_test::in_ult_of(own_pool(), std::move(body)); }
 
-}  // namespace refused
+}   // namespace refused

@@ -5,7 +5,7 @@ using namespace refused;
 
 namespace {
 
-// ---- mutexes -------------------------------------------------------------------------------------------------------------
+// ---- mutexes --------------------------------------------------------------------------------------------------------
 
 struct Mutex {
     Mutex() { ok(ABT_mutex_create(&handle)); }
@@ -23,7 +23,9 @@ struct MutexAttr {
 REFUSED(ABT_mutex_create, memory) { makes<ABT_mutex>(t, ABT_mutex_create, ABT_mutex_free, ABT_MUTEX_NULL); }
 REFUSED(ABT_mutex_create_with_attr, memory) {
     MutexAttr attr;
-    makes<ABT_mutex>(t, [&](ABT_mutex* mutex) { return ABT_mutex_create_with_attr(attr.handle, mutex); }, ABT_mutex_free, ABT_MUTEX_NULL);
+    makes<ABT_mutex>(
+        t, [&](ABT_mutex* mutex) { return ABT_mutex_create_with_attr(attr.handle, mutex); }, ABT_mutex_free,
+        ABT_MUTEX_NULL);
 }
 REFUSED(ABT_mutex_free, nothing) {
     ABT_mutex mutex = ABT_MUTEX_NULL;
@@ -58,9 +60,13 @@ REFUSED(ABT_mutex_equal, nothing) {
 }
 REFUSED(ABT_mutex_get_attr, memory) {
     Mutex mutex;
-    makes<ABT_mutex_attr>(t, [&](ABT_mutex_attr* attr) { return ABT_mutex_get_attr(mutex.handle, attr); }, ABT_mutex_attr_free, before<ABT_mutex_attr>());
+    makes<ABT_mutex_attr>(
+        t, [&](ABT_mutex_attr* attr) { return ABT_mutex_get_attr(mutex.handle, attr); }, ABT_mutex_attr_free,
+        before<ABT_mutex_attr>());
 }
-REFUSED(ABT_mutex_attr_create, memory) { makes<ABT_mutex_attr>(t, ABT_mutex_attr_create, ABT_mutex_attr_free, before<ABT_mutex_attr>()); }
+REFUSED(ABT_mutex_attr_create, memory) {
+    makes<ABT_mutex_attr>(t, ABT_mutex_attr_create, ABT_mutex_attr_free, before<ABT_mutex_attr>());
+}
 REFUSED(ABT_mutex_attr_free, nothing) {
     ABT_mutex_attr attr = ABT_MUTEX_ATTR_NULL;
     ok(ABT_mutex_attr_create(&attr));
@@ -76,7 +82,7 @@ REFUSED(ABT_mutex_attr_get_recursive, nothing) {
     t([&] { return ABT_mutex_attr_get_recursive(attr.handle, &recursive); });
 }
 
-// ---- conditions, locks, barriers ------------------------------------------------------------------------------------------
+// ---- conditions, locks, barriers ------------------------------------------------------------------------------------
 
 struct Cond {
     Cond() { ok(ABT_cond_create(&handle)); }
@@ -151,7 +157,8 @@ struct Barrier {
 };
 
 REFUSED(ABT_barrier_create, memory) {
-    makes<ABT_barrier>(t, [](ABT_barrier* barrier) { return ABT_barrier_create(3, barrier); }, ABT_barrier_free, ABT_BARRIER_NULL);
+    makes<ABT_barrier>(
+        t, [](ABT_barrier* barrier) { return ABT_barrier_create(3, barrier); }, ABT_barrier_free, ABT_BARRIER_NULL);
 }
 REFUSED(ABT_barrier_reinit, nothing) {
     Barrier barrier;
@@ -172,8 +179,9 @@ REFUSED(ABT_barrier_get_num_waiters, nothing) {
     t([&] { return ABT_barrier_get_num_waiters(barrier.handle, &waiters); });
 }
 REFUSED(ABT_xstream_barrier_create, memory) {
-    makes<ABT_xstream_barrier>(t, [](ABT_xstream_barrier* barrier) { return ABT_xstream_barrier_create(3, barrier); }, ABT_xstream_barrier_free,
-                               ABT_XSTREAM_BARRIER_NULL);
+    makes<ABT_xstream_barrier>(
+        t, [](ABT_xstream_barrier* barrier) { return ABT_xstream_barrier_create(3, barrier); },
+        ABT_xstream_barrier_free, ABT_XSTREAM_BARRIER_NULL);
 }
 REFUSED(ABT_xstream_barrier_free, nothing) {
     ABT_xstream_barrier barrier = ABT_XSTREAM_BARRIER_NULL;
@@ -187,7 +195,7 @@ REFUSED(ABT_xstream_barrier_wait, nothing) {
     ok(ABT_xstream_barrier_free(&barrier));
 }
 
-// ---- eventuals, futures ---------------------------------------------------------------------------------------------------
+// ---- eventuals, futures ---------------------------------------------------------------------------------------------
 
 struct Eventual {
     Eventual() { ok(ABT_eventual_create(8, &handle)); }
@@ -198,7 +206,9 @@ struct Eventual {
 
 REFUSED(ABT_eventual_create, memory) {
     for (const int bytes : {0, 100}) {
-        makes<ABT_eventual>(t, [&](ABT_eventual* eventual) { return ABT_eventual_create(bytes, eventual); }, ABT_eventual_free, before<ABT_eventual>());
+        makes<ABT_eventual>(
+            t, [&](ABT_eventual* eventual) { return ABT_eventual_create(bytes, eventual); }, ABT_eventual_free,
+            before<ABT_eventual>());
     }
 }
 REFUSED(ABT_eventual_free, nothing) {
@@ -241,7 +251,9 @@ struct Future {
 
 REFUSED(ABT_future_create, memory) {
     for (const uint32_t compartments : {0u, 3u}) {
-        makes<ABT_future>(t, [&](ABT_future* future) { return ABT_future_create(compartments, nullptr, future); }, ABT_future_free, before<ABT_future>());
+        makes<ABT_future>(
+            t, [&](ABT_future* future) { return ABT_future_create(compartments, nullptr, future); }, ABT_future_free,
+            before<ABT_future>());
     }
 }
 REFUSED(ABT_future_free, nothing) {
@@ -268,7 +280,7 @@ REFUSED(ABT_future_reset, nothing) {
     t([&] { return ABT_future_reset(future.handle); });
 }
 
-// ---- timers ---------------------------------------------------------------------------------------------------------------
+// ---- timers ---------------------------------------------------------------------------------------------------------
 
 struct Timer {
     Timer() {
@@ -285,7 +297,8 @@ struct Timer {
 REFUSED(ABT_timer_create, memory) { makes<ABT_timer>(t, ABT_timer_create, ABT_timer_free, ABT_TIMER_NULL); }
 REFUSED(ABT_timer_dup, memory) {
     Timer timer;
-    makes<ABT_timer>(t, [&](ABT_timer* copy) { return ABT_timer_dup(timer.handle, copy); }, ABT_timer_free, ABT_TIMER_NULL);
+    makes<ABT_timer>(
+        t, [&](ABT_timer* copy) { return ABT_timer_dup(timer.handle, copy); }, ABT_timer_free, ABT_TIMER_NULL);
 }
 REFUSED(ABT_timer_free, nothing) {
     ABT_timer timer = ABT_TIMER_NULL;
@@ -323,7 +336,7 @@ REFUSED(ABT_get_wtime, nothing) {
     });
 }
 
-// ---- keys -----------------------------------------------------------------------------------------------------------------
+// ---- keys -----------------------------------------------------------------------------------------------------------
 
 struct Key {
     Key() { ok(ABT_key_create(nullptr, &handle)); }
@@ -334,7 +347,8 @@ struct Key {
 };
 
 REFUSED(ABT_key_create, memory) {
-    makes<ABT_key>(t, [](ABT_key* key) { return ABT_key_create(nullptr, key); }, ABT_key_free, ABT_KEY_NULL);
+    makes<ABT_key>(
+        t, [](ABT_key* key) { return ABT_key_create(nullptr, key); }, ABT_key_free, ABT_KEY_NULL);
 }
 REFUSED(ABT_key_free, nothing) {
     ABT_key key = ABT_KEY_NULL;
@@ -344,11 +358,12 @@ REFUSED(ABT_key_free, nothing) {
 REFUSED(ABT_key_set, memory) {
     Key keys[40];   // more than the first table has room for
     for (Key& key : keys) {
-        t([&] { return ABT_key_set(key.handle, &key); }, [] {}, [&] {
-            void* value = &value;
-            ok(ABT_key_get(key.handle, &value));
-            EXPECT_EQ(value, nullptr);
-        });
+        t([&] { return ABT_key_set(key.handle, &key); }, [] {},
+          [&] {
+              void* value = &value;
+              ok(ABT_key_get(key.handle, &value));
+              EXPECT_EQ(value, nullptr);
+          });
     }
 }
 REFUSED(ABT_key_get, nothing) {
@@ -376,7 +391,7 @@ REFUSED(ABT_thread_get_specific, nothing) {
     t([&] { return ABT_thread_get_specific(unit.handle, key.handle, &key.value); });
 }
 
-// ---- configurations, errors -------------------------------------------------------------------------------------------------
+// ---- configurations, errors -----------------------------------------------------------------------------------------
 
 const ABT_sched_config_var first_var{0, ABT_SCHED_CONFIG_INT}, second_var{1, ABT_SCHED_CONFIG_DOUBLE};
 
@@ -388,8 +403,12 @@ struct SchedConfig {
 };
 
 REFUSED(ABT_sched_config_create, memory) {
-    makes<ABT_sched_config>(t, [](ABT_sched_config* config) { return ABT_sched_config_create(config, first_var, 1, second_var, 2.0, ABT_sched_config_var_end); },
-                            ABT_sched_config_free, before<ABT_sched_config>());
+    makes<ABT_sched_config>(
+        t,
+        [](ABT_sched_config* config) {
+            return ABT_sched_config_create(config, first_var, 1, second_var, 2.0, ABT_sched_config_var_end);
+        },
+        ABT_sched_config_free, before<ABT_sched_config>());
 }
 REFUSED(ABT_sched_config_read, nothing) {
     SchedConfig config;
@@ -404,7 +423,8 @@ REFUSED(ABT_sched_config_free, nothing) {
 }
 REFUSED(ABT_sched_config_set, memory) {
     SchedConfig config;
-    for (int key = 0; key < 40; ++key) t([&] { return ABT_sched_config_set(config.handle, key, ABT_SCHED_CONFIG_INT, &key); });
+    for (int key = 0; key < 40; ++key)
+        t([&] { return ABT_sched_config_set(config.handle, key, ABT_SCHED_CONFIG_INT, &key); });
 }
 REFUSED(ABT_sched_config_get, nothing) {
     SchedConfig config;
@@ -419,7 +439,9 @@ struct PoolConfig {
     ABT_pool_config handle = ABT_POOL_CONFIG_NULL;
 };
 
-REFUSED(ABT_pool_config_create, memory) { makes<ABT_pool_config>(t, ABT_pool_config_create, ABT_pool_config_free, before<ABT_pool_config>()); }
+REFUSED(ABT_pool_config_create, memory) {
+    makes<ABT_pool_config>(t, ABT_pool_config_create, ABT_pool_config_free, before<ABT_pool_config>());
+}
 REFUSED(ABT_pool_config_free, nothing) {
     ABT_pool_config config = ABT_POOL_CONFIG_NULL;
     ok(ABT_pool_config_create(&config));
@@ -428,13 +450,14 @@ REFUSED(ABT_pool_config_free, nothing) {
 REFUSED(ABT_pool_config_set, memory) {
     PoolConfig config;
     for (int key = 0; key < 40; ++key) {
-        t([&] { return ABT_pool_config_set(config.handle, key, ABT_POOL_CONFIG_INT, &key); }, [] {}, [&] {
-            for (int each = 0; each < key; ++each) {
-                int value = -1;
-                ok(ABT_pool_config_get(config.handle, each, nullptr, &value));
-                EXPECT_EQ(value, each);
-            }
-        });
+        t([&] { return ABT_pool_config_set(config.handle, key, ABT_POOL_CONFIG_INT, &key); }, [] {},
+          [&] {
+              for (int each = 0; each < key; ++each) {
+                  int value = -1;
+                  ok(ABT_pool_config_get(config.handle, each, nullptr, &value));
+                  EXPECT_EQ(value, each);
+              }
+          });
     }
 }
 REFUSED(ABT_pool_config_get, nothing) {
@@ -451,4 +474,4 @@ REFUSED(ABT_error_get_str, nothing) {
     t([&] { return ABT_error_get_str(ABT_ERR_MEM, text, &length); });
 }
 
-}  // namespace
+}   // namespace

@@ -1,6 +1,6 @@
 // Rows of the table: beginning and end, streams, schedulers, pools and their units, what is told.
-#include "refused.hpp"
 #include "../src/user_pool.hpp"
+#include "refused.hpp"
 
 #include <cstdlib>
 
@@ -8,10 +8,11 @@ using namespace refused;
 
 namespace {
 
-// ---- beginning and end ----------------------------------------------------------------------------------------------------
+// ---- beginning and end ----------------------------------------------------------------------------------------------
 
 REFUSED_BARE(ABT_init, memory) {
-    t([] { return ABT_init(0, nullptr); }, [] { ok(ABT_finalize()); }, [] { EXPECT_EQ(ABT_initialized(), ABT_ERR_UNINITIALIZED); });
+    t([] { return ABT_init(0, nullptr); }, [] { ok(ABT_finalize()); },
+      [] { EXPECT_EQ(ABT_initialized(), ABT_ERR_UNINITIALIZED); });
 }
 REFUSED_BARE(ABT_finalize, aid) {
     for (const bool own_main : {false, true}) {   // a scheduler that was put there
@@ -27,7 +28,7 @@ REFUSED(ABT_initialized, nothing) {
     t([] { return ABT_initialized(); });
 }
 
-// ---- schedulers of the program's own ----------------------------------------------------------------------------------------
+// ---- schedulers of the program's own --------------------------------------------------------------------------------
 
 void run_own(ABT_sched sched) {
     ABT_pool pool = ABT_POOL_NULL;
@@ -78,19 +79,21 @@ struct GivenPool {
     ABT_pool handle;
 };
 
-// ---- streams --------------------------------------------------------------------------------------------------------------
+// ---- streams --------------------------------------------------------------------------------------------------------
 
-void makes_stream(Try& t, const std::function<int(ABT_xstream*)>& make, const std::function<void()>& unchanged = [] {}) {
+void makes_stream(
+    Try& t, const std::function<int(ABT_xstream*)>& make, const std::function<void()>& unchanged = [] {}) {
     ABT_xstream stream = before<ABT_xstream>();
     int streams = 0;
     ok(ABT_xstream_get_num(&streams));
-    t([&] { return make(&stream); }, [&] { ok(ABT_xstream_free(&stream)); }, [&] {
-        EXPECT_EQ(stream, ABT_XSTREAM_NULL);
-        int now = 0;
-        ok(ABT_xstream_get_num(&now));
-        EXPECT_EQ(now, streams);
-        unchanged();
-    });
+    t([&] { return make(&stream); }, [&] { ok(ABT_xstream_free(&stream)); },
+      [&] {
+          EXPECT_EQ(stream, ABT_XSTREAM_NULL);
+          int now = 0;
+          ok(ABT_xstream_get_num(&now));
+          EXPECT_EQ(now, streams);
+          unchanged();
+      });
 }
 
 REFUSED(ABT_xstream_create, memory) {
@@ -107,9 +110,15 @@ REFUSED(ABT_xstream_create, memory) {
 REFUSED(ABT_xstream_create_basic, memory) {
     for (const ABT_sched_predef predef : {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT}) {
         GivenPool given;
-        makes_stream(t, [&](ABT_xstream* stream) { return ABT_xstream_create_basic(predef, 1, &given.handle, ABT_SCHED_CONFIG_NULL, stream); },
-                     [&] { given.still_there(); });
-        makes_stream(t, [&](ABT_xstream* stream) { return ABT_xstream_create_basic(predef, 0, nullptr, ABT_SCHED_CONFIG_NULL, stream); });
+        makes_stream(
+            t,
+            [&](ABT_xstream* stream) {
+                return ABT_xstream_create_basic(predef, 1, &given.handle, ABT_SCHED_CONFIG_NULL, stream);
+            },
+            [&] { given.still_there(); });
+        makes_stream(t, [&](ABT_xstream* stream) {
+            return ABT_xstream_create_basic(predef, 0, nullptr, ABT_SCHED_CONFIG_NULL, stream);
+        });
     }
 }
 REFUSED(ABT_xstream_create_with_rank, memory) {
@@ -120,7 +129,9 @@ REFUSED(ABT_xstream_free, memory) {
     ok(ABT_xstream_create(ABT_SCHED_NULL, &stream));
     t([&] { return ABT_xstream_free(&stream); });
     ok(ABT_xstream_create(ABT_SCHED_NULL, &stream));
-    in_a_tasklet([&] { t([&] { return ABT_xstream_free(&stream); }, [] {}, [&] { EXPECT_NE(stream, ABT_XSTREAM_NULL); }); });   // an OS thread waits for it
+    // an OS thread waits for it
+    in_a_tasklet(
+        [&] { t([&] { return ABT_xstream_free(&stream); }, [] {}, [&] { EXPECT_NE(stream, ABT_XSTREAM_NULL); }); });
 }
 REFUSED(ABT_xstream_join, memory) {
     Stream one, two;
@@ -130,12 +141,13 @@ REFUSED(ABT_xstream_join, memory) {
 REFUSED(ABT_xstream_revive, memory) {
     Stream stream;
     ok(ABT_xstream_join(stream.handle));
-    t([&] { return ABT_xstream_revive(stream.handle); }, [&] { ok(ABT_xstream_join(stream.handle)); }, [&] {
-        ABT_xstream_state state = ABT_XSTREAM_STATE_RUNNING;
-        ok(ABT_xstream_get_state(stream.handle, &state));
-        EXPECT_EQ(state, ABT_XSTREAM_STATE_TERMINATED);
-        ok(ABT_xstream_join(stream.handle));   // once more
-    });
+    t([&] { return ABT_xstream_revive(stream.handle); }, [&] { ok(ABT_xstream_join(stream.handle)); },
+      [&] {
+          ABT_xstream_state state = ABT_XSTREAM_STATE_RUNNING;
+          ok(ABT_xstream_get_state(stream.handle, &state));
+          EXPECT_EQ(state, ABT_XSTREAM_STATE_TERMINATED);
+          ok(ABT_xstream_join(stream.handle));   // once more
+      });
     ok(ABT_xstream_revive(stream.handle));   // and it works
     std::atomic<int> ran{0};
     ABT_thread unit = spawn(abt_test::pool_of(stream.handle), abt_test::add_one, &ran);
@@ -144,10 +156,13 @@ REFUSED(ABT_xstream_revive, memory) {
 }
 REFUSED(ABT_xstream_exit, nothing) {
     Stream stream;
-    ABT_thread unit = spawn(abt_test::pool_of(stream.handle), [](void* raw) {
-        static_cast<Try*>(raw)->begin();   // of the stream's OS thread, which ends with it
-        ABT_xstream_exit();
-    }, &t);
+    ABT_thread unit = spawn(
+        abt_test::pool_of(stream.handle),
+        [](void* raw) {
+            static_cast<Try*>(raw)->begin();   // of the stream's OS thread, which ends with it
+            ABT_xstream_exit();
+        },
+        &t);
     ok(ABT_thread_free(&unit));
     ok(ABT_xstream_join(stream.handle));
     t.end();
@@ -210,10 +225,11 @@ REFUSED(ABT_xstream_set_main_sched, memory) {
 REFUSED(ABT_xstream_set_main_sched_basic, memory) {
     GivenPool given;
     const ABT_sched first = own_sched();
-    t([&] { return ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_PRIO, 1, &given.handle); }, [] {}, [&] {
-        EXPECT_EQ(own_sched(), first);
-        given.still_there();
-    });
+    t([&] { return ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_PRIO, 1, &given.handle); }, [] {},
+      [&] {
+          EXPECT_EQ(own_sched(), first);
+          given.still_there();
+      });
 }
 REFUSED(ABT_xstream_run_unit, aid) {
     const ABT_pool pool = new_pool();
@@ -246,7 +262,8 @@ REFUSED(ABT_xstream_check_events, nothing) {
 REFUSED(ABT_xstream_set_cpubind, nothing) {
     int cpu = 0;
     ok(ABT_xstream_get_cpubind(own_xstream(), &cpu));
-    t([&] { return ABT_xstream_set_cpubind(own_xstream(), cpu); }, [] { ok(ABT_xstream_set_affinity(own_xstream(), 0, nullptr)); });
+    t([&] { return ABT_xstream_set_cpubind(own_xstream(), cpu); },
+      [] { ok(ABT_xstream_set_affinity(own_xstream(), 0, nullptr)); });
 }
 REFUSED(ABT_xstream_get_cpubind, nothing) {
     int cpu = 0;
@@ -260,27 +277,31 @@ REFUSED(ABT_xstream_get_affinity, nothing) {
     t([&] { return ABT_xstream_get_affinity(own_xstream(), 4, cpus, &count); });
 }
 
-// ---- schedulers -----------------------------------------------------------------------------------------------------------
+// ---- schedulers -----------------------------------------------------------------------------------------------------
 
 REFUSED(ABT_sched_create, memory) {
     ABT_sched_def def = own_def();
     GivenPool given;
     ABT_pool pools[3] = {given.handle, ABT_POOL_NULL, ABT_POOL_NULL};
     ABT_sched sched = before<ABT_sched>();
-    t([&] { return ABT_sched_create(&def, 3, pools, ABT_SCHED_CONFIG_NULL, &sched); }, [&] { ok(ABT_sched_free(&sched)); }, [&] {
-        EXPECT_EQ(sched, ABT_SCHED_NULL);
-        given.still_there();
-    });
+    t([&] { return ABT_sched_create(&def, 3, pools, ABT_SCHED_CONFIG_NULL, &sched); },
+      [&] { ok(ABT_sched_free(&sched)); },
+      [&] {
+          EXPECT_EQ(sched, ABT_SCHED_NULL);
+          given.still_there();
+      });
 }
 REFUSED(ABT_sched_create_basic, memory) {
     for (const ABT_sched_predef predef : {ABT_SCHED_BASIC, ABT_SCHED_PRIO, ABT_SCHED_RANDWS, ABT_SCHED_BASIC_WAIT}) {
         GivenPool given;
         ABT_pool pools[2] = {given.handle, ABT_POOL_NULL};
         ABT_sched sched = before<ABT_sched>();
-        t([&] { return ABT_sched_create_basic(predef, 2, pools, ABT_SCHED_CONFIG_NULL, &sched); }, [&] { ok(ABT_sched_free(&sched)); }, [&] {
-            EXPECT_EQ(sched, ABT_SCHED_NULL);
-            given.still_there();
-        });
+        t([&] { return ABT_sched_create_basic(predef, 2, pools, ABT_SCHED_CONFIG_NULL, &sched); },
+          [&] { ok(ABT_sched_free(&sched)); },
+          [&] {
+              EXPECT_EQ(sched, ABT_SCHED_NULL);
+              given.still_there();
+          });
     }
 }
 REFUSED(ABT_sched_free, nothing) {
@@ -318,19 +339,20 @@ REFUSED(ABT_sched_exit, nothing) {
     t([&] { return ABT_sched_exit(sched); });
 }
 
-// ---- pools ----------------------------------------------------------------------------------------------------------------
+// ---- pools ----------------------------------------------------------------------------------------------------------
 
 using namespace abt_test::user_pool;
 
-}  // namespace
+}   // namespace
 
 ABT_pool_user_def refused::new_user_def() {
     if (waiting.capacity() < 64) waiting.reserve(64);
     ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
     ok(ABT_pool_user_def_create(create_unit, free_unit, is_empty, pop, push, &def));
-    ok(ABT_pool_user_def_set_push_many(def, [](ABT_pool pool, const ABT_unit* units, std::size_t count, ABT_pool_context context) {
-        for (std::size_t i = 0; i < count; ++i) push(pool, units[i], context);
-    }));
+    ok(ABT_pool_user_def_set_push_many(
+        def, [](ABT_pool pool, const ABT_unit* units, std::size_t count, ABT_pool_context context) {
+            for (std::size_t i = 0; i < count; ++i) push(pool, units[i], context);
+        }));
     ok(ABT_pool_user_def_set_get_size(def, [](ABT_pool) { return waiting.size(); }));
     return def;
 }
@@ -354,11 +376,15 @@ struct UserDef {
 
 REFUSED(ABT_pool_create, memory) {
     UserDef def;
-    makes<ABT_pool>(t, [&](ABT_pool* pool) { return ABT_pool_create(def.handle, ABT_POOL_CONFIG_NULL, pool); }, ABT_pool_free, ABT_POOL_NULL);
+    makes<ABT_pool>(
+        t, [&](ABT_pool* pool) { return ABT_pool_create(def.handle, ABT_POOL_CONFIG_NULL, pool); }, ABT_pool_free,
+        ABT_POOL_NULL);
 }
 REFUSED(ABT_pool_create_basic, memory) {
     for (const ABT_pool_kind kind : {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT, ABT_POOL_RANDWS}) {
-        makes<ABT_pool>(t, [&](ABT_pool* pool) { return ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, pool); }, ABT_pool_free, ABT_POOL_NULL);
+        makes<ABT_pool>(
+            t, [&](ABT_pool* pool) { return ABT_pool_create_basic(kind, ABT_POOL_ACCESS_MPMC, ABT_FALSE, pool); },
+            ABT_pool_free, ABT_POOL_NULL);
     }
 }
 REFUSED(ABT_pool_free, nothing) {
@@ -404,7 +430,9 @@ REFUSED(ABT_pool_pop_threads, nothing) {
 REFUSED(ABT_pool_pop_threads_ex, nothing) {
     ABT_thread popped[2] = {};
     std::size_t count = 0;
-    pops(t, [&](ABT_pool pool) { return ABT_pool_pop_threads_ex(pool, popped, 2, &count, ABT_POOL_CONTEXT_OP_POOL_OTHER); });
+    pops(t, [&](ABT_pool pool) {
+        return ABT_pool_pop_threads_ex(pool, popped, 2, &count, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    });
 }
 REFUSED(ABT_pool_pop_wait_thread, nothing) {
     ABT_thread popped = ABT_THREAD_NULL;
@@ -412,7 +440,9 @@ REFUSED(ABT_pool_pop_wait_thread, nothing) {
 }
 REFUSED(ABT_pool_pop_wait_thread_ex, nothing) {
     ABT_thread popped = ABT_THREAD_NULL;
-    pops(t, [&](ABT_pool pool) { return ABT_pool_pop_wait_thread_ex(pool, &popped, 0.0, ABT_POOL_CONTEXT_OP_POOL_OTHER); });
+    pops(t, [&](ABT_pool pool) {
+        return ABT_pool_pop_wait_thread_ex(pool, &popped, 0.0, ABT_POOL_CONTEXT_OP_POOL_OTHER);
+    });
 }
 REFUSED(ABT_pool_pop, nothing) {
     ABT_unit popped = ABT_UNIT_NULL;
@@ -453,13 +483,17 @@ REFUSED(ABT_pool_push_thread, memory) {
     pushes(t, [](ABT_pool pool, ABT_thread thread) { return ABT_pool_push_thread(pool, thread); });
 }
 REFUSED(ABT_pool_push_thread_ex, memory) {
-    pushes(t, [](ABT_pool pool, ABT_thread thread) { return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD); });
+    pushes(t, [](ABT_pool pool, ABT_thread thread) {
+        return ABT_pool_push_thread_ex(pool, thread, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    });
 }
 REFUSED(ABT_pool_push_threads, memory) {
     pushes(t, [](ABT_pool pool, ABT_thread thread) { return ABT_pool_push_threads(pool, &thread, 1); });
 }
 REFUSED(ABT_pool_push_threads_ex, memory) {
-    pushes(t, [](ABT_pool pool, ABT_thread thread) { return ABT_pool_push_threads_ex(pool, &thread, 1, ABT_POOL_CONTEXT_OP_THREAD_YIELD); });
+    pushes(t, [](ABT_pool pool, ABT_thread thread) {
+        return ABT_pool_push_threads_ex(pool, &thread, 1, ABT_POOL_CONTEXT_OP_THREAD_YIELD);
+    });
 }
 REFUSED(ABT_pool_push, memory) {
     pushes(t, [](ABT_pool pool, ABT_thread thread) {
@@ -478,15 +512,20 @@ REFUSED(ABT_pool_print_all, nothing) {
 }
 REFUSED(ABT_pool_add_sched, memory) {
     Sched sched;
-    t([&] { return ABT_pool_add_sched(own_pool(), sched.handle); }, [&] {
-        ok(ABT_sched_finish(sched.handle));
-        while (ABT_sched_free(&sched.handle) != ABT_SUCCESS) ok(ABT_self_yield());
-    });
+    t([&] { return ABT_pool_add_sched(own_pool(), sched.handle); },
+      [&] {
+          ok(ABT_sched_finish(sched.handle));
+          while (ABT_sched_free(&sched.handle) != ABT_SUCCESS) ok(ABT_self_yield());
+      });
 }
 
 REFUSED(ABT_pool_user_def_create, memory) {
-    makes<ABT_pool_user_def>(t, [](ABT_pool_user_def* def) { return ABT_pool_user_def_create(create_unit, free_unit, is_empty, pop, push, def); },
-                             ABT_pool_user_def_free, ABT_POOL_USER_DEF_NULL);
+    makes<ABT_pool_user_def>(
+        t,
+        [](ABT_pool_user_def* def) {
+            return ABT_pool_user_def_create(create_unit, free_unit, is_empty, pop, push, def);
+        },
+        ABT_pool_user_def_free, ABT_POOL_USER_DEF_NULL);
 }
 REFUSED(ABT_pool_user_def_free, nothing) {
     UserDef def;
@@ -523,7 +562,7 @@ REFUSED(ABT_unit_set_associated_pool, nothing) {
     abt_test::run_all(from.handle);
 }
 
-// ---- what is told ---------------------------------------------------------------------------------------------------------
+// ---- what is told ---------------------------------------------------------------------------------------------------
 
 REFUSED(ABT_info_query_config, nothing) {
     ABT_bool value = ABT_FALSE;
@@ -568,7 +607,8 @@ REFUSED(ABT_info_trigger_print_all_thread_stacks, aid) {
     static std::atomic<int> told;
     told = 0;
     t.begin();   // streams, or an OS thread of theirs, print it: whether they could is told to the function
-    ok(ABT_info_trigger_print_all_thread_stacks(nullptr, 0.0, [](ABT_bool, void*) { told.fetch_add(1); }, nullptr));
+    ok(ABT_info_trigger_print_all_thread_stacks(
+        nullptr, 0.0, [](ABT_bool, void*) { told.fetch_add(1); }, nullptr));
     while (told.load() == 0) ok(ABT_self_yield());
     t.end();
 }
@@ -579,12 +619,13 @@ REFUSED(ABT_tool_register_thread_callback, memory) {
     const auto one = [](ABT_thread, ABT_xstream, uint64_t, ABT_tool_context, void*) { calls.fetch_add(1); };
     const auto another = [](ABT_thread, ABT_xstream, uint64_t, ABT_tool_context, void*) { new_calls.fetch_add(1); };
     t([&] { return ABT_tool_register_thread_callback(one, ABT_TOOL_EVENT_THREAD_ALL, nullptr); });
-    t([&] { return ABT_tool_register_thread_callback(another, ABT_TOOL_EVENT_THREAD_ALL, nullptr); }, [] {}, [&] {
-        const int so_far = calls.load();
-        Fresh unit;
-        ok(ABT_thread_free(&unit.handle));
-        EXPECT_GT(calls.load(), so_far) << "the one before is told still";
-    });
+    t([&] { return ABT_tool_register_thread_callback(another, ABT_TOOL_EVENT_THREAD_ALL, nullptr); }, [] {},
+      [&] {
+          const int so_far = calls.load();
+          Fresh unit;
+          ok(ABT_thread_free(&unit.handle));
+          EXPECT_GT(calls.load(), so_far) << "the one before is told still";
+      });
     { Fresh unit; }
     EXPECT_GT(new_calls.load(), 0);
     ok(ABT_tool_register_thread_callback(nullptr, ABT_TOOL_EVENT_THREAD_NONE, nullptr));
@@ -592,13 +633,15 @@ REFUSED(ABT_tool_register_thread_callback, memory) {
 REFUSED(ABT_tool_query_thread, nothing) {
     static Try* tried;
     tried = &t;
-    ok(ABT_tool_register_thread_callback([](ABT_thread, ABT_xstream, uint64_t event, ABT_tool_context context, void*) {
-        ABT_tool_query_kind kind = ABT_TOOL_QUERY_KIND_STACK_DEPTH;
-        int depth = 0;
-        (*tried)([&] { return ABT_tool_query_thread(context, event, kind, &depth); });
-    }, ABT_TOOL_EVENT_THREAD_RUN, nullptr));
+    ok(ABT_tool_register_thread_callback(
+        [](ABT_thread, ABT_xstream, uint64_t event, ABT_tool_context context, void*) {
+            ABT_tool_query_kind kind = ABT_TOOL_QUERY_KIND_STACK_DEPTH;
+            int depth = 0;
+            (*tried)([&] { return ABT_tool_query_thread(context, event, kind, &depth); });
+        },
+        ABT_TOOL_EVENT_THREAD_RUN, nullptr));
     { Fresh unit; }
     ok(ABT_tool_register_thread_callback(nullptr, ABT_TOOL_EVENT_THREAD_NONE, nullptr));
 }
 
-}  // namespace
+}   // namespace

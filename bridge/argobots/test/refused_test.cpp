@@ -1,5 +1,5 @@
-// Every function of abt.h, with each thing that it asks the system for refused in turn: it says so, has changed nothing, succeeds when it is repeated, the
-// library works on and ends, and nothing is lost.
+// Every function of abt.h, with each thing that it asks the system for refused in turn: it says so, has changed
+// nothing, succeeds when it is repeated, the library works on and ends, and nothing is lost.
 #include "refused.hpp"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ TEST_P(Refused, InTurn) {
         ++refusals;
         failures += t.has_failed() ? 1 : 0;
     }
-    if (std::getenv("REFUSED_TABLE") != nullptr) std::printf("%-45s %d refused, %d failed\n", std::string(row.name).c_str(), refusals, failures);
+    if (std::getenv("REFUSED_TABLE") != nullptr)
+        std::printf("%-45s %d refused, %d failed\n", std::string(row.name).c_str(), refusals, failures);
     if (row.needs == Needs::nothing) {
         EXPECT_EQ(refusals, 0);
     }
@@ -69,11 +70,14 @@ TEST(RefusedTable, HasEveryFunctionOfTheHeaderOnce) {
     std::string text{std::istreambuf_iterator<char>(file), {}};
     const std::regex declared("ABT_API_PUBLIC\\s+(?:int|double)\\s+(ABT_[a-z_]+)\\(");
     std::set<std::string> in_header, in_table;
-    for (std::sregex_iterator at(text.begin(), text.end(), declared), none; at != none; ++at) in_header.insert((*at)[1]);
-    for (const Row& row : Row::all()) EXPECT_TRUE(in_table.insert(std::string(row.name)).second) << row.name << " is there twice";
+    for (std::sregex_iterator at(text.begin(), text.end(), declared), none; at != none; ++at)
+        in_header.insert((*at)[1]);
+    for (const Row& row : Row::all())
+        EXPECT_TRUE(in_table.insert(std::string(row.name)).second) << row.name << " is there twice";
     for (const std::string& name : in_header) EXPECT_EQ(in_table.count(name), 1u) << name << " is not in the table";
-    for (const std::string& name : in_table) EXPECT_EQ(in_header.count(name), 1u) << name << " is no function of the header";
+    for (const std::string& name : in_table)
+        EXPECT_EQ(in_header.count(name), 1u) << name << " is no function of the header";
     EXPECT_GT(in_header.size(), 250u);
 }
 
-}  // namespace
+}   // namespace

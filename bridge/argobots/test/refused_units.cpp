@@ -14,19 +14,23 @@ struct Attr {
 
 void on_migration(ABT_thread, void*) {}
 
-// ---- create, revive -------------------------------------------------------------------------------------------------------
+// ---- create, revive -------------------------------------------------------------------------------------------------
 
 // Where its handle goes on failure: by the header it is null, or left alone.
 void creates(Try& t, const std::function<int(ABT_thread*)>& make, ABT_thread after_failure = ABT_THREAD_NULL) {
     ABT_thread handle = before<ABT_thread>();
-    t([&] { return make(&handle); }, [&] {
-        const int result = ABT_thread_free(&handle);
-        EXPECT_EQ(result, ABT_SUCCESS);
-    }, [&] { EXPECT_EQ(handle, after_failure); });
+    t([&] { return make(&handle); },
+      [&] {
+          const int result = ABT_thread_free(&handle);
+          EXPECT_EQ(result, ABT_SUCCESS);
+      },
+      [&] { EXPECT_EQ(handle, after_failure); });
 }
 
 REFUSED(ABT_thread_create, memory) {
-    creates(t, [](ABT_thread* made) { return ABT_thread_create(own_pool(), nothing, nullptr, ABT_THREAD_ATTR_NULL, made); });
+    creates(t, [](ABT_thread* made) {
+        return ABT_thread_create(own_pool(), nothing, nullptr, ABT_THREAD_ATTR_NULL, made);
+    });
     Attr attr;
     ok(ABT_thread_attr_set_stacksize(attr.handle, std::size_t{3} << 20));
     creates(t, [&](ABT_thread* made) { return ABT_thread_create(own_pool(), nothing, nullptr, attr.handle, made); });
@@ -41,21 +45,27 @@ REFUSED(ABT_thread_create, memory) {
     {
         UserPool user;
         ABT_thread handle = before<ABT_thread>();
-        t([&] { return ABT_thread_create(user.handle, nothing, nullptr, ABT_THREAD_ATTR_NULL, &handle); }, [&] {
-            abt_test::run_all(user.handle);
-            ok(ABT_thread_free(&handle));
-        }, [&] { EXPECT_EQ(handle, ABT_THREAD_NULL); });
+        t([&] { return ABT_thread_create(user.handle, nothing, nullptr, ABT_THREAD_ATTR_NULL, &handle); },
+          [&] {
+              abt_test::run_all(user.handle);
+              ok(ABT_thread_free(&handle));
+          },
+          [&] { EXPECT_EQ(handle, ABT_THREAD_NULL); });
     }
 }
 REFUSED(ABT_thread_create_to, memory) {
     Attr attr;
     ok(ABT_thread_attr_set_stacksize(attr.handle, std::size_t{3} << 20));
-    creates(t, [&](ABT_thread* made) { return ABT_thread_create_to(own_pool(), nothing, nullptr, attr.handle, made); }, before<ABT_thread>());
+    creates(
+        t, [&](ABT_thread* made) { return ABT_thread_create_to(own_pool(), nothing, nullptr, attr.handle, made); },
+        before<ABT_thread>());
 }
 REFUSED(ABT_thread_create_on_xstream, memory) {
     Attr attr;
     ok(ABT_thread_attr_set_stacksize(attr.handle, std::size_t{3} << 20));
-    creates(t, [&](ABT_thread* made) { return ABT_thread_create_on_xstream(own_xstream(), nothing, nullptr, attr.handle, made); });
+    creates(t, [&](ABT_thread* made) {
+        return ABT_thread_create_on_xstream(own_xstream(), nothing, nullptr, attr.handle, made);
+    });
 }
 REFUSED(ABT_thread_create_many, memory) {
     ABT_pool pools[3] = {own_pool(), own_pool(), own_pool()};
@@ -68,16 +78,20 @@ REFUSED(ABT_thread_create_many, memory) {
             if (one != ABT_THREAD_NULL) ok(ABT_thread_free(&one));
         }
     };
-    t([&] { return ABT_thread_create_many(3, pools, bodies, nullptr, attr.handle, made); }, free_those, free_those);   // those before the refused one are there
+    // those before the refused one are there
+    t([&] { return ABT_thread_create_many(3, pools, bodies, nullptr, attr.handle, made); }, free_those, free_those);
 }
 REFUSED(ABT_thread_revive, memory) {
     UserPool user;
     Ended unit;
-    t([&] { return ABT_thread_revive(own_pool(), nothing, nullptr, &unit.handle); }, [&] { ok(ABT_thread_join(unit.handle)); });
-    t([&] { return ABT_thread_revive(user.handle, nothing, nullptr, &unit.handle); }, [&] {
-        abt_test::run_all(user.handle);
-        ok(ABT_thread_join(unit.handle));
-    }, [&] { EXPECT_EQ(abt_test::state_of(unit.handle), ABT_THREAD_STATE_TERMINATED); });
+    t([&] { return ABT_thread_revive(own_pool(), nothing, nullptr, &unit.handle); },
+      [&] { ok(ABT_thread_join(unit.handle)); });
+    t([&] { return ABT_thread_revive(user.handle, nothing, nullptr, &unit.handle); },
+      [&] {
+          abt_test::run_all(user.handle);
+          ok(ABT_thread_join(unit.handle));
+      },
+      [&] { EXPECT_EQ(abt_test::state_of(unit.handle), ABT_THREAD_STATE_TERMINATED); });
 }
 REFUSED(ABT_thread_revive_to, memory) {
     UserPool user;
@@ -86,22 +100,27 @@ REFUSED(ABT_thread_revive_to, memory) {
       [&] { EXPECT_EQ(abt_test::state_of(unit.handle), ABT_THREAD_STATE_TERMINATED); });
 }
 REFUSED(ABT_task_create, memory) {
-    makes<ABT_task>(t, [](ABT_task* task) { return ABT_task_create(own_pool(), nothing, nullptr, task); }, ABT_task_free, ABT_TASK_NULL);
+    makes<ABT_task>(
+        t, [](ABT_task* task) { return ABT_task_create(own_pool(), nothing, nullptr, task); }, ABT_task_free,
+        ABT_TASK_NULL);
     constexpr int many = 40'000;   // more than descriptors are taken from the system at once
     std::atomic<int> ran{0};
     for (int i = 0; i < many; ++i) t([&] { return ABT_task_create(own_pool(), abt_test::add_one, &ran, nullptr); });
     while (ran.load() != many) ok(ABT_thread_yield());
 }
 REFUSED(ABT_task_create_on_xstream, aid) {
-    makes<ABT_task>(t, [](ABT_task* task) { return ABT_task_create_on_xstream(own_xstream(), nothing, nullptr, task); }, ABT_task_free, ABT_TASK_NULL);
+    makes<ABT_task>(
+        t, [](ABT_task* task) { return ABT_task_create_on_xstream(own_xstream(), nothing, nullptr, task); },
+        ABT_task_free, ABT_TASK_NULL);
 }
 REFUSED(ABT_task_revive, nothing) {
     FreshTask task;
     ok(ABT_task_join(task.handle));
-    t([&] { return ABT_task_revive(own_pool(), nothing, nullptr, &task.handle); }, [&] { ok(ABT_task_join(task.handle)); });
+    t([&] { return ABT_task_revive(own_pool(), nothing, nullptr, &task.handle); },
+      [&] { ok(ABT_task_join(task.handle)); });
 }
 
-// ---- join, free, cancel ---------------------------------------------------------------------------------------------------
+// ---- join, free, cancel ---------------------------------------------------------------------------------------------
 
 // A unit that has found no stack has ended, and the caller is told.
 void ended_or_told(int result) { EXPECT_TRUE(result == ABT_SUCCESS || result == ABT_ERR_MEM) << result; }
@@ -154,7 +173,9 @@ REFUSED(ABT_task_cancel, nothing) {
 // One that has been popped, and goes on in its pool if it finds no stack.
 class Popped {
 public:
-    Popped() : pool_(new_pool()), handle(spawn(pool_, nothing, nullptr)) { EXPECT_EQ(abt_test::pop_from(pool_), handle); }
+    Popped() : pool_(new_pool()), handle(spawn(pool_, nothing, nullptr)) {
+        EXPECT_EQ(abt_test::pop_from(pool_), handle);
+    }
     Popped(const Popped&) = delete;
     ~Popped() {
         abt_test::run_all(pool_);
@@ -170,7 +191,7 @@ public:
     ABT_thread handle;
 };
 
-// ---- yield, resume --------------------------------------------------------------------------------------------------------
+// ---- yield, resume --------------------------------------------------------------------------------------------------
 
 REFUSED(ABT_thread_yield, aid) {
     Fresh unit;
@@ -200,7 +221,9 @@ REFUSED(ABT_self_resume_yield_to, nothing) {
 // A tasklet resumes the primary ULT.
 class Resumer {
 public:
-    Resumer() : self_(self_thread()), task_([](void* raw) { ok(ABT_thread_resume(static_cast<Resumer*>(raw)->self_)); }, this) {}
+    Resumer()
+        : self_(self_thread()),
+          task_([](void* raw) { ok(ABT_thread_resume(static_cast<Resumer*>(raw)->self_)); }, this) {}
 
 private:
     ABT_thread self_;
@@ -256,7 +279,7 @@ REFUSED(ABT_self_schedule, aid) {
     ok(ABT_pool_free(&pool_again));
 }
 
-// ---- migration ------------------------------------------------------------------------------------------------------------
+// ---- migration ------------------------------------------------------------------------------------------------------
 
 REFUSED(ABT_thread_migrate_to_xstream, memory) {
     Stream stream;
@@ -297,7 +320,7 @@ REFUSED(ABT_task_set_migratable, nothing) {
     t([&] { return ABT_task_set_migratable(task.handle, ABT_FALSE); });
 }
 
-// ---- questions ------------------------------------------------------------------------------------------------------------
+// ---- questions ------------------------------------------------------------------------------------------------------
 
 // Something of a unit, that is no memory's.
 template <class Value>
@@ -347,18 +370,21 @@ REFUSED(ABT_thread_set_arg, nothing) {
 }
 REFUSED(ABT_thread_get_attr, memory) {
     Fresh unit;
-    makes<ABT_thread_attr>(t, [&](ABT_thread_attr* attr) { return ABT_thread_get_attr(unit.handle, attr); }, ABT_thread_attr_free, before<ABT_thread_attr>());
+    makes<ABT_thread_attr>(
+        t, [&](ABT_thread_attr* attr) { return ABT_thread_get_attr(unit.handle, attr); }, ABT_thread_attr_free,
+        before<ABT_thread_attr>());
 }
 REFUSED(ABT_thread_set_associated_pool, memory) {
     OwnPool from;
     UserPool to;
     Fresh unit(nothing, nullptr, from.handle);
     EXPECT_EQ(abt_test::pop_from(from.handle), unit.handle);
-    t([&] { return ABT_thread_set_associated_pool(unit.handle, to.handle); }, [] {}, [&] {
-        ABT_pool pool = ABT_POOL_NULL;
-        ok(ABT_thread_get_last_pool(unit.handle, &pool));
-        EXPECT_EQ(pool, from.handle);
-    });
+    t([&] { return ABT_thread_set_associated_pool(unit.handle, to.handle); }, [] {},
+      [&] {
+          ABT_pool pool = ABT_POOL_NULL;
+          ok(ABT_thread_get_last_pool(unit.handle, &pool));
+          EXPECT_EQ(pool, from.handle);
+      });
     ok(ABT_pool_push_thread(from.handle, unit.handle));
     abt_test::run_all(from.handle);
 }
@@ -404,16 +430,17 @@ REFUSED(ABT_self_set_associated_pool, memory) {
     const ABT_pool home = own_pool();
     UserPool other;
     in_a_ult([&] {
-        t([&] { return ABT_self_set_associated_pool(other.handle); }, [] {}, [&] {
-            ABT_pool pool = ABT_POOL_NULL;
-            ok(ABT_self_get_last_pool(&pool));
-            EXPECT_EQ(pool, home);
-        });
+        t([&] { return ABT_self_set_associated_pool(other.handle); }, [] {},
+          [&] {
+              ABT_pool pool = ABT_POOL_NULL;
+              ok(ABT_self_get_last_pool(&pool));
+              EXPECT_EQ(pool, home);
+          });
         ok(ABT_self_set_associated_pool(home));
     });
 }
 
-// ---- attributes -----------------------------------------------------------------------------------------------------------
+// ---- attributes -----------------------------------------------------------------------------------------------------
 
 REFUSED(ABT_thread_attr_create, memory) {
     makes<ABT_thread_attr>(t, ABT_thread_attr_create, ABT_thread_attr_free, ABT_THREAD_ATTR_NULL);
@@ -452,4 +479,4 @@ REFUSED(ABT_thread_attr_set_migratable, nothing) {
     t([&] { return ABT_thread_attr_set_migratable(attr.handle, ABT_FALSE); });
 }
 
-}  // namespace
+}   // namespace

@@ -1,11 +1,14 @@
-// What stands for OpenBLAS in the test: an exec_blas that is called through the loader's table, as there, and calls what it is given.
+// What stands for OpenBLAS in the test: an exec_blas that is called through the loader's table, as there, and calls
+// what it is given.
 extern "C" {
 
 [[gnu::visibility("default")]] int exec_blas(long count, void* queue) {
     reinterpret_cast<void (*)(long)>(queue)(count);
     return 7;
 }
-[[gnu::visibility("default")]] int multiply(long count, void (*body)(long)) { return exec_blas(count, reinterpret_cast<void*>(body)) + 1; }
+[[gnu::visibility("default")]] int multiply(long count, void (*body)(long)) {
+    return exec_blas(count, reinterpret_cast<void*>(body)) + 1;
+}
 
 static void (*when_set)(int);
 [[gnu::visibility("default")]] void goto_set_num_threads(int count) {
@@ -15,6 +18,7 @@ static void (*when_set)(int);
     when_set = then;
     goto_set_num_threads(count);
 }
-[[gnu::visibility("default")]] int call_by_address(int (*exec)(long, void*), void (*body)(long)) { return exec(1, reinterpret_cast<void*>(body)) + 2; }
-
+[[gnu::visibility("default")]] int call_by_address(int (*exec)(long, void*), void (*body)(long)) {
+    return exec(1, reinterpret_cast<void*>(body)) + 2;
+}
 }

@@ -1,6 +1,9 @@
-// exec_blas, through which OpenBLAS runs everything that it does in parallel. Built with OpenMP it takes the process's one slot by a bare loop of compare-and-swap; with threads of its own it looks for one that
-// is free by a bare loop. Either would keep its hart, or its CPU, from the caller that is inside. Here a caller waits as others do in Weft before it is let in, and finds the slot free. And goto_set_num_threads, which OpenBLAS calls when
-// omp_get_max_threads says another number than it did last: it frees the buffers of threads beyond the number, which a caller that is inside may be using.
+// exec_blas, through which OpenBLAS runs everything that it does in parallel. Built with OpenMP it takes the process's
+// one slot by a bare loop of compare-and-swap; with threads of its own it looks for one that is free by a bare loop.
+// Either would keep its hart, or its CPU, from the caller that is inside. Here a caller waits as others do in Weft
+// before it is let in, and finds the slot free. And goto_set_num_threads, which OpenBLAS calls when omp_get_max_threads
+// says another number than it did last: it frees the buffers of threads beyond the number, which a caller that is
+// inside may be using.
 #include <dlfcn.h>
 
 #include "libraries.hpp"
@@ -9,24 +12,28 @@ namespace weft_openblas {
 
 namespace {
 
-// The caller, from before the call to after it: a unit that is a pthread or has come in as a guest meanwhile is told by its pthread, another by itself.
+// The caller, from before the call to after it: a unit that is a pthread or has come in as a guest meanwhile is told by
+// its pthread, another by itself.
 struct Caller {
     pthread_t thread = pthread_self();
     weft_unit* unit = nullptr;
 
     Caller() {
         weft_unit* const self = weft_unit_self();
-        if (self == nullptr) [[likely]] return;
+        if (self == nullptr) [[likely]]
+            return;
         weft_stack_info stack{};
         stack.size = sizeof stack;
         if (weft_unit_self_kind() == WEFT_KIND_HOSTED || weft_unit_stack_get(self, &stack) != WEFT_OK) return;
         const auto place = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-        if (place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes) unit = self;   // not so a guest: it stands on its thread's own
+        // not so a guest: it stands on its thread's own
+        if (place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes) unit = self;
     }
 };
 
 bool held_by(const Library& library, const Caller& caller) {
-    return library.held.load(std::memory_order_relaxed) && pthread_equal(library.holder.load(std::memory_order_relaxed), caller.thread) != 0 &&
+    return library.held.load(std::memory_order_relaxed) &&
+           pthread_equal(library.holder.load(std::memory_order_relaxed), caller.thread) != 0 &&
            library.holding_unit.load(std::memory_order_relaxed) == caller.unit;
 }
 
@@ -49,7 +56,7 @@ void let_in(Library& library, Call call) {
     weft_semaphore_release(&library.free, 1);
 }
 
-}  // namespace
+}   // namespace
 
 int exec_guarded(Library& library, long count, void* queue) {
     int answer = 0;
@@ -61,7 +68,7 @@ void set_threads_guarded(Library& library, int count) {
     let_in(library, [&] { library.set_threads(count); });
 }
 
-}  // namespace weft_openblas
+}   // namespace weft_openblas
 
 extern "C" {
 
@@ -70,18 +77,23 @@ extern "C" {
     const Target target = exec_of(__builtin_return_address(0));
     if (target.library != nullptr) return exec_guarded(*target.library, count, queue);
     if (target.exec != nullptr) return target.exec(count, queue);
-    return reinterpret_cast<Exec>(dlsym(RTLD_NEXT, "exec_blas"))(count, queue);   // the caller knows of none: what the loader would have bound it to
+    // the caller knows of none: what the loader would have bound it to
+    return reinterpret_cast<Exec>(dlsym(RTLD_NEXT, "exec_blas"))(count, queue);
 }
 
 [[gnu::visibility("default")]] void goto_set_num_threads(int count) {
     using namespace weft_openblas;   // NOLINT: an entry point
-    each_threads_target(__builtin_return_address(0), [](const ThreadsTarget& target, int number) {
-        if (target.library != nullptr && target.library->set_threads != nullptr) set_threads_guarded(*target.library, number);
-        else if (target.set_threads != nullptr) target.set_threads(number);
-    }, count);
+    each_threads_target(
+        __builtin_return_address(0),
+        [](const ThreadsTarget& target, int number) {
+            if (target.library != nullptr && target.library->set_threads != nullptr)
+                set_threads_guarded(*target.library, number);
+            else if (target.set_threads != nullptr) target.set_threads(number);
+        },
+        count);
 }
 
 [[gnu::alias("exec_blas"), gnu::visibility("hidden")]] int weft_generic_exec_blas(long count, void* queue);
 [[gnu::alias("goto_set_num_threads"), gnu::visibility("hidden")]] void weft_generic_goto_set_num_threads(int count);
 
-}  // extern "C"
+}   // extern "C"

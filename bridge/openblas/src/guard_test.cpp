@@ -1,4 +1,5 @@
-// The guard in front of two libraries that stand for OpenBLAS, opened for themselves alone; preloaded, as the test of CMakeLists.txt has it.
+// The guard in front of two libraries that stand for OpenBLAS, opened for themselves alone; preloaded, as the test of
+// CMakeLists.txt has it.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -17,7 +18,8 @@
 
 // In front of the C library's, for the guard as for all others: how often somebody has looked at what is loaded.
 static std::atomic<int> walks;
-extern "C" [[gnu::visibility("default")]] int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* data) {
+extern "C" [[gnu::visibility("default")]] int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*),
+                                                              void* data) {
     static const auto next = reinterpret_cast<decltype(&dl_iterate_phdr)>(dlsym(RTLD_NEXT, "dl_iterate_phdr"));
     ++walks;
     return next(visit, data);
@@ -67,12 +69,14 @@ TEST_F(OpenblasGuard, UnitsOfOneStreamAreInsideOneAfterTheOther) {
     ASSERT_EQ(weft_init(&settings), WEFT_OK);
     auto body = [](void*) {
         for (int i = 0; i < 20; ++i) {
-            EXPECT_EQ(openmp(3, [](long count) {
-                EXPECT_EQ(count, 3);
-                enter();
-                weft_unit_yield();   // with the slot
-                --inside;
-            }), 8);
+            EXPECT_EQ(openmp(3,
+                             [](long count) {
+                                 EXPECT_EQ(count, 3);
+                                 enter();
+                                 weft_unit_yield();   // with the slot
+                                 --inside;
+                             }),
+                      8);
         }
     };
     weft_unit* units[6];
@@ -205,7 +209,8 @@ TEST_F(OpenblasGuard, AnotherLibraryAtTheAddressOfOneThatIsGoneIsGuarded) {
         void* const library = dlopen(paths[i % 2], RTLD_NOW | RTLD_LOCAL);
         ASSERT_NE(library, nullptr) << dlerror();
         const auto multiply = reinterpret_cast<Multiply>(dlsym(library, "multiply"));
-        ASSERT_TRUE(last == nullptr || reinterpret_cast<const void*>(multiply) == last) << "not at the same address: the test shows nothing";
+        ASSERT_TRUE(last == nullptr || reinterpret_cast<const void*>(multiply) == last)
+            << "not at the same address: the test shows nothing";
         last = reinterpret_cast<const void*>(multiply);
         EXPECT_EQ(multiply(1, [](long) {}), 8);
         EXPECT_FALSE(two_are_inside(multiply));
@@ -269,4 +274,4 @@ TEST_F(OpenblasGuard, ACallByAnAddressFromTheLoaderMeansTheOpenBlasOfItsCaller) 
     dlclose(library);
 }
 
-}  // namespace
+}   // namespace

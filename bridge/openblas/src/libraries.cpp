@@ -35,14 +35,22 @@ pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 // ---- the entries of each OpenBLAS --------------------------------------------------------------------
 
 template <int number>
-int exec_entry(long count, void* queue) { return exec_guarded(libraries[number], count, queue); }
+int exec_entry(long count, void* queue) {
+    return exec_guarded(libraries[number], count, queue);
+}
 template <int number>
-void set_threads_entry(int count) { set_threads_guarded(libraries[number], count); }
+void set_threads_entry(int count) {
+    set_threads_guarded(libraries[number], count);
+}
 
 template <int... numbers>
-constexpr std::array<Exec, most_guarded> exec_table(std::integer_sequence<int, numbers...>) { return {exec_entry<numbers>...}; }
+constexpr std::array<Exec, most_guarded> exec_table(std::integer_sequence<int, numbers...>) {
+    return {exec_entry<numbers>...};
+}
 template <int... numbers>
-constexpr std::array<SetThreads, most_guarded> threads_table(std::integer_sequence<int, numbers...>) { return {set_threads_entry<numbers>...}; }
+constexpr std::array<SetThreads, most_guarded> threads_table(std::integer_sequence<int, numbers...>) {
+    return {set_threads_entry<numbers>...};
+}
 
 constexpr auto exec_entries = exec_table(std::make_integer_sequence<int, most_guarded>());
 constexpr auto threads_entries = threads_table(std::make_integer_sequence<int, most_guarded>());
@@ -63,7 +71,8 @@ struct View {
     std::vector<const void*> bases;   // of all objects
 };
 
-// Where the object begins that has something at that address, and its path; null: there is none. dladdr would also look for a name among all of the object's symbols.
+// Where the object begins that has something at that address, and its path; null: there is none. dladdr would also look
+// for a name among all of the object's symbols.
 const void* base_of(const void* address, std::string* path = nullptr) {
     const void* base = nullptr;
     weft_bridge::each_loaded([&](const Loaded& object) {
@@ -86,16 +95,18 @@ View look() {
     weft_bridge::each_loaded([&view](const Loaded& object) {
         view.bases.push_back(reinterpret_cast<const void*>(object.first));
         Caller caller{object, object.path, {}, {}, {}, {}};
-        weft_bridge::each_slot(object, [&caller](const char* name, const ElfW(Sym)& symbol, void** slot) {
+        weft_bridge::each_slot(object, [&caller](const char* name, const ElfW(Sym) & symbol, void** slot) {
             if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC && ELF64_ST_TYPE(symbol.st_info) != STT_NOTYPE) return;
             if (std::strcmp(name, "exec_blas") == 0) {
                 if (*slot == reinterpret_cast<void*>(&weft_generic_exec_blas)) caller.exec_slots.push_back(slot);
             } else if (std::strcmp(name, "goto_set_num_threads") == 0) {
-                if (*slot == reinterpret_cast<void*>(&weft_generic_goto_set_num_threads)) caller.threads_slots.push_back(slot);
+                if (*slot == reinterpret_cast<void*>(&weft_generic_goto_set_num_threads))
+                    caller.threads_slots.push_back(slot);
             }
         });
         const bool own = object.holds(reinterpret_cast<const void*>(&base_of));
-        if (!own && !(caller.exec_slots.empty() && caller.threads_slots.empty())) view.callers.push_back(std::move(caller));
+        if (!own && !(caller.exec_slots.empty() && caller.threads_slots.empty()))
+            view.callers.push_back(std::move(caller));
         return false;
     });
     return view;
@@ -106,7 +117,8 @@ template <class Function>
 Function function_of(void* handle, const char* name) {
     const auto found = reinterpret_cast<Function>(dlsym(handle, name));
     if (found == nullptr || !is_own(reinterpret_cast<const void*>(found))) return found;
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));   // a program's handle stands for all that it has been started with
+    // a program's handle stands for all that it has been started with
+    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 void open_to_all(Library& library) {
@@ -120,12 +132,14 @@ void forget() {
     for (Library& library : libraries) open_to_all(library);
 }
 
-// The record of the guarded OpenBLAS at `base`. `fresh`: that one has not been seen before, and whatever lay there is gone. Null: there are too many.
+// The record of the guarded OpenBLAS at `base`. `fresh`: that one has not been seen before, and whatever lay there is
+// gone. Null: there are too many.
 Library* record_of(const View& view, const void* base, bool fresh) {
     Library* unused = nullptr;
     for (Library& library : libraries) {
         if (library.base == base && !fresh) return &library;
-        const bool gone = library.base == base || library.base == nullptr || std::find(view.bases.begin(), view.bases.end(), library.base) == view.bases.end();
+        const bool gone = library.base == base || library.base == nullptr ||
+                          std::find(view.bases.begin(), view.bases.end(), library.base) == view.bases.end();
         if (gone && (unused == nullptr || library.base == base)) unused = &library;
     }
     if (unused == nullptr) return nullptr;
@@ -143,7 +157,9 @@ bool write(const Loaded& object, void** slot, void* value) {
     void* const first = reinterpret_cast<void*>(at & ~(page - 1));
     const bool sealed = at >= (object.sealed & ~(page - 1)) && at < (object.sealed_end & ~(page - 1));
     if (sealed && mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return false;
-    __atomic_store_n(slot, value, __ATOMIC_RELAXED);   // relaxed: whoever reads the old value comes by here, and what an entry reads was there before it was written under `finding`
+    // relaxed: whoever reads the old value comes by here, and what an entry reads was there before it was written under
+    // `finding`
+    __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (sealed) mprotect(first, page, PROT_READ);
     return true;
 }
@@ -156,8 +172,10 @@ void find_targets(const View& view, void* handle, Caller& caller) {
     if (base == nullptr) return;
     const bool fresh = reinterpret_cast<const void*>(caller.object.first) == base && !caller.exec_slots.empty();
     Library* library = record_of(view, base, fresh);
-    // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its functions lie elsewhere.
-    if (library != nullptr && library->exec != nullptr && library->exec != caller.exec.exec) library = record_of(view, base, true);
+    // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its functions lie
+    // elsewhere.
+    if (library != nullptr && library->exec != nullptr && library->exec != caller.exec.exec)
+        library = record_of(view, base, true);
     if (library == nullptr) return;
     library->set_threads = caller.threads.set_threads;
     library->exec = caller.exec.exec;
@@ -168,8 +186,10 @@ void find_targets(const View& view, void* handle, Caller& caller) {
 void redirect(const Caller& caller) {
     const Library* const library = caller.exec.library;
     const long number = library == nullptr ? 0 : library - libraries;
-    void* const exec = library == nullptr ? reinterpret_cast<void*>(caller.exec.exec) : reinterpret_cast<void*>(exec_entries[number]);
-    void* const threads = library == nullptr ? reinterpret_cast<void*>(caller.threads.set_threads) : reinterpret_cast<void*>(threads_entries[number]);
+    void* const exec =
+        library == nullptr ? reinterpret_cast<void*>(caller.exec.exec) : reinterpret_cast<void*>(exec_entries[number]);
+    void* const threads = library == nullptr ? reinterpret_cast<void*>(caller.threads.set_threads)
+                                             : reinterpret_cast<void*>(threads_entries[number]);
     for (void** const slot : caller.exec_slots) {
         if (caller.exec.exec != nullptr) write(caller.object, slot, exec);
     }
@@ -190,7 +210,8 @@ void learn(const View& view, Caller& caller) {
 View learn_all() {
     View view = look();
     for (Caller& caller : view.callers) {
-        if (!caller.exec_slots.empty()) learn(view, caller);   // an OpenBLAS itself comes before those that only set its number of threads
+        // an OpenBLAS itself comes before those that only set its number of threads
+        if (!caller.exec_slots.empty()) learn(view, caller);
     }
     for (Caller& caller : view.callers) {
         if (caller.exec_slots.empty()) learn(view, caller);
@@ -200,7 +221,8 @@ View learn_all() {
 
 // ---- calls that come by no table ---------------------------------------------------------------------
 
-// Callers that have the generic function's address from elsewhere (dlsym), or whose table cannot be written. An entry holds while nothing has been loaded or unloaded.
+// Callers that have the generic function's address from elsewhere (dlsym), or whose table cannot be written. An entry
+// holds while nothing has been loaded or unloaded.
 struct Known {
     const void* return_address;
     Target target;
@@ -231,7 +253,7 @@ Target target_by_name(const View& view, const void* return_address) {
     return caller.exec;
 }
 
-}  // namespace
+}   // namespace
 
 Target exec_of(const void* return_address) {
     const Held lock{finding};
@@ -272,4 +294,4 @@ void each_threads_target(const void* return_address, void (*visit)(const Threads
     for (const ThreadsTarget& target : targets) visit(target, count);
 }
 
-}  // namespace weft_openblas
+}   // namespace weft_openblas

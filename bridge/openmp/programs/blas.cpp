@@ -1,5 +1,6 @@
-// Every routine of levels 1 to 3, in the four types, from one BLAS and from another: the same results but for rounding. Sizes on both sides of what is worth threads to
-// OpenBLAS, strides of either sign, every combination of the letters that a routine has.
+// Every routine of levels 1 to 3, in the four types, from one BLAS and from another: the same results but for rounding.
+// Sizes on both sides of what is worth threads to OpenBLAS, strides of either sign, every combination of the letters
+// that a routine has.
 //
 //   blas TESTED REFERENCE [OPTION ...]    two libraries by their paths
 //   --digest       what the first one has said to the last bit, as a number for each type
@@ -35,13 +36,25 @@ double uniform() {   // in [-1, 1); the same in every run
     return double(state >> 11) / double(1ULL << 52) - 1;
 }
 
-template <class T> struct Type { using real = T; static constexpr bool complex = false; };
-template <class R> struct Type<std::complex<R>> { using real = R; static constexpr bool complex = true; };
-template <class T> using Real = typename Type<T>::real;
-template <class T> constexpr char letter = Type<T>::complex ? (sizeof(T) == 8 ? 'c' : 'z') : (sizeof(T) == 4 ? 's' : 'd');
-template <class T> const std::string real_letter = sizeof(Real<T>) == 4 ? "s" : "d";
+template <class T>
+struct Type {
+    using real = T;
+    static constexpr bool complex = false;
+};
+template <class R>
+struct Type<std::complex<R>> {
+    using real = R;
+    static constexpr bool complex = true;
+};
+template <class T>
+using Real = typename Type<T>::real;
+template <class T>
+constexpr char letter = Type<T>::complex ? (sizeof(T) == 8 ? 'c' : 'z') : (sizeof(T) == 4 ? 's' : 'd');
+template <class T>
+const std::string real_letter = sizeof(Real<T>) == 4 ? "s" : "d";
 
-template <class T> T some() {
+template <class T>
+T some() {
     if constexpr (Type<T>::complex) {
         const double re = uniform();
         return T(Real<T>(re), Real<T>(uniform()));
@@ -49,13 +62,15 @@ template <class T> T some() {
         return T(uniform());
     }
 }
-template <class T> std::vector<T> random_vector(std::size_t n) {
+template <class T>
+std::vector<T> random_vector(std::size_t n) {
     std::vector<T> v(std::max<std::size_t>(n, 1));
     for (T &x : v) x = some<T>();
     return v;
 }
 // A matrix of which each triangle can be solved with: what is off the diagonal is small.
-template <class T> std::vector<T> tame_matrix(int n, int lda) {
+template <class T>
+std::vector<T> tame_matrix(int n, int lda) {
     std::vector<T> a = random_vector<T>(std::size_t(lda) * n);
     for (T &x : a) x *= Real<T>(1.0 / n);
     for (int i = 0; i < n; ++i) a[std::size_t(i) * lda + i] = T(2) + some<T>();
@@ -63,10 +78,12 @@ template <class T> std::vector<T> tame_matrix(int n, int lda) {
 }
 
 // What the libraries are given lies `shift` bytes behind where malloc puts it.
-template <class T> struct Shifted {
+template <class T>
+struct Shifted {
     using value_type = T;
     Shifted() = default;
-    template <class U> Shifted(const Shifted<U> &) {}
+    template <class U>
+    Shifted(const Shifted<U> &) {}
     T *allocate(std::size_t n) {
         void *const block = std::malloc(n * sizeof(T) + shift);
         if (!block) throw std::bad_alloc();
@@ -76,15 +93,24 @@ template <class T> struct Shifted {
     friend bool operator==(const Shifted &, const Shifted &) { return true; }
 };
 
-// Calls `name` of both libraries with the same arguments. Those that are pointers to vectors are copied for each; numbers and letters go by address, as Fortran has it.
-template <class T> struct Copy {
+// Calls `name` of both libraries with the same arguments. Those that are pointers to vectors are copied for each;
+// numbers and letters go by address, as Fortran has it.
+template <class T>
+struct Copy {
     std::vector<T, Shifted<T>> values[2];
     explicit Copy(const std::vector<T> &v) : values{{v.begin(), v.end()}, {v.begin(), v.end()}} {}
 };
-template <class T> T *argument(Copy<T> &copy, int which) { return copy.values[which].data(); }
-template <class A> const A *argument(const A &a, int) { return &a; }
+template <class T>
+T *argument(Copy<T> &copy, int which) {
+    return copy.values[which].data();
+}
+template <class A>
+const A *argument(const A &a, int) {
+    return &a;
+}
 
-template <class Result, class... A> void call(Result *results, const std::string &name, A &&...a) {
+template <class Result, class... A>
+void call(Result *results, const std::string &name, A &&...a) {
     for (int which = 0; which < 2; ++which) {
         void *found = dlsym(libraries[which], (name + "_").c_str());
         if (!found) {
@@ -96,14 +122,16 @@ template <class Result, class... A> void call(Result *results, const std::string
             using Function = void (*)(decltype(argument(a, 0))..., std::size_t, std::size_t, std::size_t, std::size_t);
             reinterpret_cast<Function>(found)(argument(a, which)..., 1, 1, 1, 1);
         } else {
-            using Function = Result (*)(decltype(argument(a, 0))..., std::size_t, std::size_t, std::size_t, std::size_t);
+            using Function =
+                Result (*)(decltype(argument(a, 0))..., std::size_t, std::size_t, std::size_t, std::size_t);
             results[which] = reinterpret_cast<Function>(found)(argument(a, which)..., 1, 1, 1, 1);
         }
     }
 }
 
 // `allowed` is relative to the largest of what is expected, or to 1 where that is less.
-template <class T> void compare_within(const std::string &what, const T *a, const T *b, std::size_t n, double allowed) {
+template <class T>
+void compare_within(const std::string &what, const T *a, const T *b, std::size_t n, double allowed) {
     double largest = 1, off = 0;
     for (std::size_t i = 0; i < n; ++i) {
         largest = std::max<double>(largest, std::abs(b[i]));
@@ -127,7 +155,8 @@ std::FILE *opened(const std::string &path, const char *how) {
     return file;
 }
 
-template <class T> void compare(const std::string &what, const T *a, const T *b, std::size_t n, double terms) {
+template <class T>
+void compare(const std::string &what, const T *a, const T *b, std::size_t n, double terms) {
     const unsigned char *bytes = reinterpret_cast<const unsigned char *>(a);
     for (std::size_t i = 0; i < n * sizeof(T); ++i) digest = (digest ^ bytes[i]) * 0x100000001b3ULL;
     compare_within(what, a, b, n, 4 * std::numeric_limits<Real<T>>::epsilon() * (terms + 4));
@@ -135,13 +164,21 @@ template <class T> void compare(const std::string &what, const T *a, const T *b,
     if (expected) {
         std::vector<T> other(n);
         if (std::fread(other.data(), sizeof(T), n, expected) != n) give_up("what is expected");
-        compare_within(what + ", beside what was written,", a, other.data(), n, sizeof(Real<T>) == 8 ? 1e-10 : 1e-6);   // single precision has 7 digits
+        // single precision has 7 digits
+        compare_within(what + ", beside what was written,", a, other.data(), n, sizeof(Real<T>) == 8 ? 1e-10 : 1e-6);
     }
 }
-template <class T> void compare(const std::string &what, Copy<T> &v, double terms) { compare(what, v.values[0].data(), v.values[1].data(), v.values[0].size(), terms); }
-template <class T> void compare(const std::string &what, const T (&v)[2], double terms) { compare(what, &v[0], &v[1], 1, terms); }
+template <class T>
+void compare(const std::string &what, Copy<T> &v, double terms) {
+    compare(what, v.values[0].data(), v.values[1].data(), v.values[0].size(), terms);
+}
+template <class T>
+void compare(const std::string &what, const T (&v)[2], double terms) {
+    compare(what, &v[0], &v[1], 1, terms);
+}
 
-template <class... A> std::string text(const std::string &name, A... a) {
+template <class... A>
+std::string text(const std::string &name, A... a) {
     std::string s = name + "(";
     ((s += std::to_string(a) + " "), ...);
     s.back() = ')';
@@ -149,7 +186,8 @@ template <class... A> std::string text(const std::string &name, A... a) {
 }
 std::size_t reach(int n, int stride) { return std::size_t(std::max(n - 1, 0)) * std::abs(stride) + 1; }
 
-template <class T> void level1() {
+template <class T>
+void level1() {
     using R = Real<T>;
     const std::string p(1, letter<T>), r = real_letter<T>;
     for (int n : {0, 1, 7, 64, 1001, 20011, 100003})
@@ -158,7 +196,8 @@ template <class T> void level1() {
                 if (n > 1001 && (incx == -1 || incx == 2 || (incx == 1) != (incy == 1))) continue;
                 const auto x = random_vector<T>(reach(n, incx)), y = random_vector<T>(reach(n, incy));
                 const T alpha = some<T>();
-                // What is summed is compared with the sum of the sizes of what is added, which no rounding exceeds: terms counts them.
+                // What is summed is compared with the sum of the sizes of what is added, which no rounding exceeds:
+                // terms counts them.
                 const double terms = n;
                 auto with = [&](const std::string &name, auto run) {
                     Copy<T> cx(x), cy(y);
@@ -166,11 +205,15 @@ template <class T> void level1() {
                     compare(text(name, n, incx, incy), cx, 4);
                     compare(text(name, n, incx, incy), cy, 4);
                 };
-                with(p + "swap", [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, cx, incx, cy, incy); });
-                with(p + "copy", [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, cx, incx, cy, incy); });
-                with(p + "axpy", [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, alpha, cx, incx, cy, incy); });
+                with(p + "swap",
+                     [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, cx, incx, cy, incy); });
+                with(p + "copy",
+                     [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, cx, incx, cy, incy); });
+                with(p + "axpy",
+                     [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, alpha, cx, incx, cy, incy); });
                 const R c = R(0.6), s = R(0.8);
-                with(Type<T>::complex ? p + r + "rot" : p + "rot", [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, cx, incx, cy, incy, c, s); });
+                with(Type<T>::complex ? p + r + "rot" : p + "rot",
+                     [&](auto &name, auto &cx, auto &cy) { call<void>(nullptr, name, n, cx, incx, cy, incy, c, s); });
                 Copy<T> cx(x), cy(y);
                 if constexpr (!Type<T>::complex) {
                     T results[2];
@@ -193,7 +236,8 @@ template <class T> void level1() {
                 if constexpr (std::is_same_v<T, float>) {
                     double results[2];
                     call<double>(results, "dsdot", n, cx, incx, cy, incy);
-                    const float single[2] = {float(results[0]), float(results[1])};   // some sum in single precision first
+                    // some sum in single precision first
+                    const float single[2] = {float(results[0]), float(results[1])};
                     compare(text("dsdot", n, incx, incy), single, terms);
                     float sums[2];
                     call<float>(sums, "sdsdot", n, alpha, cx, incx, cy, incy);
@@ -204,13 +248,16 @@ template <class T> void level1() {
                 for (const char *kind : {"nrm2", "asum"}) {
                     R results[2];
                     call<R>(results, of + kind, n, cx, incx);
-                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread as well: both runtimes are to say the same, which --digest and --expect tell.
+                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread as well: both
+                    // runtimes are to say the same, which --digest and --expect tell.
                     if (of + kind == "scasum") results[1] = results[0];
                     compare(text(of + kind, n, incx), results, terms);
                 }
                 int places[2];
                 call<int>(places, "i" + p + "amax", n, cx, incx);
-                if (places[0] != places[1]) ++failures, std::printf("i%samax(%d %d) says %d, not %d\n", p.c_str(), n, incx, places[0], places[1]);
+                if (places[0] != places[1])
+                    ++failures,
+                        std::printf("i%samax(%d %d) says %d, not %d\n", p.c_str(), n, incx, places[0], places[1]);
                 call<void>(nullptr, p + "scal", n, alpha, cx, incx);
                 compare(text(p + "scal", n, incx), cx, 4);
                 if constexpr (Type<T>::complex) {
@@ -236,7 +283,8 @@ template <class T> void level1() {
     }
 }
 
-template <class T> void level2() {
+template <class T>
+void level2() {
     using R = Real<T>;
     const std::string p(1, letter<T>);
     const T alpha = some<T>(), beta = some<T>();
@@ -246,8 +294,13 @@ template <class T> void level2() {
         for (int incx : {1, -2})
             for (int incy : {1, -2}) {
                 if (n > 64 && (incx == 1) != (incy == 1)) continue;
-                const int m = n == 150 ? 90 : n == 64 ? 300 : n, most = std::max(m, n), lda = most + 3, kl = std::min(m - 1, 3), ku = std::min(n - 1, 5), band = kl + ku + 2;
-                const auto a = random_vector<T>(std::size_t(std::max(lda, band)) * n), x = random_vector<T>(reach(most, incx)), y = random_vector<T>(reach(most, incy));
+                const int m = n == 150  ? 90
+                              : n == 64 ? 300
+                                        : n,
+                          most = std::max(m, n), lda = most + 3, kl = std::min(m - 1, 3), ku = std::min(n - 1, 5),
+                          band = kl + ku + 2;
+                const auto a = random_vector<T>(std::size_t(std::max(lda, band)) * n),
+                           x = random_vector<T>(reach(most, incx)), y = random_vector<T>(reach(most, incy));
                 for (char t : transposes) {
                     Copy<T> ca(a), cx(x), cy(y);
                     call<void>(nullptr, p + "gemv", t, m, n, alpha, ca, lda, cx, incx, beta, cy, incy);
@@ -255,25 +308,29 @@ template <class T> void level2() {
                     call<void>(nullptr, p + "gbmv", t, m, n, kl, ku, alpha, ca, band, cx, incx, beta, cy, incy);
                     compare(text(p + "gbmv" + t, m, n, incx, incy), cy, most);
                 }
-                for (const char *kind : Type<T>::complex ? std::vector<const char *>{"geru", "gerc"} : std::vector<const char *>{"ger"}) {
+                for (const char *kind :
+                     Type<T>::complex ? std::vector<const char *>{"geru", "gerc"} : std::vector<const char *>{"ger"}) {
                     Copy<T> ca(a), cx(x), cy(y);
                     call<void>(nullptr, p + kind, m, n, alpha, cx, incx, cy, incy, ca, lda);
                     compare(text(p + kind, m, n, incx, incy), ca, 8);
                 }
                 const auto square = tame_matrix<T>(n, lda);
-                std::vector<T> packed[2], banded[2];   // the upper triangle and the lower one, as the routines want them
+                // the upper triangle and the lower one, as the routines want them
+                std::vector<T> packed[2], banded[2];
                 const int k = std::min(n - 1, 7), ldb = k + 1;
                 for (int lower = 0; lower < 2; ++lower) {
                     banded[lower] = random_vector<T>(std::size_t(ldb) * n);
                     for (T &v : banded[lower]) v *= R(0.05);
                     for (int j = 0; j < n; ++j) {
-                        for (int i = lower ? j : 0; i < (lower ? n : j + 1); ++i) packed[lower].push_back(square[std::size_t(j) * lda + i]);
+                        for (int i = lower ? j : 0; i < (lower ? n : j + 1); ++i)
+                            packed[lower].push_back(square[std::size_t(j) * lda + i]);
                         banded[lower][std::size_t(j) * ldb + (lower ? 0 : k)] = square[std::size_t(j) * lda + j];
                     }
                 }
                 for (int lower = 0; lower < 2; ++lower) {
                     const char uplo = lower ? 'L' : 'U';
-                    auto symmetric = [&](const std::string &kind, const auto &al, const auto &be) {   // sy, he: the names of the full, packed and banded ones
+                    // sy, he: the names of the full, packed and banded ones
+                    auto symmetric = [&](const std::string &kind, const auto &al, const auto &be) {
                         Copy<T> ca(square), cp(packed[lower]), cb(banded[lower]), cx(x), cy(y);
                         call<void>(nullptr, p + kind + "mv", uplo, n, al, ca, lda, cx, incx, be, cy, incy);
                         compare(text(p + kind + "mv" + uplo, n, incx, incy), cy, n);
@@ -319,7 +376,8 @@ template <class T> void level2() {
             }
 }
 
-template <class T> void level3() {
+template <class T>
+void level3() {
     using R = Real<T>;
     const std::string p(1, letter<T>);
     const T alpha = some<T>(), beta = some<T>();
@@ -327,7 +385,8 @@ template <class T> void level3() {
     const std::string transposes = Type<T>::complex ? "NTC" : "NT";
     for (int n : {1, 6, 33, 130, 210}) {
         const int m = n == 33 ? 70 : n, k = n == 130 ? 50 : n + 1, most = std::max({m, n, k}), ld = most + 1;
-        const auto a = random_vector<T>(std::size_t(ld) * most), b = random_vector<T>(std::size_t(ld) * most), c = random_vector<T>(std::size_t(ld) * most), square = tame_matrix<T>(most, ld);
+        const auto a = random_vector<T>(std::size_t(ld) * most), b = random_vector<T>(std::size_t(ld) * most),
+                   c = random_vector<T>(std::size_t(ld) * most), square = tame_matrix<T>(most, ld);
         for (char ta : transposes)
             for (char tb : transposes) {
                 Copy<T> ca(a), cb(b), cc(c);
@@ -336,7 +395,8 @@ template <class T> void level3() {
             }
         for (char uplo : {'U', 'L'}) {
             for (char side : {'L', 'R'}) {
-                for (const char *kind : Type<T>::complex ? std::vector<const char *>{"symm", "hemm"} : std::vector<const char *>{"symm"}) {
+                for (const char *kind :
+                     Type<T>::complex ? std::vector<const char *>{"symm", "hemm"} : std::vector<const char *>{"symm"}) {
                     Copy<T> ca(a), cb(b), cc(c);
                     call<void>(nullptr, p + kind, side, uplo, m, n, alpha, ca, ld, cb, ld, beta, cc, ld);
                     compare(text(p + kind + side + uplo, m, n), cc, most);
@@ -349,13 +409,15 @@ template <class T> void level3() {
                             compare(text(p + kind + side + uplo + t + diag, m, n), cb, most);
                         }
             }
-            auto ranked = [&](const std::string &kind, const std::string &letters, const auto &al, const auto &be, const T &of_two) {
+            auto ranked = [&](const std::string &kind, const std::string &letters, const auto &al, const auto &be,
+                              const T &of_two) {
                 for (char t : letters) {
                     Copy<T> ca(a), cb(b), cc(c);
                     // What is Hermitian has a real diagonal.
                     if (kind == "he")
                         for (auto &values : cc.values)
-                            for (int i = 0; i < most; ++i) values[std::size_t(i) * ld + i] = std::real(values[std::size_t(i) * ld + i]);
+                            for (int i = 0; i < most; ++i)
+                                values[std::size_t(i) * ld + i] = std::real(values[std::size_t(i) * ld + i]);
                     call<void>(nullptr, p + kind + "rk", uplo, t, n, k, al, ca, ld, be, cc, ld);
                     compare(text(p + kind + "rk" + uplo + t, n, k), cc, k);
                     call<void>(nullptr, p + kind + "r2k", uplo, t, n, k, of_two, ca, ld, cb, ld, be, cc, ld);
@@ -368,15 +430,14 @@ template <class T> void level3() {
     }
 }
 
-template <class T> void all_of_type(bool with_digest) {
+template <class T>
+void all_of_type(bool with_digest) {
     digest = 0xcbf29ce484222325ULL;
     level1<T>();
     level2<T>();
     level3<T>();
-    if (with_digest)
-        std::printf("%c %016llx\n", letter<T>, static_cast<unsigned long long>(digest));
-    else
-        std::printf("%c compared\n", letter<T>);
+    if (with_digest) std::printf("%c %016llx\n", letter<T>, static_cast<unsigned long long>(digest));
+    else std::printf("%c compared\n", letter<T>);
 }
 
 }   // namespace
@@ -386,16 +447,11 @@ int main(int argc, char **argv) {
     bool with_digest = false;
     for (int i = 3; i < argc; ++i) {
         const std::string option = argv[i], value = option.substr(option.find('=') + 1);
-        if (option == "--digest")
-            with_digest = true;
-        else if (option.rfind("--write=", 0) == 0)
-            written = opened(value, "wb");
-        else if (option.rfind("--expect=", 0) == 0)
-            expected = opened(value, "rb");
-        else if (option.rfind("--shift=", 0) == 0)
-            shift = std::stoul(value);
-        else
-            return 2;
+        if (option == "--digest") with_digest = true;
+        else if (option.rfind("--write=", 0) == 0) written = opened(value, "wb");
+        else if (option.rfind("--expect=", 0) == 0) expected = opened(value, "rb");
+        else if (option.rfind("--shift=", 0) == 0) shift = std::stoul(value);
+        else return 2;
     }
     for (int i = 0; i < 2; ++i) {
         libraries[i] = dlopen(argv[1 + i], RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,5 @@
-"""Threads of Python's, each of which has the eigenvalues of a symmetric matrix computed by NumPy some times: threads times the threads of the BLAS. Prints each one's to ten digits.
+"""Threads of Python's, each of which has the eigenvalues of a symmetric matrix computed by NumPy some times: threads
+times the threads of the BLAS. Prints each one's to ten digits.
 
     eigen.py THREADS TIMES [SIZE]
 """

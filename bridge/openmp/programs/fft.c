@@ -1,5 +1,6 @@
-/* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`, against the same plans for one thread and back again. Prints a digest of what the threads have
- * computed: plans are estimated, not measured, so that each run has the same. */
+/* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`, against the same plans for
+ * one thread and back again. Prints a digest of what the threads have computed: plans are estimated, not measured, so
+ * that each run has the same. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -32,14 +33,16 @@ static void check(const char *what, const int *n, int rank, double off, double a
 static void transform(int rank, const int *n, int threads) {
     size_t size = 1;
     for (int i = 0; i < rank; ++i) size *= (size_t)n[i];
-    double *in = fftw_malloc(size * 16), *one = fftw_malloc(size * 16), *many = fftw_malloc(size * 16), *back = fftw_malloc(size * 16);
+    double *in = fftw_malloc(size * 16), *one = fftw_malloc(size * 16), *many = fftw_malloc(size * 16),
+           *back = fftw_malloc(size * 16);
     uint64_t state = size;
     for (size_t i = 0; i < 2 * size; ++i) {
         state ^= state << 13, state ^= state >> 7, state ^= state << 17;
         in[i] = (double)(state >> 11) / (double)(1ULL << 52) - 1;
     }
     const double allowed = 1e-14 * sqrt((double)size) * log2((double)size + 2);
-    fftw_complex *cin = (fftw_complex *)in, *cone = (fftw_complex *)one, *cmany = (fftw_complex *)many, *cback = (fftw_complex *)back;
+    fftw_complex *cin = (fftw_complex *)in, *cone = (fftw_complex *)one, *cmany = (fftw_complex *)many,
+                 *cback = (fftw_complex *)back;
     fftw_plan_with_nthreads(1);
     fftw_plan alone = fftw_plan_dft(rank, n, cin, cone, FFTW_FORWARD, FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
     fftw_plan_with_nthreads(threads);
@@ -65,7 +68,7 @@ static void transform(int rank, const int *n, int threads) {
     inverse = fftw_plan_dft_c2r(rank, n, spectrum, again, FFTW_ESTIMATE);
     fftw_execute(together);
     take((double *)spectrum, 2 * half);
-    fftw_execute(inverse);   /* destroys the spectrum */
+    fftw_execute(inverse); /* destroys the spectrum */
     check("real there and back", n, rank, distance(again, in, size, 1.0 / (double)size), allowed);
     fftw_destroy_plan(together), fftw_destroy_plan(inverse);
     fftw_free(again), fftw_free(spectrum);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Programs and libraries of Debian, as they are: what they say on Weft is what they say on libgomp, with 2 threads and with 8.
+"""Programs and libraries of Debian, as they are: what they say on Weft is what they say on libgomp, with 2 threads and
+with 8.
 
     bridge/openmp/programs/programs.py NAME --build build/release [--program PATH] [--admit]
 
-NAME: blas, fft, sparse, fortran, numpy, graphicsmagick, imagemagick, elk. Ends with 77 where what it needs is not installed.
-OPENBLAS_CORETYPE is handed on, so that OpenBLAS' code for another processor can be tried: SKYLAKEX has AVX-512.
+NAME: blas, fft, sparse, fortran, numpy, graphicsmagick, imagemagick, elk. Ends with 77 where what it needs is not
+installed. OPENBLAS_CORETYPE is handed on, so that OpenBLAS' code for another processor can be tried: SKYLAKEX has
+AVX-512.
 """
 import argparse
 import os
@@ -36,12 +38,19 @@ def library_folder(name):
 
 
 def on_weft(build, admit):
-    """What stands before a program for it to run on Weft, and what its environment has besides: `weft run`, or, in a build without it, the libraries that it preloads."""
+    """What stands before a program for it to run on Weft, and what its environment has besides: `weft run`, or, in a
+    build without it, the libraries that it preloads."""
     command = build / "cmd" / "weft"
     if command.exists():
         return [str(command), "run", *(["--guests=admit"] if admit else []), "--"], {}
-    preloaded = [build / "bridge/openmp/libgomp.so.1", build / "bridge/pthread/libweft_pthread.so", build / "bridge/openblas/libweft_openblas.so"]
-    return [], {"LD_PRELOAD": ":".join(str(path) for path in preloaded if path.exists())} | ({"WEFT_GUESTS": "admit"} if admit else {})
+    preloaded = [
+        build / "bridge/openmp/libgomp.so.1",
+        build / "bridge/pthread/libweft_pthread.so",
+        build / "bridge/openblas/libweft_openblas.so",
+    ]
+    return [], {"LD_PRELOAD": ":".join(str(path) for path in preloaded if path.exists())} | (
+        {"WEFT_GUESTS": "admit"} if admit else {}
+    )
 
 
 class Runner:
@@ -53,7 +62,13 @@ class Runner:
         self.build = build
 
     def run(self, weft, threads, command, libraries=None):
-        environment = {key: value for key, value in os.environ.items() if key == "OPENBLAS_CORETYPE" or not key.startswith(("OMP_", "GOMP_", "OPENBLAS_", "WEFT_")) and key not in ("LD_PRELOAD", "LD_LIBRARY_PATH")}
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key == "OPENBLAS_CORETYPE"
+            or not key.startswith(("OMP_", "GOMP_", "OPENBLAS_", "WEFT_"))
+            and key not in ("LD_PRELOAD", "LD_LIBRARY_PATH")
+        }
         environment |= {"OMP_NUM_THREADS": str(threads), "LC_ALL": "C"}
         if libraries:
             environment["LD_LIBRARY_PATH"] = str(libraries)
@@ -61,20 +76,46 @@ class Runner:
             environment |= self.preload
             command = self.prefix + command
         else:
-            # So that more threads than CPUs do not look at each other in turns of the kernel's: what it says is the same.
+            # So that more threads than CPUs do not look at each other in turns of the kernel's: what it says is the
+            # same.
             environment["OMP_WAIT_POLICY"] = "passive"
         try:
-            done = subprocess.run(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S)
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+            )
         except subprocess.TimeoutExpired:
             raise Wrong(f"{' '.join(command)} with {threads} threads has not ended in {LIMIT_S} s")
         if done.returncode != 0:
-            raise Wrong(f"{' '.join(command)} with {threads} threads ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise Wrong(
+                f"{' '.join(command)} with {threads} threads ended with {done.returncode}: "
+                f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
+            )
         return done.stdout
 
     def loads_weft(self, command, libraries=None):
         """That the program is on Weft indeed: what the loader takes for libgomp.so.1 is ours."""
-        environment = dict(os.environ) | self.preload | {"LD_DEBUG": "libs", "OMP_NUM_THREADS": "2"} | ({"LD_LIBRARY_PATH": str(libraries)} if libraries else {})
-        done = subprocess.run(self.prefix + command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
+        environment = (
+            dict(os.environ)
+            | self.preload
+            | {"LD_DEBUG": "libs", "OMP_NUM_THREADS": "2"}
+            | ({"LD_LIBRARY_PATH": str(libraries)} if libraries else {})
+        )
+        done = subprocess.run(
+            self.prefix + command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIMIT_S,
+        )
         begun = re.findall(r"calling init: (\S*libgomp[^\s]*)", done.stderr)
         wrong = [path for path in begun if not pathlib.Path(path).resolve().is_relative_to(self.build.resolve())]
         if not begun or wrong:
@@ -82,7 +123,8 @@ class Runner:
 
 
 def same(runner, what, command, libraries=None, say=lambda output: output, equal=lambda a, b: a == b, on_weft=None):
-    """Runs it on libgomp and on Weft (there as on_weft, if that is given), with few threads and with many, and compares what it says."""
+    """Runs it on libgomp and on Weft (there as on_weft, if that is given), with few threads and with many, and compares
+    what it says."""
     runner.loads_weft(command, libraries)
     for threads in 2, 8:
         expected = say(runner.run(False, threads, command, libraries))
@@ -95,7 +137,8 @@ def same(runner, what, command, libraries=None, say=lambda output: output, equal
 def blas(runner, program):
     tested, reference = library_folder("openblas-openmp"), library_folder("blas")
     command = [program, f"{tested}/libopenblas.so.0", f"{reference}/libblas.so.3"]
-    # Where OpenBLAS uses AVX-512, the order of its additions depends on where the vectors lie, with one thread and no Weft as well; they lie elsewhere under `weft run`.
+    # Where OpenBLAS uses AVX-512, the order of its additions depends on where the vectors lie, with one thread and no
+    # Weft as well; they lie elsewhere under `weft run`.
     alone, shifted = (runner.run(False, 1, [*command, "--digest", f"--shift={shift}"]) for shift in (0, 16))
     if alone == shifted:
         same(runner, "OpenBLAS, levels 1 to 3", [*command, "--digest"])
@@ -119,22 +162,37 @@ def fortran(runner, program):
 def numpy(runner, _):
     if subprocess.run(["/usr/bin/python3", "-c", "import numpy"], capture_output=True).returncode != 0:
         raise Absent("python3-numpy")
-    same(runner, "NumPy in 4 threads", ["/usr/bin/python3", str(HERE / "eigen.py"), "4", "3"], library_folder("openblas-openmp"))
+    same(
+        runner,
+        "NumPy in 4 threads",
+        ["/usr/bin/python3", str(HERE / "eigen.py"), "4", "3"],
+        library_folder("openblas-openmp"),
+    )
 
 
 def picture(path):
     """1200 x 800 points with edges, slopes and noise."""
     wide, high = 1200, 800
-    path.write_bytes(b"P6 %d %d 255\n" % (wide, high) + bytes((x * y // 7 + c * x + 3 * y) & 255 for y in range(high) for x in range(wide) for c in range(3)))
+    path.write_bytes(
+        b"P6 %d %d 255\n" % (wide, high)
+        + bytes((x * y // 7 + c * x + 3 * y) & 255 for y in range(high) for x in range(wide) for c in range(3))
+    )
 
 
 def pictures(runner, command):
     """Each operation's output, byte by byte."""
     picture(runner.folder / "in.ppm")
     for operation in "-resize 50%", "-blur 0x2", "-rotate 17", "-equalize", "-median 2":
+
         def bytes_of(_):
             return (runner.folder / "out.ppm").read_bytes()
-        same(runner, f"{' '.join(command)} {operation}", [*command, "in.ppm", *operation.split(), "out.ppm"], say=bytes_of)
+
+        same(
+            runner,
+            f"{' '.join(command)} {operation}",
+            [*command, "in.ppm", *operation.split(), "out.ppm"],
+            say=bytes_of,
+        )
 
 
 def graphicsmagick(runner, _):
@@ -150,8 +208,9 @@ def imagemagick(runner, _):
 
 
 def elk(runner, _):
-    """Density functional theory by plane waves: regions within regions, to four levels, over k-points, bands and atoms. How many threads each has depends on how many are
-    left at that moment, on libgomp too, so that the energies agree but for the order of additions."""
+    """Density functional theory by plane waves: regions within regions, to four levels, over k-points, bands and atoms.
+    How many threads each has depends on how many are left at that moment, on libgomp too, so that the energies agree
+    but for the order of additions."""
     if not shutil.which("elk-lapw"):
         raise Absent("elk-lapw")
     example = pathlib.Path("/usr/share/doc/elk-lapw/examples/basic/Al/elk.in")
@@ -165,6 +224,7 @@ def elk(runner, _):
 
     def close(a, b):
         return len(a) == len(b) > 5 and all(abs(x - y) < 1e-6 for x, y in zip(a, b))
+
     same(runner, "Elk, aluminium", ["elk-lapw"], library_folder("blas"), energies, close)
 
 
@@ -174,7 +234,9 @@ TESTS = {test.__name__: test for test in (blas, fft, sparse, fortran, numpy, gra
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=TESTS)
-    parser.add_argument("--build", required=True, type=lambda path: pathlib.Path(path).resolve(), help="the build folder")
+    parser.add_argument(
+        "--build", required=True, type=lambda path: pathlib.Path(path).resolve(), help="the build folder"
+    )
     parser.add_argument("--program", default="", help="what was compiled for it; nothing where that was not possible")
     parser.add_argument("--missing", default="", help="the package for want of which it was not")
     parser.add_argument("--admit", action="store_true", help="the program's own threads take turns on the harts, too")

@@ -1,8 +1,8 @@
-// SuiteSparse: the same Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by SPQR and by UMFPACK; and least squares of more rows than columns by SPQR. What remains is small, and
-// the solutions agree.
-#include <SuiteSparseQR.hpp>
+// SuiteSparse: the same Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by SPQR and by UMFPACK;
+// and least squares of more rows than columns by SPQR. What remains is small, and the solutions agree.
 #include <cholmod.h>
 #include <umfpack.h>
+#include <SuiteSparseQR.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -16,7 +16,8 @@ void check(const char *what, double off, double allowed) {
     std::printf("%s: %s\n", what, off <= allowed ? "solved" : "NOT solved");
     if (!(off <= allowed)) std::printf("  off by %g\n", off), ++failures;
 }
-cholmod_sparse *grid(int side, int symmetric, cholmod_common *common) {   // the five-point stencil; symmetric: its upper triangle stands for all
+// the five-point stencil; symmetric: its upper triangle stands for all
+cholmod_sparse *grid(int side, int symmetric, cholmod_common *common) {
     const int n = side * side;
     cholmod_triplet *t = cholmod_l_allocate_triplet(n, n, 5 * std::size_t(n), symmetric, CHOLMOD_REAL, common);
     auto add = [&](SuiteSparse_long i, SuiteSparse_long j, double x) {
@@ -38,7 +39,8 @@ cholmod_sparse *grid(int side, int symmetric, cholmod_common *common) {   // the
     cholmod_l_free_triplet(&t, common);
     return a;
 }
-double residual(cholmod_sparse *a, cholmod_dense *x, cholmod_dense *b, bool normal, cholmod_common *common) {   // normal: of the normal equations
+// normal: of the normal equations
+double residual(cholmod_sparse *a, cholmod_dense *x, cholmod_dense *b, bool normal, cholmod_common *common) {
     double one[2] = {1, 0}, less[2] = {-1, 0}, zero[2] = {0, 0};
     cholmod_dense *r = cholmod_l_copy_dense(b, common);
     cholmod_l_sdmult(a, 0, one, less, x, r, common);
@@ -76,8 +78,10 @@ int main(int argc, char **argv) {
     void *symbolic = nullptr, *numeric = nullptr;
     auto *p = static_cast<SuiteSparse_long *>(whole->p), *i = static_cast<SuiteSparse_long *>(whole->i);
     auto *v = static_cast<double *>(whole->x);
-    if (umfpack_dl_symbolic(n, n, p, i, v, &symbolic, nullptr, nullptr) != UMFPACK_OK || umfpack_dl_numeric(p, i, v, symbolic, &numeric, nullptr, nullptr) != UMFPACK_OK ||
-        umfpack_dl_solve(UMFPACK_A, p, i, v, by_lu.data(), static_cast<double *>(b->x), numeric, nullptr, nullptr) != UMFPACK_OK)
+    if (umfpack_dl_symbolic(n, n, p, i, v, &symbolic, nullptr, nullptr) != UMFPACK_OK ||
+        umfpack_dl_numeric(p, i, v, symbolic, &numeric, nullptr, nullptr) != UMFPACK_OK ||
+        umfpack_dl_solve(UMFPACK_A, p, i, v, by_lu.data(), static_cast<double *>(b->x), numeric, nullptr, nullptr) !=
+            UMFPACK_OK)
         std::printf("UMFPACK has refused\n"), ++failures;
     double apart = 0;
     for (int k = 0; k < n; ++k) {

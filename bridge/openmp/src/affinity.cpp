@@ -1,4 +1,5 @@
 // Affinity formats: what a thread says of itself by them, on request and under OMP_DISPLAY_AFFINITY.
+#include <pthread.h>
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -7,7 +8,6 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <pthread.h>
 #include <string>
 #include <string_view>
 
@@ -22,7 +22,8 @@ namespace weft_openmp {
 namespace {
 
 SpinLock setting;   // guards affinity-format-var, which any thread may set and read
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { setting.unlock(); });   // nobody holds it any more who could let it go
+// nobody holds it any more who could let it go
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { setting.unlock(); });
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -105,7 +106,7 @@ private:
     std::string_view rest_;
 };
 
-}  // namespace
+}   // namespace
 
 std::string affinity_format() {
     const std::lock_guard guard(setting);
@@ -116,7 +117,7 @@ std::string affinity_of_this_thread(std::string_view format) {
     return format.empty() ? Fields(affinity_format()).shown() : Fields(format).shown();
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
@@ -148,7 +149,7 @@ void set(std::string_view format) {
 void display(std::string_view format) { std::fputs((affinity_of_this_thread(format) + "\n").c_str(), stderr); }
 std::string_view from_c(const char* format) { return format == nullptr ? std::string_view() : format; }
 
-}  // namespace
+}   // namespace
 
 OPENMP_API void omp_set_affinity_format(const char* format) { set(format); }
 OPENMP_API void omp_set_affinity_format_(const char* format, std::size_t length) { set(fortran(format, length)); }

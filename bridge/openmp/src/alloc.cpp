@@ -28,10 +28,18 @@ enum : std::uintptr_t { high_bandwidth_space = 3, last_space = 4 };
 enum class Key : int { sync_hint = 1, alignment, access, pool_size, fallback, fallback_data, pinned, partition };
 enum : std::uintptr_t {
     by_default = ~std::uintptr_t{0},
-    contended = 3, by_one_thread = 6,                                              // sync_hint, and two between
-    by_all = 7, by_thread = 8, by_team = 9, by_group = 10,                         // access
-    default_memory = 11, null_pointer = 12, abortion = 13, other_allocator = 14,   // fallback
-    of_environment = 15, interleaved = 18                                          // partition, and two between
+    contended = 3,
+    by_one_thread = 6,   // sync_hint, and two between
+    by_all = 7,
+    by_thread = 8,
+    by_team = 9,
+    by_group = 10,   // access
+    default_memory = 11,
+    null_pointer = 12,
+    abortion = 13,
+    other_allocator = 14,   // fallback
+    of_environment = 15,
+    interleaved = 18   // partition, and two between
 };
 
 struct Trait {
@@ -139,7 +147,8 @@ std::size_t counted(const Pool& pool, const Head* old) {
 
 // The pool, with so much in use; null: it has not so much.
 [[gnu::always_inline]] inline Pool* take(Allocator& allocator, std::size_t whole, const Head* old) {
-    if (allocator.access != by_all) [[unlikely]] return take_of_part(allocator, whole, old);
+    if (allocator.access != by_all) [[unlikely]]
+        return take_of_part(allocator, whole, old);
     return grow(allocator.common, whole, old) ? &allocator.common : nullptr;
 }
 
@@ -265,7 +274,7 @@ bool follow(Allocator& allocator, const Trait& trait) {
     return false;
 }
 
-}  // namespace
+}   // namespace
 
 OPENMP_API Handle omp_init_allocator(std::uintptr_t space, int count, const Trait* traits) {
     if (space > last_space || space == high_bandwidth_space) return 0;   // nothing is known of faster memory

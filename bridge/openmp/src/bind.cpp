@@ -1,14 +1,14 @@
 #include "bind.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 
-#include <weft/hart.h>
 #include <weft/embed/hosted.h>
+#include <weft/hart.h>
 #include <weft/stream.h>
 
 #include "places.hpp"
@@ -29,14 +29,15 @@ cpu_set_t cpus_of(int place) {
     return set;
 }
 
-// By the kernel's number; 0: the OS thread that calls, whichever thread's code it runs. Past whoever stands before the C library's call. A place that is no more is passed over:
-// the thread stays where it may be.
+// By the kernel's number; 0: the OS thread that calls, whichever thread's code it runs. Past whoever stands before the
+// C library's call. A place that is no more is passed over: the thread stays where it may be.
 void confine(long thread, int place) {
     const cpu_set_t set = cpus_of(place);
     syscall(SYS_sched_setaffinity, thread, sizeof set, &set);
 }
 
-// Where an OS thread has been told to be, by its stream: a word for each of so many, which others may have written, and then it is told once more. The lower bits have the place, + 1.
+// Where an OS thread has been told to be, by its stream: a word for each of so many, which others may have written, and
+// then it is told once more. The lower bits have the place, + 1.
 constexpr unsigned place_bits = 16, notes = 256;
 std::atomic<std::uint64_t> noted[notes];
 
@@ -56,7 +57,7 @@ void settle(Slot& slot, int place, unsigned first, unsigned count) {
     slot.places = count;
 }
 
-}  // namespace
+}   // namespace
 
 const cpu_set_t& unbound_cpus() { return everywhere; }
 
@@ -78,7 +79,8 @@ void place_apart(Slot& slot, const Slot& from) {
 }
 
 void place_team(Team& team, const Slot& from, Bind policy) {
-    const unsigned threads = team.size.load(std::memory_order_relaxed), places = from.places;   // relaxed: the region has not begun
+    // relaxed: the region has not begun
+    const unsigned threads = team.size.load(std::memory_order_relaxed), places = from.places;
     const unsigned at = static_cast<unsigned>(from.place) - from.first_place;
     const auto slot = [&team](unsigned i) -> Slot& { return *team.crew->slots[i]; };
     const auto nth = [&](unsigned i) { return static_cast<int>(from.first_place + (at + i) % places); };
@@ -93,7 +95,8 @@ void place_team(Team& team, const Slot& from, Bind policy) {
             else settle(slot(i), place, from.first_place, places);
         }
     } else {
-        // As many parts as threads, the first ones larger. Thread 0 has the one that it is in, and stays where it is there.
+        // As many parts as threads, the first ones larger. Thread 0 has the one that it is in, and stays where it is
+        // there.
         const unsigned least = places / threads, larger = places % threads;
         const auto start = [&](unsigned part) { return part * least + std::min(part, larger); };
         unsigned own = 0;
@@ -110,7 +113,8 @@ void take_place(Thread& me) {
     if (me.native) return;   // it counts as one of its place, but its stream carries other units as well
     if (me.place != place) {
         me.place = place;
-        if (const auto parked = static_cast<long>(weft_hosted_thread_id())) confine(parked, place);   // what a hosted unit is told of its affinity
+        // what a hosted unit is told of its affinity
+        if (const auto parked = static_cast<long>(weft_hosted_thread_id())) confine(parked, place);
     }
     be_carried_in(place);
 }
@@ -121,8 +125,9 @@ void come_back_to_place() {
 }
 
 void leave_place() {
-    const Thread* const own = thread_of_os_thread();   // of an OS thread of the program's own, which serves others while it waits
+    // of an OS thread of the program's own, which serves others while it waits
+    const Thread* const own = thread_of_os_thread();
     be_carried_in(own == nullptr ? nowhere : own->place);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -1,7 +1,7 @@
 #include "counts.hpp"
 
-#include <mutex>
 #include <pthread.h>
+#include <mutex>
 #include <utility>
 
 #include <weft/trace.h>
@@ -17,7 +17,7 @@ constinit SpinLock free_lock;
 constinit Counts* first_free = nullptr;   // guarded by free_lock
 constinit std::atomic<std::uint64_t> members{0};
 
-std::uint64_t sum(std::atomic<std::uint64_t> Counts::* which) {
+std::uint64_t sum(std::atomic<std::uint64_t> Counts::*which) {
     std::uint64_t total = 0;
     // acquire: pairs with take_counts; relaxed: a statistic
     Counts* one = newest.load(std::memory_order_acquire);
@@ -38,15 +38,21 @@ void begin_anew() {
 
 // A name that is known already means that two of these libraries are loaded: the first is told of.
 bool add_counters() {
-    weft_counter_register("/openmp/count/members", [](void*) -> std::uint64_t { return members.load(std::memory_order_relaxed); }, nullptr);   // relaxed: a statistic
-    weft_counter_register("/openmp/count/tasks", [](void*) { return sum(&Counts::tasks); }, nullptr);
-    weft_counter_register("/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
-    weft_counter_register("/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
+    // relaxed: a statistic
+    weft_counter_register(
+        "/openmp/count/members", [](void*) -> std::uint64_t { return members.load(std::memory_order_relaxed); },
+        nullptr);
+    weft_counter_register(
+        "/openmp/count/tasks", [](void*) { return sum(&Counts::tasks); }, nullptr);
+    weft_counter_register(
+        "/openmp/count/regions-of-units", [](void*) { return sum(&Counts::of_units); }, nullptr);
+    weft_counter_register(
+        "/openmp/count/regions", [](void*) { return sum(&Counts::regions); }, nullptr);
     pthread_atfork([] { free_lock.lock(); }, [] { free_lock.unlock(); }, begin_anew);
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 void count_members(unsigned more) { members.fetch_add(more, std::memory_order_relaxed); }   // relaxed: a statistic
 
@@ -66,4 +72,4 @@ void give_back(Counts& counts) {
     counts.next_free = std::exchange(first_free, &counts);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -14,13 +14,14 @@ struct Promise {
     std::atomic<std::uint32_t> owners{1};
     std::atomic<std::uint32_t> awaited{1};   // promises that are to be kept first, and 1 while they are counted
     SpinLock lock;
-    bool kept = false;                       // with `dependants`, under the lock
+    bool kept = false;   // with `dependants`, under the lock
     std::vector<Promise*> dependants;
-    Task* task = nullptr;                    // null: somebody who waits in the team
+    Task* task = nullptr;   // null: somebody who waits in the team
     Team* team = nullptr;
 
     void release() {
-        if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;   // acq_rel: the last one deletes what all have written
+        // acq_rel: the last one deletes what all have written
+        if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 };
 
@@ -37,7 +38,7 @@ public:
     ~Promises() { clear(); }
 
     void add(Promise& promise) {
-        if (all_.size() == all_.capacity()) drop_kept();   // before it grows
+        if (all_.size() == all_.capacity()) drop_kept();          // before it grows
         promise.owners.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller owns it
         all_.push_back(&promise);
     }
@@ -99,17 +100,18 @@ void await(Promise& self, const Promises& others) {
         if (other == &self) continue;
         other->lock.lock();
         if (!other->kept) {
-            self.owners.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller owns it
-            self.awaited.fetch_add(1, std::memory_order_relaxed);  // relaxed: 1 is kept until all are counted
+            self.owners.fetch_add(1, std::memory_order_relaxed);    // relaxed: the caller owns it
+            self.awaited.fetch_add(1, std::memory_order_relaxed);   // relaxed: 1 is kept until all are counted
             other->dependants.push_back(&self);
         }
         other->lock.unlock();
     }
 }
 
-bool all_counted(Promise& self) { return self.awaited.fetch_sub(1, std::memory_order_acq_rel) == 1; }   // acq_rel: what the others have done comes before it runs
+// acq_rel: what the others have done comes before it runs
+bool all_counted(Promise& self) { return self.awaited.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
-}  // namespace
+}   // namespace
 
 struct Dependences {
     std::unordered_map<void*, Address> addresses;
@@ -145,7 +147,8 @@ void wait_for_depended(Thread& me, void** depend) {
         else await(*self, found->second.before);
     });
     all_counted(*self);
-    wait_in_task(me, [self] { return self->awaited.load(std::memory_order_acquire) == 0; });   // acquire: pairs with the last one kept
+    // acquire: pairs with the last one kept
+    wait_in_task(me, [self] { return self->awaited.load(std::memory_order_acquire) == 0; });
     self->release();
 }
 
@@ -170,4 +173,4 @@ void keep_promise(Task& task) {
 
 void forget_dependences(Task& task) { delete std::exchange(task.dependences, nullptr); }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

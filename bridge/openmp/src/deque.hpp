@@ -1,5 +1,6 @@
-// A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and Zappa Nardelli, PPoPP 2013): its owner pushes and pops at
-// the bottom, others steal at the top. Tasks live in memory that stays memory of tasks, so a thief may look at one before it is sure of it.
+// A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and Zappa Nardelli,
+// PPoPP 2013): its owner pushes and pops at the bottom, others steal at the top. Tasks live in memory that stays memory
+// of tasks, so a thief may look at one before it is sure of it.
 #pragma once
 
 #include <atomic>
@@ -45,15 +46,20 @@ public:
     // By the owner: what pop would give, or perhaps has been stolen; null: nothing is there.
     Task* newest() const {
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
-        return bottom > top_.load(std::memory_order_relaxed) ? slots_[(bottom - 1) % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint; the owner wrote the slot
+        // relaxed: a hint; the owner wrote the slot
+        return bottom > top_.load(std::memory_order_relaxed)
+                   ? slots_[(bottom - 1) % capacity].load(std::memory_order_relaxed)
+                   : nullptr;
     }
 
-    // By others: the oldest one, if may(task) says so of it. `may` may be asked of a task that somebody else has run meanwhile; then nothing is stolen.
+    // By others: the oldest one, if may(task) says so of it. `may` may be asked of a task that somebody else has run
+    // meanwhile; then nothing is stolen.
     template <class May>
     Task* steal(May may) {
         std::int64_t top = top_.load();
         if (top >= bottom_.load()) return nullptr;
-        Task* const task = slots_[top % capacity].load(std::memory_order_relaxed);   // relaxed: the load of bottom has acquired
+        // relaxed: the load of bottom has acquired
+        Task* const task = slots_[top % capacity].load(std::memory_order_relaxed);
         if (!may(*task)) return nullptr;
         return top_.compare_exchange_strong(top, top + 1) ? task : nullptr;
     }
@@ -61,14 +67,18 @@ public:
     // By others: what steal would ask about; null: nothing is there.
     Task* oldest() const {
         const std::int64_t top = top_.load();
-        return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;   // relaxed: a hint
+        // relaxed: a hint
+        return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;
     }
 
     // A guess.
-    std::int64_t length() const { return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed); }   // relaxed, both: a hint
+    // relaxed, both: a hint
+    std::int64_t length() const {
+        return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed);
+    }
 
-    // By the owner, who then runs at once what it would push: it was full, and is not half empty yet. Meanwhile the owner writes no line that thieves read;
-    // and looks at theirs now and then only, where the team is of few threads.
+    // By the owner, who then runs at once what it would push: it was full, and is not half empty yet. Meanwhile the
+    // owner writes no line that thieves read; and looks at theirs now and then only, where the team is of few threads.
     bool plenty(unsigned threads) {
         if (still_plenty()) return true;
         constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many
@@ -84,7 +94,8 @@ public:
     }
     // It has been found to be, and this is one of the calls that do not look.
     bool still_plenty() {
-        if (unseen_calls_ == 0 || bottom_.load(std::memory_order_relaxed) - top_seen_ < plenty_from_) return false;   // relaxed: as above
+        // relaxed: as above
+        if (unseen_calls_ == 0 || bottom_.load(std::memory_order_relaxed) - top_seen_ < plenty_from_) return false;
         --unseen_calls_;
         return true;
     }
@@ -94,10 +105,11 @@ public:
 private:
     alignas(64) std::atomic<std::int64_t> top_{0};
     alignas(64) std::atomic<std::int64_t> bottom_{0};
-    std::int64_t top_seen_ = 0;                   // by the owner, who need not look at thieves' line while that leaves room
-    std::int64_t plenty_from_ = capacity;         // by the owner, both
-    unsigned unseen_calls_ = 0;                   // that are left, of those that do not look
+    // by the owner, who need not look at thieves' line while that leaves room
+    std::int64_t top_seen_ = 0;
+    std::int64_t plenty_from_ = capacity;   // by the owner, both
+    unsigned unseen_calls_ = 0;             // that are left, of those that do not look
     std::atomic<Task*> slots_[capacity] = {};
 };
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -33,7 +33,9 @@ const char* bind_name(Bind bind) {
 
 const char* truth(bool value) { return value ? "TRUE" : "FALSE"; }
 
-void line(std::string& text, const char* name, const std::string& value) { text.append("  ").append(name).append(" = '").append(value).append("'\n"); }
+void line(std::string& text, const char* name, const std::string& value) {
+    text.append("  ").append(name).append(" = '").append(value).append("'\n");
+}
 
 std::string all(bool verbose) {
     const Environment& said = environment();
@@ -44,9 +46,11 @@ std::string all(bool verbose) {
     const bool is_static = icv.schedule == Schedule::is_static;
     std::string schedule = icv.monotonic == is_static ? "" : is_static ? "NONMONOTONIC:" : "MONOTONIC:";
     schedule += schedule_name(icv.schedule);
-    if (icv.schedule != Schedule::automatic && icv.chunk > (is_static ? 0 : 1)) schedule += "," + std::to_string(icv.chunk);
-    static constexpr const char* allocators[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
-                                                 "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc", "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+    if (icv.schedule != Schedule::automatic && icv.chunk > (is_static ? 0 : 1))
+        schedule += "," + std::to_string(icv.chunk);
+    static constexpr const char* allocators[] = {
+        "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
+        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
     std::string text = "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n";
     line(text, "_OPENMP", "201511");
     line(text, "OMP_DYNAMIC", truth(icv.dynamic));
@@ -83,9 +87,9 @@ std::string all(bool verbose) {
     if (said.display != Environment::silent) std::fputs(all(said.display == Environment::verbose).c_str(), stderr);
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 OPENMP_API void omp_display_env(int verbose) { std::fputs(weft_openmp::all(verbose != 0).c_str(), stderr); }
 OPENMP_API void omp_display_env_(const std::int32_t* verbose) { omp_display_env(*verbose); }

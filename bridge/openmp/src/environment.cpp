@@ -1,4 +1,5 @@
-// The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not understood is said, and passed over.
+// The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not understood is said, and
+// passed over.
 #include <pthread.h>
 #include <sched.h>
 #include <algorithm>
@@ -25,13 +26,17 @@ namespace {
 std::string_view trimmed(std::string_view text) {
     constexpr const char* blank = " \t\n\r\f\v";
     const std::size_t first = text.find_first_not_of(blank);
-    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blank) - first + 1);
+    return first == std::string_view::npos ? std::string_view()
+                                           : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-bool same(std::string_view text, const char* word) { return text.size() == std::strlen(word) && strncasecmp(text.data(), word, text.size()) == 0; }
+bool same(std::string_view text, const char* word) {
+    return text.size() == std::strlen(word) && strncasecmp(text.data(), word, text.size()) == 0;
+}
 
 void invalid(const char* name, std::string_view value) {
-    complain("Invalid value for environment variable %s: \"%.*s\" is passed over", name, static_cast<int>(value.size()), value.data());
+    complain("Invalid value for environment variable %s: \"%.*s\" is passed over", name, static_cast<int>(value.size()),
+             value.data());
 }
 
 template <class Number = long>
@@ -50,7 +55,8 @@ std::optional<bool> boolean(std::string_view text) {
     return std::nullopt;
 }
 
-// Calls read(value) with what the variable says, if it is there. False of read, or nothing but blanks: it is no legal value. Whether it is there, and legal.
+// Calls read(value) with what the variable says, if it is there. False of read, or nothing but blanks: it is no legal
+// value. Whether it is there, and legal.
 template <class Read>
 bool with(const char* name, Read read) {
     const char* const value = std::getenv(name);
@@ -144,14 +150,18 @@ bool read_bind(std::string_view text, std::vector<Bind>& to) {
         return true;
     });
     // These two are all that is said, or nothing.
-    if (!understood || (list.size() > 1 && std::any_of(list.begin(), list.end(), [](Bind bind) { return bind == Bind::no || bind == Bind::yes; }))) return false;
+    if (!understood || (list.size() > 1 && std::any_of(list.begin(), list.end(), [](Bind bind) {
+                            return bind == Bind::no || bind == Bind::yes;
+                        })))
+        return false;
     to = std::move(list);
     return true;
 }
 
 bool read_allocator(std::string_view text, std::uintptr_t& to) {
-    constexpr const char* names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
-                                     "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc", "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+    constexpr const char* names[] = {"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
+                                     "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc",   "omp_cgroup_mem_alloc",
+                                     "omp_pteam_mem_alloc",   "omp_thread_mem_alloc"};
     for (std::uintptr_t i = 0; i < std::size(names); ++i) {
         if (!same(text, names[i])) continue;
         to = i + 1;
@@ -172,7 +182,7 @@ int word_of(const weft_bridge::Variable& variable) {
     return word;
 }
 
-}  // namespace
+}   // namespace
 
 unsigned processors() {
     cpu_set_t set;
@@ -210,7 +220,8 @@ void read_all(Environment& said) {
         return nested_said;
     });
     // Where lists are given regions nest as deep as the lists are (OpenMP 5.0, 6.5).
-    if (nested || (!nested_said && (said.threads.size() > 1 || said.bind.size() > 1))) icv.max_active_levels = supported_active_levels;
+    if (nested || (!nested_said && (said.threads.size() > 1 || said.bind.size() > 1)))
+        icv.max_active_levels = supported_active_levels;
     with("OMP_MAX_ACTIVE_LEVELS", [&](std::string_view text) {
         const auto value = number<long>(text, 0, LONG_MAX);
         if (value) icv.max_active_levels = static_cast<std::uint8_t>(std::min<long>(*value, supported_active_levels));
@@ -232,7 +243,8 @@ void read_all(Environment& said) {
     if (const char* const format = std::getenv("OMP_AFFINITY_FORMAT")) said.affinity_format = format;
     const auto least_stack = static_cast<std::size_t>(PTHREAD_STACK_MIN);
     const auto bytes = [&](std::string_view text) { return read_bytes(text, said.stack_bytes); };
-    if ((with("OMP_STACKSIZE", bytes) || with("GOMP_STACKSIZE", bytes)) && said.stack_bytes < least_stack) complain("Stack size less than minimum of %zuk", least_stack / 1024);
+    if ((with("OMP_STACKSIZE", bytes) || with("GOMP_STACKSIZE", bytes)) && said.stack_bytes < least_stack)
+        complain("Stack size less than minimum of %zuk", least_stack / 1024);
     with("OMP_WAIT_POLICY", [&](std::string_view text) {
         if (!same(text, "active") && !same(text, "passive")) return false;
         said.wait_policy_said = true;
@@ -262,7 +274,9 @@ void read_all(Environment& said) {
     // in the table's order
     constexpr weft_kind task_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC,   WEFT_KIND_SS,
                                         WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_HOSTED};
-    if (const int kind = word_of(weft_bridge::omp_task_kind); kind >= 0 && kind < static_cast<int>(std::size(task_kinds))) {   // the last is `member`
+    // the last is `member`
+    if (const int kind = word_of(weft_bridge::omp_task_kind);
+        kind >= 0 && kind < static_cast<int>(std::size(task_kinds))) {
         said.task_kind = task_kinds[kind];
         tasks_are_units = true;
     }
@@ -278,7 +292,9 @@ void read_all(Environment& said) {
     });
     with("OMP_DISPLAY_ENV", [&](std::string_view text) {
         const auto value = boolean(text);
-        said.display = same(text, "verbose") ? Environment::verbose : value.value_or(false) ? Environment::shown : Environment::silent;
+        said.display = same(text, "verbose")   ? Environment::verbose
+                       : value.value_or(false) ? Environment::shown
+                                               : Environment::silent;
         return value.has_value() || said.display == Environment::verbose;
     });
     const auto places_by = [&said](auto read) {
@@ -299,9 +315,11 @@ void read_all(Environment& said) {
 struct Hash {
     std::size_t operator()(const Icv& icv) const {
         std::size_t hash = icv.threads;
-        for (const std::size_t part : {std::size_t{icv.thread_limit}, static_cast<std::size_t>(icv.chunk), static_cast<std::size_t>(icv.device),
-                                       static_cast<std::size_t>(icv.allocator), static_cast<std::size_t>(icv.schedule), std::size_t{icv.monotonic},
-                                       std::size_t{icv.dynamic}, std::size_t{icv.max_active_levels}, static_cast<std::size_t>(icv.bind)}) {
+        for (const std::size_t part :
+             {std::size_t{icv.thread_limit}, static_cast<std::size_t>(icv.chunk), static_cast<std::size_t>(icv.device),
+              static_cast<std::size_t>(icv.allocator), static_cast<std::size_t>(icv.schedule),
+              std::size_t{icv.monotonic}, std::size_t{icv.dynamic}, std::size_t{icv.max_active_levels},
+              static_cast<std::size_t>(icv.bind)}) {
             hash = hash * 0x9e3779b97f4a7c15U + part;
         }
         return hash;
@@ -309,9 +327,10 @@ struct Hash {
 };
 
 constinit SpinLock interning;
-[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { interning.unlock(); });   // nobody holds it any more who could let it go
+// nobody holds it any more who could let it go
+[[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { interning.unlock(); });
 
-}  // namespace
+}   // namespace
 
 const Icv* interned(const Icv& values) {
     // By hand: it is asked for when we are loaded, and a hash table of the C++ library's would load that, too.
@@ -345,4 +364,4 @@ Environment& environment() {
     return *said;
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -63,7 +63,7 @@ void print(const char* format, std::va_list arguments) {
     va_end(once_more);
 }
 
-}  // namespace
+}   // namespace
 
 void complain(const char* format, ...) {
     std::va_list arguments;
@@ -82,14 +82,18 @@ void fatal_error(const char* format, ...) {
     std::exit(EXIT_FAILURE);
 }
 
-void fatal(const char* what, weft_status status) { fatal_error("%s: %s (%s)", what, weft_error_text(), weft_status_name(status)); }
+void fatal(const char* what, weft_status status) {
+    fatal_error("%s: %s (%s)", what, weft_error_text(), weft_status_name(status));
+}
 
 void fatal_no_thread(weft_status status) {
     if (status == WEFT_SYSTEM) fatal_error("Thread creation failed: %s", std::strerror(EAGAIN));
     fatal("Thread creation failed", status);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 // Called where an allocation of this library's fails (os/linux/late_cxx.cpp).
-extern "C" [[gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes) { weft_openmp::fatal_error("Out of memory allocating %zu bytes", bytes); }
+extern "C" [[gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes) {
+    weft_openmp::fatal_error("Out of memory allocating %zu bytes", bytes);
+}

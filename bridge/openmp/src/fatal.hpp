@@ -18,4 +18,4 @@ void complain_of(std::string_view what, std::string_view text);
 // The same where a thread could not be had: in libgomp's words if the system has refused it.
 [[noreturn]] void fatal_no_thread(weft_status status);
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -22,7 +22,7 @@ void begin_team(League league) {
     me.task->icv = me.team->of_league;
 }
 
-}  // namespace
+}   // namespace
 
 // In a target region: the calls of each team come one after the other.
 OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
@@ -46,7 +46,8 @@ OPENMP_API bool GOMP_teams4(unsigned, unsigned most, unsigned thread_limit, bool
 }
 OPENMP_API void GOMP_teams_reg(void (*body)(void*), void* data, unsigned count, unsigned thread_limit, unsigned) {
     const Environment& said = environment();
-    if (count == 0) count = said.teams != 0 ? static_cast<unsigned>(said.teams) : 3;   // libgomp's own choice on the host
+    // libgomp's own choice on the host
+    if (count == 0) count = said.teams != 0 ? static_cast<unsigned>(said.teams) : 3;
     if (thread_limit == 0) thread_limit = static_cast<unsigned>(said.teams_thread_limit);
     const Icv* const icv = limited(this_thread().task->icv, thread_limit);
     for (unsigned i = 0; i < count; ++i) {
@@ -71,7 +72,8 @@ QUERY(int, omp_get_initial_device, return host_device;)
 QUERY(int, omp_get_device_num, return host_device;)
 QUERY(int, omp_is_initial_device, return 1;)
 QUERY(int, omp_get_default_device, return this_thread().icv().device;)
-OF_NUMBER(void, omp_set_default_device, Icv values = this_thread().icv(); values.device = std::max(value, 0); this_thread().set_icv(values);)
+OF_NUMBER(void, omp_set_default_device, Icv values = this_thread().icv(); values.device = std::max(value, 0);
+          this_thread().set_icv(values);)
 
 namespace {
 
@@ -86,7 +88,7 @@ bool may_use(int device) {
     return is_host(device);
 }
 
-}  // namespace
+}   // namespace
 
 namespace weft_openmp {
 
@@ -101,26 +103,34 @@ void demand_device_of_routine(int device) {
     if (environment().offload_is_mandatory && device > host_device) no_device();
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
-OPENMP_API void* omp_target_alloc(std::size_t bytes, int device) { return may_use(device) ? std::malloc(bytes) : nullptr; }
+OPENMP_API void* omp_target_alloc(std::size_t bytes, int device) {
+    return may_use(device) ? std::malloc(bytes) : nullptr;
+}
 OPENMP_API void omp_target_free(void* memory, int device) {
     if (memory != nullptr && may_use(device)) std::free(memory);
 }
-OPENMP_API int omp_target_is_present(const void* memory, int device) { return memory == nullptr || may_use(device) ? 1 : 0; }
-OPENMP_API int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset, int to_device, int from_device) {
+OPENMP_API int omp_target_is_present(const void* memory, int device) {
+    return memory == nullptr || may_use(device) ? 1 : 0;
+}
+OPENMP_API int omp_target_memcpy(void* to, const void* from, std::size_t bytes, std::size_t to_offset,
+                                 std::size_t from_offset, int to_device, int from_device) {
     if (!may_use(to_device) || !may_use(from_device)) return EINVAL;
     std::memcpy(static_cast<char*>(to) + to_offset, static_cast<const char*>(from) + from_offset, bytes);
     return 0;
 }
-OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t element, int dimensions, const std::size_t* volume,
-                                      const std::size_t* to_offsets, const std::size_t* from_offsets, const std::size_t* to_dimensions,
+OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t element, int dimensions,
+                                      const std::size_t* volume, const std::size_t* to_offsets,
+                                      const std::size_t* from_offsets, const std::size_t* to_dimensions,
                                       const std::size_t* from_dimensions, int to_device, int from_device) {
     if (to == nullptr && from == nullptr) return INT_MAX;   // how many dimensions are supported
     if (!may_use(to_device) || !may_use(from_device) || element == 0 || dimensions < 1) return EINVAL;
     std::size_t to_bytes = element, from_bytes = element;   // of one step in the first dimension
     for (int i = 1; i < dimensions; ++i) {
-        if (__builtin_mul_overflow(to_bytes, to_dimensions[i], &to_bytes) || __builtin_mul_overflow(from_bytes, from_dimensions[i], &from_bytes)) return EINVAL;
+        if (__builtin_mul_overflow(to_bytes, to_dimensions[i], &to_bytes) ||
+            __builtin_mul_overflow(from_bytes, from_dimensions[i], &from_bytes))
+            return EINVAL;
     }
     char* const to_first = static_cast<char*>(to) + to_offsets[0] * to_bytes;
     const char* const from_first = static_cast<const char*>(from) + from_offsets[0] * from_bytes;
@@ -129,8 +139,9 @@ OPENMP_API int omp_target_memcpy_rect(void* to, const void* from, std::size_t el
         return 0;
     }
     for (std::size_t i = 0; i < volume[0]; ++i) {
-        const int result = omp_target_memcpy_rect(to_first + i * to_bytes, from_first + i * from_bytes, element, dimensions - 1, volume + 1, to_offsets + 1,
-                                                  from_offsets + 1, to_dimensions + 1, from_dimensions + 1, to_device, from_device);
+        const int result = omp_target_memcpy_rect(to_first + i * to_bytes, from_first + i * from_bytes, element,
+                                                  dimensions - 1, volume + 1, to_offsets + 1, from_offsets + 1,
+                                                  to_dimensions + 1, from_dimensions + 1, to_device, from_device);
         if (result != 0) return result;
     }
     return 0;
@@ -145,9 +156,13 @@ OPENMP_API int omp_target_disassociate_ptr(const void*, int device) {
 }
 
 // Nothing is held for a device, and members are kept: a region later would have to make them again.
-OPENMP_API int omp_pause_resource(int kind, int device) { return (kind == 1 || kind == 2) && is_host(device) && this_thread().team->level == 0 ? 0 : -1; }
+OPENMP_API int omp_pause_resource(int kind, int device) {
+    return (kind == 1 || kind == 2) && is_host(device) && this_thread().team->level == 0 ? 0 : -1;
+}
 OPENMP_API int omp_pause_resource_all(int kind) { return omp_pause_resource(kind, 0); }
-OPENMP_API int omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) { return omp_pause_resource(*kind, *device); }
+OPENMP_API int omp_pause_resource_(const std::int32_t* kind, const std::int32_t* device) {
+    return omp_pause_resource(*kind, *device);
+}
 OPENMP_API int omp_pause_resource_all_(const std::int32_t* kind) { return omp_pause_resource_all(*kind); }
 
 // ---- messages --------------------------------------------------------------------------------------
@@ -160,9 +175,11 @@ void tell(std::string_view what, const char* text, std::size_t bytes) {
     else complain_of(what, bytes == ~std::size_t{0} ? std::string_view(text) : std::string_view(text, bytes));
 }
 
-}  // namespace
+}   // namespace
 
-OPENMP_API void GOMP_warning(const char* text, std::size_t bytes) { tell("error directive encountered: ", text, bytes); }
+OPENMP_API void GOMP_warning(const char* text, std::size_t bytes) {
+    tell("error directive encountered: ", text, bytes);
+}
 OPENMP_API void GOMP_error(const char* text, std::size_t bytes) {
     tell("fatal error: error directive encountered: ", text, bytes);
     std::exit(EXIT_FAILURE);

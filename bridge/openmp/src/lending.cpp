@@ -10,19 +10,23 @@ namespace weft_openmp {
 
 namespace {
 
-// relaxed, both: what a member has seen of the team before it became ready is seen by whoever runs it, and where it looks itself it has seen it already
+// relaxed, both: what a member has seen of the team before it became ready is seen by whoever runs it, and where it
+// looks itself it has seen it already
 bool is_over_since(const Team& team, std::uint64_t until) {
-    return team.cancelled.load(std::memory_order_relaxed) || (until != Lent::to_the_end && team.generation.load(std::memory_order_relaxed) != until);
+    return team.cancelled.load(std::memory_order_relaxed) ||
+           (until != Lent::to_the_end && team.generation.load(std::memory_order_relaxed) != until);
 }
 
-}  // namespace
+}   // namespace
 
 bool lend_thread(Until until) {
     Thread& me = this_thread();
     const weft_unit* const guest = weft_guest_here();
-    if (until == Until::something || me.slot->number != 0 || guest == nullptr || guest != weft_unit_self()) return false;
+    if (until == Until::something || me.slot->number != 0 || guest == nullptr || guest != weft_unit_self())
+        return false;
     Crew& crew = *me.team->crew;
-    crew.lent.begin(until == Until::the_end ? Lent::to_the_end : me.team->generation.load(std::memory_order_relaxed));   // relaxed: where it has moved on, this thread does at once
+    // relaxed: where it has moved on, this thread does at once
+    crew.lent.begin(until == Until::the_end ? Lent::to_the_end : me.team->generation.load(std::memory_order_relaxed));
     me.lends = &crew;
     return true;
 }
@@ -48,7 +52,8 @@ bool fits(const Crew& crew, const Crew& lent) {
 
 bool is_behind_lent(const Crew& crew) {
     for (const Crew* at = &crew; at != nullptr; at = at->around.get()) {
-        if (const std::uint64_t until = at->lent.until(); until != Lent::nothing && is_over_since(at->team, until)) return true;
+        if (const std::uint64_t until = at->lent.until(); until != Lent::nothing && is_over_since(at->team, until))
+            return true;
     }
     return false;
 }
@@ -59,4 +64,4 @@ void leave_lent_thread(const Crew& crew) {
     come_back();
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -1,8 +1,10 @@
 // The OS thread of a guest, which carries members while the guest waits.
 //
-// Nobody else goes on with a guest, so a member that blocks in the kernel there, or spins, until that guest does something would do so for ever. It carries members, therefore, only while the
-// guest waits until all of a team have come, as thread 0 of that: and only those of that team and of teams within. None of them has come yet, or else it has nothing to do; and until all have, the
-// guest does nothing that they could wait for. Elsewhere the hart goes on with another OS thread (doc/decisions/0033-lent-threads.md).
+// Nobody else goes on with a guest, so a member that blocks in the kernel there, or spins, until that guest does
+// something would do so for ever. It carries members, therefore, only while the guest waits until all of a team have
+// come, as thread 0 of that: and only those of that team and of teams within. None of them has come yet, or else it has
+// nothing to do; and until all have, the guest does nothing that they could wait for. Elsewhere the hart goes on with
+// another OS thread (doc/decisions/0033-lent-threads.md).
 #pragma once
 
 #include <atomic>
@@ -20,7 +22,8 @@ public:
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
     // While they wait for the barrier of that number (Team::generation), or, to_the_end, for the region's.
     static constexpr std::uint64_t to_the_end = ~std::uint64_t{0} - 1;
-    void begin(std::uint64_t barrier) { until_.store(barrier, std::memory_order_relaxed); }   // relaxed, here and below: a member that has gone on behind the barrier knows of what came before it
+    // relaxed, here and below: a member that has gone on behind the barrier knows of what came before it
+    void begin(std::uint64_t barrier) { until_.store(barrier, std::memory_order_relaxed); }
     void end() { until_.store(nothing, std::memory_order_relaxed); }
     std::uint64_t until() const { return until_.load(std::memory_order_relaxed); }
 
@@ -28,20 +31,24 @@ private:
     std::atomic<std::uint64_t> until_{nothing};
 };
 
-// The calling unit is about to wait so. True, if it is such a guest: its OS thread carries members from now on, until it goes on itself and says has_thread().
+// The calling unit is about to wait so. True, if it is such a guest: its OS thread carries members from now on, until
+// it goes on itself and says has_thread().
 bool lend_thread(Until until);
 void has_thread();
 
-// A thread of that crew has just gone on. If that is behind a barrier at which a guest waits, and on that guest's OS thread, it goes on elsewhere.
+// A thread of that crew has just gone on. If that is behind a barrier at which a guest waits, and on that guest's OS
+// thread, it goes on elsewhere.
 void leave_lent_thread(const Crew& crew);
 bool is_behind_lent(const Crew& crew);
 inline void go_on_behind(const Crew& crew) {
-    if (is_behind_lent(crew)) [[unlikely]] leave_lent_thread(crew);
+    if (is_behind_lent(crew)) [[unlikely]]
+        leave_lent_thread(crew);
 }
 
-// For `enter`, on a guest's OS thread: whose members it carries; null: nobody's. Members of `crew` are of those, if they `fit`. It carries none once the barrier is over.
+// For `enter`, on a guest's OS thread: whose members it carries; null: nobody's. Members of `crew` are of those, if
+// they `fit`. It carries none once the barrier is over.
 const Crew* lent_to();
 bool fits(const Crew& crew, const Crew& lent);
 bool is_over(const Crew& lent);
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -22,7 +22,7 @@ Lot& lot_of(const Word& word) {
     return lots[(address >> 2 ^ address >> 8) % 64];
 }
 
-}  // namespace
+}   // namespace
 
 void lock_contended(Word& word) {
     for (SpinBudget budget; budget.more();) {
@@ -33,7 +33,7 @@ void lock_contended(Word& word) {
 
 void wake_after(const Word& word) { lot_of(word).parked.wake_one(&word); }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
@@ -54,7 +54,9 @@ struct OldNestLock {
 static_assert(sizeof(OldNestLock) == 8);
 
 // Of a native unit: outside of regions it may leave its record, and its implicit task with that, while it has the lock.
-[[gnu::noinline]] const void* owner_in_unit(const Thread& me) { return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task; }
+[[gnu::noinline]] const void* owner_in_unit(const Thread& me) {
+    return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task;
+}
 // Within a region the task is, whoever calls.
 inline const void* owner_here() {
     if (const Thread* const in_region = thread_in_region) return in_region->task;
@@ -62,7 +64,8 @@ inline const void* owner_here() {
     return me.native ? owner_in_unit(me) : me.task;
 }
 
-// A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited for by looking.
+// A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited
+// for by looking.
 std::uint32_t own_number() {
     static std::atomic<std::uint32_t> last{0};
     Thread& me = this_thread();
@@ -71,7 +74,7 @@ std::uint32_t own_number() {
     return number;
 }
 
-}  // namespace
+}   // namespace
 
 OPENMP_API void omp_init_lock(Word* lock) { lock->store(0); }
 OPENMP_API void omp_destroy_lock(Word*) {}
@@ -124,13 +127,13 @@ OPENMP_API int omp_test_nest_lock_(NestLock** lock) { return omp_test_nest_lock(
 
 // ---- for references without a version -----------------------------------------------------------------
 
-// A compiler other than gcc lays locks out as its runtime has them: a nested one in 8 bytes, where ours takes 16. A caller whose regions are that runtime's gets its locks, also before it has begun:
-// the first call of a lock begins it.
-#define ANY_LOCK(result, name, type, asked)                                                                                   \
-    OPENMP_ANY result any_##name(type* lock) {                                                                                \
-        const OtherRuntime* const other = asked ? other_of_code(OPENMP_CALLER) : nullptr;                                     \
-        return other != nullptr && other->name != nullptr ? other->name(lock) : name(lock);                                   \
-    }                                                                                                                         \
+// A compiler other than gcc lays locks out as its runtime has them: a nested one in 8 bytes, where ours takes 16. A
+// caller whose regions are that runtime's gets its locks, also before it has begun: the first call of a lock begins it.
+#define ANY_LOCK(result, name, type, asked)                                                 \
+    OPENMP_ANY result any_##name(type* lock) {                                              \
+        const OtherRuntime* const other = asked ? other_of_code(OPENMP_CALLER) : nullptr;   \
+        return other != nullptr && other->name != nullptr ? other->name(lock) : name(lock); \
+    }                                                                                       \
     OPENMP_ANY_NAMED(name)
 ANY_LOCK(void, omp_init_lock, Word, true)
 ANY_LOCK(void, omp_destroy_lock, Word, others())
@@ -161,7 +164,8 @@ OLD_API int old_test_nest_lock(OldNestLock* lock) {
     const std::uint32_t self = own_number();
     std::uint32_t owner = 0;
     if (lock->owner.load(std::memory_order_relaxed) != self) {   // relaxed: only this thread writes its own number
-        if (!lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;   // acquire: pairs with the unset
+        // acquire: pairs with the unset
+        if (!lock->owner.compare_exchange_strong(owner, self, std::memory_order_acquire)) return 0;
     }
     return ++lock->count;
 }
@@ -187,13 +191,23 @@ OLD_API void old_destroy_nest_lock_(OldNestLock** lock) {
 OLD_API void old_set_nest_lock_(OldNestLock** lock) { old_set_nest_lock(*lock); }
 OLD_API void old_unset_nest_lock_(OldNestLock** lock) { old_unset_nest_lock(*lock); }
 OLD_API int old_test_nest_lock_(OldNestLock** lock) { return old_test_nest_lock(*lock); }
-OLD(init_lock); OLD(init_lock_);
-OLD(init_nest_lock); OLD(init_nest_lock_);
-OLD(destroy_lock); OLD(destroy_lock_);
-OLD(destroy_nest_lock); OLD(destroy_nest_lock_);
-OLD(set_lock); OLD(set_lock_);
-OLD(set_nest_lock); OLD(set_nest_lock_);
-OLD(unset_lock); OLD(unset_lock_);
-OLD(unset_nest_lock); OLD(unset_nest_lock_);
-OLD(test_lock); OLD(test_lock_);
-OLD(test_nest_lock); OLD(test_nest_lock_);
+OLD(init_lock);
+OLD(init_lock_);
+OLD(init_nest_lock);
+OLD(init_nest_lock_);
+OLD(destroy_lock);
+OLD(destroy_lock_);
+OLD(destroy_nest_lock);
+OLD(destroy_nest_lock_);
+OLD(set_lock);
+OLD(set_lock_);
+OLD(set_nest_lock);
+OLD(set_nest_lock_);
+OLD(unset_lock);
+OLD(unset_lock_);
+OLD(unset_nest_lock);
+OLD(unset_nest_lock_);
+OLD(test_lock);
+OLD(test_lock_);
+OLD(test_nest_lock);
+OLD(test_nest_lock_);

@@ -14,13 +14,16 @@ void wake_after(const Word& word);
 
 inline bool try_lock_word(Word& word) {
     std::uint32_t none = 0;
-    return word.compare_exchange_strong(none, 1, std::memory_order_acquire, std::memory_order_relaxed);   // acquire: pairs with unlock_word; relaxed: nothing is learnt
+    // acquire: pairs with unlock_word; relaxed: nothing is learnt
+    return word.compare_exchange_strong(none, 1, std::memory_order_acquire, std::memory_order_relaxed);
 }
 inline void lock_word(Word& word) {
-    if (!try_lock_word(word)) [[unlikely]] lock_contended(word);
+    if (!try_lock_word(word)) [[unlikely]]
+        lock_contended(word);
 }
 inline void unlock_word(Word& word) {
-    if (word.exchange(0) == 2) [[unlikely]] wake_after(word);
+    if (word.exchange(0) == 2) [[unlikely]]
+        wake_after(word);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -11,12 +11,13 @@
 
 namespace weft_openmp {
 
-// How far each row of an ordered(n) loop has come: a row is an iteration of the outermost loop, and within it the others run one after the other.
+// How far each row of an ordered(n) loop has come: a row is an iteration of the outermost loop, and within it the
+// others run one after the other.
 struct Doacross {
-    unsigned inner = 0;                                // loops within
+    unsigned inner = 0;   // loops within
     std::uint64_t rows = 0;
-    std::unique_ptr<std::uint64_t[]> counts;           // iterations of those
-    std::atomic<std::uint64_t>* posted = nullptr;      // for each row: iterations that have posted, counted through
+    std::unique_ptr<std::uint64_t[]> counts;        // iterations of those
+    std::atomic<std::uint64_t>* posted = nullptr;   // for each row: iterations that have posted, counted through
     ~Doacross() { std::free(posted); }
 };
 
@@ -51,7 +52,9 @@ void shape(Share& share, const Icv& icv, unsigned threads, Schedule schedule, st
     share.schedule = schedule;
     share.chunk = std::min(chunk, std::max<std::uint64_t>(share.iterations, 1));
     share.ordered = ordered;
-    share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) && !environment().cancellation && !tasks_are_units;   // simple_loop is an OS thread's; a task that is a unit goes on on another
+    // simple_loop is an OS thread's; a task that is a unit goes on on another
+    share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) &&
+                   !environment().cancellation && !tasks_are_units;
     // relaxed: published with the share
     share.cursor.store(0, std::memory_order_relaxed);
     share.turn.store(0, std::memory_order_relaxed);
@@ -63,7 +66,8 @@ void extent(Share& share, long start, long end, long step) {
     share.end = static_cast<std::uint64_t>(end);
     share.step = static_cast<std::uint64_t>(step);
     const bool any = step > 0 ? start < end : start > end;
-    share.iterations = any ? count(share.up, share.up ? share.end - share.start : share.start - share.end, share.step) : 0;
+    share.iterations =
+        any ? count(share.up, share.up ? share.end - share.start : share.start - share.end, share.step) : 0;
 }
 
 void extent(Share& share, bool up, std::uint64_t start, std::uint64_t end, std::uint64_t step) {
@@ -87,7 +91,9 @@ bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
         first = share.cursor.load(std::memory_order_relaxed);   // relaxed: as above
         do {
             if (first >= all) return false;
-        } while (!share.cursor.compare_exchange_weak(first, first + std::min(share.chunk, all - first), std::memory_order_relaxed));   // relaxed: as above
+            // relaxed: as above
+        } while (!share.cursor.compare_exchange_weak(first, first + std::min(share.chunk, all - first),
+                                                     std::memory_order_relaxed));
     }
     place.first = first;
     place.last = first + std::min(share.chunk, all - first);
@@ -135,7 +141,8 @@ bool take(Thread& me, Share& share) {
 
 void await_turn(Team& team, Share& share, const LoopPlace& place) {
     share.sleepers.wait([&] {
-        return share.turn.load(std::memory_order_acquire) == place.first || team.cancelled.load();   // acquire: pairs with pass_turn
+        // acquire: pairs with pass_turn
+        return share.turn.load(std::memory_order_acquire) == place.first || team.cancelled.load();
     });
 }
 
@@ -146,15 +153,15 @@ void pass_turn(Team& team, Share& share, const LoopPlace& place) {
     share.sleepers.wake();
 }
 
-}  // namespace
+}   // namespace
 
 void make_loop(Thread& me, Share& share, Schedule schedule, long start, long end, long step, long chunk, bool ordered) {
     extent(share, start, end, step);
     shape(share, me.icv(), me.team->size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), ordered);
 }
 
-void make_loop(Thread& me, Share& share, Schedule schedule, bool up, unsigned long long start, unsigned long long end, unsigned long long step,
-               unsigned long long chunk, bool ordered) {
+void make_loop(Thread& me, Share& share, Schedule schedule, bool up, unsigned long long start, unsigned long long end,
+               unsigned long long step, unsigned long long chunk, bool ordered) {
     extent(share, up, start, end, step);
     shape(share, me.icv(), me.team->size, schedule, chunk, ordered);
 }
@@ -178,7 +185,8 @@ namespace {
 
 template <class Value>
 [[gnu::always_inline]] inline bool simple_chunk(const Share& share, std::uint64_t from, Value* first, Value* last) {
-    if (from >= share.iterations) [[unlikely]] return leave_simple_loop();
+    if (from >= share.iterations) [[unlikely]]
+        return leave_simple_loop();
     const std::uint64_t begin = share.start + from * share.step;
     *first = static_cast<Value>(begin);
     *last = static_cast<Value>(share.iterations - from <= share.chunk ? share.end : begin + share.chunk * share.step);
@@ -187,24 +195,28 @@ template <class Value>
 
 // In a function of its own: it makes calls, for which a simple loop's chunk would save registers.
 template <class Value>
-[[gnu::noinline]] bool next_of_other_loop(Value* first, Value* last) { return next_chunk(this_thread(), first, last); }
+[[gnu::noinline]] bool next_of_other_loop(Value* first, Value* last) {
+    return next_chunk(this_thread(), first, last);
+}
 
 // What a loop's start may be followed by.
 template <class Value>
 bool next_of_loop(Value* first, Value* last) {
     Share* const share = simple_loop;
     if (share == nullptr) return next_of_other_loop(first, last);
-    return simple_chunk(*share, share->cursor.fetch_add(share->chunk, std::memory_order_relaxed), first, last);   // relaxed: iterations are independent
+    // relaxed: iterations are independent
+    return simple_chunk(*share, share->cursor.fetch_add(share->chunk, std::memory_order_relaxed), first, last);
 }
 
-}  // namespace
+}   // namespace
 
 template <class Value>
 bool next_chunk(Thread& me, Value* first, Value* last) {
     Share& share = *me.slot->share;
     LoopPlace& place = me.slot->loop;
     if (share.ordered && place.taken) pass_turn(*me.team, share, place);
-    place.taken = !place.over && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);   // relaxed: noticed now or later
+    // relaxed: noticed now or later
+    place.taken = !place.over && !me.team->cancelled.load(std::memory_order_relaxed) && take(me, share);
     if (!place.taken) {
         place.over = true;
         return false;
@@ -230,7 +242,8 @@ void take_extras(Thread& me, std::uintptr_t* reductions, void** memory) {
 
 namespace {
 
-Schedule schedule_of(long word) { return static_cast<Schedule>(word & 7); }   // without the bit that says monotonic: all of ours are
+// without the bit that says monotonic: all of ours are
+Schedule schedule_of(long word) { return static_cast<Schedule>(word & 7); }
 
 bool start_loop(Schedule schedule, bool ordered, long start, long end, long step, long chunk, long* first, long* last,
                 std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
@@ -239,9 +252,11 @@ bool start_loop(Schedule schedule, bool ordered, long start, long end, long step
         const bool made = enter_filled_share(me, [&](Share& share) {
             make_loop(me, share, schedule, start, end, step, chunk, ordered);
             // Whoever makes it has the first chunk before others know of it.
-            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
+            // relaxed: published with the share
+            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);
         });
-        if (begin_simple_loop(*me.slot) && first != nullptr) return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
+        if (begin_simple_loop(*me.slot) && first != nullptr)
+            return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
     } else if (enter_share(me)) {
         make_loop(me, *me.slot->share, schedule, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
@@ -254,16 +269,18 @@ bool start_loop(Schedule schedule, bool ordered, long start, long end, long step
 
 using Ull = unsigned long long;
 
-bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* first, Ull* last,
-                std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
+bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* first,
+                Ull* last, std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
     if (reductions == nullptr && memory == nullptr) {
         const bool made = enter_filled_share(me, [&](Share& share) {
             make_loop(me, share, schedule, up, start, end, step, chunk, ordered);
             // Whoever makes it has the first chunk before others know of it.
-            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);   // relaxed: published with the share
+            // relaxed: published with the share
+            if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);
         });
-        if (begin_simple_loop(*me.slot) && first != nullptr) return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
+        if (begin_simple_loop(*me.slot) && first != nullptr)
+            return made ? simple_chunk(*me.slot->share, 0, first, last) : next_of_loop(first, last);
     } else if (enter_share(me)) {
         make_loop(me, *me.slot->share, schedule, up, start, end, step, chunk, ordered);
         make_extras(me, reductions, memory);
@@ -282,8 +299,10 @@ void make_doacross(Team& team, Share& share, unsigned loops, const Value* counts
     made->counts = std::make_unique<std::uint64_t[]>(loops);
     for (unsigned i = 1; i < loops; ++i) made->counts[i - 1] = static_cast<std::uint64_t>(counts[i]);
     // Pages that no iteration comes to are never touched.
-    made->posted = static_cast<std::atomic<std::uint64_t>*>(std::calloc(std::max<std::size_t>(made->rows, 1), sizeof(std::uint64_t)));
-    if (made->posted == nullptr) fatal_error("Out of memory allocating %zu bytes", static_cast<std::size_t>(made->rows) * sizeof(std::uint64_t));
+    made->posted = static_cast<std::atomic<std::uint64_t>*>(
+        std::calloc(std::max<std::size_t>(made->rows, 1), sizeof(std::uint64_t)));
+    if (made->posted == nullptr)
+        fatal_error("Out of memory allocating %zu bytes", static_cast<std::size_t>(made->rows) * sizeof(std::uint64_t));
     share.doacross = made.release();
     team.shares_hold_memory.store(true, std::memory_order_relaxed);   // relaxed: as in memory_of
 }
@@ -293,7 +312,8 @@ bool start_doacross(Schedule schedule, unsigned loops, const Value* counts, Valu
                     std::uintptr_t* reductions = nullptr, void** memory = nullptr) {
     Thread& me = this_thread();
     if (enter_share(me)) {
-        if constexpr (std::is_signed_v<Value>) make_loop(me, *me.slot->share, schedule, 0L, counts[0], 1L, chunk, false);
+        if constexpr (std::is_signed_v<Value>)
+            make_loop(me, *me.slot->share, schedule, 0L, counts[0], 1L, chunk, false);
         else make_loop(me, *me.slot->share, schedule, true, Ull{0}, counts[0], Ull{1}, chunk, false);
         make_doacross(*me.team, *me.slot->share, loops, counts);
         make_extras(me, reductions, memory);
@@ -333,36 +353,39 @@ void await_post(std::uint64_t row, Next next) {
     Share& share = *me.slot->share;
     const Doacross& doacross = *share.doacross;
     std::uint64_t place;
-    if (row >= doacross.rows || !place_in_row(doacross, place, next)) return;   // outside of the iterations: nothing to wait for
+    // outside of the iterations: nothing to wait for
+    if (row >= doacross.rows || !place_in_row(doacross, place, next)) return;
     const std::atomic<std::uint64_t>& posted = doacross.posted[row];
-    share.sleepers.wait([&] { return posted.load(std::memory_order_acquire) > place || me.team->cancelled.load(); });   // acquire: pairs with post
+    // acquire: pairs with post
+    share.sleepers.wait([&] { return posted.load(std::memory_order_acquire) > place || me.team->cancelled.load(); });
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
 // In the order of libgomp's names: long, then unsigned long long; each schedule, with and without order.
-#define LOOP_START(name, schedule, ordered)                                                                                     \
-    OPENMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long* first, long* last) {            \
-        return start_loop(schedule, ordered, start, end, step, chunk, first, last);                                             \
-    }                                                                                                                           \
-    OPENMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* first, Ull* last) {     \
-        return start_loop(schedule, ordered, up, start, end, step, chunk, first, last);                                         \
-    }                                                                                                                           \
+#define LOOP_START(name, schedule, ordered)                                                                          \
+    OPENMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long* first, long* last) { \
+        return start_loop(schedule, ordered, start, end, step, chunk, first, last);                                  \
+    }                                                                                                                \
+    OPENMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull start, Ull end, Ull step, Ull chunk, Ull* first,       \
+                                                 Ull* last) {                                                        \
+        return start_loop(schedule, ordered, up, start, end, step, chunk, first, last);                              \
+    }                                                                                                                \
     LOOP_NEXT(name)
-#define LOOP_START_BY_ICV(name, ordered)                                                                                        \
-    OPENMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long* first, long* last) {                        \
-        return start_loop(Schedule::by_icv, ordered, start, end, step, 0, first, last);                                         \
-    }                                                                                                                           \
-    OPENMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull start, Ull end, Ull step, Ull* first, Ull* last) {                \
-        return start_loop(Schedule::by_icv, ordered, up, start, end, step, 0, first, last);                                     \
-    }                                                                                                                           \
+#define LOOP_START_BY_ICV(name, ordered)                                                                         \
+    OPENMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long* first, long* last) {         \
+        return start_loop(Schedule::by_icv, ordered, start, end, step, 0, first, last);                          \
+    }                                                                                                            \
+    OPENMP_API bool GOMP_loop_ull_##name##_start(bool up, Ull start, Ull end, Ull step, Ull* first, Ull* last) { \
+        return start_loop(Schedule::by_icv, ordered, up, start, end, step, 0, first, last);                      \
+    }                                                                                                            \
     LOOP_NEXT(name)
-#define LOOP_NEXT(name)                                                                                                         \
-    OPENMP_API bool GOMP_loop_##name##_next(long* first, long* last) { return next_of_loop(first, last); }         \
+#define LOOP_NEXT(name)                                                                                    \
+    OPENMP_API bool GOMP_loop_##name##_next(long* first, long* last) { return next_of_loop(first, last); } \
     OPENMP_API bool GOMP_loop_ull_##name##_next(Ull* first, Ull* last) { return next_of_loop(first, last); }
 
 LOOP_START(static, Schedule::is_static, false)
@@ -379,24 +402,27 @@ LOOP_START(ordered_guided, Schedule::guided, true)
 LOOP_START_BY_ICV(ordered_runtime, true)
 
 // With what GOMP_loop_start and its like have beside the iterations.
-#define LOOP_START_WITH(name, ordered)                                                                                                     \
-    OPENMP_API bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk, long* first, long* last,                  \
-                                     std::uintptr_t* reductions, void** memory) {                                                          \
-        return start_loop(schedule_of(schedule), ordered, start, end, step, chunk, first, last, reductions, memory);                       \
-    }                                                                                                                                      \
-    OPENMP_API bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, long schedule, Ull chunk, Ull* first, Ull* last,           \
-                                         std::uintptr_t* reductions, void** memory) {                                                      \
-        return start_loop(schedule_of(schedule), ordered, up, start, end, step, chunk, first, last, reductions, memory);                   \
+#define LOOP_START_WITH(name, ordered)                                                                                \
+    OPENMP_API bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk, long* first,         \
+                                     long* last, std::uintptr_t* reductions, void** memory) {                         \
+        return start_loop(schedule_of(schedule), ordered, start, end, step, chunk, first, last, reductions, memory);  \
+    }                                                                                                                 \
+    OPENMP_API bool GOMP_loop_ull_##name(bool up, Ull start, Ull end, Ull step, long schedule, Ull chunk, Ull* first, \
+                                         Ull* last, std::uintptr_t* reductions, void** memory) {                      \
+        return start_loop(schedule_of(schedule), ordered, up, start, end, step, chunk, first, last, reductions,       \
+                          memory);                                                                                    \
     }
 LOOP_START_WITH(start, false)
 LOOP_START_WITH(ordered_start, true)
 
-#define DOACROSS_START(name, schedule)                                                                                                     \
-    OPENMP_API bool GOMP_loop_doacross_##name##_start(unsigned loops, long* counts, long chunk, long* first, long* last) {                 \
-        return start_doacross(schedule, loops, counts, chunk, first, last);                                                                \
-    }                                                                                                                                      \
-    OPENMP_API bool GOMP_loop_ull_doacross_##name##_start(unsigned loops, Ull* counts, Ull chunk, Ull* first, Ull* last) {                 \
-        return start_doacross(schedule, loops, counts, chunk, first, last);                                                                \
+#define DOACROSS_START(name, schedule)                                                                        \
+    OPENMP_API bool GOMP_loop_doacross_##name##_start(unsigned loops, long* counts, long chunk, long* first,  \
+                                                      long* last) {                                           \
+        return start_doacross(schedule, loops, counts, chunk, first, last);                                   \
+    }                                                                                                         \
+    OPENMP_API bool GOMP_loop_ull_doacross_##name##_start(unsigned loops, Ull* counts, Ull chunk, Ull* first, \
+                                                          Ull* last) {                                        \
+        return start_doacross(schedule, loops, counts, chunk, first, last);                                   \
     }
 DOACROSS_START(static, Schedule::is_static)
 DOACROSS_START(dynamic, Schedule::dynamic)
@@ -407,12 +433,12 @@ OPENMP_API bool GOMP_loop_doacross_runtime_start(unsigned loops, long* counts, l
 OPENMP_API bool GOMP_loop_ull_doacross_runtime_start(unsigned loops, Ull* counts, Ull* first, Ull* last) {
     return start_doacross(Schedule::by_icv, loops, counts, Ull{0}, first, last);
 }
-OPENMP_API bool GOMP_loop_doacross_start(unsigned loops, long* counts, long schedule, long chunk, long* first, long* last,
-                                         std::uintptr_t* reductions, void** memory) {
+OPENMP_API bool GOMP_loop_doacross_start(unsigned loops, long* counts, long schedule, long chunk, long* first,
+                                         long* last, std::uintptr_t* reductions, void** memory) {
     return start_doacross(schedule_of(schedule), loops, counts, chunk, first, last, reductions, memory);
 }
-OPENMP_API bool GOMP_loop_ull_doacross_start(unsigned loops, Ull* counts, long schedule, Ull chunk, Ull* first, Ull* last,
-                                             std::uintptr_t* reductions, void** memory) {
+OPENMP_API bool GOMP_loop_ull_doacross_start(unsigned loops, Ull* counts, long schedule, Ull chunk, Ull* first,
+                                             Ull* last, std::uintptr_t* reductions, void** memory) {
     return start_doacross(schedule_of(schedule), loops, counts, chunk, first, last, reductions, memory);
 }
 

@@ -1,17 +1,17 @@
 #include "members.hpp"
 
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <utility>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <weft/domain.h>
+#include <weft/embed/hosted.h>
 #include <weft/guest.h>
 #include <weft/hart.h>
-#include <weft/embed/hosted.h>
 #include <weft/stream.h>
 #include <weft/unit.h>
 
@@ -42,8 +42,8 @@ struct Members {
     weft_pool* pool = nullptr;
     const std::uint32_t* wanted = nullptr;   // words of Weft's
     const std::uint32_t* lacked = nullptr;
-    std::atomic<bool> has_tasks{false};      // that are units: a hart is asked for them
-    Members* older = nullptr;                // of runtimes that have ended
+    std::atomic<bool> has_tasks{false};   // that are units: a hart is asked for them
+    Members* older = nullptr;             // of runtimes that have ended
 };
 
 // Made anew in the child of a fork: nothing of the old is touched there.
@@ -55,16 +55,18 @@ std::atomic<unsigned> leaving{0};
 
 // The hart goes back, and the OS thread that carries it may be anywhere.
 void go() {
-    if (binding) [[unlikely]] leave_place();
+    if (binding) [[unlikely]]
+        leave_place();
     weft_domain_yield();
 }
 
-std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }   // relaxed: a hint, by the calls' contract
+// relaxed: a hint, by the calls' contract
+std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED); }
 
 struct Member {
     void (*body)(void* argument);
     void* argument;
-    Crew* crew;         // until it leaves that; read while it is ready
+    Crew* crew;   // until it leaves that; read while it is ready
     bool begun = false;
 };
 
@@ -91,7 +93,8 @@ void resume(weft_unit* context) {
     weft_context_resume(context);
 }
 
-// Nothing is to be done now. Where a barrier is about to end that changes soon, and a hart that is given back first costs locks, a sleep and a wake-up: it stays for a moment. False: that is over.
+// Nothing is to be done now. Where a barrier is about to end that changes soon, and a hart that is given back first
+// costs locks, a sleep and a wake-up: it stays for a moment. False: that is over.
 bool look_again() {
     constexpr unsigned most_looks = 200;   // some 20 us: what a wake-up by the kernel takes
     if (looks++ < most_looks) {
@@ -104,12 +107,14 @@ bool look_again() {
     return false;
 }
 
-// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other, it carries whatever there is: a hart that went back would come to the same thread again, or
-// to none. A member that waits for that guest by no means of OpenMP's then waits for ever.
+// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other, it carries whatever
+// there is: a hart that went back would come to the same thread again, or to none. A member that waits for that guest
+// by no means of OpenMP's then waits for ever.
 void pass(Members& all) {
     if (!all.ready.any()) return go();
     if (weft_domain_pass() == WEFT_OK) {
-        if (binding) [[unlikely]] leave_place();
+        if (binding) [[unlikely]]
+            leave_place();
         return;
     }
     weft_unit* const context = all.ready.pop(this_hart());
@@ -127,7 +132,8 @@ void enter_on_guests_thread(Members& all) {
             const Member* const member = member_of(one);
             return member != nullptr && member->crew != nullptr && fits(*member->crew, *lent);
         });
-        if (context != nullptr && !is_over(*lent)) {   // what has happened before a member is pushed is seen by whoever has popped it
+        // what has happened before a member is pushed is seen by whoever has popped it
+        if (context != nullptr && !is_over(*lent)) {
             return resume(context);
         }
         if (context != nullptr) all.ready.push(context);
@@ -135,7 +141,9 @@ void enter_on_guests_thread(Members& all) {
     if (leaving.load(std::memory_order_relaxed) != 0) {   // relaxed: a hint
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [](const weft_unit* one) {
             const Member* const member = member_of(one);
-            return member != nullptr && member->begun && member->crew != nullptr && member->crew->dismissed.load(std::memory_order_relaxed);   // relaxed: as above
+            // relaxed: as above
+            return member != nullptr && member->begun && member->crew != nullptr &&
+                   member->crew->dismissed.load(std::memory_order_relaxed);
         });
         if (context != nullptr) return resume(context);
     }
@@ -158,15 +166,17 @@ bool is_idle(void*, const weft_unit* context) {
     const Member* const member = member_of(context);
     if (member == nullptr || member->crew == nullptr) return false;
     const Team& team = member->crew->team;
-    return team.arrived.load(std::memory_order_relaxed) == team.size.load(std::memory_order_relaxed);   // relaxed, both: nobody writes them any more
+    // relaxed, both: nobody writes them any more
+    return team.arrived.load(std::memory_order_relaxed) == team.size.load(std::memory_order_relaxed);
 }
 
-// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would wait for ever. One that has not left its crew ends with the runtime: in
-// weft_finalize, which the primary unit calls.
+// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would
+// wait for ever. One that has not left its crew ends with the runtime: in weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
     if (member->crew == nullptr) return;
-    if (member->crew->dismissed.load(std::memory_order_relaxed)) return leave(*member->crew);   // relaxed: nobody writes it any more; it has had no turn to leave itself
+    // relaxed: nobody writes it any more; it has had no turn to leave itself
+    if (member->crew->dismissed.load(std::memory_order_relaxed)) return leave(*member->crew);
     if (member->begun || weft_unit_self() != nullptr) return;
     static std::atomic<bool> told{false};   // several may, and a process exits once
     if (!told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
@@ -176,7 +186,8 @@ void has_ended(void* raw) {
 void domain_has_ended(void* self) {
     auto* const all = static_cast<Members*>(self);
     members.store(nullptr);
-    all->older = std::exchange(lost, all);   // the domain has gone; what has led there stays, for an OS thread outside may look
+    // the domain has gone; what has led there stays, for an OS thread outside may look
+    all->older = std::exchange(lost, all);
     forget_members();
     forget_members_of_units();
     leaving.store(0);
@@ -232,7 +243,7 @@ Members& begin_members() {
     beginning.unlock();   // nobody holds it any more who could let it go
 });
 
-}  // namespace
+}   // namespace
 
 bool crowded() {
     const Members* const all = members.load(std::memory_order_acquire);   // acquire: pairs with begin_members
@@ -245,10 +256,12 @@ bool members_are_behind() {
     return all != nullptr && all->ready.any();
 }
 
-bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }   // acquire: pairs with begin_members; there is one, for a member asks
+// acquire: pairs with begin_members; there is one, for a member asks
+bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }
 
 weft_unit* next_member(const Crew& crew) {
-    Members& all = *members.load(std::memory_order_acquire);   // acquire: pairs with begin_members; there is one, where members wait
+    // acquire: pairs with begin_members; there is one, where members wait
+    Members& all = *members.load(std::memory_order_acquire);
     if (read(all.wanted) != 0 || (weft_guest_here() != nullptr && is_behind_lent(crew))) return nullptr;
     return all.ready.next_of_row(this_hart(), crew);
 }
@@ -270,29 +283,35 @@ void ask_for_harts() {
 // Members ask for a hart each, and a team of one has none.
 weft_pool* pool_of_members() {
     Members& all = begin_members();
-    if (!all.has_tasks.load(std::memory_order_relaxed) && !all.has_tasks.exchange(true)) weft_domain_request(all.domain, 1);   // relaxed: a hint
+    // relaxed: a hint
+    if (!all.has_tasks.load(std::memory_order_relaxed) && !all.has_tasks.exchange(true))
+        weft_domain_request(all.domain, 1);
     return all.pool;
 }
 
-void dismiss_members(unsigned count) { leaving.fetch_add(count, std::memory_order_relaxed); }   // relaxed, as below: a number
+// relaxed, as below: a number
+void dismiss_members(unsigned count) { leaving.fetch_add(count, std::memory_order_relaxed); }
 
 void leave_crew() {
     static_cast<Member*>(weft_unit_self_data())->crew = nullptr;
     leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew, std::size_t stack_bytes) {
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew,
+                 std::size_t stack_bytes) {
     const Members& all = begin_members();
-    // All threads are started before the first member begins. A member that began while they are started would wait for its
-    // own thread, which is the last one started: two switches and a wake-up by the kernel for each.
-    if (const weft_status status = weft_hosted_prepare(arguments.size(), stack_bytes); status != WEFT_OK) fatal_no_thread(status);
+    // All threads are started before the first member begins. A member that began while they are started would wait for
+    // its own thread, which is the last one started: two switches and a wake-up by the kernel for each.
+    if (const weft_status status = weft_hosted_prepare(arguments.size(), stack_bytes); status != WEFT_OK)
+        fatal_no_thread(status);
     for (void* const argument : arguments) {
         const weft_status status = spawn_member(all, body, argument, crew, stack_bytes);
         if (status != WEFT_OK) fatal_no_thread(status);
     }
-    // One for each member, however few harts there are: where those that it has stand in the kernel or spin, rescue lends
-    // more to a domain that could use more. One that finds nothing to do is left alone until a context of it can go on.
+    // One for each member, however few harts there are: where those that it has stand in the kernel or spin, rescue
+    // lends more to a domain that could use more. One that finds nothing to do is left alone until a context of it can
+    // go on.
     weft_domain_request(all.domain, static_cast<std::ptrdiff_t>(arguments.size()));
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -1,4 +1,5 @@
-// The members of all teams: hosted units, contexts of one domain of the process. Its harts run whichever has been ready longest.
+// The members of all teams: hosted units, contexts of one domain of the process. Its harts run whichever has been ready
+// longest.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +17,18 @@ struct WaitingRow;
 // system gives no thread. The caller is a unit.
 void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew,
                  std::size_t stack_bytes);
-// So many of a crew have nothing to do any more but to leave it, and end: where OS threads are limited, others have theirs then.
+// So many of a crew have nothing to do any more but to leave it, and end: where OS threads are limited, others have
+// theirs then.
 void dismiss_members(unsigned count);
 // By a member, which ends: its crew may be gone before it is.
 void leave_crew();
 
-// Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there are none.
+// Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there
+// are none.
 weft_pool* pool_of_members();
 
-// Whoever carries the calling hart, by a small number that several may have. By whatever runs there: callbacks of Weft's,
-// members.
+// Whoever carries the calling hart, by a small number that several may have. By whatever runs there: callbacks of
+// Weft's, members.
 unsigned this_hart();
 
 // Members that wait, linked to each other, can go on: the hart of that number is the first to look for them. They are
@@ -42,4 +45,4 @@ bool members_are_behind();
 // Lets other members run, where any is ready; else the kernel's threads.
 void give_way();
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

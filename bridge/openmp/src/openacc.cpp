@@ -1,4 +1,5 @@
-// OpenACC: its regions run on the host, whose memory they share, so that data directives move nothing and all that is asynchronous is done at once.
+// OpenACC: its regions run on the host, whose memory they share, so that data directives move nothing and all that is
+// asynchronous is done at once.
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -18,10 +19,14 @@ enum : int { property_name = 0x10001, property_vendor = 0x10002 };
 
 void* same(void* memory) { return memory; }
 
-}  // namespace
+}   // namespace
 
-OPENMP_API void GOACC_parallel_keyed(int, void (*body)(void*), std::size_t, void** addresses, std::size_t*, unsigned short*, ...) { body(addresses); }
-OPENMP_API void GOACC_parallel(int, void (*body)(void*), std::size_t, void** addresses, std::size_t*, unsigned short*, int, int, int, int, int, ...) {
+OPENMP_API void GOACC_parallel_keyed(int, void (*body)(void*), std::size_t, void** addresses, std::size_t*,
+                                     unsigned short*, ...) {
+    body(addresses);
+}
+OPENMP_API void GOACC_parallel(int, void (*body)(void*), std::size_t, void** addresses, std::size_t*, unsigned short*,
+                               int, int, int, int, int, ...) {
     body(addresses);
 }
 OPENMP_API void GOACC_data_start(int, std::size_t, void**, std::size_t*, unsigned short*) {}
@@ -47,7 +52,9 @@ OPENMP_API void acc_set_device_num(int number, int type) {
     acc_set_device_type(type);
     if (number > 0) fatal_error("device %d out of range", number);
 }
-OPENMP_API void acc_set_device_num_h_(const std::int32_t* number, const std::int32_t* type) { acc_set_device_num(*number, *type); }
+OPENMP_API void acc_set_device_num_h_(const std::int32_t* number, const std::int32_t* type) {
+    acc_set_device_num(*number, *type);
+}
 OPENMP_API int acc_get_device_num(int) { return 0; }
 OPENMP_API int acc_get_device_num_h_(const std::int32_t*) { return 0; }
 OPENMP_API std::size_t acc_get_property(int, int, int) { return 0; }
@@ -58,7 +65,8 @@ OPENMP_API const char* acc_get_property_string(int, int, int property) {
     return nullptr;
 }
 // Fortran's: a text of `length` characters, filled up with blanks.
-OPENMP_API void acc_get_property_string_h_(const std::int32_t*, const std::int32_t*, const std::int32_t* property, char* text, std::size_t length) {
+OPENMP_API void acc_get_property_string_h_(const std::int32_t*, const std::int32_t*, const std::int32_t* property,
+                                           char* text, std::size_t length) {
     const char* const value = acc_get_property_string(0, host, *property);
     std::memset(text, ' ', length);
     if (value != nullptr) std::memcpy(text, value, std::strlen(value) < length ? std::strlen(value) : length);
@@ -93,30 +101,42 @@ OPENMP_API void* acc_hostptr(void* memory) { return same(memory); }
 OPENMP_API void acc_map_data(void*, void*, std::size_t) {}
 OPENMP_API void acc_unmap_data(void*) {}
 OPENMP_API int acc_is_present(void* memory, std::size_t bytes) { return memory != nullptr && bytes != 0 ? 1 : 0; }
-OPENMP_API int acc_is_present_32_h_(void* memory, const std::int32_t* bytes) { return acc_is_present(memory, static_cast<std::size_t>(*bytes)); }
-OPENMP_API int acc_is_present_64_h_(void* memory, const std::int64_t* bytes) { return acc_is_present(memory, static_cast<std::size_t>(*bytes)); }
+OPENMP_API int acc_is_present_32_h_(void* memory, const std::int32_t* bytes) {
+    return acc_is_present(memory, static_cast<std::size_t>(*bytes));
+}
+OPENMP_API int acc_is_present_64_h_(void* memory, const std::int64_t* bytes) {
+    return acc_is_present(memory, static_cast<std::size_t>(*bytes));
+}
 OPENMP_API int acc_is_present_array_h_(void* memory) { return memory != nullptr ? 1 : 0; }
 OPENMP_API void acc_memcpy_to_device(void* to, void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
 OPENMP_API void acc_memcpy_from_device(void* to, void* from, std::size_t bytes) { std::memmove(to, from, bytes); }
-OPENMP_API void acc_memcpy_to_device_async(void* to, void* from, std::size_t bytes, int) { std::memmove(to, from, bytes); }
-OPENMP_API void acc_memcpy_from_device_async(void* to, void* from, std::size_t bytes, int) { std::memmove(to, from, bytes); }
+OPENMP_API void acc_memcpy_to_device_async(void* to, void* from, std::size_t bytes, int) {
+    std::memmove(to, from, bytes);
+}
+OPENMP_API void acc_memcpy_from_device_async(void* to, void* from, std::size_t bytes, int) {
+    std::memmove(to, from, bytes);
+}
 
-// What makes data present, and returns where it is; what only moves it; each for C and for Fortran's numbers and arrays.
-#define FORTRAN(name)                                                   \
-    OPENMP_API void name##_32_h_(void*, const std::int32_t*) {}         \
-    OPENMP_API void name##_64_h_(void*, const std::int64_t*) {}         \
+// What makes data present, and returns where it is; what only moves it; each for C and for Fortran's numbers and
+// arrays.
+#define FORTRAN(name)                                           \
+    OPENMP_API void name##_32_h_(void*, const std::int32_t*) {} \
+    OPENMP_API void name##_64_h_(void*, const std::int64_t*) {} \
     OPENMP_API void name##_array_h_(void*) {}
-#define FORTRAN_ASYNC(name)                                                                           \
-    OPENMP_API void name##_async_32_h_(void*, const std::int32_t*, const std::int32_t*) {}            \
-    OPENMP_API void name##_async_64_h_(void*, const std::int64_t*, const std::int32_t*) {}            \
+#define FORTRAN_ASYNC(name)                                                                \
+    OPENMP_API void name##_async_32_h_(void*, const std::int32_t*, const std::int32_t*) {} \
+    OPENMP_API void name##_async_64_h_(void*, const std::int64_t*, const std::int32_t*) {} \
     OPENMP_API void name##_async_array_h_(void*, const std::int32_t*) {}
-#define PRESENT(name) OPENMP_API void* name(void* memory, std::size_t) { return same(memory); }
-#define MOVED(name)                                                     \
-    OPENMP_API void name(void*, std::size_t) {}                         \
+#define PRESENT(name) \
+    OPENMP_API void* name(void* memory, std::size_t) { return same(memory); }
+#define MOVED(name)                             \
+    OPENMP_API void name(void*, std::size_t) {} \
     FORTRAN(name)
-#define ASYNC(name)                                                     \
-    OPENMP_API void name##_async(void*, std::size_t, int) {}            \
+#define ASYNC(name)                                          \
+    OPENMP_API void name##_async(void*, std::size_t, int) {} \
     FORTRAN_ASYNC(name)
+// Each line has the forms of one routine.
+// clang-format off
 PRESENT(acc_copyin) FORTRAN(acc_copyin) ASYNC(acc_copyin)
 PRESENT(acc_present_or_copyin) FORTRAN(acc_present_or_copyin)
 PRESENT(acc_pcopyin)
@@ -129,7 +149,8 @@ MOVED(acc_delete) ASYNC(acc_delete)
 MOVED(acc_delete_finalize)
 MOVED(acc_update_device) ASYNC(acc_update_device)
 MOVED(acc_update_self) ASYNC(acc_update_self)
-OPENMP_API void acc_copyout_finalize_async(void*, std::size_t, int) {}
+    // clang-format on
+    OPENMP_API void acc_copyout_finalize_async(void*, std::size_t, int) {}
 OPENMP_API void acc_delete_finalize_async(void*, std::size_t, int) {}
 OPENMP_API void acc_attach(void**) {}
 OPENMP_API void acc_attach_async(void**, int) {}

@@ -26,20 +26,22 @@ using weft_bridge::Loaded;
 
 struct Found {
     OtherRuntime functions;
-    const void* first = nullptr;              // where it lies
-    std::atomic<bool> has_ours{false};        // it has been told what ours had been told before it began
+    const void* first = nullptr;         // where it lies
+    std::atomic<bool> has_ours{false};   // it has been told what ours had been told before it began
 };
 
 constexpr int most_others = 8;
 Found found[most_others];
 std::atomic<int> count_found{0};
-pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;   // whoever holds it calls nothing that waits but the loader's list
+// whoever holds it calls nothing that waits but the loader's list
+pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { finding = PTHREAD_MUTEX_INITIALIZER; });
 
 bool is_own(const Loaded& object) { return object.holds(reinterpret_cast<const void*>(&is_own)); }
 
 bool is_runtime(const Loaded& object) {
-    return !is_own(object) && weft_bridge::address_in(object, "__kmpc_fork_call") != nullptr && weft_bridge::address_in(object, "omp_get_level") != nullptr;
+    return !is_own(object) && weft_bridge::address_in(object, "__kmpc_fork_call") != nullptr &&
+           weft_bridge::address_in(object, "omp_get_level") != nullptr;
 }
 
 template <class Function>
@@ -69,14 +71,16 @@ bool add(const Loaded& object) {
     return true;
 }
 
-// From now on the runtimes among what is loaded for which which(object) holds are asked. They stay loaded, since they are called without a look.
+// From now on the runtimes among what is loaded for which which(object) holds are asked. They stay loaded, since they
+// are called without a look.
 template <class Which>
 void begin_to_ask(Which which) {
     std::vector<std::string> to_keep;
     {
         const Held lock{finding};
         weft_bridge::each_loaded([&](const Loaded& object) {
-            if (is_runtime(object) && which(object) && add(object) && object.path[0] != '\0') to_keep.emplace_back(object.path);
+            if (is_runtime(object) && which(object) && add(object) && object.path[0] != '\0')
+                to_keep.emplace_back(object.path);
             return false;
         });
     }
@@ -84,13 +88,14 @@ void begin_to_ask(Which which) {
     others_work.store(true, std::memory_order_relaxed);   // relaxed: as in others()
 }
 
-// Whether a runtime that begins later tells us so (ompt_start_tool below): not where the program has a tool of its own in front of us, or wants none. Then each question looks whether
-// anything has been loaded.
+// Whether a runtime that begins later tells us so (ompt_start_tool below): not where the program has a tool of its own
+// in front of us, or wants none. Then each question looks whether anything has been loaded.
 bool are_told() {
     static const bool told = [] {
         const char* const tool = std::getenv("OMP_TOOL");
         void* const program = dlopen(nullptr, RTLD_LAZY);
-        return (tool == nullptr || std::strcmp(tool, "disabled") != 0) && dlsym(program, "ompt_start_tool") == reinterpret_cast<void*>(&ompt_start_tool);
+        return (tool == nullptr || std::strcmp(tool, "disabled") != 0) &&
+               dlsym(program, "ompt_start_tool") == reinterpret_cast<void*>(&ompt_start_tool);
     }();
     return told;
 }
@@ -103,7 +108,7 @@ void look_if_not_told() {
     begin_to_ask([](const Loaded&) { return true; });
 }
 
-}  // namespace
+}   // namespace
 
 // What has been loaded before us may be at work already.
 [[gnu::constructor]] static void find_earlier() {
@@ -131,14 +136,15 @@ struct Object {
 
     bool is_called(const std::string& name) const {
         const std::size_t slash = path.rfind('/');
-        return soname == name || path == name || (slash != std::string::npos && path.compare(slash + 1, std::string::npos, name) == 0);
+        return soname == name || path == name ||
+               (slash != std::string::npos && path.compare(slash + 1, std::string::npos, name) == 0);
     }
 };
 
 struct Process {
     std::vector<Object> objects;   // in the order in which they were loaded
     std::size_t caller = ~std::size_t{0};
-    bool weak = false;             // the caller's reference to omp_in_parallel
+    bool weak = false;                // the caller's reference to omp_in_parallel
     bool llvm = false, gnu = false;   // whose regions it has
 };
 
@@ -155,7 +161,7 @@ Process look_at(const void* caller) {
         object.has_openmp = !object.own && weft_bridge::address_in(loaded, "omp_in_parallel") != nullptr;
         if (loaded.holds(caller)) {
             process.caller = process.objects.size();
-            weft_bridge::each_slot(loaded, [&process](const char* name, const ElfW(Sym)& symbol, void**) {
+            weft_bridge::each_slot(loaded, [&process](const char* name, const ElfW(Sym) & symbol, void**) {
                 if (symbol.st_shndx != SHN_UNDEF) return;
                 if (std::strcmp(name, "omp_in_parallel") == 0) process.weak = ELF64_ST_BIND(symbol.st_info) == STB_WEAK;
                 if (std::strncmp(name, "__kmpc_", 7) == 0) process.llvm = true;
@@ -187,8 +193,8 @@ std::vector<bool> closure(const std::vector<Object>& objects, std::size_t start)
     return in;
 }
 
-// What an object's references are looked up in: the program with what it needs, what the user preloads, and what the object was brought by. Not what was opened with RTLD_GLOBAL: the
-// loader does not tell.
+// What an object's references are looked up in: the program with what it needs, what the user preloads, and what the
+// object was brought by. Not what was opened with RTLD_GLOBAL: the loader does not tell.
 std::vector<bool> scope(const std::vector<Object>& objects, std::size_t of) {
     std::vector<bool> in = closure(objects, 0);
     const auto join = [&in](const std::vector<bool>& more) {
@@ -203,7 +209,8 @@ std::vector<bool> scope(const std::vector<Object>& objects, std::size_t of) {
     const char* const preload = std::getenv("LD_PRELOAD");
     const std::string preloaded = preload == nullptr ? "" : preload;
     for (std::size_t i = 1; i < objects.size(); ++i) {
-        if (!objects[i].own && !objects[i].path.empty() && preloaded.find(objects[i].path) != std::string::npos) join(closure(objects, i));
+        if (!objects[i].own && !objects[i].path.empty() && preloaded.find(objects[i].path) != std::string::npos)
+            join(closure(objects, i));
     }
     return in;
 }
@@ -212,8 +219,8 @@ struct Facts {
     const void* caller = nullptr;
     bool lacks_in_parallel = false;
     bool gnu = false, llvm = false;   // whose its regions are, and so its locks and events
-    bool asks_another = false;       // what its next region gets, another runtime is asked
-    const void* runtime = nullptr;   // the first address of that one; null: not known
+    bool asks_another = false;        // what its next region gets, another runtime is asked
+    const void* runtime = nullptr;    // the first address of that one; null: not known
 };
 
 Facts facts_of(const void* caller) {
@@ -222,7 +229,8 @@ Facts facts_of(const void* caller) {
     const Process process = look_at(caller);
     if (process.caller == ~std::size_t{0}) return facts;
     const std::vector<bool> in = scope(process.objects, process.caller);
-    bool ours = false, openmp = false;   // ours is in it where somebody needs it by its name: that would have been libgomp
+    // ours is in it where somebody needs it by its name: that would have been libgomp
+    bool ours = false, openmp = false;
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (!in[i]) continue;
         const Object& object = process.objects[i];
@@ -274,20 +282,24 @@ Found* runtime_of(const Facts& facts) {
 Found* begin_runtime_of(const Facts& facts) {
     Found* const runtime = runtime_of(facts);
     if (runtime != nullptr && (facts.runtime == nullptr || runtime->first == facts.runtime)) return runtime;
-    begin_to_ask([&facts](const Loaded& object) { return facts.runtime == nullptr || reinterpret_cast<const void*>(object.first) == facts.runtime; });
+    begin_to_ask([&facts](const Loaded& object) {
+        return facts.runtime == nullptr || reinterpret_cast<const void*>(object.first) == facts.runtime;
+    });
     return runtime_of(facts);
 }
 
-// A runtime that has begun after a setter was called does not know of it. Where it still says what it began with, the first to ask outside of all regions hands that on.
+// A runtime that has begun after a setter was called does not know of it. Where it still says what it began with, the
+// first to ask outside of all regions hands that on.
 void hand_on_to(Found& runtime) {
-    if (runtime.has_ours.load(std::memory_order_relaxed) || runtime.has_ours.exchange(true)) return;   // relaxed: a hint
+    // relaxed: a hint
+    if (runtime.has_ours.load(std::memory_order_relaxed) || runtime.has_ours.exchange(true)) return;
     const unsigned threads = this_thread().icv().threads, at_first = environment().initial->threads;
     const OtherRuntime& other = runtime.functions;
     if (threads == at_first || other.omp_get_max_threads == nullptr || other.omp_set_num_threads == nullptr) return;
     if (other.omp_get_max_threads() == static_cast<int>(at_first)) other.omp_set_num_threads(static_cast<int>(threads));
 }
 
-}  // namespace
+}   // namespace
 
 int levels_of_others() {
     int levels = 0;
@@ -357,11 +369,12 @@ void use_thread_up() {
 
 bool lacks_in_parallel_without_us(const void* caller) { return known_facts_of(caller).lacks_in_parallel; }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: an entry point
 
-// An OpenMP runtime calls this when it begins, to ask for a tool that wants to look on (OpenMP 5.1, 4.2.1). We only see that it begins, and from where; the tool is the next one's.
+// An OpenMP runtime calls this when it begins, to ask for a tool that wants to look on (OpenMP 5.1, 4.2.1). We only see
+// that it begins, and from where; the tool is the next one's.
 OPENMP_API void* ompt_start_tool(unsigned version, const char* runtime_version) {
     const void* const caller = __builtin_return_address(0);
     begin_to_ask([caller](const Loaded& object) { return object.holds(caller); });

@@ -1,18 +1,19 @@
 // Other OpenMP runtimes in the process: LLVM's libomp, Intel's libiomp5, what has their entry points.
 //
-// The loader binds by name. A library whose omp_ references carry no version (one that is linked without its runtime: MKL,
-// some of what clang and icx compile) gets ours, since we come first, while its regions (__kmpc_) are another runtime's.
-// So each omp_ call is answered by the runtime in whose region the calling thread is:
+// The loader binds by name. A library whose omp_ references carry no version (one that is linked without its runtime:
+// MKL, some of what clang and icx compile) gets ours, since we come first, while its regions (__kmpc_) are another
+// runtime's. So each omp_ call is answered by the runtime in whose region the calling thread is:
 //
 // - About where a thread is (its number, its team, its level), the innermost region's runtime answers.
-// - About the thread's next region (max_threads, dynamic, ...), the runtime answers that the caller's regions are of: ours
-//   where the reference carries a version of libgomp's. For a caller without regions the innermost region's runtime answers.
+// - About the thread's next region (max_threads, dynamic, ...), the runtime answers that the caller's regions are of:
+//   ours where the reference carries a version of libgomp's. For a caller without regions the innermost region's
+//   runtime answers.
 // - Setters go where a question would, and outside of all regions to all runtimes.
 // - Locks and events are laid out by the compiler: those of a caller with __kmpc_ references are its runtime's.
 // - Memory, places and clocks are ours.
 //
-// References without a version are bound to functions of their own (any_...; routine.hpp), so members of our regions pay for
-// none of this. doc/decisions/0035-second-openmp.md says why.
+// References without a version are bound to functions of their own (any_...; routine.hpp), so members of our regions
+// pay for none of this. doc/decisions/0035-second-openmp.md says why.
 #pragma once
 
 #include <atomic>
@@ -22,19 +23,24 @@
 namespace weft_openmp {
 
 // What we call of another runtime: X(result, name, arguments).
-#define OPENMP_OF_OTHERS(X)                                                                                               \
-    X(int, omp_get_level, ()) X(int, omp_get_active_level, ()) X(int, omp_in_parallel, ()) X(int, omp_in_final, ())        \
-    X(int, omp_get_thread_num, ()) X(int, omp_get_num_threads, ()) X(int, omp_get_team_num, ()) X(int, omp_get_num_teams, ()) \
-    X(int, omp_get_ancestor_thread_num, (int)) X(int, omp_get_team_size, (int))                                            \
-    X(int, omp_get_max_threads, ()) X(void, omp_set_num_threads, (int))                                                    \
-    X(int, omp_get_dynamic, ()) X(void, omp_set_dynamic, (int)) X(int, omp_get_nested, ()) X(void, omp_set_nested, (int))  \
-    X(int, omp_get_max_active_levels, ()) X(void, omp_set_max_active_levels, (int))                                        \
-    X(void, omp_get_schedule, (unsigned*, int*)) X(void, omp_set_schedule, (unsigned, int))                                \
-    X(int, omp_get_thread_limit, ()) X(int, omp_get_proc_bind, ()) X(void, omp_fulfill_event, (void*))                     \
-    X(void, omp_init_lock, (void*)) X(void, omp_destroy_lock, (void*)) X(void, omp_set_lock, (void*))                      \
-    X(void, omp_unset_lock, (void*)) X(int, omp_test_lock, (void*))                                                        \
-    X(void, omp_init_nest_lock, (void*)) X(void, omp_destroy_nest_lock, (void*)) X(void, omp_set_nest_lock, (void*))       \
+// clang-format off
+#define OPENMP_OF_OTHERS(X)                                                                                         \
+    X(int, omp_get_level, ()) X(int, omp_get_active_level, ()) X(int, omp_in_parallel, ()) X(int, omp_in_final, ()) \
+    X(int, omp_get_thread_num, ())                                                                                  \
+    X(int, omp_get_num_threads, ()) X(int, omp_get_team_num, ()) X(int, omp_get_num_teams, ())                      \
+    X(int, omp_get_ancestor_thread_num, (int)) X(int, omp_get_team_size, (int))                                     \
+    X(int, omp_get_max_threads, ()) X(void, omp_set_num_threads, (int))                                             \
+    X(int, omp_get_dynamic, ())                                                                                     \
+    X(void, omp_set_dynamic, (int)) X(int, omp_get_nested, ()) X(void, omp_set_nested, (int))                       \
+    X(int, omp_get_max_active_levels, ()) X(void, omp_set_max_active_levels, (int))                                 \
+    X(void, omp_get_schedule, (unsigned*, int*)) X(void, omp_set_schedule, (unsigned, int))                         \
+    X(int, omp_get_thread_limit, ()) X(int, omp_get_proc_bind, ()) X(void, omp_fulfill_event, (void*))              \
+    X(void, omp_init_lock, (void*)) X(void, omp_destroy_lock, (void*)) X(void, omp_set_lock, (void*))               \
+    X(void, omp_unset_lock, (void*)) X(int, omp_test_lock, (void*))                                                 \
+    X(void, omp_init_nest_lock, (void*))                                                                            \
+    X(void, omp_destroy_nest_lock, (void*)) X(void, omp_set_nest_lock, (void*))                                     \
     X(void, omp_unset_nest_lock, (void*)) X(int, omp_test_nest_lock, (void*))
+// clang-format on
 
 // Null where it lacks one.
 struct OtherRuntime {
@@ -45,7 +51,8 @@ struct OtherRuntime {
 
 // Whether there may be one at work. Never unset: it is kept loaded.
 inline constinit std::atomic<bool> others_work{false};
-inline bool others() { return others_work.load(std::memory_order_relaxed); }   // relaxed: who is in the other's region has seen it begin, and the look-up that follows has a lock
+// relaxed: who is in the other's region has seen it begin, and the look-up that follows has a lock
+inline bool others() { return others_work.load(std::memory_order_relaxed); }
 
 // `caller`, here and below: the return address of the call, which tells whose it is. Null: code whose regions are ours.
 // The runtime of the innermost region around the calling thread; null: that is ours, or the thread is in none.
@@ -59,11 +66,12 @@ int levels_of_others();
 // Calls set(runtime, value) for those that a setter reaches. Whether it reaches ours, too.
 bool set_in_others(const void* caller, void (*set)(const OtherRuntime& runtime, const void* value), const void* value);
 
-// By a hosted unit that ends: no other unit gets its pthread. A runtime notes in plain thread-local memory that it knows a
-// thread, which the next unit would find, and forgets the thread when the pthread's keys are destroyed.
+// By a hosted unit that ends: no other unit gets its pthread. A runtime notes in plain thread-local memory that it
+// knows a thread, which the next unit would find, and forgets the thread when the pthread's keys are destroyed.
 void use_thread_up();
 
-// Whether the caller's reference to omp_in_parallel would be null without us: it is weak, and no OpenMP runtime is among what it is looked up in.
+// Whether the caller's reference to omp_in_parallel would be null without us: it is weak, and no OpenMP runtime is
+// among what it is looked up in.
 bool lacks_in_parallel_without_us(const void* caller);
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -1,4 +1,9 @@
-// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about them. Which thread is in which, and that it runs there: bind.cpp.
+// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about them. Which thread is in
+// which, and that it runs there: bind.cpp.
+#include <sched.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -6,12 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <sched.h>
 #include <string>
 #include <string_view>
-#include <strings.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include <vector>
 
 #include <weft/embed/hosted.h>
@@ -194,15 +195,20 @@ std::optional<std::vector<Place>> by_topology(std::string_view text) {
         text = text.substr(0, open);
     }
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-    const auto is = [text](const char* word) { return text.size() == std::strlen(word) && strncasecmp(text.data(), word, text.size()) == 0; };
-    const bool threads = is("threads"), cores = is("cores"), sockets = is("sockets") || is("numa_domains") || is("ll_caches");
+    const auto is = [text](const char* word) {
+        return text.size() == std::strlen(word) && strncasecmp(text.data(), word, text.size()) == 0;
+    };
+    const bool threads = is("threads"), cores = is("cores"),
+               sockets = is("sockets") || is("numa_domains") || is("ll_caches");
     if (!threads && !cores && !sockets) return std::nullopt;
     std::vector<std::pair<std::pair<int, int>, Place>> groups;
     for (const int cpu : allowed()) {
         const std::pair<int, int> key = threads ? std::pair(cpu, 0)
-                                        : cores ? std::pair(topology(cpu, "physical_package_id"), topology(cpu, "core_id"))
-                                                : std::pair(topology(cpu, "physical_package_id"), 0);
-        const auto found = std::find_if(groups.begin(), groups.end(), [&key](const auto& group) { return group.first == key; });
+                                        : cores
+                                            ? std::pair(topology(cpu, "physical_package_id"), topology(cpu, "core_id"))
+                                            : std::pair(topology(cpu, "physical_package_id"), 0);
+        const auto found =
+            std::find_if(groups.begin(), groups.end(), [&key](const auto& group) { return group.first == key; });
         if (found != groups.end()) found->second.push_back(cpu);
         else groups.push_back({key, {cpu}});
     }
@@ -218,13 +224,16 @@ std::optional<std::vector<Place>> usable(std::optional<std::vector<Place>> read)
     if (!read) return read;
     const std::vector<int> may = allowed();
     const std::size_t named = read->size();
-    for (Place& place : *read) std::erase_if(place, [&may](int cpu) { return !std::binary_search(may.begin(), may.end(), cpu); });
+    for (Place& place : *read)
+        std::erase_if(place, [&may](int cpu) { return !std::binary_search(may.begin(), may.end(), cpu); });
     std::erase_if(*read, [](const Place& place) { return place.empty(); });
     if (read->empty()) {
         complain("None of the places contain usable logical CPUs");
         return std::nullopt;
     }
-    if (read->size() != named) complain("Number of places reduced from %zu to %zu because some places didn't contain any usable logical CPUs", named, read->size());
+    if (read->size() != named)
+        complain("Number of places reduced from %zu to %zu because some places didn't contain any usable logical CPUs",
+                 named, read->size());
     return read;
 }
 
@@ -255,17 +264,20 @@ long thread_id() {
     return hosted != 0 ? hosted : syscall(SYS_gettid);
 }
 
-}  // namespace
+}   // namespace
 
 std::optional<std::string> affinity_field(std::string_view name) {
     const Thread& me = this_thread();
-    const auto is = [name](char letter, const char* word) { return (name.size() == 1 && name[0] == letter) || name == word; };
+    const auto is = [name](char letter, const char* word) {
+        return (name.size() == 1 && name[0] == letter) || name == word;
+    };
     if (is('t', "team_num")) return std::to_string(me.team->league.number);
     if (is('T', "num_teams")) return std::to_string(me.team->league.teams);
     if (is('L', "nesting_level")) return std::to_string(me.team->level);
     if (is('n', "thread_num")) return std::to_string(me.slot->number);
     if (is('N', "num_threads")) return std::to_string(me.team->size);
-    if (is('a', "ancestor_tnum")) return std::to_string(me.team->outer_slot == nullptr ? -1 : static_cast<int>(me.team->outer_slot->number));
+    if (is('a', "ancestor_tnum"))
+        return std::to_string(me.team->outer_slot == nullptr ? -1 : static_cast<int>(me.team->outer_slot->number));
     if (is('H', "host")) return host_name();
     if (is('P', "process_id")) return std::to_string(getpid());
     if (is('i', "native_thread_id")) return std::to_string(thread_id());
@@ -295,13 +307,17 @@ std::string places_text() {
     return text;
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-const Place* place(int number) { return number < 0 || static_cast<std::size_t>(number) >= places().size() ? nullptr : &places()[static_cast<std::size_t>(number)]; }
+const Place* place(int number) {
+    return number < 0 || static_cast<std::size_t>(number) >= places().size()
+               ? nullptr
+               : &places()[static_cast<std::size_t>(number)];
+}
 
 template <class Number>
 void copy_cpus(int number, Number* ids) {
@@ -313,16 +329,22 @@ void copy_numbers(Number* numbers) {
     for (unsigned i = 0; i < slot.places; ++i) numbers[i] = static_cast<Number>(slot.first_place + i);
 }
 
-}  // namespace
+}   // namespace
 
 OPENMP_API int omp_get_num_places() { return static_cast<int>(places().size()); }
 OPENMP_API int omp_get_num_places_() { return omp_get_num_places(); }
-OPENMP_API int omp_get_place_num_procs(int number) { return place(number) == nullptr ? 0 : static_cast<int>(place(number)->size()); }
+OPENMP_API int omp_get_place_num_procs(int number) {
+    return place(number) == nullptr ? 0 : static_cast<int>(place(number)->size());
+}
 OPENMP_API int omp_get_place_num_procs_(const std::int32_t* number) { return omp_get_place_num_procs(*number); }
-OPENMP_API int omp_get_place_num_procs_8_(const std::int64_t* number) { return omp_get_place_num_procs(static_cast<int>(*number)); }
+OPENMP_API int omp_get_place_num_procs_8_(const std::int64_t* number) {
+    return omp_get_place_num_procs(static_cast<int>(*number));
+}
 OPENMP_API void omp_get_place_proc_ids(int number, int* ids) { copy_cpus(number, ids); }
 OPENMP_API void omp_get_place_proc_ids_(const std::int32_t* number, std::int32_t* ids) { copy_cpus(*number, ids); }
-OPENMP_API void omp_get_place_proc_ids_8_(const std::int64_t* number, std::int64_t* ids) { copy_cpus(static_cast<int>(*number), ids); }
+OPENMP_API void omp_get_place_proc_ids_8_(const std::int64_t* number, std::int64_t* ids) {
+    copy_cpus(static_cast<int>(*number), ids);
+}
 OPENMP_API int omp_get_place_num() { return this_thread().slot->place; }
 OPENMP_API int omp_get_place_num_() { return omp_get_place_num(); }
 OPENMP_API int omp_get_partition_num_places() { return static_cast<int>(this_thread().slot->places); }

@@ -8,7 +8,8 @@
 
 namespace weft_openmp {
 
-// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, of CPUs that the process may use; nothing where it is none, or names no such CPU.
+// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, of CPUs that the process may use; nothing where
+// it is none, or names no such CPU.
 std::optional<std::vector<std::vector<int>>> read_places(std::string_view text);
 std::optional<std::vector<std::vector<int>>> read_cpus(std::string_view text);
 
@@ -21,4 +22,4 @@ std::string affinity_of_this_thread(std::string_view format);
 // As OMP_PLACES could say it.
 std::string places_text();
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -17,9 +17,9 @@ struct NothingBetween {
     static void lines() {}
 };
 
-// A line for each hart, of those that it has run last, since their data is near it. First in first out, so that who yields comes after
-// all others. A hart whose line is empty takes from others'; and now and then it looks whether somebody elsewhere has been ready for much longer than its own: that one's hart
-// may not come again.
+// A line for each hart, of those that it has run last, since their data is near it. First in first out, so that who
+// yields comes after all others. A hart whose line is empty takes from others'; and now and then it looks whether
+// somebody elsewhere has been ready for much longer than its own: that one's hart may not come again.
 //
 // `Between::lines()` is called between the looks at two lines: a test moves contexts there.
 template <class Between = NothingBetween>
@@ -29,22 +29,30 @@ public:
 
     void push(weft_unit* context) {
         unsigned hart = 0;
-        const std::uint64_t noted = note_of(context).load(std::memory_order_acquire);   // acquire: pairs with the store in pop
-        if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits) hart = static_cast<unsigned>(noted & (most_harts - 1));
-        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, filled_lines_);   // relaxed: a number
+        // acquire: pairs with the store in pop
+        const std::uint64_t noted = note_of(context).load(std::memory_order_acquire);
+        if (noted >> hart_bits == reinterpret_cast<std::uintptr_t>(context) >> line_bits)
+            hart = static_cast<unsigned>(noted & (most_harts - 1));
+        // relaxed: a number
+        lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, filled_lines_);
     }
     // Contexts that wait, which the hart of that number has run last.
     void push_row(unsigned hart, const WaitingRow& row) {
-        lines_[hart].push({nullptr, stamps_.fetch_add(row.count, std::memory_order_relaxed), row.first, row.last}, filled_lines_);   // relaxed: a number
+        // relaxed: a number
+        lines_[hart].push({nullptr, stamps_.fetch_add(row.count, std::memory_order_relaxed), row.first, row.last},
+                          filled_lines_);
     }
     // By the hart of that number.
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
-        if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: it only grows
-        weft_unit* context = ++own.turns % turns_between_looks == 0 && is_behind(own) ? nullptr : own.pop(End::front, filled_lines_);
+        // relaxed: it only grows
+        if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);
+        weft_unit* context =
+            ++own.turns % turns_between_looks == 0 && is_behind(own) ? nullptr : own.pop(End::front, filled_lines_);
         for (unsigned vain = 0; context == nullptr;) {
             if (Line* const line = with_oldest()) {
-                context = line->pop(line == &own ? End::front : End::back, filled_lines_);   // null: somebody else was there first
+                // null: somebody else was there first
+                context = line->pop(line == &own ? End::front : End::back, filled_lines_);
                 continue;
             }
             // The lines are looked at one by one, and a hart that yields a context and goes on with another one asks
@@ -56,7 +64,8 @@ public:
         note(context, hart);
         return context;
     }
-    // By the hart of that number: the first one of its line, if that is of a row of that crew's. Null: pop is to be asked, as each sixteenth time at least.
+    // By the hart of that number: the first one of its line, if that is of a row of that crew's. Null: pop is to be
+    // asked, as each sixteenth time at least.
     weft_unit* next_of_row(unsigned hart, const Crew& crew) {
         Line& own = lines_[hart];
         if (own.turns % turns_between_looks == turns_between_looks - 1) return nullptr;
@@ -64,22 +73,26 @@ public:
         if (context != nullptr) ++own.turns;   // it is noted: it has waited where it ran
         return context;
     }
-    // By the hart of that number: the first context that fits, of its own line or else of another. It does not look which one has waited longest, as pop does: such harts come and go.
+    // By the hart of that number: the first context that fits, of its own line or else of another. It does not look
+    // which one has waited longest, as pop does: such harts come and go.
     template <class Fits>
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
         ++lines_[hart].turns;
         if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: as above
         weft_unit* context = lines_[hart].pop_fitting(End::front, fits, filled_lines_);
         const unsigned used = known_lines_.load(std::memory_order_relaxed);
-        for (unsigned i = 0; i < used && context == nullptr; ++i) context = lines_[i].pop_fitting(End::back, fits, filled_lines_);
+        for (unsigned i = 0; i < used && context == nullptr; ++i)
+            context = lines_[i].pop_fitting(End::back, fits, filled_lines_);
         if (context != nullptr) note(context, hart);
         return context;
     }
-    // By the hart of that number, which takes only contexts that fit: whether another has been ready for so long that very many have come since. It looks each sixteenth time.
+    // By the hart of that number, which takes only contexts that fit: whether another has been ready for so long that
+    // very many have come since. It looks each sixteenth time.
     bool one_waits_in_vain(unsigned hart) const {
         if (lines_[hart].turns % turns_between_looks != 0) return false;
         const Line* const oldest = with_oldest();
-        return oldest != nullptr && stamps_.load(std::memory_order_relaxed) - oldest->oldest() > in_vain;   // relaxed: a number
+        // relaxed: a number
+        return oldest != nullptr && stamps_.load(std::memory_order_relaxed) - oldest->oldest() > in_vain;
     }
     // A word that stays as it is while contexts come and go, so that who looks has it near.
     bool any() const { return filled_lines_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
@@ -88,7 +101,8 @@ private:
     static constexpr unsigned most_vain = 64;
     static constexpr unsigned turns_between_looks = 16;
     static constexpr std::uint64_t behind = 256;   // so many contexts have become ready since
-    static constexpr std::uint64_t in_vain = 16 * behind;   // what comes of it costs a wake-up by the kernel, and in regions within regions some wait for more than 256
+    // what comes of it costs a wake-up by the kernel, and in regions within regions some wait for more than 256
+    static constexpr std::uint64_t in_vain = 16 * behind;
 
     // A context, or a row of such.
     struct Entry {
@@ -97,7 +111,8 @@ private:
         Waiting* row = nullptr;    // the first one
         Waiting* last = nullptr;   // of it
     };
-    // Of a row: its own hart goes on from the front, others take from the back, where their own rows may follow (Helpers).
+    // Of a row: its own hart goes on from the front, others take from the back, where their own rows may follow
+    // (Helpers).
     enum class End : unsigned char { front, back };
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
@@ -127,7 +142,8 @@ private:
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
-            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->crew == &crew) context = take_first(End::front, filled_lines);
+            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->crew == &crew)
+                context = take_first(End::front, filled_lines);
             lock_.unlock();
             return context;
         }
@@ -148,7 +164,8 @@ private:
             lock_.unlock();
             return context;
         }
-        // The stamp of the first one. relaxed: a hint; who comes too early is told by a request (weft_domain_request) that follows the push
+        // The stamp of the first one. relaxed: a hint; who comes too early is told by a request (weft_domain_request)
+        // that follows the push
         std::uint64_t oldest() const { return oldest_.load(std::memory_order_relaxed); }
 
     private:
@@ -168,7 +185,8 @@ private:
         // Out of a row, of which the last one taken leaves none.
         template <class Fits>
         static weft_unit* take_fitting(Entry& row, End end, Fits fits) {
-            for (Waiting* one = end == End::front ? row.row : row.last;; one = end == End::front ? one->next : one->before) {
+            for (Waiting* one = end == End::front ? row.row : row.last;;
+                 one = end == End::front ? one->next : one->before) {
                 if (fits(one->unit)) {
                     take_out(row, *one);
                     return one->unit;
@@ -193,7 +211,8 @@ private:
             if (--count_ == 0) filled_lines.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
             show();
         }
-        void show() { oldest_.store(count_ == 0 ? nothing : ring_[first_].stamp, std::memory_order_relaxed); }   // relaxed: as above
+        // relaxed: as above
+        void show() { oldest_.store(count_ == 0 ? nothing : ring_[first_].stamp, std::memory_order_relaxed); }
         void grow() {
             std::vector<Entry> larger(ring_.empty() ? 64 : 2 * ring_.size());
             for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
@@ -217,8 +236,10 @@ private:
     void note(weft_unit* context, unsigned hart) {
         const std::uint64_t word = reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart;
         std::atomic<std::uint64_t>& noted = note_of(context);
-        // Mostly it is there already, beside others' that other harts read. relaxed: only a hart of this number has written the same
-        if (noted.load(std::memory_order_relaxed) != word) noted.store(word, std::memory_order_release);   // release: who pushes into the line of this hart comes after it was raised
+        // Mostly it is there already, beside others' that other harts read. relaxed: only a hart of this number has
+        // written the same
+        // release: who pushes into the line of this hart comes after it was raised
+        if (noted.load(std::memory_order_relaxed) != word) noted.store(word, std::memory_order_release);
     }
     // Whether others have waited for so long that their hart has had several turns' time.
     bool is_behind(const Line& own) const {
@@ -228,7 +249,8 @@ private:
     Line* with_oldest() const {
         Line* found = nullptr;
         std::uint64_t least = nothing;
-        const unsigned used = known_lines_.load(std::memory_order_relaxed);   // relaxed: a hart's line is used by nobody before it has popped there once
+        // relaxed: a hart's line is used by nobody before it has popped there once
+        const unsigned used = known_lines_.load(std::memory_order_relaxed);
         for (unsigned i = 0; i < used; ++i) {
             if (const std::uint64_t stamp = lines_[i].oldest(); stamp < least) {
                 least = stamp;
@@ -240,7 +262,8 @@ private:
     }
     void raise_known_lines(unsigned to) {
         unsigned used = known_lines_.load(std::memory_order_relaxed);
-        while (used < to && !known_lines_.compare_exchange_weak(used, to, std::memory_order_relaxed)) {}   // relaxed, both: it only grows
+        // relaxed, both: it only grows
+        while (used < to && !known_lines_.compare_exchange_weak(used, to, std::memory_order_relaxed)) {}
     }
 
     mutable Line lines_[most_harts];
@@ -251,4 +274,4 @@ private:
 };
 using Ready = BasicReady<>;
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

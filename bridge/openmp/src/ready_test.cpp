@@ -21,7 +21,8 @@ weft_unit* context(std::uintptr_t number) { return reinterpret_cast<weft_unit*>(
 template <std::size_t count>
 WaitingRow linked(Waiting (&row)[count], std::uintptr_t first, const Crew* crew = nullptr) {
     for (std::size_t i = 0; i < count; ++i) {
-        row[i] = {context(first + i), i + 1 < count ? &row[i + 1] : nullptr, i == 0 ? nullptr : &row[i - 1], crew, static_cast<unsigned>(i)};
+        row[i] = {context(first + i), i + 1 < count ? &row[i + 1] : nullptr, i == 0 ? nullptr : &row[i - 1], crew,
+                  static_cast<unsigned>(i)};
     }
     return {row, &row[count - 1], count};
 }
@@ -126,8 +127,8 @@ TEST_F(ReadyContexts, AreNotLeftBehindByAHartThatHasGone) {
     EXPECT_GT(picks, 100U);   // and not at once, or those of two harts would change places for ever
 }
 
-// While hart 2 looks from line to line, hart 0 yields context 1 and goes on with context 2, as a hart does that asks for
-// no second one.
+// While hart 2 looks from line to line, hart 0 yields context 1 and goes on with context 2, as a hart does that asks
+// for no second one.
 struct YieldsMeanwhile {
     static inline BasicReady<YieldsMeanwhile>* ready = nullptr;
     static inline unsigned lines_seen = 0;
@@ -161,5 +162,5 @@ TEST_F(ReadyContexts, AreAllThereHoweverManyThereAre) {
     EXPECT_FALSE(ready.any());
 }
 
-}  // namespace
-}  // namespace weft_openmp
+}   // namespace
+}   // namespace weft_openmp

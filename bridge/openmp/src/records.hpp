@@ -1,4 +1,5 @@
-// Records that no unit has now, the latest first. They keep their crews, so that a unit that begins a region finds members there.
+// Records that no unit has now, the latest first. They keep their crews, so that a unit that begins a region finds
+// members there.
 #pragma once
 
 #include <atomic>
@@ -40,4 +41,4 @@ private:
     std::atomic<Record*> first_{nullptr};
 };
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -1,9 +1,12 @@
 // Reductions of tasks. The compiler describes them in words:
 //
-//   [0] how many variables   [1] bytes for each thread   [2] their alignment   [3] ~0, or an allocator   [4] the next description, or null
-//   [2] afterwards: where the memory begins   [6] where it ends   [7] and on: for each variable the original's address, its offset, and a word of ours
+//   [0] how many variables   [1] bytes for each thread   [2] their alignment   [3] ~0, or an allocator   [4] the next
+//                            description, or null
+//   [2] afterwards: where the memory begins   [6] where it ends   [7] and on: for each variable the original's address,
+//   its offset, and a word of ours
 //
-// Each thread has a copy of every variable, side by side, in zeroed memory; a task finds its thread's by the original's address, or by another thread's copy of it.
+// Each thread has a copy of every variable, side by side, in zeroed memory; a task finds its thread's by the original's
+// address, or by another thread's copy of it.
 //
 // Threads that share a construct share its memory, but each one describes it in words of its own: they lie on the stack
 // of the thread that has begun the group, where they stay until the group's tasks have ended, whoever runs those. A
@@ -22,7 +25,16 @@ namespace weft_openmp {
 
 namespace {
 
-enum : std::size_t { variables = 0, bytes_each = 1, alignment = 2, base = 2, next = 4, end = 6, first_variable = 7, words_each = 3 };
+enum : std::size_t {
+    variables = 0,
+    bytes_each = 1,
+    alignment = 2,
+    base = 2,
+    next = 4,
+    end = 6,
+    first_variable = 7,
+    words_each = 3
+};
 
 std::uintptr_t* next_of(const std::uintptr_t* words) { return reinterpret_cast<std::uintptr_t*>(words[next]); }
 
@@ -111,7 +123,7 @@ Copy own_copy(const Thread& me, void* address) {
     return {};
 }
 
-}  // namespace
+}   // namespace
 
 void* make_reductions(std::uintptr_t* words, unsigned threads) {
     void* const memory = make_copies(words, threads);
@@ -147,11 +159,13 @@ void leave_reductions_to_team(Team& team, std::uintptr_t* words) {
     words[next] |= left_to_team;
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
-OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* words) { start_group_reductions(this_thread(), words); }
+OPENMP_API void GOMP_taskgroup_reduction_register(std::uintptr_t* words) {
+    start_group_reductions(this_thread(), words);
+}
 OPENMP_API void GOMP_taskgroup_reduction_unregister(std::uintptr_t* words) {
     if ((words[next] & left_to_team) == 0) std::free(memory_of(words));
 }
@@ -174,7 +188,8 @@ OPENMP_API void GOMP_task_reduction_remap(std::size_t count, std::size_t origina
     const Thread& me = this_thread();
     for (std::size_t i = 0; i < count; ++i) {
         const Copy copy = own_copy(me, addresses[i]);
-        if (copy.mine == nullptr) fatal_error("couldn't find matching task_reduction or reduction with task modifier for %p", addresses[i]);
+        if (copy.mine == nullptr)
+            fatal_error("couldn't find matching task_reduction or reduction with task modifier for %p", addresses[i]);
         addresses[i] = copy.mine;
         if (i < originals) addresses[count + i] = copy.original;
     }

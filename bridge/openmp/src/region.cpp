@@ -34,16 +34,20 @@ void prepare_loop(Team& team, void* raw) {
     begin_with_loop(team, loop.schedule, loop.start, loop.end, loop.step, loop.chunk);
 }
 
-void prepare_sections(Team& team, void* raw) { begin_with_loop(team, Schedule::dynamic, 1, static_cast<long>(*static_cast<unsigned*>(raw)) + 1, 1, 1); }
+void prepare_sections(Team& team, void* raw) {
+    begin_with_loop(team, Schedule::dynamic, 1, static_cast<long>(*static_cast<unsigned*>(raw)) + 1, 1, 1);
+}
 
-}  // namespace
+}   // namespace
 
 OPENMP_API void GOMP_parallel_start(void (*body)(void*), void* data, unsigned threads) {
     Thread& me = this_thread();
     begin_region(me, body, data, threads_for(me, threads), Bind::no);
 }
 OPENMP_API void GOMP_parallel_end() { end_region(this_thread()); }
-OPENMP_API void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) { run_region(body, data, threads, flags); }
+OPENMP_API void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
+    run_region(body, data, threads, flags);
+}
 OPENMP_API unsigned GOMP_parallel_reductions(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
     Thread& me = this_thread();
     const unsigned size = threads_for(me, threads);
@@ -57,19 +61,19 @@ OPENMP_API unsigned GOMP_parallel_reductions(void (*body)(void*), void* data, un
     return size;
 }
 
-#define PARALLEL_LOOP(name, schedule)                                                                                                      \
-    OPENMP_API void GOMP_parallel_loop_##name##_start(void (*body)(void*), void* data, unsigned threads, long start, long end, long step,  \
-                                                      long chunk) {                                                                        \
-        Thread& me = this_thread();                                                                                                        \
-        Loop loop{schedule, start, end, step, chunk};                                                                                      \
-        begin_region(me, body, data, threads_for(me, threads), Bind::no, nullptr, prepare_loop, &loop);                                    \
-    }                                                                                                                                      \
+#define PARALLEL_LOOP(name, schedule)                                                                                \
+    OPENMP_API void GOMP_parallel_loop_##name##_start(void (*body)(void*), void* data, unsigned threads, long start, \
+                                                      long end, long step, long chunk) {                             \
+        Thread& me = this_thread();                                                                                  \
+        Loop loop{schedule, start, end, step, chunk};                                                                \
+        begin_region(me, body, data, threads_for(me, threads), Bind::no, nullptr, prepare_loop, &loop);              \
+    }                                                                                                                \
     PARALLEL_LOOP_AT_ONCE(name, schedule)
-#define PARALLEL_LOOP_AT_ONCE(name, schedule)                                                                                              \
-    OPENMP_API void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, long step,          \
-                                              long chunk, unsigned flags) {                                                                \
-        Loop loop{schedule, start, end, step, chunk};                                                                                      \
-        run_region(body, data, threads, flags, nullptr, prepare_loop, &loop);                                                              \
+#define PARALLEL_LOOP_AT_ONCE(name, schedule)                                                                          \
+    OPENMP_API void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, \
+                                              long step, long chunk, unsigned flags) {                                 \
+        Loop loop{schedule, start, end, step, chunk};                                                                  \
+        run_region(body, data, threads, flags, nullptr, prepare_loop, &loop);                                          \
     }
 PARALLEL_LOOP(static, Schedule::is_static)
 PARALLEL_LOOP(dynamic, Schedule::dynamic)
@@ -77,16 +81,17 @@ PARALLEL_LOOP(guided, Schedule::guided)
 PARALLEL_LOOP_AT_ONCE(nonmonotonic_dynamic, Schedule::dynamic)
 PARALLEL_LOOP_AT_ONCE(nonmonotonic_guided, Schedule::guided)
 
-#define PARALLEL_LOOP_RUNTIME(name)                                                                                                        \
-    OPENMP_API void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, long step,          \
-                                              unsigned flags) {                                                                            \
-        Loop loop{Schedule::by_icv, start, end, step, 0};                                                                                  \
-        run_region(body, data, threads, flags, nullptr, prepare_loop, &loop);                                                              \
+#define PARALLEL_LOOP_RUNTIME(name)                                                                                    \
+    OPENMP_API void GOMP_parallel_loop_##name(void (*body)(void*), void* data, unsigned threads, long start, long end, \
+                                              long step, unsigned flags) {                                             \
+        Loop loop{Schedule::by_icv, start, end, step, 0};                                                              \
+        run_region(body, data, threads, flags, nullptr, prepare_loop, &loop);                                          \
     }
 PARALLEL_LOOP_RUNTIME(runtime)
 PARALLEL_LOOP_RUNTIME(nonmonotonic_runtime)
 PARALLEL_LOOP_RUNTIME(maybe_nonmonotonic_runtime)
-OPENMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void*), void* data, unsigned threads, long start, long end, long step) {
+OPENMP_API void GOMP_parallel_loop_runtime_start(void (*body)(void*), void* data, unsigned threads, long start,
+                                                 long end, long step) {
     Thread& me = this_thread();
     Loop loop{Schedule::by_icv, start, end, step, 0};
     begin_region(me, body, data, threads_for(me, threads), Bind::no, nullptr, prepare_loop, &loop);
@@ -96,7 +101,8 @@ OPENMP_API void GOMP_parallel_sections_start(void (*body)(void*), void* data, un
     Thread& me = this_thread();
     begin_region(me, body, data, threads_for(me, threads), Bind::no, nullptr, prepare_sections, &count);
 }
-OPENMP_API void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned threads, unsigned count, unsigned flags) {
+OPENMP_API void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned threads, unsigned count,
+                                       unsigned flags) {
     run_region(body, data, threads, flags, nullptr, prepare_sections, &count);
 }
 
@@ -141,16 +147,19 @@ namespace {
 unsigned next_section() {
     Thread& me = this_thread();
     LoopPlace& place = me.slot->loop;
-    if (place.taken && place.first + 1 < place.last) return static_cast<unsigned>(++place.first) + 1;   // of a team of one, whose first chunk is all of them
+    // of a team of one, whose first chunk is all of them
+    if (place.taken && place.first + 1 < place.last) return static_cast<unsigned>(++place.first) + 1;
     long first = 0, last = 0;
     return next_chunk(me, &first, &last) ? static_cast<unsigned>(first) : 0;
 }
 
 void start_sections(Thread& me, unsigned count) {
-    enter_filled_share(me, [&](Share& share) { make_loop(me, share, Schedule::dynamic, 1, static_cast<long>(count) + 1, 1, 1, false); });
+    enter_filled_share(me, [&](Share& share) {
+        make_loop(me, share, Schedule::dynamic, 1, static_cast<long>(count) + 1, 1, 1, false);
+    });
 }
 
-}  // namespace
+}   // namespace
 
 OPENMP_API unsigned GOMP_sections_start(unsigned count) {
     start_sections(this_thread(), count);
@@ -179,7 +188,7 @@ namespace {
 Word unnamed_critical;
 Word atomics;
 
-}  // namespace
+}   // namespace
 
 OPENMP_API void GOMP_critical_start() { lock_word(unnamed_critical); }
 OPENMP_API void GOMP_critical_end() { unlock_word(unnamed_critical); }

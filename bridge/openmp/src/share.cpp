@@ -19,7 +19,8 @@ void clean(Share& share) {
     if (share.extras) {
         if (share.doacross != nullptr) free_doacross(std::exchange(share.doacross, nullptr));
         if (share.memory != nullptr) std::free(std::exchange(share.memory, nullptr));
-        share.copied.store(nullptr, std::memory_order_relaxed);   // relaxed, and all that follow: whoever links it publishes
+        // relaxed, and all that follow: whoever links it publishes
+        share.copied.store(nullptr, std::memory_order_relaxed);
         share.reductions = nullptr;
         share.extras = false;
     }
@@ -27,7 +28,7 @@ void clean(Share& share) {
     share.ordered = false;
 }
 
-}  // namespace
+}   // namespace
 
 // Takes back what all threads have passed; a new one where that is nothing.
 Share* more_spares(Team& team, Slot& slot) {
@@ -35,10 +36,13 @@ Share* more_spares(Team& team, Slot& slot) {
     if (team.nodes >= least_nodes) {
         std::uint64_t passed = ~std::uint64_t{0};
         const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's
-        for (unsigned i = 0; i < size; ++i) passed = std::min(passed, team.crew->slots[i]->at.load(std::memory_order_acquire));   // acquire: pairs with advance_to
+        // acquire: pairs with advance_to
+        for (unsigned i = 0; i < size; ++i)
+            passed = std::min(passed, team.crew->slots[i]->at.load(std::memory_order_acquire));
         while (team.oldest != nullptr && team.oldest->number < passed) {
             Share* const share = team.oldest;
-            team.oldest = share->next.load(std::memory_order_relaxed);   // relaxed: read before, by those who have passed it
+            // relaxed: read before, by those who have passed it
+            team.oldest = share->next.load(std::memory_order_relaxed);
             clean(*share);
             share->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: whoever links it publishes
             slot.spares = share;
@@ -70,7 +74,8 @@ bool enter_share(Thread& me) {
         next->extras = true;
         return true;
     }
-    next->sleepers.wait([next] { return next->state.load(std::memory_order_acquire) == Share::made; });   // acquire: as above
+    // acquire: as above
+    next->sleepers.wait([next] { return next->state.load(std::memory_order_acquire) == Share::made; });
     return false;
 }
 
@@ -90,7 +95,8 @@ void* memory_of(Team& team, Share& share, std::size_t bytes) {
 }
 
 Share& begin_with_share(Team& team) {
-    const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed, and all that follow: the region has no threads yet
+    // relaxed, and all that follow: the region has no threads yet
+    const unsigned size = team.size.load(std::memory_order_relaxed);
     if (size == 1) return *team.origin;
     Share& share = *take_spare(team, *team.crew->slots[0]);
     share.number = team.origin->number + 1;
@@ -108,9 +114,12 @@ void start_shares(Team& team) {
 void end_shares(Team& team) {
     // Where it was cancelled, not all have come as far. The last one is where the next region begins.
     Share* last = team.crew->slots[0]->share;
-    for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}   // relaxed: behind the region's last barrier
+    // relaxed: behind the region's last barrier
+    for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}
     if (team.shares_hold_memory.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: as above
-        for (Share* share = team.oldest; share != last; share = share->next.load(std::memory_order_relaxed)) clean(*share);   // relaxed: as above; they are taken back when somebody needs one
+        // relaxed: as above; they are taken back when somebody needs one
+        for (Share* share = team.oldest; share != last; share = share->next.load(std::memory_order_relaxed))
+            clean(*share);
         team.shares_hold_memory.store(false, std::memory_order_relaxed);   // relaxed: the next region's begin publishes
     }
     clean(*last);
@@ -121,11 +130,12 @@ void free_all_shares(Team& team) {
     const auto free_list = [](Share* share) {
         while (share != nullptr) {
             clean(*share);
-            delete std::exchange(share, share->next.load(std::memory_order_relaxed));   // relaxed: the last one of its users
+            // relaxed: the last one of its users
+            delete std::exchange(share, share->next.load(std::memory_order_relaxed));
         }
     };
     free_list(team.oldest);
     for (auto& slot : team.crew->slots) free_list(slot->spares);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

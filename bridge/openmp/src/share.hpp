@@ -1,7 +1,8 @@
 // Worksharing constructs: what the threads of a team share of each one, and where each of them is in it.
 //
-// All threads pass all constructs in the same order, each at its own pace, so the constructs form a list. The first to come makes the next node; who needs
-// one and has none left takes back those that all have passed, many at a time. A loop's iterations are counted from 0, in 64 bits, whatever its variable is.
+// All threads pass all constructs in the same order, each at its own pace, so the constructs form a list. The first to
+// come makes the next node; who needs one and has none left takes back those that all have passed, many at a time. A
+// loop's iterations are counted from 0, in 64 bits, whatever its variable is.
 #pragma once
 
 #include <atomic>
@@ -21,43 +22,48 @@ struct Share {
     enum : std::uint32_t { fresh, being_made, made };
 
     alignas(128) std::atomic<Share*> next{nullptr};
-    std::uint64_t number = 0;                   // in the team's list
-    std::atomic<std::uint32_t> state{fresh};    // of one that is made where all can see it
+    std::uint64_t number = 0;                  // in the team's list
+    std::atomic<std::uint32_t> state{fresh};   // of one that is made where all can see it
     // Of loops and sections, by whoever makes it.
     alignas(64) Schedule schedule = Schedule::is_static;
     bool ordered = false;
     bool up = true;
-    bool simple = false;                        // see LoopPlace
-    bool extras = false;                        // something of what follows `turn` was used
-    std::uint64_t iterations = 0, chunk = 1;    // chunk 0: static, one share for each thread
-    std::uint64_t start = 0, end = 0, step = 0; // of the loop's variable
-    alignas(128) std::atomic<std::uint64_t> cursor{0};  // the first iteration that nobody has taken; alone in two lines, which are fetched together
+    bool simple = false;                          // see LoopPlace
+    bool extras = false;                          // something of what follows `turn` was used
+    std::uint64_t iterations = 0, chunk = 1;      // chunk 0: static, one share for each thread
+    std::uint64_t start = 0, end = 0, step = 0;   // of the loop's variable
+    // the first iteration that nobody has taken; alone in two lines, which are fetched together
+    alignas(128) std::atomic<std::uint64_t> cursor{0};
     std::byte apart[128 - sizeof(std::atomic<std::uint64_t>)] = {};
-    std::atomic<std::uint64_t> turn{0};     // of an ordered loop: the iteration whose chunk may enter
-    std::atomic<void*> copied{nullptr};         // copyprivate
-    void* reductions = nullptr;                 // of tasks in it: memory for the copies
+    std::atomic<std::uint64_t> turn{0};   // of an ordered loop: the iteration whose chunk may enter
+    std::atomic<void*> copied{nullptr};   // copyprivate
+    void* reductions = nullptr;           // of tasks in it: memory for the copies
     Doacross* doacross = nullptr;
-    void* memory = nullptr;                     // zeroed, for the compiler's use
+    void* memory = nullptr;   // zeroed, for the compiler's use
     std::size_t memory_bytes = 0;
-    Sleepers sleepers;                          // until it is made, or it is their turn
+    Sleepers sleepers;   // until it is made, or it is their turn
 };
 
 // Where a thread is in a loop.
 struct LoopPlace {
-    std::uint64_t first = 0, last = 0;          // its chunk's iterations; last is none of them
-    std::uint64_t trips = 0;                    // chunks that it has taken, of a static schedule
-    bool taken = false;                         // there is a chunk
-    bool over = false;                          // there is none any more
-    bool simple = false;                        // dynamic, and its chunks are taken by nothing but an addition: also simple_loop, while its thread runs in it
+    std::uint64_t first = 0, last = 0;   // its chunk's iterations; last is none of them
+    std::uint64_t trips = 0;             // chunks that it has taken, of a static schedule
+    bool taken = false;                  // there is a chunk
+    bool over = false;                   // there is none any more
+    // dynamic, and its chunks are taken by nothing but an addition: also simple_loop, while its thread runs in it
+    bool simple = false;
 };
 
-// The thread goes on to the next construct. Whether it is the first there: then it is to fill the share in, and to call share_made.
+// The thread goes on to the next construct. Whether it is the first there: then it is to fill the share in, and to call
+// share_made.
 bool enter_share(Thread& me);
 void share_made(Share& share);
-// The same, where fill(share) does all that is to be done, and may be done in vain: whoever comes first has filled it in before others see it. Whether this thread was the first.
+// The same, where fill(share) does all that is to be done, and may be done in vain: whoever comes first has filled it
+// in before others see it. Whether this thread was the first.
 template <class Fill>
 bool enter_filled_share(Thread& me, Fill fill);
-// Whether this thread is the first at a construct that has nothing to share: single. Those are counted, apart from the list.
+// Whether this thread is the first at a construct that has nothing to share: single. Those are counted, apart from the
+// list.
 bool first_at_single(Thread& me);
 // Zeroed memory of that size, which lives as long as the share.
 void* memory_of(Team& team, Share& share, std::size_t bytes);
@@ -72,4 +78,4 @@ void free_all_shares(Team& team);
 // The doacross of a share goes with it (loop.cpp).
 void free_doacross(Doacross* doacross);
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

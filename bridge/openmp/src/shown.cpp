@@ -97,7 +97,7 @@ void describe(const weft_description* of, void*) {
     }
 }
 
-}  // namespace
+}   // namespace
 
 Shown::Shown(const Thread& thread) : thread_(thread) {
     // Without memory for it units are shown as those of other libraries are.
@@ -164,4 +164,4 @@ void Shown::begin_anew() {
     enlist(os_thread_ != 0 ? Lists::by_thread(os_thread_) : Lists::by_unit(unit));
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

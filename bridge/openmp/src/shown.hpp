@@ -1,6 +1,6 @@
 // How the units that are threads of OpenMP's are shown: in dumps and in the report of a deadlock by
-// weft_describer_register, and in gdb by tools/gdb/weft.py, which reads the same records through their debug information
-// (Lists, Shown, Thread, Team, Slot).
+// weft_describer_register, and in gdb by tools/gdb/weft.py, which reads the same records through their debug
+// information (Lists, Shown, Thread, Team, Slot).
 #pragma once
 
 #include <atomic>
@@ -39,10 +39,10 @@ private:
 
     const Thread& thread_;
     std::atomic<weft_unit*> unit_{nullptr};
-    std::uint32_t os_thread_ = 0;           // 0: it is found by the unit
+    std::uint32_t os_thread_ = 0;   // 0: it is found by the unit
     bool roams_ = false;
     Shown* next_ = nullptr;
-    Shown** at_ = nullptr;                  // what points here; null: it is on no list
+    Shown** at_ = nullptr;   // what points here; null: it is on no list
 };
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

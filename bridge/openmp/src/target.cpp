@@ -36,8 +36,8 @@ unsigned thread_limit_in(void** words) {
 
 std::size_t up(std::size_t bytes, std::size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// It begins with what the environment has said, whatever the program has set since (OpenMP 5.0, 2.5.4.1: with the values of
-// the device that runs it).
+// It begins with what the environment has said, whatever the program has set since (OpenMP 5.0, 2.5.4.1: with the
+// values of the device that runs it).
 void run_on_host(void (*body)(void*), void** addresses, unsigned thread_limit) {
     const Apart apart(limited(environment().initial, thread_limit));
     body(addresses);
@@ -100,8 +100,8 @@ void make_region(void* memory, void* encounter) {
     }
 }
 
-// The encountering task waits for the region, which is a task that is not deferred. Its copies are those of the encounter,
-// whatever is done before it may begin.
+// The encountering task waits for the region, which is a task that is not deferred. Its copies are those of the
+// encounter, whatever is done before it may begin.
 void run_included(Encounter& met, void** dependences) {
     const Layout layout(met);
     if (!layout.any) {
@@ -125,15 +125,16 @@ void keep_order(unsigned flags, void** dependences) {
     make_task([](void*) {}, nullptr, nullptr, 0, 1, dependences);
 }
 
-}  // namespace
+}   // namespace
 
 OPENMP_API void GOMP_target(int device, void (*body)(void*), const void*, std::size_t, void** addresses, std::size_t*,
                             unsigned char*) {
     demand_device_of_directive(device);
     run_on_host(body, addresses, 0);
 }
-OPENMP_API void GOMP_target_ext(int device, void (*body)(void*), std::size_t count, void** addresses, std::size_t* sizes,
-                                unsigned short* kinds, unsigned flags, void** dependences, void** clauses) {
+OPENMP_API void GOMP_target_ext(int device, void (*body)(void*), std::size_t count, void** addresses,
+                                std::size_t* sizes, unsigned short* kinds, unsigned flags, void** dependences,
+                                void** clauses) {
     demand_device_of_directive(device);
     Encounter met{body, count, addresses, sizes, kinds, thread_limit_in(clauses)};
     if ((flags & nowait) == 0 || this_thread().task->final()) return run_included(met, dependences);
@@ -157,8 +158,8 @@ OPENMP_API void GOMP_target_update_ext(int device, std::size_t, void**, std::siz
     demand_device_of_directive(device);
     keep_order(flags, dependences);
 }
-OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*, unsigned short*, unsigned flags,
-                                            void** dependences) {
+OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std::size_t*, unsigned short*,
+                                            unsigned flags, void** dependences) {
     demand_device_of_directive(device);
     keep_order(flags, dependences);
 }

@@ -1,8 +1,8 @@
 #include "task.hpp"
 
+#include <pthread.h>
 #include <algorithm>
 #include <cstdlib>
-#include <pthread.h>
 
 #include <weft/guest.h>
 #include <weft/sync.h>
@@ -25,16 +25,19 @@ Surplus surplus;
 
 bool descends(const Task& task, const Task* under) {
     if (under == nullptr) return true;
-    const std::uint32_t depth = under->depth.load(std::memory_order_relaxed);   // relaxed, and all that follow: tasks of a thief's guess; what is stolen after all has been right
+    // relaxed, and all that follow: tasks of a thief's guess; what is stolen after all has been right
+    const std::uint32_t depth = under->depth.load(std::memory_order_relaxed);
     const Task* at = &task;
-    for (std::uint32_t steps = at->depth.load(std::memory_order_relaxed); steps > depth && at != nullptr; --steps) at = at->parent.load(std::memory_order_relaxed);
+    for (std::uint32_t steps = at->depth.load(std::memory_order_relaxed); steps > depth && at != nullptr; --steps)
+        at = at->parent.load(std::memory_order_relaxed);
     return at == under;
 }
 
 template <class Visit>
 bool some_victim(const Thread& me, Visit visit) {
     const Crew::Table& table = *me.slot->crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
-    const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));   // relaxed: the region's, or a guess from the dock
+    // relaxed: the region's, or a guess from the dock
+    const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));
     unsigned at = me.slot->next_victim;
     for (unsigned i = 0; i < count; ++i, ++at) {
         if (at >= count) at = 0;
@@ -132,7 +135,8 @@ void call_help(Team& team) {
         team.waiters.wake();
     }
     // It may be a guest on whose OS thread this runs, and the only one who comes.
-    if (weft_guest_awaited()) [[unlikely]] give_way();
+    if (weft_guest_awaited()) [[unlikely]]
+        give_way();
 }
 
 // Whoever held the lock is no more in the child, and may have been in the middle of a change.
@@ -141,7 +145,7 @@ void call_help(Team& team) {
     surplus.lock.unlock();
 });
 
-}  // namespace
+}   // namespace
 
 Task* first_free_task(Thread& me) {
     surplus.lock.lock();
@@ -188,13 +192,15 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
-    // In a table that stays: who has ended the last task may look here while the next region makes the crew larger, and then what it finds is of no use, nor does harm.
+    // In a table that stays: who has ended the last task may look here while the next region makes the crew larger, and
+    // then what it finds is of no use, nor does harm.
     const Crew::Table& table = *team.crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
-    const auto sum = [&](std::atomic<std::uint64_t> Slot::* which) {
+    const auto sum = [&](std::atomic<std::uint64_t> Slot::*which) {
         std::uint64_t total = 0;
         for (unsigned i = 0; i < count; ++i) {
-            if (const Slot* const slot = table.slots[i].load(std::memory_order_acquire)) total += (slot->*which).load();   // acquire: as above
+            // acquire: as above
+            if (const Slot* const slot = table.slots[i].load(std::memory_order_acquire)) total += (slot->*which).load();
         }
         return total;
     };
@@ -218,14 +224,18 @@ void let_go(Thread& me, Task& task) {
         Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
         at->pending.store(Task::running, std::memory_order_relaxed);   // relaxed: nobody else has it
         free_task(me, at);
-        if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept) return;   // acq_rel: all that others did with it comes before its reuse
+        // acq_rel: all that others did with it comes before its reuse
+        if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept)
+            return;
         at = parent;
     }
 }
 
 void outlive(Thread& me, Task& task) {
-    task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);   // relaxed, both: its own; its parent runs
-    if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);   // acq_rel: as in let_go
+    // relaxed, both: its own; its parent runs
+    task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);
+    // acq_rel: as in let_go
+    if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);
 }
 
 void wake_for_all(Team& team) {
@@ -239,7 +249,8 @@ void end_task(Task& task, bool own) {
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
     if (task.promise != nullptr) keep_promise(task);
-    // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the memory is used again
+    // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the
+    // memory is used again
     bool parent_waits, parent_goes;
     if (has_left_none(task)) {
         free_task(me, &task);
@@ -266,7 +277,8 @@ void end_task(Task& task, bool own) {
             if (me.task != &task) wake_for_all(team);   // else its unit does, if it is the last (unit_task.cpp)
             return;
         }
-        me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);   // relaxed: its own; seq_cst: the closer may be about to sleep
+        // relaxed: its own; seq_cst: the closer may be about to sleep
+        me.slot->ended.store(me.slot->ended.load(std::memory_order_relaxed) + 1);
         if (team.closer.any() && !me.slot->deque.any() && all_tasks_ended(team)) team.closer.wake();
     } else {
         team.ended_elsewhere.fetch_add(1);
@@ -278,16 +290,18 @@ namespace {
 
 // Whether the task is not to begin, since its group or its region is cancelled.
 inline bool discarded(const Task& task) {
-    bool cancelled = task.team->cancelled.load(std::memory_order_relaxed);   // relaxed, and below: it may be noticed late
+    // relaxed, and below: it may be noticed late
+    bool cancelled = task.team->cancelled.load(std::memory_order_relaxed);
     if (task.group != nullptr) [[unlikely]] {
         const Group* const group = taskgroup_of(task.group);
         cancelled |= group != nullptr && group->cancelled.load(std::memory_order_relaxed);
     }
-    if (!cancelled) [[likely]] return false;
+    if (!cancelled) [[likely]]
+        return false;
     return (task.said & Task::runs_always) == 0;
 }
 
-}  // namespace
+}   // namespace
 
 void run_task(Thread& me, Task& task, const Task* under) {
     Task* const before = me.task;
@@ -297,13 +311,18 @@ void run_task(Thread& me, Task& task, const Task* under) {
     if (!discarded(task)) task.body(task.data);
     me.task = before;
     me.under = under_before;
-    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1) end_task(task, task.parent.load(std::memory_order_relaxed) == before);   // relaxed: it is not detached, or not 0
+    // relaxed: it is not detached, or not 0
+    if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1)
+        end_task(task, task.parent.load(std::memory_order_relaxed) == before);
 }
 
 bool run_some_task(Thread& me, const Task* under, bool idle) {
     Team& team = *me.team;
-    if (me.of_unit) [[unlikely]] return false;   // its slot is another's, and so would be the number under which the task runs
-    if (!team.tasked.load(std::memory_order_relaxed)) return false;   // relaxed: who waits for a task has made it, or is woken for it
+    // its slot is another's, and so would be the number under which the task runs
+    if (me.of_unit) [[unlikely]]
+        return false;
+    // relaxed: who waits for a task has made it, or is woken for it
+    if (!team.tasked.load(std::memory_order_relaxed)) return false;
     const auto [task, timed] = find_task(me, under, idle);
     if (task == nullptr) return false;
     if (me.slot->number >= team.size) [[unlikely]] {
@@ -312,7 +331,8 @@ bool run_some_task(Thread& me, const Task* under, bool idle) {
         call_help(team);
         return false;
     }
-    if (team.helpers.any() && may_find_task(me, nullptr)) call_help(team);   // each who finds work wakes another while there is more
+    // each who finds work wakes another while there is more
+    if (team.helpers.any() && may_find_task(me, nullptr)) call_help(team);
     const std::uint64_t from_ns = timed ? weft_now_ns() : 0;
     run_task(me, *task, under);
     if (timed) me.thief.ran(weft_now_ns() - from_ns);
@@ -330,4 +350,4 @@ bool may_find_task(const Thread& me, const Task* under) {
     });
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -18,8 +18,18 @@ namespace weft_openmp {
 namespace {
 
 enum : unsigned {
-    untied = Task::is_untied, final = Task::is_final, mergeable = 4, depend_given = 8, priority_given = 16, up = 256, grainsize = 512, if_given = 1024, no_group = 2048,
-    reduction = 4096, detach_given = 8192, strict = 16384
+    untied = Task::is_untied,
+    final = Task::is_final,
+    mergeable = 4,
+    depend_given = 8,
+    priority_given = 16,
+    up = 256,
+    grainsize = 512,
+    if_given = 1024,
+    no_group = 2048,
+    reduction = 4096,
+    detach_given = 8192,
+    strict = 16384
 };
 
 // What the compiler says of a task beside its body.
@@ -64,7 +74,8 @@ void count_child(Thread& me, Task& task, void (*body)(void*)) {
     task.priority = 0;
     ++me.task->made;
     me.task->family = true;
-    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);   // relaxed: the group's waiter is the task's ancestor
+    // relaxed: the group's waiter is the task's ancestor
+    if (task.group != nullptr) task.group->tasks.fetch_add(1, std::memory_order_relaxed);
     if (!me.team->tasked.load(std::memory_order_relaxed)) me.team->tasked.store(true);   // relaxed: only ever set
     if (tasks_are_units) [[unlikely]] {
         task.unit = may_be_unit(me, task);
@@ -74,35 +85,45 @@ void count_child(Thread& me, Task& task, void (*body)(void*)) {
             return;
         }
     }
-    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed: its own; whoever sees the task's end sees this
+    // relaxed: its own; whoever sees the task's end sees this
+    me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 inline bool cancelled(const Thread& me) {
-    if (me.team->cancelled.load(std::memory_order_relaxed)) [[unlikely]] return true;   // relaxed, and below: noticed now or later
+    // relaxed, and below: noticed now or later
+    if (me.team->cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+        return true;
     const Group* group = me.task->group;
-    if (group == nullptr) [[likely]] return false;
+    if (group == nullptr) [[likely]]
+        return false;
     do {
         if (group->cancelled.load(std::memory_order_relaxed)) return true;
     } while ((group = group->outer) != nullptr);
     return false;
 }
 
-// As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp does, and costs no more than a call.
+// As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp
+// does, and costs no more than a call.
 bool enough_deferred(const Thread& me) {
-    if (tasks_are_units) [[unlikely]] return me.team->units.load(std::memory_order_relaxed) >= most_units;   // relaxed: a guess
+    // relaxed: a guess
+    if (tasks_are_units) [[unlikely]]
+        return me.team->units.load(std::memory_order_relaxed) >= most_units;
     return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed)) ||   // relaxed: the region's
            me.team->queued.load(std::memory_order_relaxed) >= most_queued;           // relaxed: a guess
 }
 
-// So many children for each thread of the team, and one who makes tasks that depend on others runs some: what they use is in the cache then.
+// So many children for each thread of the team, and one who makes tasks that depend on others runs some: what they use
+// is in the cache then.
 constexpr std::uint32_t enough_unfinished = 128;
 
 // Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and waits alone.
 bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
-// Children of the task that have still to end. At 0, whatever they used, nobody depends on it. By its thread, or while that sleeps.
+// Children of the task that have still to end. At 0, whatever they used, nobody depends on it. By its thread, or while
+// that sleeps.
 std::uint32_t children_left(const Task& task) {
-    const std::uint64_t pending = task.pending.load(std::memory_order_acquire);   // acquire: pairs with the children's ends
+    // acquire: pairs with the children's ends
+    const std::uint64_t pending = task.pending.load(std::memory_order_acquire);
     return static_cast<std::uint32_t>(pending - Task::running) + static_cast<std::uint32_t>(task.made);
 }
 
@@ -121,7 +142,7 @@ void copy_arguments(Thread& me, Task& task, const Directive& told) {
     task.said |= Task::runs_always;
 }
 
-}  // namespace
+}   // namespace
 
 Group& begin_group(Task& task) {
     auto* const group = new Group;
@@ -133,11 +154,12 @@ Group& begin_group(Task& task) {
 
 void end_group(Thread& me) {
     const std::unique_ptr<Group> group(me.task->group);
-    wait_in_task(me, [&group] { return group->tasks.load(std::memory_order_acquire) == 0; });   // acquire: pairs with the tasks' ends
+    // acquire: pairs with the tasks' ends
+    wait_in_task(me, [&group] { return group->tasks.load(std::memory_order_acquire) == 0; });
     me.task->group = group->outer;
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp
 
 using namespace weft_openmp;   // NOLINT: entry points
 
@@ -168,7 +190,8 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     if (cancelled(me) && !detached) return;
     const std::uint32_t left = (flags & depend_given) != 0 ? children_left(*me.task) : 0;
     const bool depends = left != 0;
-    const bool at_once = !told.if_clause || ((flags | me.task->said) & final) != 0 || (tasks_are_units && runs_at_once(me));
+    const bool at_once =
+        !told.if_clause || ((flags | me.task->said) & final) != 0 || (tasks_are_units && runs_at_once(me));
     if (!detached && (at_once || (!depends && (alone(me) || enough_deferred(me))))) {
         Task& task = make_child(me, *new_task(me), flags);
         if (depends) wait_for_depended(me, told.dependences);
@@ -178,9 +201,12 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
         run_undeferred(me, task, body);
         return;
     }
-    // What waits for others does not lie in the deque, and is deferred however much there is: who makes more and more of it runs one that may run for each. It does not
-    // wait for what this one depends on: that might be an event of which its maker has still to say that it has happened.
-    if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once) run_some_task(me, me.task, false);   // relaxed: the region's
+    // What waits for others does not lie in the deque, and is deferred however much there is: who makes more and more
+    // of it runs one that may run for each. It does not wait for what this one depends on: that might be an event of
+    // which its maker has still to say that it has happened.
+    // relaxed: the region's
+    if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once)
+        run_some_task(me, me.task, false);
     Task& task = make_child(me, *new_task(me), flags);
     count_child(me, task, body);
     if ((flags & priority_given) != 0) task.priority = std::clamp(told.priority, 0, environment().max_task_priority);
@@ -196,19 +222,21 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     enqueue(task);
 }
 
-}  // namespace
+}   // namespace
 
 void weft_openmp::make_task(void (*body)(void*), void* from, void (*copy)(void*, void*), long bytes, long alignment,
                             void** dependences) {
     any_task(body, {from, copy, bytes, alignment, dependences != nullptr ? depend_given : 0U, true, dependences});
 }
 
-OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, bool if_clause,
-                          unsigned flags, void** dependences, int priority, void* detach) {
+OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment,
+                          bool if_clause, unsigned flags, void** dependences, int priority, void* detach) {
     Thread* const me = this_thread_or_null;   // null where tasks are units
-    if ((flags & (untied | depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr && me->free_tasks != nullptr && !cancelled(*me)) {
+    if ((flags & (untied | depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr &&
+        me->free_tasks != nullptr && !cancelled(*me)) {
         const bool alone = me->team->size.load(std::memory_order_relaxed) == 1;   // relaxed: the region's
-        if (!if_clause || alone || ((flags | me->task->said) & final) != 0 || me->slot->deque.still_plenty()) return plain_undeferred(*me, body, data, flags);
+        if (!if_clause || alone || ((flags | me->task->said) & final) != 0 || me->slot->deque.still_plenty())
+            return plain_undeferred(*me, body, data, flags);
     }
     any_task(body, {data, copy, bytes, alignment, flags, if_clause, dependences, priority, detach});
 }
@@ -254,10 +282,11 @@ OPENMP_ANY_NAMED(omp_fulfill_event)
 
 namespace {
 
-// The iterations of a taskloop, cut into tasks. `Value` is the loop's, long or unsigned long long; data begins with the task's start and end.
+// The iterations of a taskloop, cut into tasks. `Value` is the loop's, long or unsigned long long; data begins with the
+// task's start and end.
 template <class Value>
-void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags, unsigned long tasks,
-              int priority, Value start, Value end, Value step) {
+void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
+              unsigned long tasks, int priority, Value start, Value end, Value step) {
     Thread& me = this_thread();
     const bool rising = (flags & up) != 0;
     auto* const head = static_cast<std::uintptr_t*>(data);
@@ -288,7 +317,8 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
             larger = iterations % count;
         }
     } else {
-        count = std::min<std::uint64_t>(tasks == 0 ? me.team->size.load(std::memory_order_relaxed) : tasks, iterations);   // relaxed: the region's
+        // relaxed: the region's
+        count = std::min<std::uint64_t>(tasks == 0 ? me.team->size.load(std::memory_order_relaxed) : tasks, iterations);
         each = iterations / count;
         larger = iterations % count;
     }
@@ -297,12 +327,17 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
         begin_group(*me.task);
         if ((flags & reduction) != 0) start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
     }
-    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final() || alone(me) || (tasks_are_units && runs_at_once(me));
+    const bool undeferred = (flags & if_given) == 0 || (flags & final) != 0 || me.task->final() || alone(me) ||
+                            (tasks_are_units && runs_at_once(me));
     std::uint64_t first = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t last = std::min(iterations, first + each + (i < larger ? 1 : 0));
-        const Value from = static_cast<Value>(static_cast<std::uint64_t>(start) + first * static_cast<std::uint64_t>(step));
-        const Value to = last == iterations ? end : static_cast<Value>(static_cast<std::uint64_t>(start) + last * static_cast<std::uint64_t>(step));
+        const Value from =
+            static_cast<Value>(static_cast<std::uint64_t>(start) + first * static_cast<std::uint64_t>(step));
+        const Value to =
+            last == iterations
+                ? end
+                : static_cast<Value>(static_cast<std::uint64_t>(start) + last * static_cast<std::uint64_t>(step));
         first = last;
         if (cancelled(me)) break;
         const bool at_once = undeferred || enough_deferred(me);
@@ -318,14 +353,15 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
     if (grouped) end_group(me);
 }
 
-}  // namespace
+}   // namespace
 
-OPENMP_API void GOMP_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
-                              unsigned long tasks, int priority, long start, long end, long step) {
+OPENMP_API void GOMP_taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment,
+                              unsigned flags, unsigned long tasks, int priority, long start, long end, long step) {
     taskloop(body, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
 }
-OPENMP_API void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
-                                  unsigned long tasks, int priority, unsigned long long start, unsigned long long end, unsigned long long step) {
+OPENMP_API void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes,
+                                  long alignment, unsigned flags, unsigned long tasks, int priority,
+                                  unsigned long long start, unsigned long long end, unsigned long long step) {
     taskloop(body, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
 }
 
@@ -337,15 +373,19 @@ enum : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_t
 
 bool is_cancelled(const Thread& me, int which) {
     if (me.team->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
-    if ((which & (cancel_loop | cancel_sections)) != 0) return me.team->construct_cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    // relaxed: as above
+    if ((which & (cancel_loop | cancel_sections)) != 0)
+        return me.team->construct_cancelled.load(std::memory_order_relaxed);
     if ((which & cancel_taskgroup) == 0) return false;
     const Group* const group = taskgroup_of(me.task->group);
     return group != nullptr && group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
 }
 
-}  // namespace
+}   // namespace
 
-OPENMP_API bool GOMP_cancellation_point(int which) { return environment().cancellation && is_cancelled(this_thread(), which); }
+OPENMP_API bool GOMP_cancellation_point(int which) {
+    return environment().cancellation && is_cancelled(this_thread(), which);
+}
 
 OPENMP_API bool GOMP_cancel(int which, bool do_cancel) {
     if (!environment().cancellation) return false;

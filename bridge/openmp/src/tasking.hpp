@@ -20,9 +20,9 @@ void start_group_reductions(Thread& me, std::uintptr_t* reductions);
 // The region is cancelled: the compiler may leave it without taking these reductions back.
 void leave_reductions_to_team(Team& team, std::uintptr_t* words);
 
-// What GOMP_task does, for a task that may be deferred: a target region's. copy(to, from) fills its memory in, of that size
-// and alignment, when it is made.
+// What GOMP_task does, for a task that may be deferred: a target region's. copy(to, from) fills its memory in, of that
+// size and alignment, when it is made.
 void make_task(void (*body)(void* data), void* from, void (*copy)(void* to, void* from), long bytes, long alignment,
                void** dependences);
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

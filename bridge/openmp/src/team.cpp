@@ -1,16 +1,16 @@
 #include "team.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <pthread.h>
-#include <unistd.h>
 #include <utility>
 
+#include <weft/embed/hosted.h>
 #include <weft/guest.h>
 #include <weft/hart.h>
-#include <weft/embed/hosted.h>
 #include <weft/local.h>
 
 #include "bind.hpp"
@@ -28,8 +28,9 @@ namespace {
 // The OS thread's or the hosted unit's own record, whatever task runs there.
 thread_local constinit Thread* own_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// Ends it with the thread. A thread-local object would be destroyed before exit's handlers run and before the destructors of other keys, and both may have regions:
-// a key's destructor runs once more where they do, and exit, which ends all threads, calls none.
+// Ends it with the thread. A thread-local object would be destroyed before exit's handlers run and before the
+// destructors of other keys, and both may have regions: a key's destructor runs once more where they do, and exit,
+// which ends all threads, calls none.
 pthread_key_t key_of_threads() {
     static const pthread_key_t made = [] {
         pthread_key_t key{};
@@ -66,10 +67,12 @@ void reset(Task& task, Team& team, const Icv* icv) {
     task.said = 0;
     task.team = &team;
     task.icv = icv;
-    while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);   // left behind where the region was cancelled, or had reductions
+    // left behind where the region was cancelled, or had reductions
+    while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);
     task.made = 0;
     task.family = false;
-    task.pending.store(Task::running, std::memory_order_relaxed);   // relaxed, and all that follow here: the region's begin publishes
+    // relaxed, and all that follow here: the region's begin publishes
+    task.pending.store(Task::running, std::memory_order_relaxed);
     if (task.dependences != nullptr) forget_dependences(task);
 }
 
@@ -83,15 +86,18 @@ void reset(Slot& slot, Team& team) {
     slot.ended.store(0, std::memory_order_relaxed);
 }
 
-bool are_many(const Team& team) { return team.helpers.makes_many(team.size.load(std::memory_order_relaxed)); }   // relaxed: the region's; from the dock, a guess
+// relaxed: the region's; from the dock, a guess
+bool are_many(const Team& team) { return team.helpers.makes_many(team.size.load(std::memory_order_relaxed)); }
 
 // So many have arrived. Whether all are here now: the caller is the one to say so.
 inline bool completes(Team& team, unsigned count) {
-    const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's; the next one may begin once these have arrived
+    // relaxed: the region's; the next one may begin once these have arrived
+    const unsigned size = team.size.load(std::memory_order_relaxed);
     return count != 0 && team.arrived.fetch_add(count) + count == size;
 }
 
-// A thread arrives in that region, at a barrier or at its end; in_row: it waits among the members then. Whether all are here now.
+// A thread arrives in that region, at a barrier or at its end; in_row: it waits among the members then. Whether all are
+// here now.
 inline bool arrive(Team& team, std::uint64_t region, bool in_row) {
     return completes(team, are_many(team) ? team.helpers.arrive_among_many(region, in_row) : 1);
 }
@@ -103,20 +109,24 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     const auto spare = [&] { return slot.number >= crew.awake.load(); };
     while (!called()) {
         if (spare()) {
-            // It may have been the next one of some that have arrived. It is no longer of the team, for which others are to add them up.
+            // It may have been the next one of some that have arrived. It is no longer of the team, for which others
+            // are to add them up.
             if (are_many(crew.team)) crew.team.helpers.wake();
             crew.spares.wait([&] { return called() || !spare(); });
         } else if (!run_some_task(me, nullptr)) {
-            crew.team.helpers.wait(are_many(crew.team) ? seen : 0, [&] { return called() || spare() || may_find_task(me, nullptr); }, [&](unsigned count) {
-                if (completes(crew.team, count)) crew.team.closer.wake();
-                return true;
-            });
+            crew.team.helpers.wait(
+                are_many(crew.team) ? seen : 0, [&] { return called() || spare() || may_find_task(me, nullptr); },
+                [&](unsigned count) {
+                    if (completes(crew.team, count)) crew.team.closer.wake();
+                    return true;
+                });
         }
     }
     return crew.dismissed.load() ? 0 : slot.region.load();
 }
 
-// Whether a thread of the region is new, or has another place than before, or the team another size: then all are shown.
+// Whether a thread of the region is new, or has another place than before, or the team another size: then all are
+// shown.
 [[gnu::noinline]] bool affinity_has_changed(Crew& crew, unsigned size) {
     bool changed = false;
     for (unsigned i = 0; i < size; ++i) {
@@ -156,8 +166,10 @@ void be_member(void* raw) {
     me.task = &slot.implicit;
     thread_in_region = this_thread_or_null;
     for (std::uint64_t region = 0; (region = dock(me, slot, region)) != 0;) {
-        if (binding) [[unlikely]] take_place(me);
-        if (environment().display_affinity) [[unlikely]] show_affinity(slot);
+        if (binding) [[unlikely]]
+            take_place(me);
+        if (environment().display_affinity) [[unlikely]]
+            show_affinity(slot);
         go_on_in_loop(slot);
         go_on_behind(*slot.crew);
         team.body(team.data);
@@ -173,7 +185,9 @@ void be_member(void* raw) {
 void close(Thread& me) {
     Team& team = *me.team;
     const auto over = [&team] {
-        return team.arrived.load() == team.size && (!team.tasked.load(std::memory_order_relaxed) || all_tasks_ended(team));   // relaxed: set by one of those who have arrived, or in a task of theirs
+        // relaxed: set by one of those who have arrived, or in a task of theirs
+        return team.arrived.load() == team.size &&
+               (!team.tasked.load(std::memory_order_relaxed) || all_tasks_ended(team));
     };
     while (!over()) {
         if (!run_some_task(me, nullptr)) team.closer.wait([&] { return over() || may_find_task(me, nullptr); });
@@ -182,10 +196,12 @@ void close(Thread& me) {
 
 // By the one that lets all others go on.
 inline void end_cancelled_construct(Team& team) {
-    if (team.construct_cancelled.load(std::memory_order_relaxed)) [[unlikely]] team.construct_cancelled.store(false, std::memory_order_relaxed);   // relaxed, both: the barrier's end publishes
+    // relaxed, both: the barrier's end publishes
+    if (team.construct_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
+        team.construct_cancelled.store(false, std::memory_order_relaxed);
 }
 
-}  // namespace
+}   // namespace
 
 Thread* thread_of_os_thread() { return own_thread; }
 
@@ -206,7 +222,8 @@ void leave(Crew& crew) {
 }
 
 Crew::Crew(Crew* around_it) : around(around_it) {
-    if (around_it != nullptr) around_it->users.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller is one of them
+    // relaxed: the caller is one of them
+    if (around_it != nullptr) around_it->users.fetch_add(1, std::memory_order_relaxed);
     team.crew = this;
     grow(1);
 }
@@ -226,7 +243,8 @@ void Crew::grow(unsigned size) {
         auto larger = std::make_unique<Table>();
         larger->count = std::max(size, before * 2);
         larger->slots = std::make_unique<std::atomic<Slot*>[]>(larger->count);
-        for (unsigned i = 0; i < before; ++i) larger->slots[i].store(slots[i].get(), std::memory_order_relaxed);   // relaxed: published with the table
+        // relaxed: published with the table
+        for (unsigned i = 0; i < before; ++i) larger->slots[i].store(slots[i].get(), std::memory_order_relaxed);
         tables.push_back(std::move(larger));
     }
     for (unsigned number = before; number < size; ++number) {
@@ -234,7 +252,8 @@ void Crew::grow(unsigned size) {
         slot->crew = this;
         slot->number = number;
         reset(slot->implicit, team, nullptr);
-        tables.back()->slots[number].store(slot.get(), std::memory_order_release);   // release: pairs with the thieves' load
+        // release: pairs with the thieves' load
+        tables.back()->slots[number].store(slot.get(), std::memory_order_release);
         slots.push_back(std::move(slot));
     }
     table.store(tables.back().get(), std::memory_order_release);   // release: pairs with the thieves' load
@@ -247,7 +266,8 @@ void Crew::grow(unsigned size) {
     count_members(static_cast<unsigned>(members.size()));
 }
 
-// Their memory stays: thieves may have looked at it, and who waited there has left what it waited with on stacks that are gone.
+// Their memory stays: thieves may have looked at it, and who waited there has left what it waited with on stacks that
+// are gone.
 void Crew::forget_members() {
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
@@ -271,7 +291,8 @@ void forget_members() {
 
 Thread::Thread() { begin_alone(); }
 
-Thread::Thread(Slot& of_member) : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit), member(true) {
+Thread::Thread(Slot& of_member)
+    : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit), member(true) {
     crews.push_back(nullptr);
 }
 
@@ -303,9 +324,10 @@ void begin_team_of_one(Crew& crew, const Icv* icv, std::atomic<unsigned>& group)
     reset(*crew.slots[0], team);
 }
 
-}  // namespace
+}   // namespace
 
-// Where it is outside of all regions: of a member that is after its last one, so the thousands of a large team need none.
+// Where it is outside of all regions: of a member that is after its last one, so the thousands of a large team need
+// none.
 void Thread::make_crew_of_one() {
     crews[0] = std::make_unique<Crew>(nullptr);
     Crew& alone = *crews[0];
@@ -338,7 +360,8 @@ Thread::~Thread() {
 
 namespace {
 
-// Harts that a region of this thread would have at once: those that are free, its own, and those on which members of its own are looking for the next region.
+// Harts that a region of this thread would have at once: those that are free, its own, and those on which members of
+// its own are looking for the next region.
 unsigned grantable(const Thread& me) {
     weft_hart_use use{};
     use.size = sizeof use;
@@ -352,7 +375,7 @@ unsigned grantable(const Thread& me) {
     return static_cast<unsigned>(std::clamp<std::size_t>(harts, 1, weft_hart_limit()));
 }
 
-}  // namespace
+}   // namespace
 
 unsigned max_threads(Thread& me) {
     const unsigned threads = me.icv().threads;
@@ -371,7 +394,7 @@ unsigned take_threads(std::atomic<unsigned>& group, unsigned wanted, unsigned li
     return got;
 }
 
-}  // namespace
+}   // namespace
 
 unsigned threads_for(const Thread& me, unsigned wanted) {
     const Icv& icv = me.icv();
@@ -392,11 +415,12 @@ namespace {
 // What a region begins with: its task's values, but for the one that only implicit tasks have (OpenMP 5.1, table 2.3).
 inline const Icv& inherited(const Thread& me) {
     const Task& implicit = me.slot->implicit;
-    if (me.task == &implicit) [[likely]] return *implicit.icv;
+    if (me.task == &implicit) [[likely]]
+        return *implicit.icv;
     return inherited_from_explicit(*me.task->icv, *implicit.icv);
 }
 
-}  // namespace
+}   // namespace
 
 namespace {
 
@@ -408,7 +432,8 @@ namespace {
     begin_to_stay(me);
 }
 
-// Its end. The words are written anew: compiled code may have kept where they lie, and a unit that could not stay may be elsewhere.
+// Its end. The words are written anew: compiled code may have kept where they lie, and a unit that could not stay may
+// be elsewhere.
 [[gnu::noinline]] void leave_as_unit(Thread& me) {
     if (me.native) {
         set_words(&me);
@@ -424,21 +449,23 @@ namespace {
     keep(&me);
 }
 
-}  // namespace
+}   // namespace
 
-void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions,
-                  void (*prepare)(Team& team, void* argument), void* argument) {
+void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind,
+                  std::uintptr_t* reductions, void (*prepare)(Team& team, void* argument), void* argument) {
     Team& outer = *me.team;
     const bool entered = (size > 1 || tasks_are_units) && weft_unit_self() == nullptr;
     if (entered) {
-        if (me.native) [[unlikely]] be_of_os_thread(me);
+        if (me.native) [[unlikely]]
+            be_of_os_thread(me);
         const weft_status status = weft_guest_enter();
         if (status != WEFT_OK) fatal_no_thread(status);
     }
     count(me.counts.regions);
     if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>(me.of_unit ? nullptr : me.slot->crew));
     const bool of_unit = me.ends_early && me.depth == 1;
-    if (of_unit) [[unlikely]] begin_as_unit(me, size);
+    if (of_unit) [[unlikely]]
+        begin_as_unit(me, size);
     Crew& crew = *me.crews[me.depth];
     crew.grow(size);
     Team& team = crew.team;
@@ -462,7 +489,9 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.outer_slot = me.slot;
     team.outer_task = me.task;
     team.outer_under = me.under;
-    if (others()) [[unlikely]] team.levels_of_others = levels_of_others();   // once others work they do so for ever: before, it is 0
+    // once others work they do so for ever: before, it is 0
+    if (others()) [[unlikely]]
+        team.levels_of_others = levels_of_others();
     team.entered = entered || of_unit;
     team.group = outer.group;
     team.counted = from.thread_limit != ~0U && size > 1;
@@ -529,7 +558,8 @@ Apart::Apart(const Icv* icv, League league)
     Team& team = crew.team;
     begin_team_of_one(crew, icv, group_);
     team.league = league;
-    if (binding) [[unlikely]] place_apart(*crew.slots[0], *slot_);
+    if (binding) [[unlikely]]
+        place_apart(*crew.slots[0], *slot_);
     me_.team = &team;
     me_.slot = crew.slots[0].get();
     me_.task = &me_.slot->implicit;
@@ -570,31 +600,39 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
     bool last = arrive(team, region, Helpers::is_member());
     while (!last && team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
         if (run_some_task(me, nullptr)) continue;
-        last = team.helpers.wait(region, [&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); },   // acquire: as above
-                                 [&team](unsigned count) { return completes(team, count); });
+        // acquire: as above
+        last = team.helpers.wait(
+            region,
+            [&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); },
+            [&team](unsigned count) { return completes(team, count); });
     }
     if (last) end_barrier(me, team, generation);
     go_on_behind(*team.crew);
 }
 
-}  // namespace
+}   // namespace
 
 void meet(Thread& me) {
     Team& team = *me.team;
     if (are_many(team)) return meet_among_many(me, team);
     if (team.size == 1) {
-        if (team.tasked.load(std::memory_order_relaxed)) wait_in_task(me, [&team] { return all_tasks_ended(team); });   // relaxed: its own
+        // relaxed: its own
+        if (team.tasked.load(std::memory_order_relaxed)) wait_in_task(me, [&team] { return all_tasks_ended(team); });
         end_cancelled_construct(team);
         return;
     }
-    const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: it stays until this thread has arrived
+    // relaxed: it stays until this thread has arrived
+    const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);
     if (team.arrived.fetch_add(1) + 1 == team.size) {
         end_barrier(me, team, generation);
         return go_on_behind(*team.crew);
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above
         if (run_some_task(me, nullptr)) continue;
-        team.helpers.wait([&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); });   // acquire: as above
+        // acquire: as above
+        team.helpers.wait([&] {
+            return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
+        });
     }
     go_on_behind(*team.crew);
 }
@@ -606,7 +644,8 @@ bool meet_or_leave(Thread& me) {
     const auto cancelled = [&team] { return team.cancelled.load(); };
     if (team.arrived_cancellably.fetch_add(1) + 1 == team.size) {
         while (!cancelled() && !all_tasks_ended(team)) {
-            if (!run_some_task(me, nullptr)) team.closer.wait([&] { return cancelled() || all_tasks_ended(team) || may_find_task(me, nullptr); });
+            if (!run_some_task(me, nullptr))
+                team.closer.wait([&] { return cancelled() || all_tasks_ended(team) || may_find_task(me, nullptr); });
         }
         if (cancelled()) return true;
         end_cancelled_construct(team);
@@ -623,7 +662,8 @@ bool meet_or_leave(Thread& me) {
         }
         if (run_some_task(me, nullptr)) continue;
         team.helpers.wait([&] {
-            return cancelled() || team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
+            return cancelled() || team.generation.load(std::memory_order_acquire) != generation ||
+                   may_find_task(me, nullptr);
         });
     }
     go_on_behind(*team.crew);
@@ -637,4 +677,4 @@ void cancel_region(Team& team) {
     team.waiters.wake();
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -1,8 +1,9 @@
 // Threads, and the teams that they make for parallel regions.
 //
-// A thread that meets a parallel region is thread 0 of its team; the others are members: hosted units that stay with that thread, for regions at that depth, so
-// that thread i is the same context from region to region. Members wait at the dock between regions. The end of a region is a barrier that members pass
-// through into the dock, and that only thread 0 waits at.
+// A thread that meets a parallel region is thread 0 of its team; the others are members: hosted units that stay with
+// that thread, for regions at that depth, so that thread i is the same context from region to region. Members wait at
+// the dock between regions. The end of a region is a barrier that members pass through into the dock, and that only
+// thread 0 waits at.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +27,25 @@ struct OfUnit;
 
 // A thread's place in a team. What others read while a region runs has lines of its own.
 struct alignas(128) Slot {
-    Deque deque;                                  // of deferred tasks
-    alignas(64) std::atomic<std::uint64_t> created{0}, ended{0};   // deferred tasks, by this thread; each written by it alone
+    Deque deque;   // of deferred tasks
+    // deferred tasks, by this thread; each written by it alone
+    alignas(64) std::atomic<std::uint64_t> created{0}, ended{0};
     Crew* crew = nullptr;
     unsigned number = 0;
     unsigned next_victim = 0;
-    unsigned size_shown = 0;                      // of the team, when its affinity was shown
-    int place_shown = -1;                         // its thread's, then
-    int place = -1;                               // its thread's; -1: none (bind.hpp), and its partition
+    unsigned size_shown = 0;   // of the team, when its affinity was shown
+    int place_shown = -1;      // its thread's, then
+    int place = -1;            // its thread's; -1: none (bind.hpp), and its partition
     unsigned first_place = 0, places = 0;
 
-    std::uint64_t singles = 0;                    // that it has come to
-    std::uint64_t singles_taken = 0;              // that somebody has been the first at, when it looked last
-    Share* spares = nullptr;                      // that it may use
-    Share* share = nullptr;                       // the worksharing construct that it is in, or was in last
-    LoopPlace loop;                               // where it is in that
+    std::uint64_t singles = 0;         // that it has come to
+    std::uint64_t singles_taken = 0;   // that somebody has been the first at, when it looked last
+    Share* spares = nullptr;           // that it may use
+    Share* share = nullptr;            // the worksharing construct that it is in, or was in last
+    LoopPlace loop;                    // where it is in that
     Task implicit;
-    std::atomic<std::uint64_t> at{0};             // that one's number, for those who look what all have passed
-    std::atomic<std::uint64_t> region{0};         // the number of the region that it is to take part in
+    std::atomic<std::uint64_t> at{0};       // that one's number, for those who look what all have passed
+    std::atomic<std::uint64_t> region{0};   // the number of the region that it is to take part in
 };
 
 // Where a team is in a league of teams, and every team that its threads make.
@@ -56,47 +58,53 @@ struct alignas(128) Team {
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
     League league;
-    std::atomic<unsigned> size{1};                // read by those in the dock while it changes: they take no part, or are called later
+    // read by those in the dock while it changes: they take no part, or are called later
+    std::atomic<unsigned> size{1};
     unsigned level = 0, active_level = 0;
-    const Icv* icv = nullptr;                     // of the implicit tasks, at first
-    std::atomic<unsigned>* group = nullptr;       // how many threads the contention group has, where there is a limit; its initial thread is one
+    const Icv* icv = nullptr;   // of the implicit tasks, at first
+    // how many threads the contention group has, where there is a limit; its initial thread is one
+    std::atomic<unsigned>* group = nullptr;
     Crew* crew = nullptr;
-    Team* outer = nullptr;                        // where thread 0 was when it met the region
+    Team* outer = nullptr;   // where thread 0 was when it met the region
     Slot* outer_slot = nullptr;
     Task* outer_task = nullptr;
     const Task* outer_under = nullptr;
-    int levels_of_others = 0;                     // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
-    bool entered = false;                         // thread 0 is a guest for this region, or it is a unit's outermost one
-    bool counted = false;                         // its threads, in `group`
-    bool shows_affinity = false;                  // in this region
-    Share* origin = nullptr;                      // before the first worksharing construct
+    // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
+    int levels_of_others = 0;
+    // thread 0 is a guest for this region, or it is a unit's outermost one
+    bool entered = false;
+    bool counted = false;          // its threads, in `group`
+    bool shows_affinity = false;   // in this region
+    Share* origin = nullptr;       // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
     Bind bind = Bind::no;
-    std::atomic<bool> tasked{false};              // a task has been deferred
+    std::atomic<bool> tasked{false};   // a task has been deferred
     std::atomic<bool> cancelled{false};
-    // The loop or the sections that the threads are in, until their end's barrier. Not kept with its share: a static loop has none, and is cancelled while others are in the one before.
+    // The loop or the sections that the threads are in, until their end's barrier. Not kept with its share: a static
+    // loop has none, and is cancelled while others are in the one before.
     std::atomic<bool> construct_cancelled{false};
 
-    alignas(64) std::atomic<std::uint32_t> arrived{0};            // at a barrier
-    std::atomic<std::uint32_t> arrived_cancellably{0};            // at one that is left when the region is cancelled
-    alignas(64) std::atomic<std::uint64_t> generation{0};         // barriers that have ended
-    std::atomic<std::uint64_t> ended_elsewhere{0};                // deferred tasks, by no thread of the team
-    std::atomic<std::uint64_t> created_elsewhere{0};              // as well
-    std::atomic<std::uint32_t> units{0};                          // tasks that are units: they have begun, or are to, and are not gone
-    std::atomic<std::uint32_t> queued{0};                         // tasks in `first`
+    alignas(64) std::atomic<std::uint32_t> arrived{0};      // at a barrier
+    std::atomic<std::uint32_t> arrived_cancellably{0};      // at one that is left when the region is cancelled
+    alignas(64) std::atomic<std::uint64_t> generation{0};   // barriers that have ended
+    std::atomic<std::uint64_t> ended_elsewhere{0};          // deferred tasks, by no thread of the team
+    std::atomic<std::uint64_t> created_elsewhere{0};        // as well
+    // tasks that are units: they have begun, or are to, and are not gone
+    std::atomic<std::uint32_t> units{0};
+    std::atomic<std::uint32_t> queued{0};   // tasks in `first`
     SpinLock queue_lock;
-    Task* first = nullptr;                                        // by priority, or queued by no thread of the team
+    Task* first = nullptr;   // by priority, or queued by no thread of the team
     Task* last = nullptr;
-    alignas(64) Helpers helpers;                                  // wait at barriers and at the dock, and run any task
-    Sleepers closer{Until::the_end};                              // all are at the barrier; waits for the tasks' end
-    Sleepers waiters;                                             // wait in tasks, for those that they have made
+    alignas(64) Helpers helpers;       // wait at barriers and at the dock, and run any task
+    Sleepers closer{Until::the_end};   // all are at the barrier; waits for the tasks' end
+    Sleepers waiters;                  // wait in tasks, for those that they have made
     SpinLock free_lock;
-    Share* oldest = nullptr;                                      // under it: the list's first node
-    std::atomic<bool> shares_hold_memory{false};                  // to be given back at the region's end
-    std::uint64_t nodes = 0;                                      // under the lock: in the list and in the slots
-    alignas(64) std::atomic<std::uint64_t> singles{0};            // that somebody has been the first at
-    std::vector<void*> free_at_end;                               // under the lock; by thread 0
-    const Icv* of_league = nullptr;        // of the initial tasks of a league's teams in a target region
+    Share* oldest = nullptr;                             // under it: the list's first node
+    std::atomic<bool> shares_hold_memory{false};         // to be given back at the region's end
+    std::uint64_t nodes = 0;                             // under the lock: in the list and in the slots
+    alignas(64) std::atomic<std::uint64_t> singles{0};   // that somebody has been the first at
+    std::vector<void*> free_at_end;                      // under the lock; by thread 0
+    const Icv* of_league = nullptr;                      // of the initial tasks of a league's teams in a target region
 };
 
 // Lets go of a crew that the caller is one of the users of.
@@ -113,22 +121,24 @@ struct Crew {
         unsigned count = 0;
     };
 
-    std::vector<std::unique_ptr<Slot>> slots;     // [0] is the thread that meets the regions
+    std::vector<std::unique_ptr<Slot>> slots;   // [0] is the thread that meets the regions
     std::vector<std::unique_ptr<Table>> tables;
     std::atomic<const Table*> table{nullptr};
     Team team;
     std::uint64_t regions = 0;
     std::atomic<bool> dismissed{false};
-    std::atomic<unsigned> users{1};               // the thread, and the members; the last to leave deletes it
-    std::atomic<unsigned> awake{1};               // slots below take part in the region, or have in the last; those above wait as spares
+    std::atomic<unsigned> users{1};   // the thread, and the members; the last to leave deletes it
+    // slots below take part in the region, or have in the last; those above wait as spares
+    std::atomic<unsigned> awake{1};
     Sleepers spares;
-    alignas(64) Lent lent;                                  // read at each barrier
-    const std::unique_ptr<Crew, LeavesCrew> around;         // that of the team around its teams, which lives as long. Null: there is none, or it changes
+    alignas(64) Lent lent;   // read at each barrier
+    // that of the team around its teams, which lives as long. Null: there is none, or it changes
+    const std::unique_ptr<Crew, LeavesCrew> around;
 
     explicit Crew(Crew* around_it);
     ~Crew();
     void grow(unsigned size);
-    void forget_members();                        // they are no more: the runtime has ended
+    void forget_members();   // they are no more: the runtime has ended
 };
 
 // All members of all crews are no more. Nobody is in a region of several threads.
@@ -136,36 +146,44 @@ void forget_members();
 
 // What OpenMP calls a thread, as long as it lives: members and all others.
 struct alignas(64) Thread {
-    Team* team = nullptr;                         // outside of all regions one of its own, of one, at level 0
+    Team* team = nullptr;   // outside of all regions one of its own, of one, at level 0
     Slot* slot = nullptr;
-    Task* task = nullptr;                         // runs now
-    const Task* under = nullptr;                  // a tied task that stands still on this thread's stack: others that begin there descend from it
+    Task* task = nullptr;   // runs now
+    // a tied task that stands still on this thread's stack: others that begin there descend from it
+    const Task* under = nullptr;
     Task* free_tasks = nullptr;
     Counts& counts = take_counts();
     unsigned free_count = 0;
-    bool stands = false;                          // it may not suspend, and has teams of one: a tasklet's, or a scheduler's
+    // it may not suspend, and has teams of one: a tasklet's, or a scheduler's
+    bool stands = false;
     Thief thief;
     // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been there.
     std::vector<std::unique_ptr<Crew>> crews;
     unsigned depth = 0;
-    Crew* lends = nullptr;                        // whose members its OS thread carries, while it waits for them
-    unsigned aparts_begun = 0;                    // of those that follow
-    std::vector<std::unique_ptr<Crew>> aparts;    // one for each Apart that is within another; they stay
-    int place = -1;                               // where it runs; its slot's, once it has taken part in the region
-    std::atomic<unsigned> group{1};               // of which it is the initial thread
-    unsigned threads_of_team = 0;                 // thread_limit of the teams construct; 0: none
-    // A thread of the program's own that is not its first, and has not said how many threads its regions are to have: what omp_get_max_threads says to it may follow the load
-    // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
-    bool of_unit = false;                         // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew (unit_task.hpp)
+    Crew* lends = nullptr;                       // whose members its OS thread carries, while it waits for them
+    unsigned aparts_begun = 0;                   // of those that follow
+    std::vector<std::unique_ptr<Crew>> aparts;   // one for each Apart that is within another; they stay
+    int place = -1;                              // where it runs; its slot's, once it has taken part in the region
+    std::atomic<unsigned> group{1};              // of which it is the initial thread
+    unsigned threads_of_team = 0;                // thread_limit of the teams construct; 0: none
+    // A thread of the program's own that is not its first, and has not said how many threads its regions are to have:
+    // what omp_get_max_threads says to it may follow the load (WEFT_OMP_MAX_THREADS), and no region of it gets more by
+    // default than it has been told last.
+    // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew
+    // (unit_task.hpp)
+    bool of_unit = false;
     bool foreign = false;
-    bool member = false;                          // of a crew: a context of the members' domain
-    bool ends_early = false;                      // of a unit of the program's that may be cancelled: not within a region, since members work by what lies on its stack
-    bool native = false;                          // of native units, one after the other (unit_thread.hpp); what follows is theirs
-    bool stays = false;                           // bound to its stream by weft_unit_bind
-    weft_pool* former_pool = nullptr;             // by that
+    bool member = false;   // of a crew: a context of the members' domain
+    // of a unit of the program's that may be cancelled: not within a region, since members work by what lies on its
+    // stack
+    bool ends_early = false;
+    // of native units, one after the other (unit_thread.hpp); what follows is theirs
+    bool native = false;
+    bool stays = false;                 // bound to its stream by weft_unit_bind
+    weft_pool* former_pool = nullptr;   // by that
     Thread* next_record = nullptr;
     OfUnit* unit = nullptr;
-    std::uint32_t old_number = 0;                 // in locks of OpenMP 2.5; 0: none yet
+    std::uint32_t old_number = 0;   // in locks of OpenMP 2.5; 0: none yet
     unsigned told_last = ~0U;
     Shown shown{*this};
 
@@ -178,23 +196,26 @@ struct alignas(64) Thread {
 
     const Icv& icv() const { return *task->icv; }
     void set_icv(const Icv& values) { task->icv = interned(values); }
-    void begin_alone();                           // as a new thread, and in the child of a fork
-    void stand_alone();                           // outside of all regions
+    void begin_alone();   // as a new thread, and in the child of a fork
+    void stand_alone();   // outside of all regions
     void make_crew_of_one();
 };
 
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.
 Thread& begin_this_thread();
-// That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the guest on whose OS thread a hart is brought to `enter`. Null: it has none yet.
+// That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the guest on whose OS
+// thread a hart is brought to `enter`. Null: it has none yet.
 Thread* thread_of_os_thread();
-// Of the unit that runs here (unit_thread.hpp). Null: it has met no OpenMP yet, or has left its record; a scheduler runs; or tasks are units. Whoever looks asks begin_this_thread then, which asks the unit first.
+// Of the unit that runs here (unit_thread.hpp). Null: it has met no OpenMP yet, or has left its record; a scheduler
+// runs; or tasks are units. Whoever looks asks begin_this_thread then, which asks the unit first.
 inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
 inline Thread& this_thread() {
     Thread* const known = this_thread_or_null;
     return known != nullptr ? *known : begin_this_thread();
 }
 
-// The calling thread, in a region of ours; null outside of all, and where tasks are units. It lets a routine that is called in a region do without a question whether it is.
+// The calling thread, in a region of ours; null outside of all, and where tasks are units. It lets a routine that is
+// called in a region do without a question whether it is.
 inline thread_local constinit Thread* thread_in_region [[gnu::tls_model("initial-exec")]] = nullptr;
 
 // What omp_get_max_threads says.
@@ -212,17 +233,21 @@ inline Task* new_task(Thread& me) {
 }
 
 inline void free_task(Thread& me, Task* task) {
-    if (task->holds_memory || task->dependences != nullptr) [[unlikely]] empty_task(*task);
-    if (task->implicit) [[unlikely]] return;   // it lies in a slot
+    if (task->holds_memory || task->dependences != nullptr) [[unlikely]]
+        empty_task(*task);
+    if (task->implicit) [[unlikely]]
+        return;   // it lies in a slot
     task->next = me.free_tasks;
     me.free_tasks = task;
-    if (++me.free_count >= most_free) [[unlikely]] give_surplus(me);
+    if (++me.free_count >= most_free) [[unlikely]]
+        give_surplus(me);
 }
 
 // By the task's thread, which then may read what is pending.
 inline void count_children(Task& task) {
     if (task.made == 0) return;
-    task.pending.fetch_add(static_cast<std::uint64_t>(std::int64_t{task.made}), std::memory_order_relaxed);   // relaxed: a count
+    // relaxed: a count
+    task.pending.fetch_add(static_cast<std::uint64_t>(std::int64_t{task.made}), std::memory_order_relaxed);
     task.made = 0;
 }
 // At its end: no child needs it any more.
@@ -233,10 +258,12 @@ inline bool has_left_none(Task& task) {
     return task.pending.load(std::memory_order_acquire) == Task::running;   // acquire: its children's last acts
 }
 inline void end_undeferred(Thread& me, Task& task) {
-    if (has_left_none(task)) [[likely]] free_task(me, &task);
+    if (has_left_none(task)) [[likely]]
+        free_task(me, &task);
     else outlive(me, task);
 }
-// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has just been made, so the region was not cancelled.
+// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has
+// just been made, so the region was not cancelled.
 inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
     Task* const before = me.task;
     const Task* const under_before = me.under;
@@ -248,21 +275,25 @@ inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
     end_undeferred(me, task);
 }
 
-// The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the fewest loads: between two additions to a cursor that
-// others add to as well, each load counts. Null: the thread is in none, or that one is over.
+// The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the fewest loads:
+// between two additions to a cursor that others add to as well, each load counts. Null: the thread is in none, or that
+// one is over.
 inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where there is a limit for the contention group they are taken from what is left, so a region is to begin with them.
+// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where there is a limit for the
+// contention group they are taken from what is left, so a region is to begin with them.
 unsigned threads_for(const Thread& me, unsigned wanted);
 
-// A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with body running elsewhere; end_region ends that.
-void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind, std::uintptr_t* reductions = nullptr,
-                  void (*prepare)(Team& team, void* argument) = nullptr, void* argument = nullptr);
+// A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with body running
+// elsewhere; end_region ends that.
+void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind,
+                  std::uintptr_t* reductions = nullptr, void (*prepare)(Team& team, void* argument) = nullptr,
+                  void* argument = nullptr);
 void end_region(Thread& me);
 
 // What begins with an initial thread, as if it were met outside of all regions: a target region, and each team of a
-// league. The calling thread runs it, in a team of one of its own: what it is in the middle of in other teams, level 0's
-// among them, it finds again as it was.
+// league. The calling thread runs it, in a team of one of its own: what it is in the middle of in other teams, level
+// 0's among them, it finds again as it was.
 class Apart {
 public:
     explicit Apart(const Icv* icv, League league = {});   // those of its initial task
@@ -277,7 +308,7 @@ private:
     Task* const task_;
     const Task* const under_;
     const bool of_unit_;
-    std::atomic<unsigned> group_{1};                      // a contention group of its own
+    std::atomic<unsigned> group_{1};   // a contention group of its own
 };
 
 // All threads of the team meet: none goes on before all are here and all tasks have ended.
@@ -303,7 +334,9 @@ inline Share* take_spare(Team& team, Slot& slot) {
 inline Share* link(Slot& slot, Share& before, Share* mine) {
     mine->number = before.number + 1;
     Share* next = nullptr;
-    if (before.next.compare_exchange_strong(next, mine, std::memory_order_acq_rel, std::memory_order_acquire)) return mine;   // release, acquire: what it was filled in with
+    // release, acquire: what it was filled in with
+    if (before.next.compare_exchange_strong(next, mine, std::memory_order_acq_rel, std::memory_order_acquire))
+        return mine;
     mine->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: nobody else has seen it
     slot.spares = mine;
     return next;
@@ -313,7 +346,8 @@ inline void advance_to(Slot& slot, Share& share) {
     slot.share = &share;
     slot.loop = {};
     simple_loop = nullptr;
-    slot.at.store(share.number, std::memory_order_release);   // release: what it has done in those before comes before their reuse (more_spares)
+    // release: what it has done in those before comes before their reuse (more_spares)
+    slot.at.store(share.number, std::memory_order_release);
 }
 
 template <class Fill>
@@ -371,4 +405,4 @@ void wait_in_task(Thread& me, const Holds& holds) {
     }
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -54,5 +54,5 @@ TEST(Thief, AsksNowAndThenHowLongTheyRunAndAlwaysWhileTheyAreShort) {
     EXPECT_TRUE(thief.takes(50));
 }
 
-}  // namespace
-}  // namespace weft_openmp
+}   // namespace
+}   // namespace weft_openmp

@@ -47,14 +47,17 @@ void be_task(void* raw) {
     if (others() && weft_hosted()) use_thread_up();
     be_of_unit(nullptr);
     records.give(record);
-    // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be in its next region by then, or the crew dismissed.
+    // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be
+    // in its next region by then, or the crew dismissed.
     if (team.units.fetch_sub(1) == 1) wake_for_all(team);
     leave(*team.crew);
 }
 
-}  // namespace
+}   // namespace
 
-bool may_be_unit(const Thread& me, const Task& task) { return me.team->level != 0 && (task.group == nullptr || !task.group->reduces); }
+bool may_be_unit(const Thread& me, const Task& task) {
+    return me.team->level != 0 && (task.group == nullptr || !task.group->reduces);
+}
 
 bool runs_at_once(const Thread& me) { return me.of_unit && me.task->group != nullptr && me.task->group->reduces; }
 
@@ -64,8 +67,10 @@ void spawn_task(Task& task) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = said.task_kind;
-    // SC runs on its scheduler's stack, which has its own setting; and of kind auto one that asks for a stack would never be of that kind.
-    if (said.task_kind != WEFT_KIND_SC && said.task_kind != WEFT_KIND_AUTO) options.stack_bytes = said.unit_stack_bytes();
+    // SC runs on its scheduler's stack, which has its own setting; and of kind auto one that asks for a stack would
+    // never be of that kind.
+    if (said.task_kind != WEFT_KIND_SC && said.task_kind != WEFT_KIND_AUTO)
+        options.stack_bytes = said.unit_stack_bytes();
     options.name = "openmp task";
     options.site = reinterpret_cast<const void*>(task.body);
     team.units.fetch_add(1);
@@ -74,4 +79,4 @@ void spawn_task(Task& task) {
     if (status != WEFT_OK) fatal("Thread creation failed", status);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

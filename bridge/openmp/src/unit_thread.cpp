@@ -1,7 +1,7 @@
 #include "unit_thread.hpp"
 
-#include <algorithm>
 #include <pthread.h>
+#include <algorithm>
 #include <utility>
 
 #include <weft/guest.h>
@@ -21,7 +21,8 @@ namespace {
 
 Records<Thread> with_members, without;
 
-// Units that are about to begin their outermost regions, and wait for members that others have now. One of them looks whether those get on.
+// Units that are about to begin their outermost regions, and wait for members that others have now. One of them looks
+// whether those get on.
 struct Turnstile {
     Sleepers waiting;
     std::atomic<bool> looked_after{false};
@@ -37,7 +38,9 @@ Turnstile turnstile;
     forget_members_of_units();
 });
 
-unsigned members_of(const Thread& record) { return record.crews.size() == 1 ? 0 : static_cast<unsigned>(record.crews[1]->slots.size()) - 1; }
+unsigned members_of(const Thread& record) {
+    return record.crews.size() == 1 ? 0 : static_cast<unsigned>(record.crews[1]->slots.size()) - 1;
+}
 
 Records<Thread>& list_for(const Thread& record) { return members_of(record) == 0 ? without : with_members; }
 
@@ -55,7 +58,8 @@ void give_record(Thread& record) {
     Records<Thread>& list = list_for(record);
     list.give(record);   // it may be another unit's from here on
     if (&list == &without) return;
-    turnstile.passed.store(turnstile.passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);   // relaxed, all: a hint, and whoever overlooks that looks once more
+    // relaxed, all: a hint, and whoever overlooks that looks once more
+    turnstile.passed.store(turnstile.passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     turnstile.waiting.wake_one();
 }
 
@@ -73,10 +77,15 @@ bool takes_others_crews(Thread& me) {
 }
 
 // As many as keep the harts busy. More would only take threads of the system's, and the time to start them.
-unsigned room() { return std::max({16U, 8 * static_cast<unsigned>(weft_hart_limit()), turnstile.room.load(std::memory_order_relaxed)}); }   // relaxed, as below: a number
+// relaxed, as below: a number
+unsigned room() {
+    return std::max(
+        {16U, 8 * static_cast<unsigned>(weft_hart_limit()), turnstile.room.load(std::memory_order_relaxed)});
+}
 bool has_room() { return turnstile.members.load(std::memory_order_relaxed) < room(); }
 
-// By one of those that wait. False: for so long nobody's region has ended that these may wait for what others are to do in theirs.
+// By one of those that wait. False: for so long nobody's region has ended that these may wait for what others are to do
+// in theirs.
 bool others_get_on() {
     constexpr unsigned most_looks = 20, most_idle = 5;   // idle: no member waits for a hart
     constexpr std::uint64_t between_looks_ns = 1'000'000;
@@ -89,11 +98,13 @@ bool others_get_on() {
     return false;
 }
 
-// Whether nothing is kept there but control variables: a routine that waits outside of regions, and goes on with the record then, is not among those.
+// Whether nothing is kept there but control variables: a routine that waits outside of regions, and goes on with the
+// record then, is not among those.
 bool is_at_rest(const Thread& thread) {
     const Task& task = *thread.task;
-    return thread.depth == 0 && thread.aparts_begun == 0 && &task == &thread.slot->implicit && task.group == nullptr && task.dependences == nullptr &&
-           !thread.team->tasked.load(std::memory_order_relaxed) && !thread.slot->loop.taken;   // relaxed: its own
+    return thread.depth == 0 && thread.aparts_begun == 0 && &task == &thread.slot->implicit && task.group == nullptr &&
+           task.dependences == nullptr && !thread.team->tasked.load(std::memory_order_relaxed) &&
+           !thread.slot->loop.taken;   // relaxed: its own
 }
 
 Thread& attach(OfUnit& value) {
@@ -116,7 +127,9 @@ void detach(OfUnit& value) {
 void leaves(void* raw) {
     set_words(nullptr);
     auto* const value = static_cast<OfUnit*>(raw);
-    if (value != nullptr && value->what == OfUnit::What::native && value->thread != nullptr && is_at_rest(*value->thread)) detach(*value);
+    if (value != nullptr && value->what == OfUnit::What::native && value->thread != nullptr &&
+        is_at_rest(*value->thread))
+        detach(*value);
 }
 
 void returns(void* raw) {
@@ -156,7 +169,7 @@ const weft_key* key() {
 
 OfUnit* of_calling_unit() { return static_cast<OfUnit*>(weft_local_get(key())); }
 
-}  // namespace
+}   // namespace
 
 void be_of_unit(OfUnit* value) {
     const weft_status status = weft_local_set(key(), value);
@@ -182,7 +195,9 @@ Thread* thread_of_unit() {
 
 void let_follow_primary(Thread& of_os_thread) {
     const weft_unit* const self = weft_unit_self();
-    if (self == nullptr || self == weft_guest_here() || of_os_thread.member || weft_unit_self_kind() == WEFT_KIND_HOSTED || of_calling_unit() != nullptr) return;
+    if (self == nullptr || self == weft_guest_here() || of_os_thread.member ||
+        weft_unit_self_kind() == WEFT_KIND_HOSTED || of_calling_unit() != nullptr)
+        return;
     be_of_unit(new OfUnit{OfUnit::What::os_thread, &of_os_thread});
 }
 
@@ -191,7 +206,7 @@ namespace {
 // Goes with the process: schedulers that meet OpenMP are few.
 thread_local constinit Thread* scheduler_here [[gnu::tls_model("initial-exec")]] = nullptr;
 
-}  // namespace
+}   // namespace
 
 Thread& thread_of_scheduler() {
     if (scheduler_here == nullptr) {
@@ -216,7 +231,9 @@ void come_by_members(Thread& me, unsigned size) {
         turnstile.looked_after.store(false);
     }
     turnstile.waiting.wake_one();   // another looks after them now
-    if (const unsigned members = members_of(me); members < size - 1) turnstile.members.fetch_add(size - 1 - members, std::memory_order_relaxed);   // relaxed: a number
+    // relaxed: a number
+    if (const unsigned members = members_of(me); members < size - 1)
+        turnstile.members.fetch_add(size - 1 - members, std::memory_order_relaxed);
 }
 
 void forget_members_of_units() {
@@ -241,7 +258,8 @@ void begin_to_stay(Thread& me) {
 }
 
 void end_stay(Thread& me) {
-    if (std::exchange(me.stays, false)) weft_unit_unbind(me.former_pool);   // which may let others run, and they use this record
+    // which may let others run, and they use this record
+    if (std::exchange(me.stays, false)) weft_unit_unbind(me.former_pool);
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

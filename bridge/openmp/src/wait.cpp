@@ -1,10 +1,10 @@
 #include "wait.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <algorithm>
 #include <bit>
 #include <ctime>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <weft/domain.h>
 #include <weft/hart.h>
@@ -20,16 +20,20 @@ namespace weft_openmp {
 
 // Its holder may have lost its CPU.
 void SpinLock::wait() const {
-    for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) {   // relaxed: the exchange that follows acquires
+    // relaxed: the exchange that follows acquires
+    for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) {
         if (looks < 100) relax();
-        else syscall(SYS_sched_yield);   // the kernel's, whatever stands before the C library's: this may be no place to switch
+        // the kernel's, whatever stands before the C library's: this may be no place to switch
+        else syscall(SYS_sched_yield);
     }
 }
 
 std::uint64_t SpinBudget::further(std::uint64_t looks) {
     if (looks == most) return most;
     if (looks == overdue) weft_hart_overdue();
-    syscall(SYS_sched_yield);   // two harts' OS threads may have come to one processor; the kernel's, since a member that can go on makes it crowded
+    // two harts' OS threads may have come to one processor; the kernel's, since a member that can go on makes it
+    // crowded
+    syscall(SYS_sched_yield);
     return std::min(most, looks + overdue);
 }
 
@@ -54,7 +58,8 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
 
 namespace {
 
-// A tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. Whoever it waits for runs on another one.
+// A tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. Whoever it waits for runs on another
+// one.
 [[gnu::noinline]] void stand_still(Condition condition) {
     constexpr timespec pause{0, 50'000};
     for (int looks = 0; !condition.holds(condition.raw); ++looks) {
@@ -63,7 +68,7 @@ namespace {
     }
 }
 
-}  // namespace
+}   // namespace
 
 void Sleepers::suspend(Condition condition, const void* key) {
     Request request{this, condition, {nullptr, key, until_ != Until::something && lend_thread(until_), nullptr}};
@@ -71,8 +76,10 @@ void Sleepers::suspend(Condition condition, const void* key) {
     const bool stays = weft_unit_end_disable() == WEFT_OK;
     const weft_status status = weft_unit_suspend(publish, &request);
     if (stays) weft_unit_end_enable();
-    if (status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) [[unlikely]] return stand_still(condition);
-    if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
+    if (status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) [[unlikely]]
+        return stand_still(condition);
+    if (status != WEFT_OK) [[unlikely]]
+        fatal("cannot wait", status);
     if (request.sleeper.lends) has_thread();
     come_back();
 }
@@ -83,13 +90,14 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
-    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried there, and none is once it can go on itself.
+    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried there, and none is once
+    // it can go on itself.
     for (Sleeper** at = &sleeper; *at != nullptr; at = &(*at)->next) {
         if (!(*at)->lends) continue;
         const Sleeper* const first = *at;
         *at = first->next;   // it goes with its unit
         weft_unit_resume(first->unit);
-        break;               // there is no other
+        break;   // there is no other
     }
     while (sleeper != nullptr) {
         Sleeper* const next = sleeper->next;
@@ -124,7 +132,8 @@ void Helpers::have_members(const Crew& crew) {
 
 std::uint32_t Helpers::count() const {
     std::uint32_t sum = others_.count();
-    for (unsigned i = 0; i < row_count_; ++i) sum += rows_[i].count.load(std::memory_order_relaxed);   // relaxed: a hint
+    // relaxed: a hint
+    for (unsigned i = 0; i < row_count_; ++i) sum += rows_[i].count.load(std::memory_order_relaxed);
     return sum;
 }
 
@@ -144,8 +153,10 @@ unsigned Helpers::gather(std::uint64_t region) {
 
 void Helpers::suspend(const Condition& condition, weft_unit* next) {
     Request request{this, condition, {nullptr, nullptr, nullptr, crew_, this_thread().slot->number}};
-    const weft_status status = next == nullptr ? weft_unit_suspend(publish, &request) : weft_context_suspend_to(next, publish, &request);
-    if (status != WEFT_OK) [[unlikely]] fatal("cannot wait", status);
+    const weft_status status =
+        next == nullptr ? weft_unit_suspend(publish, &request) : weft_context_suspend_to(next, publish, &request);
+    if (status != WEFT_OK) [[unlikely]]
+        fatal("cannot wait", status);
     come_back();
 }
 
@@ -156,9 +167,11 @@ constexpr std::uint32_t few = 8;
 
 constexpr std::uint64_t between_deals_ns = 2'000'000;
 
-bool are_neighbours(const Waiting& one, const Waiting& other) { return one.number + 1 == other.number || other.number + 1 == one.number; }
+bool are_neighbours(const Waiting& one, const Waiting& other) {
+    return one.number + 1 == other.number || other.number + 1 == one.number;
+}
 
-}  // namespace
+}   // namespace
 
 // By the hart that goes on with something else, as Sleepers::publish.
 void Helpers::publish(weft_unit* unit, void* raw) {
@@ -213,8 +226,9 @@ void Helpers::wake_members() {
     ask_for_harts();
 }
 
-// Of each member it reads and writes what lies on its stack, which another hart may have near: for 64 members that takes some 10 us. So it is done
-// seldom: where one of them has more to do than others, members change their harts at each barrier.
+// Of each member it reads and writes what lies on its stack, which another hart may have near: for 64 members that
+// takes some 10 us. So it is done seldom: where one of them has more to do than others, members change their harts at
+// each barrier.
 void Helpers::deal(Taken* rows, unsigned count) {
     if (!dealing_.try_lock()) return;   // others wake some as well: it is not worth waiting for
     const std::uint64_t now = weft_now_ns();
@@ -224,7 +238,8 @@ void Helpers::deal(Taken* rows, unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
         for (Waiting* one = rows[i].row.first; one != nullptr; one = one->next) dealt_.push_back(one);
     }
-    std::sort(dealt_.begin(), dealt_.end(), [](const Waiting* one, const Waiting* other) { return one->number < other->number; });
+    std::sort(dealt_.begin(), dealt_.end(),
+              [](const Waiting* one, const Waiting* other) { return one->number < other->number; });
     auto from = dealt_.begin();
     for (unsigned i = 0; i < count; ++i) {
         const auto to = from + rows[i].row.count;
@@ -259,4 +274,4 @@ bool Helpers::wake_member() {
     return false;
 }
 
-}  // namespace weft_openmp
+}   // namespace weft_openmp

@@ -136,14 +136,38 @@ static void forms(void) {
     static const struct {
         const char *format, *expected;
     } forms[] = {
-        {"plain", "plain"}, {"%%", "%"}, {"%%n", "%n"}, {"100%% of %n", "100% of 0"}, {"%n%n", "00"}, {"%nn", "0n"},
-        {"%n%%%N", "0%1"}, {" %n ", " 0 "}, {"\t%n\n%N", "\t0\n1"}, {"%1n", "0"}, {"%12n|", "0           |"},
-        {"%.12n|", "           0|"}, {"%0.12n|", "000000000000|"}, {"%0.1n", "0"}, {"%10{num_threads}|", "1         |"},
-        {"%.10{num_threads}|", "         1|"}, {"%0.10{num_threads}|", "0000000001|"}, {"%3N%.3L%0.3t", "1    0000"},
+        {"plain", "plain"},
+        {"%%", "%"},
+        {"%%n", "%n"},
+        {"100%% of %n", "100% of 0"},
+        {"%n%n", "00"},
+        {"%nn", "0n"},
+        {"%n%%%N", "0%1"},
+        {" %n ", " 0 "},
+        {"\t%n\n%N", "\t0\n1"},
+        {"%1n", "0"},
+        {"%12n|", "0           |"},
+        {"%.12n|", "           0|"},
+        {"%0.12n|", "000000000000|"},
+        {"%0.1n", "0"},
+        {"%10{num_threads}|", "1         |"},
+        {"%.10{num_threads}|", "         1|"},
+        {"%0.10{num_threads}|", "0000000001|"},
+        {"%3N%.3L%0.3t", "1    0000"},
         /* The zeros stand behind the sign. */
-        {"%a", "-1"}, {"%5a|", "-1   |"}, {"%.5a|", "   -1|"}, {"%0.5a|", "-0001|"}, {"%0.3a", "-01"}, {"%0.2a", "-1"},
-        {"%0.1a", "-1"}, {"%0.5{ancestor_tnum}", "-0001"}, {"%.4{ancestor_tnum}|", "  -1|"},
-        {"}%n{", "}0{"}, {"{thread_num}", "{thread_num}"}, {"\\%n\\n", "\\0\\n"}, {"%n.5", "0.5"},
+        {"%a", "-1"},
+        {"%5a|", "-1   |"},
+        {"%.5a|", "   -1|"},
+        {"%0.5a|", "-0001|"},
+        {"%0.3a", "-01"},
+        {"%0.2a", "-1"},
+        {"%0.1a", "-1"},
+        {"%0.5{ancestor_tnum}", "-0001"},
+        {"%.4{ancestor_tnum}|", "  -1|"},
+        {"}%n{", "}0{"},
+        {"{thread_num}", "{thread_num}"},
+        {"\\%n\\n", "\\0\\n"},
+        {"%n.5", "0.5"},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) CHECK(captured(forms[i].format, forms[i].expected));
 }
@@ -188,7 +212,7 @@ static void settings(void) {
 
 /* ---- display ---- */
 
-static int file = -1;   /* which standard error is while something is displayed: nothing is printed there */
+static int file = -1; /* which standard error is while something is displayed: nothing is printed there */
 
 static void expect(int holds) {
     if (!holds) __atomic_add_fetch(&wrong_count, 1, __ATOMIC_RELAXED);
@@ -305,7 +329,7 @@ int main(int count, char** arguments) {
     if (count > 1) {
         const int wrong = display();
         if (wrong || getenv("OMP_PLACES") != NULL) return wrong;
-        setenv("OMP_PLACES", "threads", 1);   /* of which there may be one: then once more as before */
+        setenv("OMP_PLACES", "threads", 1); /* of which there may be one: then once more as before */
         execv("/proc/self/exe", arguments);
     }
     omp_set_max_active_levels(2);

@@ -1,30 +1,30 @@
-/* atomic in every form, on every size: those that the processor has, and those that take the runtime's lock. And flush. */
+/* atomic in every form, on every size: those that the processor has, and those that take the runtime's lock. And
+ * flush. */
 #include "check.h"
 
 enum { rounds = 200 };
 
-#define COUNTED(type)                                                          \
-    do {                                                                       \
-        type value = 0, taken = 0, seen = 0;                                   \
-        int rises = 0;                                                         \
-        _Pragma("omp parallel num_threads(size) private(taken, seen) reduction(+ : rises)") \
-        for (int i = 0; i < rounds; ++i) {                                     \
-            _Pragma("omp atomic") value += 1;                                  \
-            _Pragma("omp atomic update") value = value + 1;                    \
-            _Pragma("omp atomic capture") taken = value++;                     \
-            _Pragma("omp atomic capture") {                                    \
-                value -= 1;                                                    \
-                seen = value;                                                  \
-            }                                                                  \
-            _Pragma("omp atomic read seq_cst") seen = value;                   \
-            rises += !(taken < 0) && !(seen < 0);                                  \
-        }                                                                      \
-        CHECK(value == (type)(2 * rounds * size));                             \
-        EQUAL(rises, rounds * size);                                           \
-        _Pragma("omp atomic write release") value = 3;                         \
-        CHECK(value == (type)3);                                               \
+#define COUNTED(type)                                                                                               \
+    do {                                                                                                            \
+        type value = 0, taken = 0, seen = 0;                                                                        \
+        int rises = 0;                                                                                              \
+        _Pragma("omp parallel num_threads(size) private(taken, seen) reduction(+ : rises)") for (int i = 0;         \
+                                                                                                 i < rounds; ++i) { \
+            _Pragma("omp atomic") value += 1;                                                                       \
+            _Pragma("omp atomic update") value = value + 1;                                                         \
+            _Pragma("omp atomic capture") taken = value++;                                                          \
+            _Pragma("omp atomic capture") {                                                                         \
+                value -= 1;                                                                                         \
+                seen = value;                                                                                       \
+            }                                                                                                       \
+            _Pragma("omp atomic read seq_cst") seen = value;                                                        \
+            rises += !(taken < 0) && !(seen < 0);                                                                   \
+        }                                                                                                           \
+        CHECK(value == (type)(2 * rounds * size));                                                                  \
+        EQUAL(rises, rounds* size);                                                                                 \
+        _Pragma("omp atomic write release") value = 3;                                                              \
+        CHECK(value == (type)3);                                                                                    \
     } while (0)
-
 
 static void counts(void) {
     EACH_SIZE(size) {
@@ -84,22 +84,30 @@ static void compares(void) {
 #pragma omp atomic compare
             most = most < i ? i : most;
 #pragma omp atomic compare seq_cst
-            if (least > i) { least = i; }
+            if (least > i) {
+                least = i;
+            }
             int before, won;
 #pragma omp atomic compare capture
             {
                 before = once;
-                if (once == 0) { once = i; }
+                if (once == 0) {
+                    once = i;
+                }
             }
             winners += before == 0;
 #pragma omp atomic compare capture acq_rel fail(acquire)
             {
                 won = swapped == i - 1;
-                if (won) { swapped = i; }
+                if (won) {
+                    swapped = i;
+                }
             }
             (void)won;
 #pragma omp atomic compare weak relaxed fail(relaxed)
-            if (far == 0) { far = 7; }
+            if (far == 0) {
+                far = 7;
+            }
         }
         EQUAL(most, 100);
         EQUAL(least, 1);
@@ -128,7 +136,7 @@ static void orders(void) {
             }
             wrong += data != round + 1;
         }
-#ifndef __SANITIZE_THREAD__   /* it does not know what a flush orders */
+#ifndef __SANITIZE_THREAD__ /* it does not know what a flush orders */
         int other = 0, ready = 0;
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
         if (omp_get_thread_num() == 1) {

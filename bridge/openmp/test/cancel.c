@@ -1,4 +1,5 @@
-/* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without it nothing happens. */
+/* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without it nothing
+ * happens. */
 #include <sched.h>
 
 #include "check.h"
@@ -37,7 +38,9 @@ int main(void) {
                 }
             }
         }
-        if (on) CHECK(ran > 11 - size && ran < 1000);    /* each of the others may have been cancelled with one of the first in hand */
+        if (on)
+            CHECK(ran > 11 - size &&
+                  ran < 1000); /* each of the others may have been cancelled with one of the first in hand */
         else EQUAL(ran, 1000);
 
         int parts = 0;
@@ -86,7 +89,7 @@ int main(void) {
 #pragma omp cancel for if (round == 0 && i == 0)
             }
         }
-        if (on) CHECK(of_loops[0] <= 20 - (20 + size - 1) / size + 1);   /* of the thread that cancels the first alone */
+        if (on) CHECK(of_loops[0] <= 20 - (20 + size - 1) / size + 1); /* of the thread that cancels the first alone */
         else EQUAL(of_loops[0], 20);
         EQUAL(of_loops[1], 20);
 

@@ -33,7 +33,7 @@ static void expect(int size, int before, int after) {
         EQUAL(before, 2 * some);
         EQUAL(after, 2 * some);
     } else {
-        CHECK(size == 1 || before < size);    /* alone a thread may run them as it makes them */
+        CHECK(size == 1 || before < size); /* alone a thread may run them as it makes them */
         EQUAL(after, 0);
     }
 }
@@ -59,7 +59,7 @@ static void around_a_loop(int size) {
             }
         }
         if (first) make_tasks(&after);
-        else make_tasks(&others);    /* their own groups are not cancelled */
+        else make_tasks(&others); /* their own groups are not cancelled */
     }
     expect(size, before, after);
     EQUAL(others, some * (size - 1));
@@ -94,7 +94,7 @@ static void around_sections(int size) {
         if (mine) make_tasks(&after);
         else make_tasks(&others);
     }
-    expect(size <= 2 ? size : 2 * some + 1, before, after);    /* whoever has no section may take tasks */
+    expect(size <= 2 ? size : 2 * some + 1, before, after); /* whoever has no section may take tasks */
     EQUAL(others, some * (size - 1));
     EQUAL(sections, 2);
 }
@@ -198,23 +198,23 @@ static void within_a_loop(int size) {
                 {
 #pragma omp cancel taskgroup
                     CHECK(!on);
-                }
+        }
 #pragma omp task shared(inner)
-                {
+        {
 #pragma omp atomic
-                    inner++;
-                }
-            }
-#pragma omp task shared(outer)
-            {
-#pragma omp atomic
-                outer++;
-            }
+            inner++;
         }
     }
-    EQUAL(inner, on ? 0 : size);
-    EQUAL(outer, size);
-    EQUAL(iterations, size);
+#pragma omp task shared(outer)
+    {
+#pragma omp atomic
+        outer++;
+    }
+}
+}
+EQUAL(inner, on ? 0 : size);
+EQUAL(outer, size);
+EQUAL(iterations, size);
 }
 
 /* What the tasks that began have added is in the sums, and nothing else. */

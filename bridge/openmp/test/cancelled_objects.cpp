@@ -1,7 +1,7 @@
 // The data of cancelled constructs: private objects are destroyed, original ones are what they were or were given, and
 // reductions that have begun come to an end.
-#include <atomic>
 #include <sched.h>
+#include <atomic>
 
 #include "check.h"
 
@@ -199,7 +199,7 @@ void objects_of_taskloops(int size) {
     expect_none_left();
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     on = omp_get_cancellation() != 0;

@@ -79,7 +79,7 @@ static void at_points(int size) {
 #pragma omp cancel parallel
         }
         await(&cancelled);
-        do {    /* it is noticed sometime */
+        do { /* it is noticed sometime */
 #pragma omp cancellation point parallel
             sched_yield();
         } while (on);

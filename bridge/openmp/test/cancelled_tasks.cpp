@@ -1,7 +1,7 @@
 // What a cancelled task was given comes to an end whether the task begins or not: objects that have been made for it
 // are destroyed, and what depends on it goes on.
-#include <array>
 #include <sched.h>
+#include <array>
 #include <vector>
 
 #include "check.h"
@@ -285,7 +285,7 @@ void arrays_of_any_length(int size, int length) {
     EQUAL(wrong, 0);
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     on = omp_get_cancellation() != 0;

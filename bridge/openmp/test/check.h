@@ -1,4 +1,5 @@
-/* A program of the suite checks what a construct means, whichever runtime it is run on: it prints what was wrong, and ends with 1 at the end. */
+/* A program of the suite checks what a construct means, whichever runtime it is run on: it prints what was wrong, and
+ * ends with 1 at the end. */
 #ifndef WEFT_OPENMP_CHECK_H
 #define WEFT_OPENMP_CHECK_H
 
@@ -8,21 +9,21 @@
 
 static int wrong_count;
 
-#define CHECK(condition)                                                                      \
-    do {                                                                                      \
-        if (!(condition)) {                                                                   \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);           \
-            __atomic_add_fetch(&wrong_count, 1, __ATOMIC_RELAXED);                            \
-        }                                                                                     \
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            __atomic_add_fetch(&wrong_count, 1, __ATOMIC_RELAXED);                  \
+        }                                                                           \
     } while (0)
 
-#define EQUAL(a, b)                                                                                                        \
-    do {                                                                                                                   \
-        const long long left_ = (long long)(a), right_ = (long long)(b);                                                   \
-        if (left_ != right_) {                                                                                             \
-            fprintf(stderr, "%s:%d: %s is %lld, %s is %lld\n", __FILE__, __LINE__, #a, left_, #b, right_);                 \
-            __atomic_add_fetch(&wrong_count, 1, __ATOMIC_RELAXED);                                                         \
-        }                                                                                                                  \
+#define EQUAL(a, b)                                                                                        \
+    do {                                                                                                   \
+        const long long left_ = (long long)(a), right_ = (long long)(b);                                   \
+        if (left_ != right_) {                                                                             \
+            fprintf(stderr, "%s:%d: %s is %lld, %s is %lld\n", __FILE__, __LINE__, #a, left_, #b, right_); \
+            __atomic_add_fetch(&wrong_count, 1, __ATOMIC_RELAXED);                                         \
+        }                                                                                                  \
     } while (0)
 
 /* Teams of every sort: alone, as many as there may be CPUs, and more. */

@@ -11,7 +11,7 @@ enum { depth = 4 };
 
 static const struct {
     const char* variable;
-    int levels[depth];   /* what bind-var is at each */
+    int levels[depth]; /* what bind-var is at each */
 } cases[] = {
     {"close", {omp_proc_bind_close, omp_proc_bind_close, omp_proc_bind_close, omp_proc_bind_close}},
     {"true", {omp_proc_bind_true, omp_proc_bind_true, omp_proc_bind_true, omp_proc_bind_true}},

@@ -1,17 +1,18 @@
-/* Clauses of parallel, for, sections, single, scope, masked, simd, loop: what becomes of the variables, and who runs what. */
+/* Clauses of parallel, for, sections, single, scope, masked, simd, loop: what becomes of the variables, and who runs
+ * what. */
 #include <complex.h>
 #include <string.h>
 
 #include "check.h"
 
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"   /* of copies that gcc makes for conditional lastprivate */
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* of copies that gcc makes for conditional lastprivate */
 
 /* ---- reduction: every operator and type, arrays and their sections, the program's own, tasks', scans' ---- */
 
 #define SUM(type)                                                                                        \
     do {                                                                                                 \
         type sum = 1, product = 1, difference = 0;                                                       \
-        _Pragma("omp parallel for num_threads(size) reduction(+ : sum) reduction(* : product) reduction(- : difference) schedule(dynamic)") \
+        _Pragma("omp parallel for num_threads(size) reduction(+:sum) reduction(*:product) reduction(-:difference)") \
         for (int i = 1; i <= 6; ++i) {                                                                   \
             sum += (type)i;                                                                              \
             product *= (type)(i % 3 + 1);                                                                \
@@ -34,7 +35,7 @@
 #define BITS(type)                                                                                       \
     do {                                                                                                 \
         type every = (type)-1, some = 0, odd = 0;                                                        \
-        _Pragma("omp parallel for num_threads(size) reduction(& : every) reduction(| : some) reduction(^ : odd)") \
+        _Pragma("omp parallel for num_threads(size) reduction(&:every) reduction(|:some) reduction(^:odd)")     \
         for (int i = 0; i < 7; ++i) {                                                                    \
             every &= (type)~(1 << i);                                                                    \
             some |= (type)(1 << i);                                                                      \
@@ -52,7 +53,8 @@ static void merge(struct pair* into, const struct pair* from) {
     into->count += from->count;
 }
 #pragma omp declare reduction(merged : struct pair : merge(&omp_out, &omp_in)) initializer(omp_priv = {-1, 0})
-#pragma omp declare reduction(longest : int : omp_out = omp_in > omp_out ? omp_in : omp_out) initializer(omp_priv = omp_orig - omp_orig)
+#pragma omp declare reduction(longest : int : omp_out = omp_in > omp_out ? omp_in : omp_out) \
+    initializer(omp_priv = omp_orig - omp_orig)
 
 static void reductions(void) {
     EACH_SIZE(size) {
@@ -85,7 +87,8 @@ static void reductions(void) {
         long whole[10] = {0}, cells[4][5] = {{0}}, *pointer = whole;
         struct pair pair = {0, 0};
         int found = 3;
-#pragma omp parallel for num_threads(size) reduction(+ : whole) reduction(+ : cells[1 : 2][ : 5]) reduction(merged : pair) reduction(longest : found)
+#pragma omp parallel for num_threads(size) reduction(+ : whole) reduction(+ : cells[1 : 2][ : 5]) \
+    reduction(merged : pair) reduction(longest : found)
         for (int i = 0; i < 60; ++i) {
             whole[i % 10] += i;
             cells[1 + i % 2][i % 5] += 1;
@@ -231,7 +234,8 @@ static void variables(void) {
     EACH_SIZE(size) {
         int first = 7, last = 0, both = 3, step = 0, other = 0, sectioned = 0;
         int cells[4] = {1, 2, 3, 4};
-#pragma omp parallel for num_threads(size) firstprivate(first, cells) lastprivate(last) firstprivate(both) lastprivate(both) linear(step : 2) schedule(dynamic, 3)
+#pragma omp parallel for num_threads(size) firstprivate(first, cells) lastprivate(last) firstprivate(both) \
+    lastprivate(both) linear(step : 2) schedule(dynamic, 3)
         for (int i = 0; i < 40; ++i) {
             CHECK(first == 7 && cells[3] == 4);
             CHECK(step == 2 * i);
@@ -399,7 +403,8 @@ static void loop_clauses(void) {
         EQUAL(bound, 450);
         EQUAL(held, turned);
     }
-    /* static without a chunk: one share for each, in order of the numbers; static with one: by turns. A program may rely on both. */
+    /* static without a chunk: one share for each, in order of the numbers; static with one: by turns. A program may
+     * rely on both. */
     int owner[64], turns[64];
 #pragma omp parallel num_threads(4)
     {

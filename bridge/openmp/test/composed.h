@@ -1,5 +1,6 @@
-/* What programs are composed of at random: regions in regions, loops, tasks in them, cancellations, and so on, to a depth that is given. Each adds to a sum what a walk over the same program
- * without OpenMP says that it must. Composed by a seed, from which all of it follows. C, and C++. */
+/* What programs are composed of at random: regions in regions, loops, tasks in them, cancellations, and so on, to a
+ * depth that is given. Each adds to a sum what a walk over the same program without OpenMP says that it must. Composed
+ * by a seed, from which all of it follows. C, and C++. */
 #ifndef COMPOSED_H
 #define COMPOSED_H
 
@@ -15,7 +16,8 @@ static uint64_t next(uint64_t* state) {
 }
 static int below(uint64_t* state, int bound) { return (int)(next(state) % (uint64_t)bound); }
 
-/* A seed with this bit is of a program whose teams are all of one thread, as those are of whoever cannot suspend; so are those of its parts. */
+/* A seed with this bit is of a program whose teams are all of one thread, as those are of whoever cannot suspend; so
+ * are those of its parts. */
 #define OF_ONE (UINT64_C(1) << 63)
 static uint64_t child(uint64_t seed, int number) {
     uint64_t state = (seed & ~OF_ONE) ^ (uint64_t)(number + 1) * 0xd1342543de82ef95U;
@@ -23,8 +25,8 @@ static uint64_t child(uint64_t seed, int number) {
 }
 static int threads_of(uint64_t seed, int wanted) { return (seed & OF_ONE) != 0 ? 1 : wanted; }
 
-static int cancels;    /* OMP_CANCELLATION */
-static long nothing;   /* what is added to it may be left out */
+static int cancels;  /* OMP_CANCELLATION */
+static long nothing; /* what is added to it may be left out */
 static omp_lock_t lock;
 static long guarded;
 static omp_nest_lock_t nest;
@@ -39,10 +41,11 @@ static void not_here(void) {
     if (cancels) abort();
 }
 
-/* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null nothing runs, and the result is counted; otherwise it is added
- * to *sum.
+/* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null nothing runs, and
+ * the result is counted; otherwise it is added to *sum.
  *
- * Of a construct that is cancelled only what runs in any case counts: what the canceller does before, and what it has waited for. The rest adds to `nothing`. */
+ * Of a construct that is cancelled only what runs in any case counts: what the canceller does before, and what it has
+ * waited for. The rest adds to `nothing`. */
 static long team(uint64_t seed, int depth, int threads, long* sum);
 static long alone(uint64_t seed, int depth, long* sum);
 
@@ -56,7 +59,7 @@ static int kinds_of_others;
 
 /* ---- target regions, each of which begins as the program does ---- */
 
-static int kinds = 14;   /* of what one thread meets */
+static int kinds = 14; /* of what one thread meets */
 
 static void begin_region(void) {
     if (omp_get_level() != 0 || omp_get_num_threads() != 1 || omp_get_num_teams() != 1) abort();
@@ -143,7 +146,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
     if (kind >= own_kinds) return by_others(child(seed, 0), depth - 1, sum);
     if (kind >= 14) return targets(kind - 14, seed, depth - 1, count, sum);
     switch (kind) {
-    case 0:   /* a region */
+    case 0: /* a region */
     case 1: {
         const int threads = threads_of(seed, 1 + below(&state, 4));
         if (sum == NULL) return team(child(seed, 0), depth - 1, threads, NULL);
@@ -154,7 +157,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         }
         return 0;
     }
-    case 2:   /* tasks, and a wait for them */
+    case 2: /* tasks, and a wait for them */
         for (int i = 0; i < count; ++i) {
             if (sum == NULL) {
                 total += alone(child(seed, i), depth - 1, NULL);
@@ -167,7 +170,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
 #pragma omp taskwait
         }
         return total;
-    case 3:   /* a group, with tasks that nobody else waits for */
+    case 3: /* a group, with tasks that nobody else waits for */
         if (sum == NULL) {
             for (int i = 0; i < count; ++i) total += alone(child(seed, i), depth - 1, NULL);
             return total;
@@ -178,7 +181,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
             alone(child(seed, i), depth - 1, sum);
         }
         return 0;
-    case 4: {   /* a chain of tasks: each finds what the one before has left */
+    case 4: { /* a chain of tasks: each finds what the one before has left */
         if (sum == NULL) return count * (count + 1) / 2;
         int link = 0;
         for (int i = 0; i < count; ++i) {
@@ -190,10 +193,11 @@ static long alone(uint64_t seed, int depth, long* sum) {
             }
         }
 #pragma omp taskwait
-        if (sum != &nothing && link != count) abort();   /* what adds to nothing may be a task that is cancelled, and so are then its children */
+        if (sum != &nothing && link != count)
+            abort(); /* what adds to nothing may be a task that is cancelled, and so are then its children */
         return 0;
     }
-    case 5:   /* a loop of tasks */
+    case 5: /* a loop of tasks */
         if (sum == NULL) {
             for (int i = 0; i < count; ++i) total += alone(child(seed, i), depth - 1, NULL);
             return total;
@@ -201,7 +205,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
 #pragma omp taskloop grainsize(1)
         for (int i = 0; i < count; ++i) alone(child(seed, i), depth - 1, sum);
         return 0;
-    case 6: {   /* a reduction by tasks */
+    case 6: { /* a reduction by tasks */
         if (sum == NULL) return 10L * count;
         long mine = 0;
 #pragma omp taskgroup task_reduction(+ : mine)
@@ -212,7 +216,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         add(sum, mine);
         return 0;
     }
-    case 7: {   /* locks: never held while anything else is met */
+    case 7: { /* locks: never held while anything else is met */
         if (sum == NULL) return 3;
         omp_set_lock(&lock);
         guarded++;
@@ -225,7 +229,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         add(sum, 3);
         return 0;
     }
-    case 8: {   /* a chain of tasks that one of them cuts: those behind it never begin */
+    case 8: { /* a chain of tasks that one of them cuts: those behind it never begin */
         const int ran = cancels ? who + 1 : count;
         if (sum == NULL) {
             for (int i = 0; i < ran; ++i) total += alone(child(seed, i), depth - 1, NULL);
@@ -247,7 +251,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         if (sum != &nothing && link != ran) abort();
         return 0;
     }
-    case 9:   /* a group that one of its tasks cancels, while others run or have not begun */
+    case 9: /* a group that one of its tasks cancels, while others run or have not begun */
         if (sum == NULL) return alone(child(seed, who), depth - 1, NULL);
 #pragma omp taskgroup
         for (int i = 0; i < count; ++i) {
@@ -263,7 +267,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
             }
         }
         return 0;
-    case 10:   /* a loop of tasks, the same */
+    case 10: /* a loop of tasks, the same */
         if (sum == NULL) return alone(child(seed, who), depth - 1, NULL);
 #pragma omp taskloop grainsize(1)
         for (int i = 0; i < count; ++i) {
@@ -277,7 +281,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
             }
         }
         return 0;
-    case 11: {   /* a region that one of its threads cancels: no other passes the barrier that this one never reaches */
+    case 11: { /* a region that one of its threads cancels: no other passes the barrier that this one never reaches */
         const int threads = threads_of(seed, count), canceller = who % threads;
         if (sum == NULL) return team(child(seed, 0), depth - 1, threads, NULL) + alone(child(seed, 1), depth - 1, NULL);
 #pragma omp parallel num_threads(threads)
@@ -299,7 +303,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         }
         return 0;
     }
-    case 12: {   /* a loop that is cancelled in a region of its own, and then the region */
+    case 12: { /* a loop that is cancelled in a region of its own, and then the region */
         const int threads = threads_of(seed, 1 + below(&state, 3));
         if (sum == NULL) return alone(child(seed, who), depth - 1, NULL) + threads;
 #pragma omp parallel num_threads(threads)
@@ -321,7 +325,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         }
         return 0;
     }
-    default: {   /* a loop in a region of its own */
+    default: { /* a loop in a region of its own */
         const int threads = threads_of(seed, 1 + below(&state, 3));
         long values = 0;
         if (sum == NULL) return 45L * count;
@@ -401,7 +405,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
         const int kind = below(&state, 13), count = 1 + below(&state, 5), who = below(&state, count);
         if (sum != NULL && pause_here != NULL) pause_here(here);
         switch (kind) {
-        case 0:   /* each thread on its own */
+        case 0: /* each thread on its own */
             if (sum == NULL) total += threads * alone(here, depth, NULL);
             else alone(here, depth, sum);
             break;
@@ -442,7 +446,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
                 alone(child(here, 1), depth, sum);
             }
             break;
-        case 5: {   /* in order */
+        case 5: { /* in order */
             if (sum == NULL) {
                 total += count;
                 break;
@@ -454,7 +458,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             break;
         }
-        case 6:   /* tasks that the region's next barrier waits for */
+        case 6: /* tasks that the region's next barrier waits for */
             if (sum == NULL) {
                 total += threads * alone(here, depth, NULL);
                 break;
@@ -463,7 +467,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             alone(here, depth, sum);
 #pragma omp barrier
             break;
-        case 7:   /* a loop that one iteration cancels; the task that it has made is not of the loop */
+        case 7: /* a loop that one iteration cancels; the task that it has made is not of the loop */
             if (sum == NULL) {
                 total += 2 * alone(child(here, who), depth, NULL) + threads;
                 break;
@@ -483,7 +487,8 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             add(sum, 1);
             break;
-        case 8: {   /* the same, where each thread knows its iterations: of those of the one that cancels the later ones do not begin */
+        case 8: { /* the same, where each thread knows its iterations: of those of the one that cancels the later ones
+                     do not begin */
             const int end = cancels ? who + 1 : count;
             if (sum == NULL) {
                 for (int i = who % threads; i < end; i += threads) total += alone(child(here, i), depth, NULL);
@@ -497,7 +502,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             break;
         }
-        case 9:   /* sections, of which one cancels the others */
+        case 9: /* sections, of which one cancels the others */
             if (sum == NULL) {
                 total += alone(child(here, 0), depth, NULL) + threads;
                 break;
@@ -520,7 +525,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             add(sum, 1);
             break;
-        case 10:   /* a reduction by tasks that all share, within one of each thread's own */
+        case 10: /* a reduction by tasks that all share, within one of each thread's own */
             if (sum == NULL) {
                 total += 11L * count;
                 for (int i = 0; i < count; ++i) total += alone(child(here, i), depth, NULL);
@@ -528,10 +533,11 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             shared_and_own(here, depth, count, sum);
             break;
-        case 11:   /* each thread's group, of which one thread cancels its own: what that makes later does not begin */
+        case 11: /* each thread's group, of which one thread cancels its own: what that makes later does not begin */
             if (sum == NULL) {
                 for (int i = 0; i < count; ++i) {
-                    if (!cancels || i <= who || i % threads != who % threads) total += alone(child(here, i), depth, NULL);
+                    if (!cancels || i <= who || i % threads != who % threads)
+                        total += alone(child(here, i), depth, NULL);
                 }
                 total += (threads - cancels) * alone(child(here, count), depth, NULL);
                 break;

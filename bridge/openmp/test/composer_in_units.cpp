@@ -1,23 +1,25 @@
-// Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots run: units of each kind, bodies of algorithms, contexts of domains, guests, schedulers, callbacks,
-// the child of a fork, and these within each other. Each caller that is a unit of its own finds what a new thread would find, and what it sets stays its own; each sum is what a walk over the
-// same program says that it must be.
+// Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots run: units of each
+// kind, bodies of algorithms, contexts of domains, guests, schedulers, callbacks, the child of a fork, and these within
+// each other. Each caller that is a unit of its own finds what a new thread would find, and what it sets stays its own;
+// each sum is what a walk over the same program says that it must be.
 //
 //     composer_in_units [SECONDS [SEED [CALLER]]]
 //
-// Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64, each turn in a runtime of its own; from a seed on they are the same ones. CALLER, a place in
-// `callers`, is the only one that is tried.
+// Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64, each turn in a
+// runtime of its own; from a seed on they are the same ones. CALLER, a place in `callers`, is the only one that is
+// tried.
+#include <execinfo.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
 #include <deque>
-#include <execinfo.h>
 #include <memory>
 #include <mutex>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #ifdef WITH_ARGOBOTS
@@ -84,7 +86,7 @@ using Parts = std::vector<Part>;
 
 bool in_program() { return weft_domain_self() == nullptr; }   // and not in a library's domain
 
-// ---- who calls -------------------------------------------------------------------------------------------------------
+// ---- who calls ------------------------------------------------------------------------------------------------------
 
 std::vector<weft_unit*> spawn_ults(const Parts& parts, std::uint64_t seed, bool child_first, weft_kind kind) {
     std::vector<weft_unit*> units;
@@ -93,11 +95,13 @@ std::vector<weft_unit*> spawn_ults(const Parts& parts, std::uint64_t seed, bool 
         options.size = sizeof options;
         options.kind = kind;
         options.child_first = child_first;
-        options.stack_bytes = kind == WEFT_KIND_SC || kind == WEFT_KIND_AUTO || kind == WEFT_KIND_DEFAULT ? 0 : stack_bytes;
+        options.stack_bytes =
+            kind == WEFT_KIND_SC || kind == WEFT_KIND_AUTO || kind == WEFT_KIND_DEFAULT ? 0 : stack_bytes;
         if (!child_first && in_program() && seed % 3 == 0) options.stream = weft_stream_at(seed / 3 % 2);
         weft_unit* unit = nullptr;
         weft_status status = weft_ult_spawn(nullptr, be_a_thread, const_cast<Part*>(&part), &options, &unit);
-        if (status == WEFT_UNSUPPORTED || status == WEFT_WRONG_CONTEXT) status = weft_ult_spawn(nullptr, be_a_thread, const_cast<Part*>(&part), nullptr, &unit);
+        if (status == WEFT_UNSUPPORTED || status == WEFT_WRONG_CONTEXT)
+            status = weft_ult_spawn(nullptr, be_a_thread, const_cast<Part*>(&part), nullptr, &unit);
         EQUAL(status, WEFT_OK);
         units.push_back(unit);
     }
@@ -109,7 +113,8 @@ void free_units(std::vector<weft_unit*>& units) {
 }
 
 void by_ults(const Parts& parts, std::uint64_t seed) {
-    constexpr weft_kind kinds_of_ult[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO, WEFT_KIND_DEFAULT};
+    constexpr weft_kind kinds_of_ult[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC,    WEFT_KIND_SS,
+                                          WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_DEFAULT};
     auto units = spawn_ults(parts, seed, false, kinds_of_ult[seed % 7]);
     free_units(units);
 }
@@ -136,7 +141,9 @@ void by_tasklets(const Parts& parts, std::uint64_t) {
 }
 
 void by_members(const Parts& parts, std::uint64_t) {
-    CHECK(weft_spmd(parts.size(), [](void* raw) { be_a_thread((*static_cast<const Parts*>(raw))[weft_spmd_member()]); }, const_cast<Parts*>(&parts)) == WEFT_OK);
+    CHECK(weft_spmd(
+              parts.size(), [](void* raw) { be_a_thread((*static_cast<const Parts*>(raw))[weft_spmd_member()]); },
+              const_cast<Parts*>(&parts)) == WEFT_OK);
 }
 
 // A library of the program's own: a domain whose contexts run in the order in which they can go on.
@@ -175,7 +182,8 @@ private:
             EQUAL(weft_context_resume(ready_.front()), WEFT_OK);
             ready_.pop_front();
         } else if (!fresh_.empty()) {
-            EQUAL(weft_context_run(fresh_.front().context, be_a_thread, const_cast<Part*>(fresh_.front().part)), WEFT_OK);
+            EQUAL(weft_context_run(fresh_.front().context, be_a_thread, const_cast<Part*>(fresh_.front().part)),
+                  WEFT_OK);
             fresh_.pop_front();
         } else {
             EQUAL(weft_domain_yield(), WEFT_OK);
@@ -203,7 +211,10 @@ void by_algorithms(const Parts& parts, std::uint64_t seed) {
         for (const Part& part : parts) group.run([&part] { be_a_body(part); });
         group.wait();
     } else {
-        weft::invoke([&] { be_a_body(parts[0]); }, [&] { for (std::size_t i = 1; i < parts.size(); ++i) be_a_body(parts[i]); });
+        weft::invoke([&] { be_a_body(parts[0]); },
+                     [&] {
+                         for (std::size_t i = 1; i < parts.size(); ++i) be_a_body(parts[i]);
+                     });
     }
 }
 
@@ -214,10 +225,14 @@ void by_an_arena(const Parts& parts, std::uint64_t seed) {
     } call{parts, seed / 2};
     weft_arena* arena = nullptr;
     EQUAL(weft_arena_create(1 + seed % 2, &arena), WEFT_OK);
-    EQUAL(weft_arena_execute(arena, [](void* raw) {
-        const auto& that = *static_cast<const Call*>(raw);
-        by_algorithms(that.parts, that.seed);
-    }, &call), WEFT_OK);
+    EQUAL(weft_arena_execute(
+              arena,
+              [](void* raw) {
+                  const auto& that = *static_cast<const Call*>(raw);
+                  by_algorithms(that.parts, that.seed);
+              },
+              &call),
+          WEFT_OK);
     EQUAL(weft_arena_free(arena), WEFT_OK);
 }
 
@@ -295,11 +310,15 @@ void by_destructors(const Parts& parts, std::uint64_t) {
     for (const Part& part : parts) {
         calls.push_back({part, key});
         weft_unit* unit = nullptr;
-        EQUAL(weft_ult_spawn(nullptr, [](void* raw) {
-            const auto& call = *static_cast<const Call*>(raw);
-            if (call.part.seed % 2 == 0) EQUAL(omp_get_level(), 0);
-            EQUAL(weft_local_set(call.key, const_cast<Part*>(&call.part)), WEFT_OK);
-        }, &calls.back(), nullptr, &unit), WEFT_OK);
+        EQUAL(weft_ult_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      const auto& call = *static_cast<const Call*>(raw);
+                      if (call.part.seed % 2 == 0) EQUAL(omp_get_level(), 0);
+                      EQUAL(weft_local_set(call.key, const_cast<Part*>(&call.part)), WEFT_OK);
+                  },
+                  &calls.back(), nullptr, &unit),
+              WEFT_OK);
         units.push_back(unit);
     }
     free_units(units);
@@ -324,7 +343,8 @@ void by_callbacks(const Parts& parts, std::uint64_t seed) {
     options.size = sizeof options;
     options.kind = WEFT_KIND_FULL;
     options.stack_bytes = stack_bytes;
-    if ((weft_features() & WEFT_FEATURE_MIGRATION) != 0) options.on_migration = [](weft_unit*, void*) { small_region(nullptr); };
+    if ((weft_features() & WEFT_FEATURE_MIGRATION) != 0)
+        options.on_migration = [](weft_unit*, void*) { small_region(nullptr); };
     options.release = small_region;
     std::vector<weft_unit*> units;
     for (const Part& part : parts) {
@@ -344,11 +364,14 @@ struct Post {
 void by_posts(const Parts& parts, std::uint64_t) {
     for (const Part& part : parts) {
         Post post{part};
-        const weft_status status = weft_stream_post(weft_stream_at(0), [](void* raw) {
-            auto& that = *static_cast<Post*>(raw);
-            be_a_body(that.part);
-            that.over = true;
-        }, &post);
+        const weft_status status = weft_stream_post(
+            weft_stream_at(0),
+            [](void* raw) {
+                auto& that = *static_cast<Post*>(raw);
+                be_a_body(that.part);
+                that.over = true;
+            },
+            &post);
         if (status != WEFT_OK) be_a_body(part);
         else wait_for(post.over);
     }
@@ -383,7 +406,8 @@ weft_unit* pick(void* raw, weft_sched*) {
     return unit;
 }
 
-void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft_unit* (*picks)(void*, weft_sched*), void (*body)(void*)) {
+void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft_unit* (*picks)(void*, weft_sched*),
+                      void (*body)(void*)) {
     Run self{parts};
     weft_sched_ops ops{};
     ops.size = sizeof ops;
@@ -407,7 +431,8 @@ void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft
     EQUAL(weft_sched_push(sched, main, nullptr, &of_sched), WEFT_OK);
     free_units(units);
     weft_status status = WEFT_OK;
-    while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();   // it runs the caller: the unit that it has waited for left for it
+    // it runs the caller: the unit that it has waited for left for it
+    while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();
     EQUAL(status, WEFT_OK);
     EQUAL(weft_pool_free(self.pool), WEFT_OK);
 }
@@ -447,7 +472,9 @@ void by_argobots(const Parts& parts, std::uint64_t seed) {
     ABT_pool pool;
     EQUAL(ABT_xstream_get_main_pools(other_xstream, 1, &pool), ABT_SUCCESS);
     std::vector<ABT_thread> threads(parts.size());
-    for (std::size_t i = 0; i < parts.size(); ++i) EQUAL(ABT_thread_create(pool, be_a_thread, const_cast<Part*>(&parts[i]), ABT_THREAD_ATTR_NULL, &threads[i]), ABT_SUCCESS);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        EQUAL(ABT_thread_create(pool, be_a_thread, const_cast<Part*>(&parts[i]), ABT_THREAD_ATTR_NULL, &threads[i]),
+              ABT_SUCCESS);
     for (ABT_thread& thread : threads) {
         if (seed % 2 == 0) {
             EQUAL(ABT_thread_join(thread), ABT_SUCCESS);
@@ -461,7 +488,8 @@ void by_argobots_tasks(const Parts& parts, std::uint64_t) {
     ABT_pool pool;
     EQUAL(ABT_xstream_get_main_pools(other_xstream, 1, &pool), ABT_SUCCESS);
     std::vector<ABT_task> tasks(parts.size());
-    for (std::size_t i = 0; i < parts.size(); ++i) EQUAL(ABT_task_create(pool, be_a_thread, const_cast<Part*>(&parts[i]), &tasks[i]), ABT_SUCCESS);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        EQUAL(ABT_task_create(pool, be_a_thread, const_cast<Part*>(&parts[i]), &tasks[i]), ABT_SUCCESS);
     for (ABT_task& task : tasks) EQUAL(ABT_task_free(&task), ABT_SUCCESS);
 }
 
@@ -473,7 +501,8 @@ void by_a_revived_xstream(const Parts& parts, std::uint64_t) {
         ABT_pool pool;
         ABT_thread thread;
         EQUAL(ABT_xstream_get_main_pools(xstream, 1, &pool), ABT_SUCCESS);
-        EQUAL(ABT_thread_create(pool, be_a_thread, const_cast<Part*>(&part), ABT_THREAD_ATTR_NULL, &thread), ABT_SUCCESS);
+        EQUAL(ABT_thread_create(pool, be_a_thread, const_cast<Part*>(&part), ABT_THREAD_ATTR_NULL, &thread),
+              ABT_SUCCESS);
         EQUAL(ABT_thread_free(&thread), ABT_SUCCESS);
         EQUAL(ABT_xstream_join(xstream), ABT_SUCCESS);
         EQUAL(ABT_xstream_revive(xstream), ABT_SUCCESS);
@@ -488,10 +517,31 @@ struct Caller {
     bool of_one = false;
 };
 const Caller callers[] = {
-    {by_ults}, {by_ults}, {by_ults}, {by_children_first}, {by_hosted}, {by_tasklets, true}, {by_members}, {by_algorithms}, {by_algorithms}, {by_an_arena}, {by_guests},
-    {by_a_blocking_call}, {on_stream_stack, true}, {by_a_revived_unit}, {by_destructors}, {by_callbacks}, {by_posts, true}, {by_schedulers}, {by_pickers}, {by_a_fork}, {by_contexts},
+    {by_ults},
+    {by_ults},
+    {by_ults},
+    {by_children_first},
+    {by_hosted},
+    {by_tasklets, true},
+    {by_members},
+    {by_algorithms},
+    {by_algorithms},
+    {by_an_arena},
+    {by_guests},
+    {by_a_blocking_call},
+    {on_stream_stack, true},
+    {by_a_revived_unit},
+    {by_destructors},
+    {by_callbacks},
+    {by_posts, true},
+    {by_schedulers},
+    {by_pickers},
+    {by_a_fork},
+    {by_contexts},
 #ifdef WITH_ARGOBOTS
-    {by_argobots}, {by_argobots_tasks, true}, {by_a_revived_xstream},
+    {by_argobots},
+    {by_argobots_tasks, true},
+    {by_a_revived_xstream},
 #endif
 };
 constexpr int caller_count = static_cast<int>(std::size(callers));
@@ -517,22 +567,25 @@ void wait_somehow(std::uint64_t seed) {
     if ((seed & OF_ONE) != 0) return;
     const int what = below(&state, 512);
     if (what < 128) weft_unit_yield();
-    else if (what < 136 && in_program()) weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(below(&state, 2)));
+    else if (what < 136 && in_program())
+        weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(below(&state, 2)));
     else if (what < 140) weft_sleep_for(20'000);
     else if (what == 140) usleep(static_cast<useconds_t>(below(&state, 2000)));
     else if (what == 141 && below(&state, 8) == 0) usleep(15'000);   // until the stream is rescued
 }
 
-// ---- turns -----------------------------------------------------------------------------------------------------------
+// ---- turns ----------------------------------------------------------------------------------------------------------
 
 std::uint64_t running;   // the seed, for who tells of the end
 
 void tell(int signal) {
     char text[64];
-    const int length = std::snprintf(text, sizeof text, "seed %#llx: signal %d\n", static_cast<unsigned long long>(running), signal);
+    const int length =
+        std::snprintf(text, sizeof text, "seed %#llx: signal %d\n", static_cast<unsigned long long>(running), signal);
     static_cast<void>(!write(2, text, static_cast<std::size_t>(length)));
     void* frames[64];
-    if (signal != SIGSEGV) backtrace_symbols_fd(frames, backtrace(frames, 64), 2);   // what runs here is not in the dump
+    // what runs here is not in the dump
+    if (signal != SIGSEGV) backtrace_symbols_fd(frames, backtrace(frames, 64), 2);
     if (signal == SIGALRM) weft_dump(stderr);
     std::signal(signal, SIG_DFL);
     raise(signal);
@@ -553,10 +606,14 @@ void one_program(std::uint64_t seed) {
     std::vector<weft_unit*> units;
     for (Part& part : parts) {
         units.push_back(nullptr);
-        EQUAL(weft_ult_spawn(nullptr, [](void* raw) {
-            const auto& that = *static_cast<const Part*>(raw);
-            by_some_caller(that.seed, that.depth, that.sum);
-        }, &part, nullptr, &units.back()), WEFT_OK);
+        EQUAL(weft_ult_spawn(
+                  nullptr,
+                  [](void* raw) {
+                      const auto& that = *static_cast<const Part*>(raw);
+                      by_some_caller(that.seed, that.depth, that.sum);
+                  },
+                  &part, nullptr, &units.back()),
+              WEFT_OK);
     }
     // And the primary unit itself.
     const std::uint64_t own = child(seed, 3);
@@ -594,7 +651,8 @@ long one_turn(std::uint64_t seed, double end, double (*now)()) {
     constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_DEFAULT};
     settings.pool = pools[below(&state, 4)];
     settings.rescue = below(&state, 4) == 0 ? WEFT_RESCUE_ALL : WEFT_RESCUE_DEFAULT;
-    settings.roaming_primary = below(&state, 4) == 0 && (weft_features() & WEFT_FEATURE_MIGRATION) != 0;   // else it would come home by chance
+    // else it would come home by chance
+    settings.roaming_primary = below(&state, 4) == 0 && (weft_features() & WEFT_FEATURE_MIGRATION) != 0;
     EQUAL(weft_init(&settings), WEFT_OK);
 #ifdef WITH_ARGOBOTS
     EQUAL(ABT_init(0, nullptr), ABT_SUCCESS);
@@ -618,11 +676,12 @@ long one_turn(std::uint64_t seed, double end, double (*now)()) {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-}  // namespace
+}   // namespace
 
 int main(int count, char** arguments) {
     const double end = now() + (count > 1 ? std::atof(arguments[1]) : 3);
-    std::uint64_t seed = count > 2 ? std::strtoull(arguments[2], nullptr, 0) : static_cast<std::uint64_t>(time(nullptr)) << 20;
+    std::uint64_t seed =
+        count > 2 ? std::strtoull(arguments[2], nullptr, 0) : static_cast<std::uint64_t>(time(nullptr)) << 20;
     if (count > 3) only = std::atoi(arguments[3]);
     std::printf("seed %#llx\n", static_cast<unsigned long long>(seed));
     std::fflush(stdout);

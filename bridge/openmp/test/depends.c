@@ -1,4 +1,5 @@
-/* What orders tasks: depend of every type, objects of it, iterators, waits for some, events that others fulfil; and who may run what. */
+/* What orders tasks: depend of every type, objects of it, iterators, waits for some, events that others fulfil; and who
+ * may run what. */
 #include <pthread.h>
 #include <string.h>
 
@@ -138,7 +139,8 @@ static void iterators(void) {
 #pragma omp task depend(out : cell[i]) shared(cell) firstprivate(i)
                 cell[i] = i;
             }
-#pragma omp task depend(iterator(int i = 0 : 5, k = 0 : 30 : 6), in : cell[i + k]) affinity(iterator(j = 0 : 3) : cell[j]) shared(cell, sum)
+#pragma omp task depend(iterator(int i = 0 : 5, k = 0 : 30 : 6), in : cell[i + k]) \
+    affinity(iterator(j = 0 : 3) : cell[j]) shared(cell, sum)
             for (int i = 0; i < 5; ++i)
                 for (int k = 0; k < 30; k += 6) sum += cell[i + k];
         }
@@ -208,7 +210,8 @@ static void events(void) {
     }
 }
 
-/* ---- a tied task stays on its thread; undeferred and included ones are run there and then; mergeable, untied, nowait waits ---- */
+/* ---- a tied task stays on its thread; undeferred and included ones are run there and then; mergeable, untied,
+ *   nowait waits ---- */
 
 static int own;
 #pragma omp threadprivate(own)

@@ -1,4 +1,5 @@
-/* The routines of devices, where there is none but the host: what each answers, wherever it is called, and what it copies. */
+/* The routines of devices, where there is none but the host: what each answers, wherever it is called, and what it
+ * copies. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -139,7 +140,8 @@ static void boxes(void) {
         const int skip = 3 - dimensions;
         memset(boxed_to, -1, sizeof boxed_to);
         EQUAL(omp_target_memcpy_rect(boxed_to, boxed_from, sizeof(int), dimensions, volume + skip, to_at + skip,
-                                     from_at + skip, to_size + skip, from_size + skip, host, host), 0);
+                                     from_at + skip, to_size + skip, from_size + skip, host, host),
+              0);
         int wrong = 0;
         for (int i = 0; i < 5; ++i)
             for (int k = 0; k < 4; ++k)

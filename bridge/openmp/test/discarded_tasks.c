@@ -43,7 +43,7 @@ static void the_canceller(int size) {
                 make_some(&children);
             }
         }
-        make_some(&after);    /* in no group, or in one around */
+        make_some(&after); /* in no group, or in one around */
 #pragma omp taskgroup
         make_some(&after);
     }
@@ -56,7 +56,7 @@ static void the_canceller(int size) {
 /* A task that has begun goes on to its next point, however deep below the group it is, and whoever runs it. */
 static void tasks_that_have_begun(int size) {
     int begun = 0, ended = 0, points = 0;
-    if (size == 1) return;    /* a thread runs what it makes, or nobody waits */
+    if (size == 1) return; /* a thread runs what it makes, or nobody waits */
     lower();
 #pragma omp parallel num_threads(size)
 #pragma omp single
@@ -295,8 +295,7 @@ static void sorts_of_tasks(int size) {
                     add(&passed);
                 }
                 break;
-            case 4:;
-                int before = 1;
+            case 4:; int before = 1;
 #pragma omp task firstprivate(before) shared(passed) depend(inout : flag)
                 {
 #pragma omp cancel taskgroup if (cancel : before)

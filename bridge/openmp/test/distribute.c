@@ -1,5 +1,6 @@
-/* The distribute construct, its combined and composite forms, and loop regions of leagues: every iteration once, whichever
-   team has it, and what clauses leave behind. */
+/* The distribute construct, its combined and composite forms, and loop regions of leagues: every iteration once,
+ * whichever
+ *    team has it, and what clauses leave behind. */
 #include <string.h>
 
 #include "check.h"
@@ -19,16 +20,16 @@ static void ran(int i) {
 }
 
 /* Each of the first `count` iterations ran once, and no other. */
-#define EACH_ONCE(count)                                                             \
-    do {                                                                             \
-        int wrong_ = 0;                                                              \
-        for (int i_ = 0; i_ < most; ++i_) wrong_ += times[i_] != (i_ < (count));     \
-        EQUAL(wrong_, 0);                                                            \
+#define EACH_ONCE(count)                                                         \
+    do {                                                                         \
+        int wrong_ = 0;                                                          \
+        for (int i_ = 0; i_ < most; ++i_) wrong_ += times[i_] != (i_ < (count)); \
+        EQUAL(wrong_, 0);                                                        \
     } while (0)
 
 static const int counts[] = {0, 1, 2, 3, 7, 100, 1000}, teams_of[] = {1, 2, 3, 8};
-#define EACH_CASE(count, teams)                                                           \
-    for (int c_ = 0, count; c_ < 7 && (count = counts[c_], 1); ++c_)                      \
+#define EACH_CASE(count, teams)                                      \
+    for (int c_ = 0, count; c_ < 7 && (count = counts[c_], 1); ++c_) \
         for (int t_ = 0, teams; t_ < 4 && (teams = teams_of[t_], 1); ++t_)
 
 /* Without a schedule, with static, and with chunks. */
@@ -107,7 +108,7 @@ static void variables(void) {
 #pragma omp teams num_teams(3) reduction(+ : sum)
     {
 #pragma omp distribute
-        for (unsigned char i = 0; i < 100; i += 25) sum += i;   /* to 250, gcc 12 has none, in any loop */
+        for (unsigned char i = 0; i < 100; i += 25) sum += i; /* to 250, gcc 12 has none, in any loop */
 #pragma omp distribute dist_schedule(static, 2)
         for (long i = 100; i > -100; i -= 7) sum += i;
 #pragma omp distribute

@@ -60,7 +60,6 @@ void copies_in_tasks() {
     EQUAL(sum, 300);
     EQUAL(Counted::alive, 0);
 }
-
 #pragma omp declare reduction(joined : std::string : omp_out += omp_in) initializer(omp_priv = "")
 
 void own_reductions() {
@@ -75,7 +74,7 @@ void own_reductions() {
     EQUAL(sum, 200);
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     thrown_and_caught();

@@ -1,4 +1,5 @@
-/* WEFT_OMP_MAX_THREADS=follow: what threads are told that are neither the first nor a team's follows the load, and binds their regions. */
+/* WEFT_OMP_MAX_THREADS=follow: what threads are told that are neither the first nor a team's follows the load, and
+ * binds their regions. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -41,7 +42,7 @@ static void* foreign(void* argument) {
         const int got = team_of_default_size();
         EQUAL(got, told);
     }
-    EQUAL(told_in_the_end(harts), harts);   /* its own team, which waits for the next region, is no load */
+    EQUAL(told_in_the_end(harts), harts); /* its own team, which waits for the next region, is no load */
 
     pthread_t other;
     CHECK(pthread_create(&other, NULL, holder, NULL) == 0);
@@ -56,7 +57,7 @@ static void* foreign(void* argument) {
     atomic_store(&release, 1);
     pthread_join(other, NULL);
 
-    EQUAL(team_of_default_size(), 1);   /* as it has been told last */
+    EQUAL(team_of_default_size(), 1); /* as it has been told last */
     EQUAL(told_in_the_end(harts), harts);
     EQUAL(team_of_default_size(), harts);
     omp_set_num_threads(5);

@@ -1,4 +1,5 @@
-/* Internal control variables: what a task sets holds for it, and for what it makes afterwards; and routines that ask. */
+/* Internal control variables: what a task sets holds for it, and for what it makes afterwards; and routines that
+ * ask. */
 #include <string.h>
 
 #include "check.h"
@@ -71,7 +72,8 @@ static void affinity_format(void) {
 
 static void memory(void) {
     EQUAL(omp_get_default_allocator(), omp_default_mem_alloc);
-    const omp_alloctrait_t traits[] = {{omp_atk_alignment, 256}, {omp_atk_pool_size, 8192}, {omp_atk_fallback, omp_atv_null_fb}};
+    const omp_alloctrait_t traits[] = {
+        {omp_atk_alignment, 256}, {omp_atk_pool_size, 8192}, {omp_atk_fallback, omp_atv_null_fb}};
     const omp_allocator_handle_t allocator = omp_init_allocator(omp_default_mem_space, 3, traits);
     CHECK(allocator != omp_null_allocator);
     char* const block = omp_alloc(1000, allocator);

@@ -12,7 +12,8 @@
 
 namespace {
 
-constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO, WEFT_KIND_HOSTED};
+constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC,   WEFT_KIND_SS,
+                                   WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_HOSTED};
 
 void is_alone() {
     EQUAL(omp_get_level(), 0);
@@ -190,10 +191,13 @@ void in_tasklets() {
 
 void in_members_of_spmd() {
     done = 0;
-    CHECK(weft_spmd(4, [](void*) {
-        for (int i = 0; i < 5; ++i) meet_openmp(numbers++, true);
-        ++done;
-    }, nullptr) == WEFT_OK);
+    CHECK(weft_spmd(
+              4,
+              [](void*) {
+                  for (int i = 0; i < 5; ++i) meet_openmp(numbers++, true);
+                  ++done;
+              },
+              nullptr) == WEFT_OK);
     EQUAL(done, 4);
 }
 
@@ -204,10 +208,22 @@ void in_bodies_of_algorithms() {
         ++ran;
     });
     EQUAL(ran, 40);
-    weft::invoke([&] { meet_openmp(1, true); ++ran; }, [&] { meet_openmp(2, true); ++ran; });
+    weft::invoke(
+        [&] {
+            meet_openmp(1, true);
+            ++ran;
+        },
+        [&] {
+            meet_openmp(2, true);
+            ++ran;
+        });
     EQUAL(ran, 42);
     weft::task_group group;
-    for (int i = 0; i < 6; ++i) group.run([&, i] { meet_openmp(i, true); ++ran; });
+    for (int i = 0; i < 6; ++i)
+        group.run([&, i] {
+            meet_openmp(i, true);
+            ++ran;
+        });
     group.wait();
     EQUAL(ran, 48);
 }
@@ -216,12 +232,15 @@ void in_an_arena() {
     weft_arena* arena = nullptr;
     CHECK(weft_arena_create(2, &arena) == WEFT_OK);
     done = 0;
-    CHECK(weft_arena_execute(arena, [](void*) {
-        weft::parallel_for(0, 20, [](int i) {
-            meet_openmp(i, false);
-            ++done;
-        });
-    }, nullptr) == WEFT_OK);
+    CHECK(weft_arena_execute(
+              arena,
+              [](void*) {
+                  weft::parallel_for(0, 20, [](int i) {
+                      meet_openmp(i, false);
+                      ++done;
+                  });
+              },
+              nullptr) == WEFT_OK);
     EQUAL(done, 20);
     CHECK(weft_arena_free(arena) == WEFT_OK);
 }
@@ -263,7 +282,8 @@ void stay_in_region(int error) {
 void migrate(void*) {
     omp_set_num_threads(3);
     for (int i = 0; i < 10; ++i) {
-        CHECK(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(static_cast<std::size_t>(i % 2))) != WEFT_NO_MEMORY);
+        CHECK(weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(static_cast<std::size_t>(i % 2))) !=
+              WEFT_NO_MEMORY);
         stay_in_region(i + 1);
         EQUAL(omp_get_max_threads(), 3);
         yield();
@@ -350,7 +370,8 @@ void crews_come_from_a_pool() {
     std::uint64_t before = 0, after = 0;
     for (int i = 0; i < 500; ++i) {
         weft_unit* unit = nullptr;
-        CHECK(weft_ult_spawn(nullptr, [](void*) { one_region(2, false); }, nullptr, nullptr, &unit) == WEFT_OK);
+        CHECK(weft_ult_spawn(
+                  nullptr, [](void*) { one_region(2, false); }, nullptr, nullptr, &unit) == WEFT_OK);
         CHECK(weft_unit_join_free(unit) == WEFT_OK);
         if (i == 0) CHECK(weft_counter_read("/openmp/count/members", &before) == WEFT_OK);
     }
@@ -369,12 +390,15 @@ void waiting_units_hold_no_members() {
     std::uint64_t before = 0, after = 0;
     CHECK(weft_counter_read("/openmp/count/members", &before) == WEFT_OK);
     for (int i = 0; i < count; ++i) {
-        CHECK(weft_ult_spawn(nullptr, [](void*) {
-            one_region(2, false);
-            ++met;
-            while (!over) yield();
-            is_alone();
-        }, nullptr, nullptr, &units[i]) == WEFT_OK);
+        CHECK(weft_ult_spawn(
+                  nullptr,
+                  [](void*) {
+                      one_region(2, false);
+                      ++met;
+                      while (!over) yield();
+                      is_alone();
+                  },
+                  nullptr, nullptr, &units[i]) == WEFT_OK);
         while (met != i + 1) yield();   // one at a time is in a region
     }
     CHECK(weft_counter_read("/openmp/count/members", &after) == WEFT_OK);
@@ -484,14 +508,15 @@ void with(std::size_t streams, weft_pool_kind pool, bool roams) {
     CHECK(weft_init(&settings) == WEFT_OK);
     if (!roams) EQUAL(omp_get_max_threads(), 5);
     everything();
-    if (roams) CHECK(weft_stream_stop(weft_stream_at(1), false) == WEFT_OK);   // the last weft_finalize belongs to stream 0
+    // the last weft_finalize belongs to stream 0
+    if (roams) CHECK(weft_stream_stop(weft_stream_at(1), false) == WEFT_OK);
     while (weft_stream_self() != weft_stream_at(0)) yield();
     EQUAL(weft_finalize(), WEFT_OK);   // members of teams are there still, and have nothing to do
     is_alone();
 }
 
-// Nobody but units whose members end with them: the next runtime begins anew all the same. With one hart the members' domain wants that back while the runtime ends,
-// and whatever OS thread it is sent with brings it home.
+// Nobody but units whose members end with them: the next runtime begins anew all the same. With one hart the members'
+// domain wants that back while the runtime ends, and whatever OS thread it is sent with brings it home.
 void in_hosted_units_alone(int rounds) {
     weft_settings settings{};
     settings.size = sizeof settings;
@@ -502,14 +527,16 @@ void in_hosted_units_alone(int rounds) {
         options.size = sizeof options;
         options.kind = WEFT_KIND_HOSTED;
         weft_unit* unit = nullptr;
-        CHECK(weft_ult_spawn(nullptr, [](void*) { one_region(3, true); }, nullptr, &options, &unit) == WEFT_OK);
+        CHECK(weft_ult_spawn(
+                  nullptr, [](void*) { one_region(3, true); }, nullptr, &options, &unit) == WEFT_OK);
         CHECK(weft_unit_join_free(unit) == WEFT_OK);
         CHECK(weft_finalize() != WEFT_WRONG_CONTEXT);
     }
 }
 
-// Of two harts one is the primary unit's, which spins, and one is the members': on the OS thread that waits at its region's barrier. What a member of that region waits for there has a turn all
-// the same, though it is done by another region's.
+// Of two harts one is the primary unit's, which spins, and one is the members': on the OS thread that waits at its
+// region's barrier. What a member of that region waits for there has a turn all the same, though it is done by another
+// region's.
 void yielding_members_on_a_guests_thread() {
     weft_settings settings{};
     settings.size = sizeof settings;
@@ -533,7 +560,9 @@ void yielding_members_on_a_guests_thread() {
             set = true;
         } else {
             CHECK(weft_event_set(&both, nullptr) == WEFT_OK);
-            while (!set && __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_SEQ_CST) == 0) std::this_thread::yield();   // the primary unit is to have this hart next
+            // the primary unit is to have this hart next
+            while (!set && __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_SEQ_CST) == 0)
+                std::this_thread::yield();
         }
     });
     const auto spin_until = [](const std::atomic<bool>& flag) {
@@ -553,7 +582,7 @@ void yielding_members_on_a_guests_thread() {
     EQUAL(weft_finalize(), WEFT_OK);
 }
 
-}  // namespace
+}   // namespace
 
 // Before anything else, so that no hart is with members yet.
 void many_at_once() {

@@ -1,5 +1,6 @@
-/* Leagues of teams, on the host: which team a thread is of, in whatever team of threads it is, and what teams and target
-   regions leave behind. */
+/* Leagues of teams, on the host: which team a thread is of, in whatever team of threads it is, and what teams and
+ * target
+ *    regions leave behind. */
 #include <string.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* Loops: every iteration once, whatever the schedule, the type and the direction; and in order where that is asked for. */
+/* Loops: every iteration once, whatever the schedule, the type and the direction; and in order where that is asked
+ * for. */
 #include <limits.h>
 #include <string.h>
 
@@ -6,13 +7,11 @@
 
 enum { count = 1000 };
 
-#define LOOP_WITH(clause)                                                   \
-    do {                                                                    \
-        memset(done, 0, sizeof done);                                       \
-        _Pragma("omp parallel num_threads(size)") {                         \
-            _Pragma(clause) for (int i = 0; i < count; ++i) done[i]++;      \
-        }                                                                   \
-        for (int i = 0; i < count; ++i) EQUAL(done[i], 1);                  \
+#define LOOP_WITH(clause)                                                                                        \
+    do {                                                                                                         \
+        memset(done, 0, sizeof done);                                                                            \
+        _Pragma("omp parallel num_threads(size)") { _Pragma(clause) for (int i = 0; i < count; ++i) done[i]++; } \
+        for (int i = 0; i < count; ++i) EQUAL(done[i], 1);                                                       \
     } while (0)
 
 static int done[count];
@@ -60,11 +59,11 @@ static void schedules_by_call(void) {
     EQUAL(chunk, 5);
 }
 
-#define COMBINED(clause)                                                                     \
-    do {                                                                                     \
-        memset(done, 0, sizeof done);                                                        \
-        _Pragma(clause) for (int i = 0; i < count; ++i) done[i]++;                           \
-        for (int i = 0; i < count; ++i) EQUAL(done[i], 1);                                   \
+#define COMBINED(clause)                                           \
+    do {                                                           \
+        memset(done, 0, sizeof done);                              \
+        _Pragma(clause) for (int i = 0; i < count; ++i) done[i]++; \
+        for (int i = 0; i < count; ++i) EQUAL(done[i], 1);         \
     } while (0)
 
 static void combined(void) {
@@ -123,19 +122,19 @@ static void collapsed(void) {
     EQUAL(right, 13 * 7 * 5);
 }
 
-#define ORDERED(clause)                                                             \
-    do {                                                                            \
-        int next = 0, bad = 0;                                                      \
-        _Pragma("omp parallel num_threads(size)") {                                 \
-            _Pragma(clause) for (int i = 0; i < 200; ++i) {                         \
-                if (i % 3 == 1) continue;                                           \
-                _Pragma("omp ordered") {                                            \
-                    if (next % 3 == 1) next++;                                      \
-                    bad += next++ != i;                                             \
-                }                                                                   \
-            }                                                                       \
-        }                                                                           \
-        EQUAL(bad, 0);                                                              \
+#define ORDERED(clause)                                     \
+    do {                                                    \
+        int next = 0, bad = 0;                              \
+        _Pragma("omp parallel num_threads(size)") {         \
+            _Pragma(clause) for (int i = 0; i < 200; ++i) { \
+                if (i % 3 == 1) continue;                   \
+                _Pragma("omp ordered") {                    \
+                    if (next % 3 == 1) next++;              \
+                    bad += next++ != i;                     \
+                }                                           \
+            }                                               \
+        }                                                   \
+        EQUAL(bad, 0);                                      \
     } while (0)
 
 static void ordered(void) {

@@ -77,7 +77,7 @@ static void traits(void) {
     values(omp_atk_sync_hint, omp_atv_contended, omp_atv_private);
     values(omp_atk_access, omp_atv_all, omp_atv_cgroup);
     values(omp_atk_partition, omp_atv_environment, omp_atv_interleaved);
-    values(omp_atk_pinned, omp_atv_false, omp_atv_false);   /* none is pinned */
+    values(omp_atk_pinned, omp_atv_false, omp_atv_false); /* none is pinned */
     values(omp_atk_fallback, omp_atv_default_mem_fb, omp_atv_allocator_fb);
     for (omp_uintptr_t value = 0; value < 100; ++value) {
         EQUAL(is_legal(omp_atk_alignment, value, 100), value != 0 && (value & (value - 1)) == 0);
@@ -231,9 +231,12 @@ static void fallbacks(void) {
 
 /* Contents stay, as much as there is room for, in blocks of the same allocator and of another. */
 static void contents(void) {
-    const omp_allocator_handle_t allocators[] = {
-        omp_default_mem_alloc, of_trait(omp_atk_alignment, 256), of_trait(omp_atk_pool_size, 1000000),
-        omp_null_allocator,    omp_low_lat_mem_alloc,            of_trait(omp_atk_alignment, 32)};
+    const omp_allocator_handle_t allocators[] = {omp_default_mem_alloc,
+                                                 of_trait(omp_atk_alignment, 256),
+                                                 of_trait(omp_atk_pool_size, 1000000),
+                                                 omp_null_allocator,
+                                                 omp_low_lat_mem_alloc,
+                                                 of_trait(omp_atk_alignment, 32)};
     for (int i = 0; i < 36; ++i) {
         const omp_allocator_handle_t from = allocators[i / 6], to = allocators[i % 6];
         char* block = omp_aligned_alloc(i % 2 == 0 ? 1 : 512, 1024, from);

@@ -28,7 +28,6 @@ private:
     }
     int value_;
 };
-
 #pragma omp declare reduction(sum : Object : omp_out.add(omp_in.value())) initializer(omp_priv = Object(0))
 
 constexpr std::size_t pool_bytes = 65536, most_overhead = 168;
@@ -170,7 +169,7 @@ void default_arguments() {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     const omp_allocator_handle_t pool = made(128, omp_atv_abort_fb), small = made(1, omp_atv_null_fb);

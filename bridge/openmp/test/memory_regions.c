@@ -108,7 +108,10 @@ static void by_default(int threads) {
 
 /* ---- the allocate clause ---- */
 
-struct Pair { double first; char name[40]; };
+struct Pair {
+    double first;
+    char name[40];
+};
 
 /* Variables of each thread: private, firstprivate, of reductions; scalars, structs, arrays, of variable length too. */
 static void on_parallel(int threads, int length) {
@@ -181,8 +184,8 @@ static void on_tasks(int threads, int length) {
             struct Pair pair = {i, "task"};
             int numbers[3] = {i, i, i}, lengthy[length];
             lengthy[length - 1] = i;
-#pragma omp task firstprivate(numbers, pair, lengthy) if (i % 5 != 0) shared(right) \
-    allocate(aligned_pool : pair) allocate(pool : numbers, lengthy)
+#pragma omp task firstprivate(numbers, pair, lengthy) if (i % 5 != 0) shared(right) allocate(aligned_pool : pair) \
+    allocate(pool : numbers, lengthy)
             if (is_aligned(&pair, 256) && strcmp(pair.name, "task") == 0 && lengthy[length - 1] == numbers[2]) {
 #pragma omp atomic
                 right += pair.first == numbers[0];
@@ -195,8 +198,8 @@ static void on_tasks(int threads, int length) {
             total += is_aligned(copy, 256) ? copy[0] : 1000;
         }
         int begins[2] = {3, 4};
-#pragma omp taskloop firstprivate(begins) reduction(+ : total) grainsize(4) \
-    allocate(aligned_pool : begins) allocate(pool : total)
+#pragma omp taskloop firstprivate(begins) reduction(+ : total) grainsize(4) allocate(aligned_pool : begins) \
+    allocate(pool : total)
         for (int i = 0; i < 50; ++i) total += is_aligned(begins, 256) && begins[1] == 4;
     }
     EQUAL(right, 40);
@@ -209,8 +212,8 @@ static void on_the_host(void) {
 #pragma omp target firstprivate(value) map(tofrom : right) allocate(omp_default_mem_alloc : value)
     right = value == 9;
     EQUAL(right, 1);
-#pragma omp teams num_teams(3) firstprivate(value) reduction(+ : sum) \
-    allocate(aligned_pool : value) allocate(pool : sum)
+#pragma omp teams num_teams(3) firstprivate(value) reduction(+ : sum) allocate(aligned_pool : value) \
+    allocate(pool : sum)
     {
         sum += is_aligned(&value, 256) && value == 9;
         value = 1;
@@ -219,8 +222,8 @@ static void on_the_host(void) {
     CHECK(sum >= 1 && sum <= 3);
     sum = 0;
 #pragma omp teams num_teams(2)
-#pragma omp distribute parallel for firstprivate(value) reduction(+ : sum) \
-    allocate(aligned_pool : value) allocate(pool : sum)
+#pragma omp distribute parallel for firstprivate(value) reduction(+ : sum) allocate(aligned_pool : value) \
+    allocate(pool : sum)
     for (int i = 0; i < 64; ++i) sum += is_aligned(&value, 256) && value == 9;
     EQUAL(sum, 64);
 }
@@ -272,7 +275,7 @@ static void at_once(int threads, omp_allocator_handle_t allocator, size_t alignm
             }
             char* const changed = omp_realloc(block, (size_t)wanted, allocator, allocator);
             if (changed == NULL) {
-                CHECK(wanted != bytes || alignment > 8);   /* what is less fits; larger alignments: pools.c */
+                CHECK(wanted != bytes || alignment > 8); /* what is less fits; larger alignments: pools.c */
                 continue;
             }
             CHECK(block == NULL || changed[0] == (char)omp_get_thread_num());

@@ -8,13 +8,62 @@ import os
 import subprocess
 import sys
 
-CASES = ["literal", "empty", "null", "none", "long", "lines", "places", "settings", "fatal", "fatal_by_default",
-         "fatal_long", "fatal_in_region", "abort", "abort_calloc", "abort_realloc", "clause"]
+CASES = [
+    "literal",
+    "empty",
+    "null",
+    "none",
+    "long",
+    "lines",
+    "places",
+    "settings",
+    "fatal",
+    "fatal_by_default",
+    "fatal_long",
+    "fatal_in_region",
+    "abort",
+    "abort_calloc",
+    "abort_realloc",
+    "clause",
+]
 # That a format ends within a field libgomp says with a null character.
-FORMATS = ["%n", "%05n", "%0n", "%.n", "%0.n", "%05a", "%5%", "%.5%", "%{team_num", "%{x}", "%x", "%{}", "%{n}",
-           "%{TEAM_NUM}", "%{Thread_num}", "%{thread_num }", "%-5n", "%+n", "%.0n", "%00n", "%0.05n", "%0.0n", "%5.3n",
-           "%..5n", "%.0005n", "%O", "%h", "%p", "%l", "%{thread_level}", "%{host_name}", "%.", "%0.", "%0",
-           "before %q"]
+FORMATS = [
+    "%n",
+    "%05n",
+    "%0n",
+    "%.n",
+    "%0.n",
+    "%05a",
+    "%5%",
+    "%.5%",
+    "%{team_num",
+    "%{x}",
+    "%x",
+    "%{}",
+    "%{n}",
+    "%{TEAM_NUM}",
+    "%{Thread_num}",
+    "%{thread_num }",
+    "%-5n",
+    "%+n",
+    "%.0n",
+    "%00n",
+    "%0.05n",
+    "%0.0n",
+    "%5.3n",
+    "%..5n",
+    "%.0005n",
+    "%O",
+    "%h",
+    "%p",
+    "%l",
+    "%{thread_level}",
+    "%{host_name}",
+    "%.",
+    "%0.",
+    "%0",
+    "before %q",
+]
 IN_A_FIELD = ["%", "100 %", "%5", "%.5", "%0.12"]
 LONG = 3000
 

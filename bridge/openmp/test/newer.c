@@ -1,5 +1,6 @@
-/* What libgomp 12 cannot: dependences of the type inoutset, of which gcc 13 and later make use (an object made by hand here); detached tasks outside of all regions, whose
- * event somebody fulfils afterwards; regions behind omp_pause_resource_all; graphs that are no longer than is of use. */
+/* What libgomp 12 cannot: dependences of the type inoutset, of which gcc 13 and later make use (an object made by hand
+ * here); detached tasks outside of all regions, whose event somebody fulfils afterwards; regions behind
+ * omp_pause_resource_all; graphs that are no longer than is of use. */
 #include "check.h"
 
 static void inoutset(void) {
@@ -57,7 +58,8 @@ static void regions_after_a_pause(void) {
     }
 }
 
-/* Who makes tasks that depend on others faster than they are run runs some himself: so many at a time, however long the graph. libgomp 12 makes all of them first. */
+/* Who makes tasks that depend on others faster than they are run runs some himself: so many at a time, however long the
+ * graph. libgomp 12 makes all of them first. */
 static void long_graphs(void) {
     enum { chains = 16, length = 400, enough = 1000 };
     int cell[chains] = {0}, done = 0, most = 0;

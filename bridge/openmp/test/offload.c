@@ -12,7 +12,7 @@ static int cell = 1, other = 2;
 /* ---- the cases: what is done for a device ---- */
 
 static void plain(int device) {
-    (void)device;   /* that of default-device-var */
+    (void)device; /* that of default-device-var */
 #pragma omp target map(tofrom : cell)
     cell = 5;
     EQUAL(cell, 5);

@@ -1,4 +1,5 @@
-/* Locks of OpenMP 2.5 (OMP_1.0), which programs of that age are linked with: the nested ones belong to a thread, and are smaller. C and Fortran. */
+/* Locks of OpenMP 2.5 (OMP_1.0), which programs of that age are linked with: the nested ones belong to a thread, and
+ * are smaller. C and Fortran. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -38,10 +39,11 @@ static void plain(void) {
             value++;
             unset_lock(&lock);
             if (i % 2 == 0) set_lock_(&fortran);
-            else while (!test_lock_(&fortran)) {
-                set_lock(&lock);
-                unset_lock(&lock);
-            }
+            else
+                while (!test_lock_(&fortran)) {
+                    set_lock(&lock);
+                    unset_lock(&lock);
+                }
             other++;
             unset_lock_(&fortran);
         }

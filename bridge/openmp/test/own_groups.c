@@ -1,6 +1,6 @@
 /* Each thread of a team has a taskgroup of its own, with a reduction of a variable of its own, and in it the threads
-   share a construct with a reduction of tasks: what a task finds are the construct's copies, and behind them those of the
-   thread that has made it. Whichever thread comes first, and whichever comes last. */
+ *    share a construct with a reduction of tasks: what a task finds are the construct's copies, and behind them those
+ *    of the thread that has made it. Whichever thread comes first, and whichever comes last. */
 #include <sched.h>
 
 #include "check.h"

@@ -86,7 +86,7 @@ static void access_traits(void) {
             int inner = 0;
 #pragma omp parallel num_threads(3) reduction(+ : inner)
             {
-                const int one = have_room(allocator, 2);   /* teams of which some may be at work at the same time */
+                const int one = have_room(allocator, 2); /* teams of which some may be at work at the same time */
                 inner += one;
                 if (whose[i] == omp_atv_pteam) EQUAL(one, 1);
                 if (whose[i] == omp_atv_thread) EQUAL(one, 2);

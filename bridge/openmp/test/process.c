@@ -1,4 +1,5 @@
-/* What becomes of a process: exits, signals, aborts, libraries that come and go, stacks, threads that end, limits. process.py says how each must end.
+/* What becomes of a process: exits, signals, aborts, libraries that come and go, stacks, threads that end, limits.
+ * process.py says how each must end.
  *
  *     process NAME [LIBRARY] */
 #define _GNU_SOURCE
@@ -106,7 +107,8 @@ static void signals(void) {
     EQUAL(sum, 0);
 }
 
-/* A thread of a region stands in a read while another sends it signals, and writes in the end. What the read comes to; handled says how many came. */
+/* A thread of a region stands in a read while another sends it signals, and writes in the end. What the read comes to;
+ * handled says how many came. */
 static int read_beside_signals(int reader, int flags, int sent) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -198,11 +200,12 @@ static void stacks(void) {
     getrlimit(RLIMIT_STACK, &main_stack);
     int right = 0;
 #pragma omp parallel num_threads(3) reduction(+ : right)
-    right += omp_get_thread_num() == 0 || deep(45000, "") == 45000;   /* more than 45 MiB */
+    right += omp_get_thread_num() == 0 || deep(45000, "") == 45000; /* more than 45 MiB */
     EQUAL(right, 3);
 }
 
-/* OMP_STACKSIZE=1b is less than a stack may have: it is complained of, and members and tasks have one that they can run on. */
+/* OMP_STACKSIZE=1b is less than a stack may have: it is complained of, and members and tasks have one that they can run
+ * on. */
 static void small_stacks(void) {
     EQUAL(count(3), 3);
     int right = 0;
@@ -274,7 +277,7 @@ static void at_exit_in_region(void) {
 
 static void no_threads(void) {
     const struct rlimit few = {1, 1};
-    if (getuid() == 0 && setuid(65534) != 0) exit(77);   /* root is not limited */
+    if (getuid() == 0 && setuid(65534) != 0) exit(77); /* root is not limited */
     setrlimit(RLIMIT_NPROC, &few);
     EQUAL(count(4), 4);
 }
@@ -291,7 +294,8 @@ static void no_more_threads(void) {
     EQUAL(count(9), 9);
 }
 
-/* ---- as few OS threads as there may be: the kernel counts those of a user, so this process is one's that no other has ---- */
+/* ---- as few OS threads as there may be: the kernel counts those of a user, so this process is one's that no other
+ *   has ---- */
 
 static void limit_threads(rlim_t threads) {
     const struct rlimit limit = {threads, threads};
@@ -364,11 +368,38 @@ static void no_memory(void) {
 static const struct {
     const char* name;
     void (*run)(void);
-} all[] = {{"exit_0", exit_0}, {"exit_3", exit_3}, {"now_0", now_0}, {"now_3", now_3}, {"exit_nested", exit_nested}, {"exit_in_task", exit_in_task},
-           {"aborts", aborts}, {"error", error}, {"main_ends", main_ends}, {"signals", signals}, {"killed", killed}, {"own_mask", own_mask}, {"plugins", plugins},
-           {"stacks", stacks}, {"small_stacks", small_stacks}, {"thread_ends", thread_ends}, {"keys", keys}, {"at_exit", at_exit}, {"at_exit_in_region", at_exit_in_region}, {"no_threads", no_threads}, {"no_memory", no_memory}, {"no_more_threads", no_more_threads},
-           {"just_2", just_2}, {"just_4", just_4}, {"just_8", just_8}, {"too_few_2", too_few_2}, {"too_few_4", too_few_4}, {"too_few_8", too_few_8}, {"grows_to_8", grows_to_8}, {"few_more", few_more},
-           {"interrupted_0", interrupted_0}, {"interrupted_1", interrupted_1}};
+} all[] = {{"exit_0", exit_0},
+           {"exit_3", exit_3},
+           {"now_0", now_0},
+           {"now_3", now_3},
+           {"exit_nested", exit_nested},
+           {"exit_in_task", exit_in_task},
+           {"aborts", aborts},
+           {"error", error},
+           {"main_ends", main_ends},
+           {"signals", signals},
+           {"killed", killed},
+           {"own_mask", own_mask},
+           {"plugins", plugins},
+           {"stacks", stacks},
+           {"small_stacks", small_stacks},
+           {"thread_ends", thread_ends},
+           {"keys", keys},
+           {"at_exit", at_exit},
+           {"at_exit_in_region", at_exit_in_region},
+           {"no_threads", no_threads},
+           {"no_memory", no_memory},
+           {"no_more_threads", no_more_threads},
+           {"just_2", just_2},
+           {"just_4", just_4},
+           {"just_8", just_8},
+           {"too_few_2", too_few_2},
+           {"too_few_4", too_few_4},
+           {"too_few_8", too_few_8},
+           {"grows_to_8", grows_to_8},
+           {"few_more", few_more},
+           {"interrupted_0", interrupted_0},
+           {"interrupted_1", interrupted_1}};
 
 int main(int argument_count, char** arguments) {
     library = argument_count > 2 ? arguments[2] : NULL;

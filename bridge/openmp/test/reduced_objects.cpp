@@ -14,7 +14,7 @@ constexpr int some = 24;
 struct Sum {
     static inline std::atomic<int> alive{0}, made{0};
     int value = 0;
-    const Sum* self = this;    // only a constructor sets it
+    const Sum* self = this;   // only a constructor sets it
 
     Sum(int from = 0) : value(from) { ++alive, ++made; }
     Sum(const Sum& from) : value(from.value) { ++alive, ++made; }
@@ -78,8 +78,7 @@ void no_task(int size) {
         {
             const int before = Sum::made;
 #pragma omp taskgroup task_reduction(+ : sum)
-            {
-            }
+            {}
 #pragma omp taskloop reduction(+ : sum)
             for (int i = 0; i < 0; ++i) sum.add(1);
             EQUAL(Sum::made - before, 0);
@@ -351,7 +350,7 @@ void cancelled_regions(int size) {
     CHECK(iterations <= some);
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     EACH_SIZE(size) {

@@ -38,8 +38,9 @@ static void if_clause(void) {
 static void clauses(void) {
     int first = 5, shared = 0, sum = 0, product = 1, least = 100, most = -100, every = 1, some = 0;
     unsigned bits = 0, both = ~0U;
-#pragma omp parallel num_threads(4) firstprivate(first) shared(shared) reduction(+ : sum) reduction(* : product) reduction(min : least) \
-    reduction(max : most) reduction(| : bits) reduction(& : both) reduction(&& : every) reduction(|| : some)
+#pragma omp parallel num_threads(4) firstprivate(first) shared(shared) reduction(+ : sum) reduction(* : product) \
+    reduction(min : least) reduction(max : most) reduction(| : bits) reduction(& : both) reduction(&& : every) \
+    reduction(|| : some)
     {
         const int me = omp_get_thread_num();
         CHECK(first == 5);
@@ -131,7 +132,8 @@ static void sizes_change(void) {
     }
 }
 
-/* All of a crowd are there when a barrier ends, and their tasks have run: also where the region before had more threads, which are woken and left out. */
+/* All of a crowd are there when a barrier ends, and their tasks have run: also where the region before had more
+ * threads, which are woken and left out. */
 static void crowds_meet(void) {
     for (int round = 0; round < 60; ++round) {
         const int size = round % 3 == 0 ? 33 : 5 + round * 7 % 24;

@@ -1,4 +1,5 @@
-/* Routines: of the environment, places, devices, memory, teams, pauses. What each says where nothing was asked for, and what was set. */
+/* Routines: of the environment, places, devices, memory, teams, pauses. What each says where nothing was asked for, and
+ * what was set. */
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ static void environment(void) {
     CHECK(omp_get_max_active_levels() > 1);
     omp_set_nested(0);
     CHECK(!omp_get_nested());
-    omp_set_max_active_levels(-3);   /* passed over */
+    omp_set_max_active_levels(-3); /* passed over */
     EQUAL(omp_get_max_active_levels(), 1);
     omp_set_max_active_levels(3);
     omp_set_dynamic(5);
@@ -35,7 +36,7 @@ static void environment(void) {
     omp_get_schedule(&kind, &chunk);
     EQUAL(kind & ~omp_sched_monotonic, omp_sched_static);
     EQUAL(chunk, 0);
-    omp_set_schedule((omp_sched_t)99, 3);   /* passed over */
+    omp_set_schedule((omp_sched_t)99, 3); /* passed over */
     omp_get_schedule(&kind, &chunk);
     EQUAL(kind & ~omp_sched_monotonic, omp_sched_static);
     CHECK(!omp_in_parallel() && !omp_in_final());
@@ -49,7 +50,7 @@ static void environment(void) {
         procs += omp_get_num_procs();
         inside += omp_in_parallel();
     }
-    EQUAL(procs, 4 * omp_get_num_procs());   /* of the process, whichever thread asks */
+    EQUAL(procs, 4 * omp_get_num_procs()); /* of the process, whichever thread asks */
     EQUAL(inside, 4);
     const double start = omp_get_wtime();
     usleep(2000);
@@ -95,7 +96,8 @@ static void devices(void) {
     for (int i = 0; i < 24; ++i) text[i] = (char)i;
     EQUAL(omp_target_memcpy(block, text, 10, 5, 2, host, host), 0);
     EQUAL(block[5], 2);
-    const size_t volume[2] = {2, 3}, to[2] = {1, 1}, from[2] = {0, 2}, to_dimensions[2] = {10, 10}, from_dimensions[2] = {4, 6};
+    const size_t volume[2] = {2, 3}, to[2] = {1, 1}, from[2] = {0, 2}, to_dimensions[2] = {10, 10},
+                 from_dimensions[2] = {4, 6};
     EQUAL(omp_target_memcpy_rect(block, text, 1, 2, volume, to, from, to_dimensions, from_dimensions, host, host), 0);
     EQUAL(block[11], 2);
     EQUAL(block[23], 10);
@@ -114,7 +116,8 @@ static int declared = 4;
 static void targets(void) {
     int value = 1, cells[10] = {0}, *pointer = cells, first = 3, is_host = 0;
 #pragma omp target enter data map(to : value, cells)
-#pragma omp target map(always, tofrom : value) map(pointer[2 : 4]) firstprivate(first) if (target : 1) device(0) nowait depend(out : value)
+#pragma omp target map(always, tofrom : value) map(pointer[2 : 4]) firstprivate(first) if (target : 1) \
+    device(0) nowait depend(out : value)
     {
         value += first + declared;
         first = 100;
@@ -158,7 +161,8 @@ static void targets(void) {
     for (int i = 0; i < 100; ++i) sum += i;
 #pragma omp target simd reduction(+ : sum) map(tofrom : sum)
     for (int i = 0; i < 100; ++i) sum += i;
-#pragma omp target teams distribute parallel for simd num_teams(2) thread_limit(2) reduction(+ : sum) map(tofrom : sum) dist_schedule(static, 7) schedule(dynamic)
+#pragma omp target teams distribute parallel for simd num_teams(2) thread_limit(2) reduction(+ : sum) \
+    map(tofrom : sum) dist_schedule(static, 7) schedule(dynamic)
     for (int i = 0; i < 100; ++i) sum += i;
 #pragma omp target teams loop reduction(+ : sum) map(tofrom : sum)
     for (int i = 0; i < 100; ++i) sum += i;
@@ -263,14 +267,20 @@ static void memory(void) {
     omp_set_default_allocator(omp_default_mem_alloc);
 
     /* A pool: what it has not goes to whom its trait names. */
-    const omp_alloctrait_t small[] = {{omp_atk_pool_size, 4096}, {omp_atk_alignment, 64}, {omp_atk_fallback, omp_atv_null_fb}, {omp_atk_sync_hint, omp_atv_contended},
-                                      {omp_atk_access, omp_atv_all}, {omp_atk_pinned, omp_atv_false}, {omp_atk_partition, omp_atv_environment}};
+    const omp_alloctrait_t small[] = {{omp_atk_pool_size, 4096},
+                                      {omp_atk_alignment, 64},
+                                      {omp_atk_fallback, omp_atv_null_fb},
+                                      {omp_atk_sync_hint, omp_atv_contended},
+                                      {omp_atk_access, omp_atv_all},
+                                      {omp_atk_pinned, omp_atv_false},
+                                      {omp_atk_partition, omp_atv_environment}};
     const omp_allocator_handle_t pool = omp_init_allocator(omp_default_mem_space, 7, small);
     CHECK(pool != omp_null_allocator);
     void* const half = omp_alloc(2500, pool);
     CHECK(half != NULL && (uintptr_t)half % 64 == 0);
     CHECK(omp_alloc(2500, pool) == NULL);
-    const omp_alloctrait_t chained[] = {{omp_atk_pool_size, 1024}, {omp_atk_fallback, omp_atv_allocator_fb}, {omp_atk_fb_data, pool}};
+    const omp_alloctrait_t chained[] = {
+        {omp_atk_pool_size, 1024}, {omp_atk_fallback, omp_atv_allocator_fb}, {omp_atk_fb_data, pool}};
     const omp_allocator_handle_t chain = omp_init_allocator(omp_default_mem_space, 3, chained);
     void* const other = omp_alloc(1025, chain);
     CHECK(other != NULL && (uintptr_t)other % 64 == 0);
@@ -292,8 +302,8 @@ static void memory(void) {
     CHECK(omp_init_allocator(omp_default_mem_space, 1, odd) == omp_null_allocator);
 
     int first = 5, right = 0;
-#pragma omp parallel num_threads(4) private(zeros) firstprivate(first) allocate(omp_default_mem_alloc : zeros) allocate(align(128), allocator(omp_large_cap_mem_alloc) : first) \
-    reduction(+ : right)
+#pragma omp parallel num_threads(4) private(zeros) firstprivate(first) allocate(omp_default_mem_alloc : zeros) \
+    allocate(align(128), allocator(omp_large_cap_mem_alloc) : first) reduction(+ : right)
     {
         zeros = omp_get_thread_num();
         right += first == 5 && (uintptr_t)&first % 128 == 0 && zeros < 4;
@@ -310,7 +320,8 @@ int main(void) {
     environment();
     places();
     devices();
-    leagues();   /* before targets: on libgomp 12 a region in teams hangs or crashes that comes after a target construct with nowait outside of all regions */
+    leagues(); /* before targets: on libgomp 12 a region in teams hangs or crashes that comes after a target construct
+                  with nowait outside of all regions */
     targets();
     memory();
 #pragma omp error at(execution) severity(warning) message("a warning of the program's")

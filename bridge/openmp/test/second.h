@@ -1,9 +1,11 @@
-/* What a library whose regions are LLVM's does for second.c. clang compiles it, and it is linked without its runtime, so its references to omp_ routines carry no version. */
+/* What a library whose regions are LLVM's does for second.c. clang compiles it, and it is linked without its runtime,
+ * so its references to omp_ routines carry no version. */
 #ifndef WEFT_OPENMP_SECOND_H
 #define WEFT_OPENMP_SECOND_H
 
 struct where {
-    int number, number_in_fortran, threads, level, active_level, in_parallel, number_at_level, size_of_team, teams, team;
+    int number, number_in_fortran, threads, level, active_level, in_parallel, number_at_level, size_of_team, teams,
+        team;
 };
 
 struct second {

@@ -85,4 +85,6 @@ static int detached(void) {
     return ended;
 }
 
-const struct second second_table = {region, where, max_threads, set_num_threads, set_max_active_levels, dynamic, set_dynamic, schedule, set_schedule, counted_under_locks, detached};
+const struct second second_table = {region,  where,       max_threads, set_num_threads, set_max_active_levels,
+                                    dynamic, set_dynamic, schedule,    set_schedule,    counted_under_locks,
+                                    detached};

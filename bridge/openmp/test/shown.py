@@ -2,7 +2,8 @@
 """Where units are shown, OpenMP's threads are told with their place in their teams: in the report of a deadlock, in a
 dump at a signal, and by gdb, of the process and of a core file of it. The program is shown.c.
 
-    bridge/openmp/test/shown.py --program build/release/bridge/openmp/openmp_shown [--gdb gdb --script tools/gdb/weft.py]
+    bridge/openmp/test/shown.py --program build/release/bridge/openmp/openmp_shown [--gdb gdb --script
+    tools/gdb/weft.py]
 """
 import argparse
 import os
@@ -26,8 +27,9 @@ class Looked:
 
     def __init__(self, options, **environment):
         self.text, self.more = "", threading.Condition()
-        self.process = subprocess.Popen([options.program], stderr=subprocess.PIPE, text=True,
-                                        env={**os.environ, **environment})
+        self.process = subprocess.Popen(
+            [options.program], stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
+        )
         self.reader = threading.Thread(target=self.read)
         self.reader.start()
 
@@ -59,8 +61,17 @@ def check(where, text):
 
 
 def look(options, *commands):
-    words = [options.gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set width 0",
-             "-iex", "set pagination off"]
+    words = [
+        options.gdb,
+        "-nx",
+        "-batch",
+        "-iex",
+        "set debuginfod enabled off",
+        "-iex",
+        "set width 0",
+        "-iex",
+        "set pagination off",
+    ]
     for command in (f"source {options.script}", *commands):
         words += ["-ex", command]
     return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE_S).stdout
@@ -75,8 +86,8 @@ def check_gdb(options, process, place):
     check("gdb", live)
     unit = re.search(r"^(\d+) .*OpenMP thread 2 of 3", live, re.M)
     dead = look(options, f"file {options.program}", f"core-file {core}", "weft units", f"weft bt {unit[1]}")
-    backtrace = dead[dead.index(f"unit {unit[1]} 'openmp' is OpenMP thread 2 of 3, level 1, team 0x"):]
-    check("gdb, of a core file", dead[:dead.index(backtrace)])
+    backtrace = dead[dead.index(f"unit {unit[1]} 'openmp' is OpenMP thread 2 of 3, level 1, team 0x") :]
+    check("gdb, of a core file", dead[: dead.index(backtrace)])
 
 
 def main():

@@ -1,5 +1,6 @@
-/* Cancellation and target regions: what is cancelled within a region that the host runs ends there, and what is cancelled
-   around one does not reach into it. Run with cancellation on and off. */
+/* Cancellation and target regions: what is cancelled within a region that the host runs ends there, and what is
+ * cancelled
+ *    around one does not reach into it. Run with cancellation on and off. */
 #include "check.h"
 
 static int on;

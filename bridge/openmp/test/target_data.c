@@ -1,5 +1,6 @@
-/* The data of target regions that the host runs: every kind of mapping leaves the program's own memory, in which the region
-   works, and the directives that only move data change nothing. */
+/* The data of target regions that the host runs: every kind of mapping leaves the program's own memory, in which the
+ * region
+ *    works, and the directives that only move data change nothing. */
 #include <stdint.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@ struct item {
 static void map_types(void) {
     int both = 1, in = 2, out = 3, room __attribute__((unused)) = 4, by_default = 5;
     int always_both = 6, always_in = 7, always_out = 8, closely = 9;
-#pragma omp target map(tofrom : both) map(to : in) map(from : out) map(alloc : room) map(by_default)            \
-    map(always, tofrom : always_both) map(always, to : always_in) map(always from : always_out)                 \
+#pragma omp target map(tofrom : both) map(to : in) map(from : out) map(alloc : room) map(by_default) \
+    map(always, tofrom : always_both) map(always, to : always_in) map(always from : always_out) \
     map(close, tofrom : closely)
     {
         both += in;

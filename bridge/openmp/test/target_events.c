@@ -66,8 +66,7 @@ static void not_held_up(void) {
     int value = 0, data __attribute__((unused)) = 0;
     omp_event_handle_t event;
 #pragma omp task depend(out : data) detach(event)
-    {
-    }
+    {}
 #pragma omp target nowait depend(inout : data) map(tofrom : value)
     value = value * 10 + 1;
 #pragma omp target update nowait depend(inout : data) to(value)

@@ -19,18 +19,17 @@ struct aligned {
     int rest[70];
 };
 
-#define KEEPS(type, before, behind)                          \
-    do {                                                             \
-        type item = before;                                          \
-        int seen = 0;                                                \
-        _Pragma("omp target firstprivate(item) map(from : seen)")    \
-        {                                                            \
-            seen = item == before;                                   \
-            item = behind;                                           \
-            seen += item == behind;                                  \
-        }                                                            \
-        EQUAL(seen, 2);                                              \
-        CHECK(item == before);                                       \
+#define KEEPS(type, before, behind)                                 \
+    do {                                                            \
+        type item = before;                                         \
+        int seen = 0;                                               \
+        _Pragma("omp target firstprivate(item) map(from : seen)") { \
+            seen = item == before;                                  \
+            item = behind;                                          \
+            seen += item == behind;                                 \
+        }                                                           \
+        EQUAL(seen, 2);                                             \
+        CHECK(item == before);                                      \
     } while (0)
 
 /* Scalars: those that a pointer's bits can hold, and those that they cannot. */
@@ -123,7 +122,7 @@ static void by_default(void) {
     EQUAL(pair.first, 1);
     EQUAL(cells[0], 1);
     EQUAL(scalar, 4);
-    EQUAL(cells[1], 60);   /* through the pointer */
+    EQUAL(cells[1], 60); /* through the pointer */
     EQUAL(other[0], 70);
     CHECK(pointer == cells);
     /* A scalar that no clause names is firstprivate, an aggregate is mapped. */

@@ -1,5 +1,6 @@
-/* Control variables in target regions that the host runs: each region begins with those of the environment, whatever the
-   program has set, and what it sets ends with it. */
+/* Control variables in target regions that the host runs: each region begins with those of the environment, whatever
+ * the
+ *    program has set, and what it sets ends with it. */
 #include <string.h>
 
 #include "check.h"

@@ -152,7 +152,7 @@ void exceptions_within() {
     CHECK(caught >= 1 && caught <= 3);
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     references();

@@ -1,5 +1,6 @@
-/* A target region, and each directive of its data, is a task: what it depends on, what depends on it, and when its copies
-   are taken. */
+/* A target region, and each directive of its data, is a task: what it depends on, what depends on it, and when its
+ * copies
+ *    are taken. */
 #include "check.h"
 
 struct row {

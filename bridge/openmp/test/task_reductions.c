@@ -10,49 +10,48 @@ enum { some = 24 };
 /* ---- operators and types: combined with the value from before, and each copy begins with the operator's neutral
    element ---- */
 
-#define BY_OPERATOR(type, operator_, from, update)                                                    \
-    do {                                                                                              \
-        type expected = (type)(from), got = (type)(from);                                             \
-        for (int i = 0; i < some; ++i) {                                                              \
-            type* const x = &expected;                                                                \
-            update;                                                                                   \
-        }                                                                                             \
-        _Pragma("omp parallel num_threads(size)")                                                     \
-        _Pragma("omp single")                                                                         \
-        TASKGROUP(operator_) for (int i = 0; i < some; ++i) {                                         \
-            TASK(operator_) {                                                                         \
-                type* const x = &got;                                                                 \
-                update;                                                                               \
-            }                                                                                         \
-        }                                                                                             \
-        CHECK(got == expected);                                                                       \
+#define BY_OPERATOR(type, operator_, from, update)                      \
+    do {                                                                \
+        type expected = (type)(from), got = (type)(from);               \
+        for (int i = 0; i < some; ++i) {                                \
+            type* const x = &expected;                                  \
+            update;                                                     \
+        }                                                               \
+        _Pragma("omp parallel num_threads(size)") _Pragma("omp single") \
+            TASKGROUP(operator_) for (int i = 0; i < some; ++i) {       \
+            TASK(operator_) {                                           \
+                type* const x = &got;                                   \
+                update;                                                 \
+            }                                                           \
+        }                                                               \
+        CHECK(got == expected);                                         \
     } while (0)
 #define WORDS(...) _Pragma(#__VA_ARGS__)
 #define TASKGROUP(operator_) WORDS(omp taskgroup task_reduction(operator_ : got))
 #define TASK(operator_) WORDS(omp task in_reduction(operator_ : got) firstprivate(i))
 
-#define OF_INTEGERS(type)                                          \
-    do {                                                           \
-        BY_OPERATOR(type, +, 3, *x = (type)(*x + i % 5));          \
-        BY_OPERATOR(type, -, 100, *x = (type)(*x - i % 5));        \
-        BY_OPERATOR(type, *, 2, *x = (type)(*x * (i % 8 ? 1 : 3))); \
-        BY_OPERATOR(type, &, ~0, *x &= (type)~(1u << (i % 7)));    \
-        BY_OPERATOR(type, |, 64, *x |= (type)(1u << (i % 5)));     \
-        BY_OPERATOR(type, ^, 5, *x ^= (type)i);                    \
-        BY_OPERATOR(type, &&, 7, *x = *x && i != some);            \
-        BY_OPERATOR(type, &&, 7, *x = *x && i != 11);              \
-        BY_OPERATOR(type, ||, 0, *x = *x || i == 11);              \
-        BY_OPERATOR(type, ||, 0, *x = *x || i == some);            \
-        BY_OPERATOR(type, min, 50, if ((type)(20 - i % 9) < *x) *x = (type)(20 - i % 9)); \
-        BY_OPERATOR(type, max, 5, if ((type)(i * 2) > *x) *x = (type)(i * 2));           \
+#define OF_INTEGERS(type)                                                                 \
+    do {                                                                                  \
+        BY_OPERATOR(type, +, 3, *x = (type)(*x + i % 5));                                 \
+        BY_OPERATOR(type, -, 100, *x = (type)(*x - i % 5));                               \
+        BY_OPERATOR(type, *, 2, *x = (type)(*x * (i % 8 ? 1 : 3)));                       \
+        BY_OPERATOR(type, &, ~0, *x &= (type) ~(1u << (i % 7)));                          \
+        BY_OPERATOR(type, |, 64, *x |= (type)(1u << (i % 5)));                            \
+        BY_OPERATOR(type, ^, 5, *x ^= (type)i);                                           \
+        BY_OPERATOR(type, &&, 7, *x = *x && i != some);                                   \
+        BY_OPERATOR(type, &&, 7, *x = *x && i != 11);                                     \
+        BY_OPERATOR(type, ||, 0, *x = *x || i == 11);                                     \
+        BY_OPERATOR(type, ||, 0, *x = *x || i == some);                                   \
+        BY_OPERATOR(type, min, 50, if ((type)(20 - i % 9) < *x)* x = (type)(20 - i % 9)); \
+        BY_OPERATOR(type, max, 5, if ((type)(i * 2) > *x)* x = (type)(i * 2));            \
     } while (0)
 /* gcc 12 does not compile a logical operator of these. */
-#define OF_REALS(type)                                             \
-    do {                                                           \
-        BY_OPERATOR(type, +, 0.5, *x += (type)i);                  \
-        BY_OPERATOR(type, *, 0.25, *x *= (type)(i % 2 ? 2 : 1));   \
-        BY_OPERATOR(type, min, 1, if ((type)-i < *x) *x = (type)-i); \
-        BY_OPERATOR(type, max, -1e6, if ((type)-i > *x) *x = (type)-i); \
+#define OF_REALS(type)                                                  \
+    do {                                                                \
+        BY_OPERATOR(type, +, 0.5, *x += (type)i);                       \
+        BY_OPERATOR(type, *, 0.25, *x *= (type)(i % 2 ? 2 : 1));        \
+        BY_OPERATOR(type, min, 1, if ((type)-i < *x)* x = (type)-i);    \
+        BY_OPERATOR(type, max, -1e6, if ((type)-i > *x)* x = (type)-i); \
     } while (0)
 
 static void operators(int size) {
@@ -78,7 +77,7 @@ static void widen(struct extent* to, const struct extent* by) {
     if (by->most > to->most) to->most = by->most;
 }
 static void begin_extent(struct extent* at, const struct extent* original) {
-    at->least = original->least + 1000;    /* the initialiser may look at the original */
+    at->least = original->least + 1000; /* the initialiser may look at the original */
     at->most = -1000;
 }
 #pragma omp declare reduction(widened : struct extent : widen(&omp_out, &omp_in)) \

@@ -272,8 +272,7 @@ static void left_behind(void) {
 #pragma omp task if (0)
             {
 #pragma omp taskwait
-            }
-            omp_fulfill_event(of_child);
+            } omp_fulfill_event(of_child);
         }
         EQUAL(ended, 20);
     }

@@ -1,5 +1,5 @@
-// C++ in leagues: objects in every clause are made and destroyed once for each team, iterators and members are distributed,
-// and exceptions stay within.
+// C++ in leagues: objects in every clause are made and destroyed once for each team, iterators and members are
+// distributed, and exceptions stay within.
 #include <array>
 #include <atomic>
 #include <stdexcept>
@@ -27,7 +27,6 @@ struct Counted {
     }
     static void forget() { made = copied = 0; }
 };
-
 #pragma omp declare reduction(+ : Counted : omp_out += omp_in)
 
 // A private object is made, a firstprivate one is copied, for each team, and all are gone behind the region.
@@ -149,7 +148,7 @@ void exceptions_within() {
     CHECK(caught >= 33 && caught <= 36);
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     made_for_each_team();

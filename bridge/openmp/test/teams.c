@@ -1,5 +1,6 @@
-/* The teams construct, clause by clause: how many teams there are, what each begins with, what is its own, and what comes
-   together at the end. */
+/* The teams construct, clause by clause: how many teams there are, what each begins with, what is its own, and what
+ * comes
+ *    together at the end. */
 #include <limits.h>
 #include <string.h>
 
@@ -169,7 +170,7 @@ static void reductions(void) {
     int cells[4] = {1, 1, 1, 1};
     struct range range = {50, 50};
 #pragma omp teams num_teams(5) reduction(+ : sum, real, cells[1 : 2]) reduction(* : product) reduction(- : difference) \
-    reduction(min : least) reduction(max : greatest) reduction(& : bits) reduction(| : any) reduction(^ : odd)         \
+    reduction(min : least) reduction(max : greatest) reduction(& : bits) reduction(| : any) reduction(^ : odd) \
     reduction(&& : both) reduction(|| : either) reduction(join : range)
     {
         const int me = omp_get_team_num();

@@ -1,4 +1,5 @@
-/* What thread 0 does next comes, although other members spin until then: they do not on its OS thread, the only one on which it goes on. (liveness.c has members that stand in the kernel.)
+/* What thread 0 does next comes, although other members spin until then: they do not on its OS thread, the only one on
+ * which it goes on. (liveness.c has members that stand in the kernel.)
  *
  *     thread_zero NAME THREADS */
 #include <string.h>
@@ -37,7 +38,8 @@ static void after_a_lock(void) {
         switch (omp_get_thread_num()) {
         case 0:
 #pragma omp critical
-        {}
+        {
+        }
             set(round);
             break;
         case 1:
@@ -99,7 +101,7 @@ static void beside_a_team_of_one(void) {
                 {
 #pragma omp for schedule(dynamic)
                     for (int i = 0; i < 4; ++i) sum++;
-                    /* So that the loop has a barrier of its own, which may be left earlier. */
+                        /* So that the loop has a barrier of its own, which may be left earlier. */
 #pragma omp cancel parallel if (sum < 0)
                     sum++;
                 }
@@ -150,8 +152,9 @@ static void during_a_barrier(void) {
 static const struct {
     const char* name;
     void (*run)(void);
-} all[] = {{"barrier", after_a_barrier}, {"lock", after_a_lock}, {"task", after_a_task}, {"inner", after_an_inner_region}, {"alone", beside_a_team_of_one},
-           {"teams", after_a_barrier_in_inner_teams}, {"help", during_a_barrier}};
+} all[] = {{"barrier", after_a_barrier},     {"lock", after_a_lock},          {"task", after_a_task},
+           {"inner", after_an_inner_region}, {"alone", beside_a_team_of_one}, {"teams", after_a_barrier_in_inner_teams},
+           {"help", during_a_barrier}};
 
 int main(int count, char** arguments) {
     threads = count > 2 ? atoi(arguments[2]) : 4;

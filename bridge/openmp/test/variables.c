@@ -1,4 +1,5 @@
-/* What a program sees of the variables: all that it can ask for, and how large its regions are. variables.py runs it with many values of them. */
+/* What a program sees of the variables: all that it can ask for, and how large its regions are. variables.py runs it
+ * with many values of them. */
 #include <string.h>
 
 #include "check.h"
@@ -24,7 +25,8 @@ int main(void) {
     printf("thread_limit %d\n", omp_get_thread_limit());
     printf("max_active_levels %d of %d\n", omp_get_max_active_levels(), omp_get_supported_active_levels());
     printf("proc_bind %d\n", omp_get_proc_bind());
-    printf("default_device %d of %d, initial %d\n", omp_get_default_device(), omp_get_num_devices(), omp_get_initial_device());
+    printf("default_device %d of %d, initial %d\n", omp_get_default_device(), omp_get_num_devices(),
+           omp_get_initial_device());
     printf("max_task_priority %d\n", omp_get_max_task_priority());
     printf("default_allocator %lu\n", (unsigned long)omp_get_default_allocator());
     printf("max_teams %d, teams_thread_limit %d\n", omp_get_max_teams(), omp_get_teams_thread_limit());

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The variables of the environment: what a program sees of each value, good or bad, and whether something is said of it, is the same on Weft as on the compiler's libgomp.
+"""The variables of the environment: what a program sees of each value, good or bad, and whether something is said of
+it, is the same on Weft as on the compiler's libgomp.
 
     variables.py --program PROGRAM --weft FOLDER[:FOLDER] [--some]
 """
@@ -10,8 +11,41 @@ import re
 import subprocess
 import sys
 
-NUMBERS = ["", " ", "0", "1", "2", "3", " 3 ", "\t3", "+3", "-1", "-0", "03", "0x3", "3x", "3 4", "3,", ",3", "3,2", "3 , 2", "3,2,1", "3,0", "3,x", "3,2,", "1.5", "1e3", "255", "256", "257",
-           "+-3", "++3", "9223372036854775808", "18446744073709551615", "18446744073709551616"]
+NUMBERS = [
+    "",
+    " ",
+    "0",
+    "1",
+    "2",
+    "3",
+    " 3 ",
+    "\t3",
+    "+3",
+    "-1",
+    "-0",
+    "03",
+    "0x3",
+    "3x",
+    "3 4",
+    "3,",
+    ",3",
+    "3,2",
+    "3 , 2",
+    "3,2,1",
+    "3,0",
+    "3,x",
+    "3,2,",
+    "1.5",
+    "1e3",
+    "255",
+    "256",
+    "257",
+    "+-3",
+    "++3",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+]
 LARGE = ["2147483647", "2147483648", "4294967295", "4294967296", "4294967297", "9223372036854775807"]
 TRUTHS = ["", " ", "true", "TRUE", "True", " true ", "false", "FALSE", "1", "0", "yes", "on", "tru", "t"]
 VALUES = {
@@ -29,51 +63,297 @@ VALUES = {
     "OMP_DISPLAY_ENV": [*TRUTHS, "verbose", " VERBOSE ", "verbos"],
     "OMP_WAIT_POLICY": ["", "active", "ACTIVE", " passive ", "PASSIVE", "passivex", "none", "active passive"],
     "OMP_TARGET_OFFLOAD": ["", "mandatory", "DISABLED", " default ", "x"],
-    "OMP_ALLOCATOR": ["", "omp_default_mem_alloc", "OMP_LARGE_CAP_MEM_ALLOC", " omp_const_mem_alloc ", "omp_thread_mem_alloc", "omp_null_allocator", "1", "8", "omp_low_lat_mem_space", "omp_pteam_mem_alloc x"],
-    "OMP_SCHEDULE": ["", "static", "STATIC", "dynamic", "guided", "auto", "runtime", "static,4", "static, 4", " static , 4 ", "dynamic,0", "dynamic,1", "dynamic,2", "dynamic,+2", "static,0", "static,1", "guided,7",
-                     "auto,3", "dynamic,x", "dynamic,", "dynamic 4", "monotonic:dynamic", "nonmonotonic:dynamic", "monotonic:static", "nonmonotonic:static", "nonmonotonic:static,2", "monotonic : dynamic , 3",
-                     "monotonic:", "monotonic", "simd:static", "dynamicx", "nonmonotonic:auto", "monotonic:guided,5", "MONOTONIC:DYNAMIC", "monotonic:monotonic:dynamic", "dynamic,0x10",
-                     "dynamic,2147483647", "dynamic,2147483648", "dynamic,18446744073709551616"],
-    "OMP_STACKSIZE": ["", "100", "100k", "100 k", "100K", " 2m ", "2M", "1g", "1G", "4096b", "4096 B ", "1b", "0", "-1", "16383b", "16384b", "20000b", "x", "k", "1t", "1kb", "1 2", "1k x", "+10", "0x10", "1.5m",
-                      "18446744073709551615", "18014398509481984"],
+    "OMP_ALLOCATOR": [
+        "",
+        "omp_default_mem_alloc",
+        "OMP_LARGE_CAP_MEM_ALLOC",
+        " omp_const_mem_alloc ",
+        "omp_thread_mem_alloc",
+        "omp_null_allocator",
+        "1",
+        "8",
+        "omp_low_lat_mem_space",
+        "omp_pteam_mem_alloc x",
+    ],
+    "OMP_SCHEDULE": [
+        "",
+        "static",
+        "STATIC",
+        "dynamic",
+        "guided",
+        "auto",
+        "runtime",
+        "static,4",
+        "static, 4",
+        " static , 4 ",
+        "dynamic,0",
+        "dynamic,1",
+        "dynamic,2",
+        "dynamic,+2",
+        "static,0",
+        "static,1",
+        "guided,7",
+        "auto,3",
+        "dynamic,x",
+        "dynamic,",
+        "dynamic 4",
+        "monotonic:dynamic",
+        "nonmonotonic:dynamic",
+        "monotonic:static",
+        "nonmonotonic:static",
+        "nonmonotonic:static,2",
+        "monotonic : dynamic , 3",
+        "monotonic:",
+        "monotonic",
+        "simd:static",
+        "dynamicx",
+        "nonmonotonic:auto",
+        "monotonic:guided,5",
+        "MONOTONIC:DYNAMIC",
+        "monotonic:monotonic:dynamic",
+        "dynamic,0x10",
+        "dynamic,2147483647",
+        "dynamic,2147483648",
+        "dynamic,18446744073709551616",
+    ],
+    "OMP_STACKSIZE": [
+        "",
+        "100",
+        "100k",
+        "100 k",
+        "100K",
+        " 2m ",
+        "2M",
+        "1g",
+        "1G",
+        "4096b",
+        "4096 B ",
+        "1b",
+        "0",
+        "-1",
+        "16383b",
+        "16384b",
+        "20000b",
+        "x",
+        "k",
+        "1t",
+        "1kb",
+        "1 2",
+        "1k x",
+        "+10",
+        "0x10",
+        "1.5m",
+        "18446744073709551615",
+        "18014398509481984",
+    ],
     "GOMP_STACKSIZE": ["", "100", "100k", "1b", "x"],
-    "GOMP_SPINCOUNT": [value for value in NUMBERS if not value.startswith("-")] + LARGE + ["infinite", "INFINITY", " infinite ", "infinity x", "10k", "10 k", "10K", "10m", "10g", "10G ", "10T", "10kb", "k", "10b", "infinit"],
-    "OMP_PROC_BIND": ["", " ", "true", "false", "TRUE", "master", "primary", "close", "spread", "Close", "close,spread", "spread , close,master", "close,", "close,false", "true,false", "false,close", "true,true", "x",
-                      "close,x", "close spread", " close ", "master,primary"],
-    "OMP_PLACES": ["", "threads", "cores", "sockets", "THREADS", " cores ", "threads(1)", "threads (1) ", "threads( 1 )", "threads(+1)", "threads(2)", "threads(0)", "threads(x)", "threads(1", "threads(3)", "threadsx",
-                   "threads(1)x", "{0}", "{1}", "{0},{1}", "{0,1}", "{0:2}", "{0:2:1}", "{0}:2", "{0}:2:1", "{1}:2:-1", "{0}:2:-1", "{0,1},!{1}", "{0},{1},!{1}", "{0:2,!1}", "{0,!0}", "{0,!5}", "!{0}", "{0", "0}",
-                   "{}", "0", "0,1", "!0", "{0} , {1}", "{0} : 2 : 1", "{0},", "{ 0 , 1 }", "{0}{1}", "{0}:0", "{0:0}", "{-1}", "{+0}", "{0},{0}", "{0,1,0}", "{1,0}", "x", "{0-1}", "{0:1:3}", "{0,1}:2:1",
-                   "{0:2}:2:0", "{1:2:-1}", "threads,cores", "{62}", "{0},{62}", "{0,62}", "{0:2:62}", "{0}:2:62", "{0},{1},!{0}:2"],
-    "GOMP_CPU_AFFINITY": ["", " ", "0", "1", "0 1", "0,1", "0,  1", "0 ,1", "1 0", "0-1", "0-1:1", "0-1:2", "x", "0 x", "1-0", "0:1", "0-1:0", "0-1:-1", "0 - 1", "0- 1", " 0  1 ", "0,", "0,,1", "-1", "0 0", "0-1-2",
-                          "{0}", "0;1", "0-1,1", "0-"],
+    "GOMP_SPINCOUNT": [value for value in NUMBERS if not value.startswith("-")]
+    + LARGE
+    + [
+        "infinite",
+        "INFINITY",
+        " infinite ",
+        "infinity x",
+        "10k",
+        "10 k",
+        "10K",
+        "10m",
+        "10g",
+        "10G ",
+        "10T",
+        "10kb",
+        "k",
+        "10b",
+        "infinit",
+    ],
+    "OMP_PROC_BIND": [
+        "",
+        " ",
+        "true",
+        "false",
+        "TRUE",
+        "master",
+        "primary",
+        "close",
+        "spread",
+        "Close",
+        "close,spread",
+        "spread , close,master",
+        "close,",
+        "close,false",
+        "true,false",
+        "false,close",
+        "true,true",
+        "x",
+        "close,x",
+        "close spread",
+        " close ",
+        "master,primary",
+    ],
+    "OMP_PLACES": [
+        "",
+        "threads",
+        "cores",
+        "sockets",
+        "THREADS",
+        " cores ",
+        "threads(1)",
+        "threads (1) ",
+        "threads( 1 )",
+        "threads(+1)",
+        "threads(2)",
+        "threads(0)",
+        "threads(x)",
+        "threads(1",
+        "threads(3)",
+        "threadsx",
+        "threads(1)x",
+        "{0}",
+        "{1}",
+        "{0},{1}",
+        "{0,1}",
+        "{0:2}",
+        "{0:2:1}",
+        "{0}:2",
+        "{0}:2:1",
+        "{1}:2:-1",
+        "{0}:2:-1",
+        "{0,1},!{1}",
+        "{0},{1},!{1}",
+        "{0:2,!1}",
+        "{0,!0}",
+        "{0,!5}",
+        "!{0}",
+        "{0",
+        "0}",
+        "{}",
+        "0",
+        "0,1",
+        "!0",
+        "{0} , {1}",
+        "{0} : 2 : 1",
+        "{0},",
+        "{ 0 , 1 }",
+        "{0}{1}",
+        "{0}:0",
+        "{0:0}",
+        "{-1}",
+        "{+0}",
+        "{0},{0}",
+        "{0,1,0}",
+        "{1,0}",
+        "x",
+        "{0-1}",
+        "{0:1:3}",
+        "{0,1}:2:1",
+        "{0:2}:2:0",
+        "{1:2:-1}",
+        "threads,cores",
+        "{62}",
+        "{0},{62}",
+        "{0,62}",
+        "{0:2:62}",
+        "{0}:2:62",
+        "{0},{1},!{0}:2",
+    ],
+    "GOMP_CPU_AFFINITY": [
+        "",
+        " ",
+        "0",
+        "1",
+        "0 1",
+        "0,1",
+        "0,  1",
+        "0 ,1",
+        "1 0",
+        "0-1",
+        "0-1:1",
+        "0-1:2",
+        "x",
+        "0 x",
+        "1-0",
+        "0:1",
+        "0-1:0",
+        "0-1:-1",
+        "0 - 1",
+        "0- 1",
+        " 0  1 ",
+        "0,",
+        "0,,1",
+        "-1",
+        "0 0",
+        "0-1-2",
+        "{0}",
+        "0;1",
+        "0-1,1",
+        "0-",
+    ],
     "OMP_AFFINITY_FORMAT": ["", "x", " %n ", "%0.3n", "%"],
 }
 TOGETHER = [
-    {}, {"OMP_NUM_THREADS": "2,3"}, {"OMP_NUM_THREADS": "2,3", "OMP_NESTED": "false"}, {"OMP_NUM_THREADS": "2,3", "OMP_MAX_ACTIVE_LEVELS": "1"}, {"OMP_NUM_THREADS": "2,3,4", "OMP_MAX_ACTIVE_LEVELS": "2"},
-    {"OMP_NESTED": "true", "OMP_MAX_ACTIVE_LEVELS": "1"}, {"OMP_NESTED": "true", "OMP_MAX_ACTIVE_LEVELS": "0"}, {"OMP_NESTED": "false", "OMP_MAX_ACTIVE_LEVELS": "3"}, {"OMP_NESTED": "x", "OMP_NUM_THREADS": "2,2"},
-    {"OMP_NUM_THREADS": "x,2", "OMP_PROC_BIND": "close,spread"}, {"OMP_PROC_BIND": "close,spread", "OMP_NESTED": "false"}, {"OMP_PROC_BIND": "false", "OMP_PLACES": "cores"}, {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0}"},
-    {"OMP_PROC_BIND": "x", "OMP_PLACES": "cores"}, {"OMP_PROC_BIND": "close", "OMP_PLACES": "x"}, {"OMP_PLACES": "{1}", "GOMP_CPU_AFFINITY": "0"}, {"OMP_PLACES": "x", "GOMP_CPU_AFFINITY": "0"},
-    {"OMP_PLACES": "x", "GOMP_CPU_AFFINITY": "x"}, {"OMP_PROC_BIND": "false", "GOMP_CPU_AFFINITY": "0 1"}, {"OMP_PROC_BIND": "true", "GOMP_CPU_AFFINITY": "1 0"}, {"OMP_PROC_BIND": "spread", "GOMP_CPU_AFFINITY": "1 0"},
-    {"OMP_PROC_BIND": "master", "GOMP_CPU_AFFINITY": "1 0"}, {"OMP_PROC_BIND": "true", "GOMP_CPU_AFFINITY": "x"}, {"OMP_PLACES": "", "OMP_PROC_BIND": ""}, {"OMP_PROC_BIND": "spread,close", "OMP_NUM_THREADS": "2,3,4"},
-    {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": "2m"}, {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": "x"}, {"GOMP_STACKSIZE": "x", "OMP_STACKSIZE": "2m"}, {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": ""},
-    {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "5"}, {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "5"}, {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "x"},
-    {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "3"}, {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "1"},
-    *({"OMP_NUM_THREADS": "2,3,4", "OMP_THREAD_LIMIT": limit} for limit in "2345678"), {"OMP_NUM_TEAMS": "3", "OMP_TEAMS_THREAD_LIMIT": "2"},
+    {},
+    {"OMP_NUM_THREADS": "2,3"},
+    {"OMP_NUM_THREADS": "2,3", "OMP_NESTED": "false"},
+    {"OMP_NUM_THREADS": "2,3", "OMP_MAX_ACTIVE_LEVELS": "1"},
+    {"OMP_NUM_THREADS": "2,3,4", "OMP_MAX_ACTIVE_LEVELS": "2"},
+    {"OMP_NESTED": "true", "OMP_MAX_ACTIVE_LEVELS": "1"},
+    {"OMP_NESTED": "true", "OMP_MAX_ACTIVE_LEVELS": "0"},
+    {"OMP_NESTED": "false", "OMP_MAX_ACTIVE_LEVELS": "3"},
+    {"OMP_NESTED": "x", "OMP_NUM_THREADS": "2,2"},
+    {"OMP_NUM_THREADS": "x,2", "OMP_PROC_BIND": "close,spread"},
+    {"OMP_PROC_BIND": "close,spread", "OMP_NESTED": "false"},
+    {"OMP_PROC_BIND": "false", "OMP_PLACES": "cores"},
+    {"OMP_PROC_BIND": "true", "OMP_PLACES": "{0}"},
+    {"OMP_PROC_BIND": "x", "OMP_PLACES": "cores"},
+    {"OMP_PROC_BIND": "close", "OMP_PLACES": "x"},
+    {"OMP_PLACES": "{1}", "GOMP_CPU_AFFINITY": "0"},
+    {"OMP_PLACES": "x", "GOMP_CPU_AFFINITY": "0"},
+    {"OMP_PLACES": "x", "GOMP_CPU_AFFINITY": "x"},
+    {"OMP_PROC_BIND": "false", "GOMP_CPU_AFFINITY": "0 1"},
+    {"OMP_PROC_BIND": "true", "GOMP_CPU_AFFINITY": "1 0"},
+    {"OMP_PROC_BIND": "spread", "GOMP_CPU_AFFINITY": "1 0"},
+    {"OMP_PROC_BIND": "master", "GOMP_CPU_AFFINITY": "1 0"},
+    {"OMP_PROC_BIND": "true", "GOMP_CPU_AFFINITY": "x"},
+    {"OMP_PLACES": "", "OMP_PROC_BIND": ""},
+    {"OMP_PROC_BIND": "spread,close", "OMP_NUM_THREADS": "2,3,4"},
+    {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": "2m"},
+    {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": "x"},
+    {"GOMP_STACKSIZE": "x", "OMP_STACKSIZE": "2m"},
+    {"GOMP_STACKSIZE": "1m", "OMP_STACKSIZE": ""},
+    {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "5"},
+    {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "5"},
+    {"OMP_WAIT_POLICY": "active", "GOMP_SPINCOUNT": "x"},
+    {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "3"},
+    {"OMP_NUM_THREADS": "8", "OMP_THREAD_LIMIT": "1"},
+    *({"OMP_NUM_THREADS": "2,3,4", "OMP_THREAD_LIMIT": limit} for limit in "2345678"),
+    {"OMP_NUM_TEAMS": "3", "OMP_TEAMS_THREAD_LIMIT": "2"},
 ]
-# Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int holds, the rest of a value whose beginning libgomp takes ("truex", "static,x"), negative GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a
-# limit for several teams at once, CPUs in GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU mask of the kernel's has room for.
-# What is said in libgomp's words; the rest has our own behind the variable's name.
-SAME_WORDS = tuple("libgomp: " + words for words in ("Stack size ", "None of the places ", "Number of places ",
-                                                     "Logical CPU ", "Trying to remove "))
-USUAL = {"300000": "as usual", "20000": "as usual", "30000000000": "for long", "2000000": "for long"}   # GOMP_SPINCOUNT, where nobody has said one
+# Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int holds, the rest of a
+# value whose beginning libgomp takes ("truex", "static,x"), negative GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a limit
+# for several teams at once, CPUs in GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU
+# mask of the kernel's has room for. What is said in libgomp's words; the rest has our own behind the variable's name.
+SAME_WORDS = tuple(
+    "libgomp: " + words
+    for words in ("Stack size ", "None of the places ", "Number of places ", "Logical CPU ", "Trying to remove ")
+)
+USUAL = {
+    "300000": "as usual",
+    "20000": "as usual",
+    "30000000000": "for long",
+    "2000000": "for long",
+}  # GOMP_SPINCOUNT, where nobody has said one
 
 
 def seen(program, variables, libraries):
     """What the program prints, without what is different in each run, and whether libgomp has complained."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "WEFT_", "LD_"))} | variables
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "WEFT_", "LD_"))
+    } | variables
     if libraries:
         environment["LD_LIBRARY_PATH"] = libraries
-    done = subprocess.run([program], env=environment, capture_output=True, text=True, errors="backslashreplace", timeout=60)
+    done = subprocess.run(
+        [program], env=environment, capture_output=True, text=True, errors="backslashreplace", timeout=60
+    )
     lines, said = [f"ends with {done.returncode}", *done.stdout.splitlines()], set()
     before = None
     for line in done.stderr.splitlines():
@@ -85,7 +365,7 @@ def seen(program, variables, libraries):
             if before != "":
                 said.add(f"no empty line before {line}")
         elif line:
-            line = re.sub(r"thread \S+ ", "thread T ", line)   # a number of the kernel's, or an address
+            line = re.sub(r"thread \S+ ", "thread T ", line)  # a number of the kernel's, or an address
             lines.append(re.sub(r"(?<=GOMP_SPINCOUNT = ')\d+", lambda count: USUAL.get(count[0], count[0]), line))
         before = line
     # A region's threads come in any order.
@@ -112,7 +392,13 @@ def main():
         if expected != found:
             failed += 1
             print(" ".join(f"{name}={value!r}" for name, value in case.items()), "on libgomp (-) and on Weft (+):")
-            print("\n".join(line for line in difflib.unified_diff(expected, found, lineterm="", n=0) if not re.match(r"---|\+\+\+|@@", line)))
+            print(
+                "\n".join(
+                    line
+                    for line in difflib.unified_diff(expected, found, lineterm="", n=0)
+                    if not re.match(r"---|\+\+\+|@@", line)
+                )
+            )
     print(f"{failed} of {len(cases)} differ")
     return 1 if failed else 0
 

@@ -1,4 +1,5 @@
-// Where the calling thread may run: of a hosted unit its own pthread, which runs nothing, so that the carrier stays where its stream was put.
+// Where the calling thread may run: of a hosted unit its own pthread, which runs nothing, so that the carrier stays
+// where its stream was put.
 #include <sched.h>
 
 #include "real.hpp"
@@ -11,7 +12,7 @@ weft_pthread::Real<int (*)(pid_t, size_t, cpu_set_t*)> real_get("sched_getaffini
 // 0 where it is no hosted unit: then the kernel takes it for the calling thread, as it should.
 pid_t meant(pid_t thread) { return thread != 0 ? thread : static_cast<pid_t>(weft_hosted_thread_id()); }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -22,4 +23,4 @@ extern "C" {
     return real_get.get()(meant(thread), bytes, cpus);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -1,6 +1,7 @@
-// Barriers. A round belongs to who arrives first. A hosted unit's is kept here: it counts those that arrive, threads too, each of which waits in a latch of
-// its own; nothing is written into the barrier, and it may be gone as soon as the last has arrived. A thread's is the C library's, and then a
-// unit that comes to it waits there by another OS thread.
+// Barriers. A round belongs to who arrives first. A hosted unit's is kept here: it counts those that arrive, threads
+// too, each of which waits in a latch of its own; nothing is written into the barrier, and it may be gone as soon as
+// the last has arrived. A thread's is the C library's, and then a unit that comes to it waits there by another OS
+// thread.
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@ namespace weft_pthread {
 namespace {
 
 Real<int (*)(pthread_barrier_t*)> real_wait("pthread_barrier_wait", "GLIBC_2.34");
-Real<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real_init("pthread_barrier_init", "GLIBC_2.34");
+Real<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real_init("pthread_barrier_init",
+                                                                                    "GLIBC_2.34");
 
 // What glibc has in one: looked at, and only if it is there (see is_known).
 struct Inside {
@@ -37,7 +39,8 @@ bool is_known() {
         pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
         constexpr unsigned most = 0x5a5a5a;
         if (real_init.get()(&own, nullptr, most) != 0 || real_init.get()(&shared, &attributes, most) != 0) return false;
-        return inside(own).count == most && inside(shared).count == most && inside(own).shared == 0 && inside(shared).shared != 0;
+        return inside(own).count == most && inside(shared).count == most && inside(own).shared == 0 &&
+               inside(shared).shared != 0;
     }();
     return known;
 }
@@ -125,7 +128,8 @@ int wait_elsewhere(pthread_barrier_t* barrier) {
 
 int wait(pthread_barrier_t* barrier) {
     const bool switches = may_switch();
-    if (!is_known() || inside(*barrier).shared != 0) return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
+    if (!is_known() || inside(*barrier).shared != 0)
+        return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
     const NotCancelled meanwhile;   // which is no place for it anyway
     static const int at_fork = pthread_atfork(nullptr, nullptr, [] { rounds.forget(); });
     static_cast<void>(at_fork);
@@ -149,12 +153,14 @@ int wait(pthread_barrier_t* barrier) {
     return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 extern "C" {
 
-[[gnu::visibility("default")]] int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept { return weft_pthread::wait(barrier); }
+[[gnu::visibility("default")]] int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
+    return weft_pthread::wait(barrier);
+}
 
-}  // extern "C"
+}   // extern "C"

@@ -80,11 +80,12 @@ TEST_F(Barriers, AUnitThatComesToOneOfThreadsLeavesItsStream) {
         // Until it is in: the first word of glibc's.
         while (__atomic_load_n(reinterpret_cast<unsigned*>(&barrier), __ATOMIC_RELAXED) == 0) std::this_thread::yield();
         {
-            const Hosted second([&] { pthread_barrier_wait(&barrier); }), third([&] { pthread_barrier_wait(&barrier); });
+            const Hosted second([&] { pthread_barrier_wait(&barrier); }),
+                third([&] { pthread_barrier_wait(&barrier); });
         }
         first.join();
         EXPECT_EQ(pthread_barrier_destroy(&barrier), 0);
     });
 }
 
-}  // namespace
+}   // namespace

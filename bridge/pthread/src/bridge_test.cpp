@@ -69,17 +69,19 @@ TEST_F(PthreadBridge, PthreadKillFindsTheUnit) {
     std::atomic<bool> there{false};
     pthread_t its{};
     {
-        const Hosted unit([&] {
-            its = pthread_self();
-            there = true;
-            while (handled == 0) {}
-            EXPECT_TRUE(pthread_equal(handled_by, its));
-            weft_unit_suspend(nullptr, nullptr);
-            EXPECT_EQ(handled, 2);
-            EXPECT_TRUE(pthread_equal(handled_by, its));
-            EXPECT_EQ(pthread_kill(its, SIGUSR1), 0);
-            EXPECT_EQ(handled, 3);
-        }, 1);
+        const Hosted unit(
+            [&] {
+                its = pthread_self();
+                there = true;
+                while (handled == 0) {}
+                EXPECT_TRUE(pthread_equal(handled_by, its));
+                weft_unit_suspend(nullptr, nullptr);
+                EXPECT_EQ(handled, 2);
+                EXPECT_TRUE(pthread_equal(handled_by, its));
+                EXPECT_EQ(pthread_kill(its, SIGUSR1), 0);
+                EXPECT_EQ(handled, 3);
+            },
+            1);
         until([&] { return there.load(); });
         EXPECT_EQ(pthread_kill(its, 0), 0);
         EXPECT_EQ(pthread_kill(its, SIGUSR1), 0);
@@ -102,7 +104,9 @@ TEST_F(PthreadBridge, OtherThreadsAreAsEver) {
     const Hosted unit([] {
         void* result = nullptr;
         pthread_t started;
-        ASSERT_EQ(pthread_create(&started, nullptr, [](void* raw) { return raw; }, &result), 0);
+        ASSERT_EQ(pthread_create(
+                      &started, nullptr, [](void* raw) { return raw; }, &result),
+                  0);
         EXPECT_EQ(pthread_join(started, &result), 0);
         EXPECT_EQ(result, &result);
         std::thread([] { EXPECT_FALSE(weft_hosted()); }).join();
@@ -118,10 +122,12 @@ TEST_F(PthreadBridge, SetuidIsOfAllThreads) {
     in_child([] {
         Runtime runtime(2);
         std::atomic<bool> over{false}, there{false};
-        const Hosted busy([&] {
-            there = true;
-            while (!over) {}
-        }, 1);
+        const Hosted busy(
+            [&] {
+                there = true;
+                while (!over) {}
+            },
+            1);
         until([&] { return there.load(); });
         {
             const Hosted unit([] {
@@ -168,41 +174,45 @@ TEST_F(PthreadBridge, AStreamThatIsBoundStaysSoAndWhatItsUnitsStartIsNot) {
     ASSERT_EQ(weft_stream_bind_cpus(weft_stream_at(1), std::to_string(first).c_str()), WEFT_OK) << weft_error_text();
     auto carrier_cpus = [] {
         int count = 0;
-        weft_hosted_as_carrier([](void* raw) {
-            cpu_set_t of_carrier;
-            pthread_getaffinity_np(pthread_self(), sizeof of_carrier, &of_carrier);
-            *static_cast<int*>(raw) = CPU_COUNT(&of_carrier);
-        }, &count);
+        weft_hosted_as_carrier(
+            [](void* raw) {
+                cpu_set_t of_carrier;
+                pthread_getaffinity_np(pthread_self(), sizeof of_carrier, &of_carrier);
+                *static_cast<int*>(raw) = CPU_COUNT(&of_carrier);
+            },
+            &count);
         return count;
     };
-    const Hosted unit([&] {
-        EXPECT_EQ(cpus_of(0), all);
-        EXPECT_EQ(carrier_cpus(), 1);
-        std::thread([&] { EXPECT_EQ(cpus_of(0), all); }).join();
-        const pid_t child = fork();
-        if (child == 0) _exit(cpus_of(0));
-        int status = 0;
-        EXPECT_EQ(waitpid(child, &status, 0), child);
-        EXPECT_EQ(WEXITSTATUS(status), all);
-        EXPECT_EQ(WEXITSTATUS(system("exit $(nproc)")), all);
-        char shell[] = "/bin/sh", command[] = "-c", what[] = "exit $(nproc)";
-        char* arguments[] = {shell, command, what, nullptr};
-        pid_t spawned = 0;
-        EXPECT_EQ(posix_spawn(&spawned, shell, nullptr, nullptr, arguments, environ), 0);
-        EXPECT_EQ(waitpid(spawned, &status, 0), spawned);
-        EXPECT_EQ(WEXITSTATUS(status), all);
-        // Its own, which binds nobody.
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(first, &one);
-        EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-        EXPECT_EQ(cpus_of(0), 1);
-        cpu_set_t same;
-        EXPECT_EQ(pthread_getaffinity_np(pthread_self(), sizeof same, &same), 0);
-        EXPECT_TRUE(CPU_EQUAL(&one, &same));
-        EXPECT_EQ(sched_setaffinity(0, sizeof cpus, &cpus), 0);
-        EXPECT_EQ(carrier_cpus(), 1);
-    }, 1);
+    const Hosted unit(
+        [&] {
+            EXPECT_EQ(cpus_of(0), all);
+            EXPECT_EQ(carrier_cpus(), 1);
+            std::thread([&] { EXPECT_EQ(cpus_of(0), all); }).join();
+            const pid_t child = fork();
+            if (child == 0) _exit(cpus_of(0));
+            int status = 0;
+            EXPECT_EQ(waitpid(child, &status, 0), child);
+            EXPECT_EQ(WEXITSTATUS(status), all);
+            EXPECT_EQ(WEXITSTATUS(system("exit $(nproc)")), all);
+            char shell[] = "/bin/sh", command[] = "-c", what[] = "exit $(nproc)";
+            char* arguments[] = {shell, command, what, nullptr};
+            pid_t spawned = 0;
+            EXPECT_EQ(posix_spawn(&spawned, shell, nullptr, nullptr, arguments, environ), 0);
+            EXPECT_EQ(waitpid(spawned, &status, 0), spawned);
+            EXPECT_EQ(WEXITSTATUS(status), all);
+            // Its own, which binds nobody.
+            cpu_set_t one;
+            CPU_ZERO(&one);
+            CPU_SET(first, &one);
+            EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+            EXPECT_EQ(cpus_of(0), 1);
+            cpu_set_t same;
+            EXPECT_EQ(pthread_getaffinity_np(pthread_self(), sizeof same, &same), 0);
+            EXPECT_TRUE(CPU_EQUAL(&one, &same));
+            EXPECT_EQ(sched_setaffinity(0, sizeof cpus, &cpus), 0);
+            EXPECT_EQ(carrier_cpus(), 1);
+        },
+        1);
 }
 
 // ---- mutexes -----------------------------------------------------------------------------------------------------
@@ -233,9 +243,7 @@ TEST_F(PthreadBridge, AMutexWithPriorityInheritanceIsForHostedUnitsAmongThemselv
                 ASSERT_EQ(pthread_mutex_unlock(&priority.mutex), 0);
             }
         };
-        {
-            const Hosted first(body, 0), second(body, 1), third(body, 1);
-        }
+        { const Hosted first(body, 0), second(body, 1), third(body, 1); }
         EXPECT_EQ(count, 3 * steps);
     });
 }
@@ -256,7 +264,8 @@ TEST_F(PthreadBridge, WhereAnOsThreadWaitsForOneThatIsReported) {
                 });
                 while (!there) {}
                 // Until it sleeps in the kernel, which notes that in the mutex.
-                while ((__atomic_load_n(&priority.mutex.__data.__lock, __ATOMIC_RELAXED) & static_cast<int>(0x80000000)) == 0) {}
+                while ((__atomic_load_n(&priority.mutex.__data.__lock, __ATOMIC_RELAXED) &
+                        static_cast<int>(0x80000000)) == 0) {}
                 dup2(text, STDERR_FILENO);
                 EXPECT_EQ(pthread_mutex_unlock(&priority.mutex), EPERM);
             });
@@ -270,4 +279,4 @@ TEST_F(PthreadBridge, WhereAnOsThreadWaitsForOneThatIsReported) {
     close(text);
 }
 
-}  // namespace
+}   // namespace

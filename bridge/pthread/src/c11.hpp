@@ -19,4 +19,4 @@ inline int to_c11(int error) {
     }
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread

@@ -8,8 +8,9 @@ namespace weft_pthread {
 
 namespace {
 
-// Of a pthread, and so of the hosted units that it lends its stack to, one after the other. Found once: a host's stack stays where it is. All of this
-// library's thread-local memory begins with zeros and is found by the thread pointer alone, so that it may be used at any time.
+// Of a pthread, and so of the hosted units that it lends its stack to, one after the other. Found once: a host's stack
+// stays where it is. All of this library's thread-local memory begins with zeros and is found by the thread pointer
+// alone, so that it may be used at any time.
 struct Own {
     std::uintptr_t lowest, bytes;   // of the stack; 0: not known yet
     std::uintptr_t handler;         // where the outermost signal handler's frame is; 0: there is none
@@ -41,9 +42,11 @@ int note_weft(dl_phdr_info* info, std::size_t, void*) {
 // Before that Weft runs nothing.
 [[gnu::constructor]] void find_weft() { dl_iterate_phdr(note_weft, nullptr); }
 
-}  // namespace
+}   // namespace
 
-bool is_weft(const void* address) noexcept { return reinterpret_cast<std::uintptr_t>(address) - weft_code.first < weft_code.bytes; }
+bool is_weft(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - weft_code.first < weft_code.bytes;
+}
 
 bool in_handler() noexcept { return below_handler(here_on_stack()); }
 
@@ -65,11 +68,12 @@ bool may_switch_inside() noexcept {
     stack.size = sizeof stack;
     if (weft_unit_stack_get(weft::here::unit(), &stack) != WEFT_OK) return false;
     const bool on_it = place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes;
-    // Of a guest Weft has no stack to tell, and names its scheduler's. Whichever stack of its thread's it stands on: that thread alone goes on with it.
+    // Of a guest Weft has no stack to tell, and names its scheduler's. Whichever stack of its thread's it stands on:
+    // that thread alone goes on with it.
     if (kind == WEFT_KIND_FULL) return !on_it;
     own.lowest = reinterpret_cast<std::uintptr_t>(stack.lowest);
     own.bytes = stack.bytes;
     return on_it;
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread

@@ -1,4 +1,5 @@
-// Conditions. A hosted unit is parked by the condition's address; whoever signals wakes one of those, and only where there is none asks the C library.
+// Conditions. A hosted unit is parked by the condition's address; whoever signals wakes one of those, and only where
+// there is none asks the C library.
 #include <pthread.h>
 #include <threads.h>
 
@@ -22,13 +23,21 @@ constexpr const char* current = "GLIBC_2.3.2";
 Real<int (*)(pthread_cond_t*, pthread_mutex_t*)> real_wait("pthread_cond_wait", current);
 Real<int (*)(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait("pthread_cond_timedwait", current);
 Real<int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> real_clockwait("pthread_cond_clockwait");
-Real<int (*)(pthread_cond_t*)> real_signal("pthread_cond_signal", current), real_broadcast("pthread_cond_broadcast", current);
+Real<int (*)(pthread_cond_t*)> real_signal("pthread_cond_signal", current),
+    real_broadcast("pthread_cond_broadcast", current);
 
 // glibc's bits beside the number of those that use one.
-bool is_shared(const pthread_cond_t& condition) { return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0; }      // relaxed: said when it was made
-bool is_monotonic(const pthread_cond_t& condition) { return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 2) != 0; }   // relaxed: as above
+// relaxed: said when it was made
+bool is_shared(const pthread_cond_t& condition) {
+    return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0;
+}
+// relaxed: as above
+bool is_monotonic(const pthread_cond_t& condition) {
+    return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 2) != 0;
+}
 
-// Who is cancelled before it has been signalled leaves the signal to others; the mutex is held again before clean-up handlers run.
+// Who is cancelled before it has been signalled leaves the signal to others; the mutex is held again before clean-up
+// handlers run.
 struct Turn {
     Waiter waiter;
     pthread_cond_t* const condition;
@@ -39,7 +48,8 @@ struct Turn {
     }
 };
 
-// The condition that this thread has waited for last, if it has not told others of anything since. If it waits for that one again, it was woken for nothing.
+// The condition that this thread has waited for last, if it has not told others of anything since. If it waits for that
+// one again, it was woken for nothing.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const pthread_cond_t* latest = nullptr;
 
 [[gnu::noinline]] int wait_parked(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) {
@@ -53,7 +63,8 @@ struct Turn {
         pthread_testcancel();   // who asks later finds it in its place
         if (const int error = unlock(mutex); error != 0) return error;
         late = deadline.over();
-        // Who signals in another process wakes nobody here: so that one looks at its predicate now and then. Woken for nothing is allowed.
+        // Who signals in another process wakes nobody here: so that one looks at its predicate now and then. Woken for
+        // nothing is allowed.
         const bool shared = is_shared(*condition);
         PollInterval interval;
         why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? interval.next_ns() : WEFT_FOREVER));
@@ -65,9 +76,9 @@ struct Turn {
     return why == Why::time && late ? ETIMEDOUT : 0;
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
@@ -81,7 +92,9 @@ int wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
 
 int timed_wait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
     if (may_switch()) {
-        return is_valid(*time) ? wait_parked(condition, mutex, {is_monotonic(*condition) ? CLOCK_MONOTONIC : CLOCK_REALTIME, *time}) : EINVAL;
+        return is_valid(*time)
+                   ? wait_parked(condition, mutex, {is_monotonic(*condition) ? CLOCK_MONOTONIC : CLOCK_REALTIME, *time})
+                   : EINVAL;
     }
     announce_unlock(mutex);
     return real_timedwait.get()(condition, mutex, time);
@@ -99,15 +112,19 @@ int signal_all(pthread_cond_t* condition) {
     return real_broadcast.get()(condition);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
-[[gnu::visibility("default")]] int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) { return wait(condition, mutex); }
-[[gnu::visibility("default")]] int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
+[[gnu::visibility("default")]] int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+    return wait(condition, mutex);
+}
+[[gnu::visibility("default")]] int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                                          const timespec* time) {
     return timed_wait(condition, mutex, time);
 }
-[[gnu::visibility("default")]] int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* time) {
+[[gnu::visibility("default")]] int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                                          clockid_t clock, const timespec* time) {
     if (may_switch()) {
         if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !is_valid(*time)) return EINVAL;
         return wait_parked(condition, mutex, {clock, *time});
@@ -115,14 +132,20 @@ extern "C" {
     announce_unlock(mutex);
     return real_clockwait.get()(condition, mutex, clock, time);
 }
-[[gnu::visibility("default")]] int pthread_cond_signal(pthread_cond_t* condition) noexcept { return signal_one(condition); }
-[[gnu::visibility("default")]] int pthread_cond_broadcast(pthread_cond_t* condition) noexcept { return signal_all(condition); }
+[[gnu::visibility("default")]] int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+    return signal_one(condition);
+}
+[[gnu::visibility("default")]] int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+    return signal_all(condition);
+}
 
-[[gnu::visibility("default")]] int cnd_wait(cnd_t* condition, mtx_t* mutex) { return to_c11(wait(of_c11(condition), of_c11(mutex))); }
+[[gnu::visibility("default")]] int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+    return to_c11(wait(of_c11(condition), of_c11(mutex)));
+}
 [[gnu::visibility("default")]] int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
     return to_c11(timed_wait(of_c11(condition), of_c11(mutex), time));
 }
 [[gnu::visibility("default")]] int cnd_signal(cnd_t* condition) { return to_c11(signal_one(of_c11(condition))); }
 [[gnu::visibility("default")]] int cnd_broadcast(cnd_t* condition) { return to_c11(signal_all(of_c11(condition))); }
 
-}  // extern "C"
+}   // extern "C"

@@ -35,7 +35,8 @@ struct Gate {
         pthread_mutex_lock(&mutex);
         open += count;
         pthread_mutex_unlock(&mutex);
-        for (int i = 0; i < (all ? 1 : count); ++i) EXPECT_EQ(all ? pthread_cond_broadcast(&condition) : pthread_cond_signal(&condition), 0);
+        for (int i = 0; i < (all ? 1 : count); ++i)
+            EXPECT_EQ(all ? pthread_cond_broadcast(&condition) : pthread_cond_signal(&condition), 0);
     }
 };
 
@@ -105,9 +106,7 @@ TEST_F(Conditions, AQueueBetweenUnitsAndThreadsLosesNothing) {
             }
         };
         std::thread consumer(consume), producer(produce);
-        {
-            const Hosted first(produce, 0), second(consume, 0), third(consume, 1), fourth(produce, 1);
-        }
+        { const Hosted first(produce, 0), second(consume, 0), third(consume, 1), fourth(produce, 1); }
         consumer.join();
         producer.join();
         EXPECT_EQ(sum, 3L * items * (items + 1) / 2);
@@ -183,7 +182,8 @@ TEST_F(Conditions, OneThatIsCancelledHasTheMutexWhenItCleansUp) {
 
 TEST_F(Conditions, SharedBetweenProcesses) {
     in_child([] {
-        auto* const gate = static_cast<Gate*>(mmap(nullptr, sizeof(Gate), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        auto* const gate =
+            static_cast<Gate*>(mmap(nullptr, sizeof(Gate), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
         pthread_mutexattr_t mutexes;
         pthread_mutexattr_init(&mutexes);
         pthread_mutexattr_setpshared(&mutexes, PTHREAD_PROCESS_SHARED);
@@ -236,4 +236,4 @@ TEST_F(Conditions, ThoseOfC11AreTheSame) {
     });
 }
 
-}  // namespace
+}   // namespace

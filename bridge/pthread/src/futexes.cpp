@@ -1,5 +1,5 @@
-// Futexes, as programs and their libraries reach them: by the C library's syscall(). Waits of hosted units are kept here, and wakers wake those first; all
-// other operations, and all other calls, are the kernel's.
+// Futexes, as programs and their libraries reach them: by the C library's syscall(). Waits of hosted units are kept
+// here, and wakers wake those first; all other operations, and all other calls, are the kernel's.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -18,14 +18,18 @@ namespace {
 
 using Call = long (*)(long, ...);
 
-// The kernel's own answer, until the loader can be asked for the C library's syscall(): a constructor of another library may be before ours.
+// The kernel's own answer, until the loader can be asked for the C library's syscall(): a constructor of another
+// library may be before ours.
 long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
     long answer;
 #if defined(__x86_64__)
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall" : "=a"(answer) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "=a"(answer)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
 #elif defined(__aarch64__)
     register long x8 __asm__("x8") = number;
     register long x0 __asm__("x0") = a;
@@ -44,19 +48,22 @@ long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
     return -1;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
-Call weft_pthread_real_syscall __attribute__((visibility("hidden"))) = reinterpret_cast<Call>(reinterpret_cast<void*>(call_kernel));
+Call weft_pthread_real_syscall __attribute__((visibility("hidden"))) =
+    reinterpret_cast<Call>(reinterpret_cast<void*>(call_kernel));
 
 // `caller`: where syscall() was called from.
-[[gnu::visibility("hidden"), gnu::used]] long weft_pthread_futex(long number, std::uint32_t* word, long operation, long value, const timespec* time, std::uint32_t* other,
-    long bits, const void* caller);
+[[gnu::visibility("hidden"), gnu::used]] long weft_pthread_futex(long number, std::uint32_t* word, long operation,
+                                                                 long value, const timespec* time, std::uint32_t* other,
+                                                                 long bits, const void* caller);
 
-}  // extern "C"
+}   // extern "C"
 
-// syscall(): what is no futex goes on as it came, in the caller's own frame. A child that the kernel starts on another stack finds no frame of ours there.
+// syscall(): what is no futex goes on as it came, in the caller's own frame. A child that the kernel starts on another
+// stack finds no frame of ours there.
 #if defined(__x86_64__)
 static_assert(SYS_futex == 202);
 __asm__(R"(
@@ -121,7 +128,8 @@ long fail(int error) {
 
 std::uint32_t value_of(const std::uint32_t* word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 
-[[gnu::noinline]] long wait_parked(std::uint32_t* word, std::uint32_t expected, const timespec* time, const Deadline& deadline, std::uint32_t bits) {
+[[gnu::noinline]] long wait_parked(std::uint32_t* word, std::uint32_t expected, const timespec* time,
+                                   const Deadline& deadline, std::uint32_t bits) {
     if (value_of(word) != expected) return fail(EAGAIN);
     Waiter self(word, bits);
     bool has_waited = false;
@@ -136,33 +144,43 @@ std::uint32_t value_of(const std::uint32_t* word) { return __atomic_load_n(word,
     }
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
-long weft_pthread_futex(long number, std::uint32_t* word, long operation, long value, const timespec* time, std::uint32_t* other, long bits, const void* caller) {
-    const auto to_kernel = [&](long count) { return weft_pthread_real_syscall(number, word, operation, count, time, other, bits); };
+long weft_pthread_futex(long number, std::uint32_t* word, long operation, long value, const timespec* time,
+                        std::uint32_t* other, long bits, const void* caller) {
+    const auto to_kernel = [&](long count) {
+        return weft_pthread_real_syscall(number, word, operation, count, time, other, bits);
+    };
     const auto of_waiter = static_cast<std::uint32_t>(bits);
     constexpr std::uint32_t all = FUTEX_BITSET_MATCH_ANY;
     switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
         const bool plain = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT;
-        if (!may_switch() || is_weft(caller) || word == nullptr || reinterpret_cast<std::uintptr_t>(word) % sizeof *word != 0) return to_kernel(value);
-        if ((!plain && of_waiter == 0) || (time != nullptr && (time->tv_sec < 0 || !is_valid(*time)))) return fail(EINVAL);
+        if (!may_switch() || is_weft(caller) || word == nullptr ||
+            reinterpret_cast<std::uintptr_t>(word) % sizeof *word != 0)
+            return to_kernel(value);
+        if ((!plain && of_waiter == 0) || (time != nullptr && (time->tv_sec < 0 || !is_valid(*time))))
+            return fail(EINVAL);
         const clockid_t clock = (operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
-        const Deadline deadline = time == nullptr ? Deadline() : plain ? Deadline(ns_of(*time)) : Deadline(clock, *time);
+        const Deadline deadline = time == nullptr ? Deadline()
+                                  : plain         ? Deadline(ns_of(*time))
+                                                  : Deadline(clock, *time);
         return wait_parked(word, static_cast<std::uint32_t>(value), time, deadline, plain ? all : of_waiter);
     }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET: {
         const auto most = static_cast<int>(value);
         if (most <= 0) return to_kernel(value);
-        std::atomic_thread_fence(std::memory_order_seq_cst);   // pairs with the one in Waiter::enter: the word may have been changed by a plain store
+        // pairs with the one in Waiter::enter: the word may have been changed by a plain store
+        std::atomic_thread_fence(std::memory_order_seq_cst);
         const bool plain = (operation & FUTEX_CMD_MASK) == FUTEX_WAKE;
-        const unsigned woken = Lot::any(word) ? Lot::wake(word, static_cast<unsigned>(most), plain ? all : of_waiter).count : 0;
+        const unsigned woken =
+            Lot::any(word) ? Lot::wake(word, static_cast<unsigned>(most), plain ? all : of_waiter).count : 0;
         if (woken == static_cast<unsigned>(most)) return most;
         const long more = to_kernel(most - static_cast<int>(woken));
         return more < 0 ? (woken != 0 ? static_cast<long>(woken) : more) : more + woken;

@@ -18,7 +18,8 @@ namespace {
 
 using Futexes = Bridge;
 
-long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* time = nullptr, std::uint32_t bits = 0) {
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* time = nullptr,
+           std::uint32_t bits = 0) {
     return syscall(SYS_futex, &word, operation, value, time, nullptr, bits);
 }
 
@@ -144,9 +145,10 @@ TEST_F(Futexes, OtherCallsGoOnAsTheyCame) {
     ASSERT_EQ(ftruncate(text, 8192), 0);
     ASSERT_EQ(pwrite(text, "x", 1, 4096), 1);
     // Six arguments.
-    auto* const mapped = reinterpret_cast<char*>(syscall(SYS_mmap, nullptr, 4096, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, text, 4096));
+    auto* const mapped =
+        reinterpret_cast<char*>(syscall(SYS_mmap, nullptr, 4096, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, text, 4096));
     EXPECT_EQ(*mapped, 'x');
     close(text);
 }
 
-}  // namespace
+}   // namespace

@@ -44,7 +44,9 @@ TEST_F(Guests, AThreadIsInsideFromBeginningToEnd) {
         EXPECT_FALSE(inside());
         std::thread([] { EXPECT_TRUE(inside()); }).join();
         thrd_t of_c11;
-        ASSERT_EQ(thrd_create(&of_c11, [](void*) { return inside() ? 1 : 0; }, nullptr), thrd_success);
+        ASSERT_EQ(thrd_create(
+                      &of_c11, [](void*) { return inside() ? 1 : 0; }, nullptr),
+                  thrd_success);
         int result = 0;
         EXPECT_EQ(thrd_join(of_c11, &result), thrd_success);
         EXPECT_EQ(result, 1);
@@ -57,14 +59,20 @@ TEST_F(Guests, OneThatExitsOrIsCancelledLeaves) {
     in_child([] {
         for (int i = 0; i < 20; ++i) {   // one that kept its hart would be the last that is admitted
             pthread_t thread;
-            ASSERT_EQ(pthread_create(&thread, nullptr, [](void*) -> void* { pthread_exit(nullptr); }, nullptr), 0);
+            ASSERT_EQ(pthread_create(
+                          &thread, nullptr, [](void*) -> void* { pthread_exit(nullptr); }, nullptr),
+                      0);
             EXPECT_EQ(pthread_join(thread, nullptr), 0);
-            ASSERT_EQ(pthread_create(&thread, nullptr, [](void*) -> void* {
-                for (;;) {
-                    const timespec long_time{100, 0};
-                    nanosleep(&long_time, nullptr);
-                }
-            }, nullptr), 0);
+            ASSERT_EQ(pthread_create(
+                          &thread, nullptr,
+                          [](void*) -> void* {
+                              for (;;) {
+                                  const timespec long_time{100, 0};
+                                  nanosleep(&long_time, nullptr);
+                              }
+                          },
+                          nullptr),
+                      0);
             EXPECT_EQ(pthread_cancel(thread), 0);
             void* result = nullptr;
             EXPECT_EQ(pthread_join(thread, &result), 0);
@@ -95,8 +103,8 @@ TEST_F(Guests, OneThatWaitsInTheCLibraryGivesItsHartBack) {
     });
 }
 
-// One condition for all, each change of which concerns one thread alone; they begin to wait in the opposite order. In any fixed order half of them would be woken
-// before the one whose turn it is.
+// One condition for all, each change of which concerns one thread alone; they begin to wait in the opposite order. In
+// any fixed order half of them would be woken before the one whose turn it is.
 TEST_F(Guests, WhoWaitsForItsTurnForLongestIsWokenFirst) {
     on_one_cpu();
     in_child([] {
@@ -152,7 +160,8 @@ TEST_F(Guests, OneThatJoinsOrSleepsGivesItsHartBack) {
 TEST_F(Guests, AValueThatIsNoneIsNamed) {
     char path[4096] = {};
     ASSERT_GT(readlink("/proc/self/exe", path, sizeof path - 1), 0);
-    FILE* const output = popen(("WEFT_GUESTS=maybe exec " + std::string(path) + " --gtest_filter=GuestsOrNot.AThreadMayBe 2>&1").c_str(), "r");
+    FILE* const output = popen(
+        ("WEFT_GUESTS=maybe exec " + std::string(path) + " --gtest_filter=GuestsOrNot.AThreadMayBe 2>&1").c_str(), "r");
     ASSERT_NE(output, nullptr);
     std::string text;
     for (char line[512]; std::fgets(line, sizeof line, output) != nullptr;) text += line;
@@ -166,4 +175,4 @@ TEST(GuestsOrNot, AThreadMayBe) {
     std::thread([wanted] { EXPECT_EQ(inside(), wanted); }).join();
 }
 
-}  // namespace
+}   // namespace

@@ -1,4 +1,5 @@
-// Who sets the ids of a process makes all its OS threads do so, and takes the calling one for that whose thread pointer it has.
+// Who sets the ids of a process makes all its OS threads do so, and takes the calling one for that whose thread pointer
+// it has.
 #include <grp.h>
 #include <unistd.h>
 
@@ -18,14 +19,22 @@ Real<int (*)(gid_t, gid_t, gid_t)> real_setresgid("setresgid");
 Real<int (*)(size_t, const gid_t*)> real_setgroups("setgroups");
 Real<int (*)(const char*, gid_t)> real_initgroups("initgroups");
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
-[[gnu::visibility("default")]] int setuid(uid_t user) noexcept { return inside_of(weft_hosted_as_carrier, real_setuid.get(), user); }
-[[gnu::visibility("default")]] int seteuid(uid_t user) noexcept { return inside_of(weft_hosted_as_carrier, real_seteuid.get(), user); }
-[[gnu::visibility("default")]] int setgid(gid_t group) noexcept { return inside_of(weft_hosted_as_carrier, real_setgid.get(), group); }
-[[gnu::visibility("default")]] int setegid(gid_t group) noexcept { return inside_of(weft_hosted_as_carrier, real_setegid.get(), group); }
+[[gnu::visibility("default")]] int setuid(uid_t user) noexcept {
+    return inside_of(weft_hosted_as_carrier, real_setuid.get(), user);
+}
+[[gnu::visibility("default")]] int seteuid(uid_t user) noexcept {
+    return inside_of(weft_hosted_as_carrier, real_seteuid.get(), user);
+}
+[[gnu::visibility("default")]] int setgid(gid_t group) noexcept {
+    return inside_of(weft_hosted_as_carrier, real_setgid.get(), group);
+}
+[[gnu::visibility("default")]] int setegid(gid_t group) noexcept {
+    return inside_of(weft_hosted_as_carrier, real_setegid.get(), group);
+}
 [[gnu::visibility("default")]] int setreuid(uid_t real, uid_t effective) noexcept {
     return inside_of(weft_hosted_as_carrier, real_setreuid.get(), real, effective);
 }
@@ -45,4 +54,4 @@ extern "C" {
     return inside_of(weft_hosted_as_carrier, real_initgroups.get(), user, group);
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -18,10 +18,14 @@ TEST_F(Joins, OthersRunMeanwhile) {
         std::atomic<bool> go{false};
         const Hosted joiner([&] {
             pthread_t thread;
-            ASSERT_EQ(pthread_create(&thread, nullptr, [](void* raw) {
-                while (!*static_cast<std::atomic<bool>*>(raw)) std::this_thread::yield();
-                return raw;
-            }, &go), 0);
+            ASSERT_EQ(pthread_create(
+                          &thread, nullptr,
+                          [](void* raw) {
+                              while (!*static_cast<std::atomic<bool>*>(raw)) std::this_thread::yield();
+                              return raw;
+                          },
+                          &go),
+                      0);
             timespec time{};
             clock_gettime(CLOCK_REALTIME, &time);
             void* result = nullptr;
@@ -32,7 +36,9 @@ TEST_F(Joins, OthersRunMeanwhile) {
             EXPECT_EQ(result, &go);
             EXPECT_EQ(pthread_join(pthread_self(), nullptr), EINVAL);
             thrd_t of_c11;
-            ASSERT_EQ(thrd_create(&of_c11, [](void*) { return 42; }, nullptr), thrd_success);
+            ASSERT_EQ(thrd_create(
+                          &of_c11, [](void*) { return 42; }, nullptr),
+                      thrd_success);
             int number = 0;
             EXPECT_EQ(thrd_join(of_c11, &number), thrd_success);
             EXPECT_EQ(number, 42);
@@ -50,10 +56,14 @@ TEST_F(Joins, OneThatWaitsIsCancelledAndTheThreadCanStillBeJoined) {
         {
             const Hosted joiner([&] {
                 its = pthread_self();
-                ASSERT_EQ(pthread_create(&thread, nullptr, [](void* raw) -> void* {
-                    while (!*static_cast<std::atomic<bool>*>(raw)) std::this_thread::yield();
-                    return nullptr;
-                }, &go), 0);
+                ASSERT_EQ(pthread_create(
+                              &thread, nullptr,
+                              [](void* raw) -> void* {
+                                  while (!*static_cast<std::atomic<bool>*>(raw)) std::this_thread::yield();
+                                  return nullptr;
+                              },
+                              &go),
+                          0);
                 pthread_join(thread, nullptr);
                 ADD_FAILURE() << "it has not been cancelled";
             });
@@ -65,4 +75,4 @@ TEST_F(Joins, OneThatWaitsIsCancelledAndTheThreadCanStillBeJoined) {
     });
 }
 
-}  // namespace
+}   // namespace

@@ -59,7 +59,8 @@ void Waiter::enter() {
     bucket.lock.lock();
     bucket.insert(*this, starved());
     bucket.lock.unlock();
-    std::atomic_thread_fence(std::memory_order_seq_cst);   // pairs with the one in Lot::any: the object is tried after this
+    // pairs with the one in Lot::any: the object is tried after this
+    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 Why Waiter::leave() {
@@ -85,8 +86,10 @@ Why Waiter::wait(std::uint64_t deadline_ns) {
 Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
     if (most == 0) return {0, false};
     if (in_handler()) {
-        // Whoever was interrupted may have the bucket's lock, or one of Weft's. When too many calls wait there, the waiters look again by themselves.
-        weft_stream_post(weft_stream_at(0), [](void* raw) { wake(raw, ~0u); }, const_cast<void*>(address));
+        // Whoever was interrupted may have the bucket's lock, or one of Weft's. When too many calls wait there, the
+        // waiters look again by themselves.
+        weft_stream_post(
+            weft_stream_at(0), [](void* raw) { wake(raw, ~0u); }, const_cast<void*>(address));
         return {0, false};
     }
     Bucket& bucket = bucket_of(address);
@@ -130,8 +133,9 @@ void Lot::poke(pthread_t thread, Why why, int signal) {
             waiter->signal_ = signal;
         }
         bucket.lock.unlock();
-        if (waiter != nullptr) return static_cast<void>(weft_latch_count_down(&waiter->latch_, 1));   // a thread waits in one place
+        // a thread waits in one place
+        if (waiter != nullptr) return static_cast<void>(weft_latch_count_down(&waiter->latch_, 1));
     }
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread

@@ -1,7 +1,9 @@
-// The lot where hosted units (and guests) are parked by the address of what they wait for. Nothing of it is in the object: that stays the C library's.
+// The lot where hosted units (and guests) are parked by the address of what they wait for. Nothing of it is in the
+// object: that stays the C library's.
 //
-// Who waits takes its place first, then tries the object once more, and only then waits. Who changes the object does that first, and then looks whether
-// anybody has a place for that address: by one load where nobody has. One of the two sees the other. A waiter may be woken for nothing, and looks itself.
+// Who waits takes its place first, then tries the object once more, and only then waits. Who changes the object does
+// that first, and then looks whether anybody has a place for that address: by one load where nobody has. One of the two
+// sees the other. A waiter may be woken for nothing, and looks itself.
 #pragma once
 
 #include <pthread.h>
@@ -37,7 +39,8 @@ private:
     std::atomic<bool> busy_{false};
 };
 
-// While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread may come to calls at which it would be.
+// While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread may come to calls at
+// which it would be.
 class NotCancelled {
 public:
     NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -92,8 +95,8 @@ private:
     const void* const address_;
     const std::uint32_t bits_;
     unsigned vain_ = 0;
-    bool listed_ = false;          // it has entered, and has not left. Its own
-    bool taken_ = false;           // out of the list, by a waker. Guarded by the bucket's lock, like the next four
+    bool listed_ = false;   // it has entered, and has not left. Its own
+    bool taken_ = false;    // out of the list, by a waker. Guarded by the bucket's lock, like the next four
     Why why_ = Why::time;
     int signal_ = 0;
     Waiter* next_ = nullptr;
@@ -107,9 +110,11 @@ public:
     // Whether anybody may be parked by that address; after the change that it may wait for.
     static bool any(const void* address) {
 #if !defined(__x86_64__)
-        std::atomic_thread_fence(std::memory_order_seq_cst);   // on x86-64 the C library's own read-modify-write, which has changed the object, is one
+        // on x86-64 the C library's own read-modify-write, which has changed the object, is one
+        std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
-        return bucket_of(address).count.load(std::memory_order_relaxed) != 0;   // relaxed: pairs, by that fence, with the one in Waiter::enter
+        // relaxed: pairs, by that fence, with the one in Waiter::enter
+        return bucket_of(address).count.load(std::memory_order_relaxed) != 0;
     }
 
     struct Woken {
@@ -145,4 +150,4 @@ private:
     static void begin();
 };
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread

@@ -1,9 +1,10 @@
 // Mutexes. Everybody tries first, which is what the C library does as well: only who fails is asked who it is.
 //
-// With priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads do. The kernel, which waits with
-// the others, takes the OS thread that calls for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is refused.
-#include "c11.hpp"
+// With priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads
+// do. The kernel, which waits with the others, takes the OS thread that calls for the owner. So a hosted unit never
+// waits there; but when an OS thread does, its unlock is refused.
 #include "mutexes.hpp"
+#include "c11.hpp"
 
 #include <threads.h>
 
@@ -20,20 +21,23 @@ namespace weft_pthread {
 
 namespace {
 
-Real<int (*)(pthread_mutex_t*)> real_lock("pthread_mutex_lock"), real_unlock("pthread_mutex_unlock"), real_trylock("pthread_mutex_trylock");
+Real<int (*)(pthread_mutex_t*)> real_lock("pthread_mutex_lock"), real_unlock("pthread_mutex_unlock"),
+    real_trylock("pthread_mutex_trylock");
 Real<int (*)(pthread_mutex_t*, const timespec*)> real_timedlock("pthread_mutex_timedlock");
 Real<int (*)(pthread_mutex_t*, clockid_t, const timespec*)> real_clocklock("pthread_mutex_clocklock");
 
-// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) an owner's OS thread changes its priority: that stays the kernel's
-// to wait for.
+// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) an owner's OS thread changes its
+// priority: that stays the kernel's to wait for.
 enum Kind : int { types = 3, checks = 2, inherits = 32, protects = 64 };
 bool is(const pthread_mutex_t& mutex, Kind kind) { return (mutex.__data.__kind & kind) != 0; }
 bool checks_errors(const pthread_mutex_t& mutex) { return (mutex.__data.__kind & types) == checks; }
 
-// Whether the C library takes it for unlocked, and the kernel does not: that its answer is no the library does not look at.
+// Whether the C library takes it for unlocked, and the kernel does not: that its answer is no the library does not look
+// at.
 bool is_owned_here(const pthread_mutex_t& mutex) {
     const uint32_t self = weft_hosted_thread_id();
-    const auto word = static_cast<uint32_t>(__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED));   // relaxed: who owns it knows it
+    // relaxed: who owns it knows it
+    const auto word = static_cast<uint32_t>(__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED));
     constexpr uint32_t owner = 0x3fffffff;   // FUTEX_TID_MASK
     return self != 0 && (word & owner) == self && mutex.__data.__owner == 0;
 }
@@ -41,8 +45,11 @@ bool is_owned_here(const pthread_mutex_t& mutex) {
 void report() {
     static std::atomic<bool> said{false};
     if (said.exchange(true)) return;
-    std::fputs("weft: a mutex with priority inheritance that a hosted unit holds is waited for by an OS thread: the kernel refuses to unlock it, and "
-               "who waits waits for ever\n", stderr);
+    std::fputs(
+        "weft: a mutex with priority inheritance that a hosted unit holds is waited for by an OS thread: the kernel "
+        "refuses to unlock it, and "
+        "who waits waits for ever\n",
+        stderr);
 }
 
 bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
@@ -80,11 +87,12 @@ enum class Comes : bool { anew, back };
     if (Lot::wake(mutex, 1).starved && may_switch()) weft_unit_yield();
 }
 
-}  // namespace
+}   // namespace
 
 int lock(pthread_mutex_t* mutex) noexcept {
     const int answer = real_trylock.get()(mutex);
-    if (answer != EBUSY) [[likely]] return answer;
+    if (answer != EBUSY) [[likely]]
+        return answer;
     return parks(*mutex) ? park(mutex, {}) : real_lock.get()(mutex);
 }
 
@@ -105,7 +113,8 @@ int lock_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) no
 int unlock(pthread_mutex_t* mutex) noexcept {
     const bool may_be_refused = is(*mutex, inherits);   // looked at now: once it is unlocked it may be gone
     const int answer = real_unlock.get()(mutex);
-    if (Lot::any(mutex)) [[unlikely]] wake_one(mutex);
+    if (Lot::any(mutex)) [[unlikely]]
+        wake_one(mutex);
     if (!may_be_refused || answer != 0 || !is_owned_here(*mutex)) return answer;
     report();
     return EPERM;
@@ -115,7 +124,7 @@ void announce_unlock(pthread_mutex_t* mutex) noexcept {
     if (Lot::any(mutex)) Lot::wake(mutex, 1);
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
@@ -126,7 +135,8 @@ extern "C" {
 [[gnu::visibility("default")]] int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
     return lock_until(mutex, CLOCK_REALTIME, time);
 }
-[[gnu::visibility("default")]] int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
+[[gnu::visibility("default")]] int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                                           const timespec* time) noexcept {
     return lock_until(mutex, clock, time);
 }
 
@@ -137,4 +147,4 @@ extern "C" {
 }
 [[gnu::visibility("default")]] int mtx_unlock(mtx_t* mutex) { return to_c11(unlock(of_c11(mutex))); }
 
-}  // extern "C"
+}   // extern "C"

@@ -37,7 +37,8 @@ struct Mutex {
 };
 
 TEST_F(Mutexes, WhoWaitsLeavesItsStreamToTheHolder) {
-    for (const int type : {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP}) {
+    for (const int type :
+         {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP}) {
         in_child([type] {
             Runtime runtime;
             Mutex of(type);
@@ -70,9 +71,7 @@ TEST_F(Mutexes, OfUnitsAndThreadsOneHasIt) {
             }
         };
         std::thread thread(body);
-        {
-            const Hosted first(body, 0), second(body, 1), third(body, 1);
-        }
+        { const Hosted first(body, 0), second(body, 1), third(body, 1); }
         thread.join();
         EXPECT_EQ(count, 4 * steps);
     });
@@ -266,9 +265,7 @@ TEST_F(Mutexes, ThoseOfC11AreTheSame) {
                 EXPECT_EQ(mtx_unlock(&mutex), thrd_success);
             }
         };
-        {
-            const Hosted first(body), second(body);
-        }
+        { const Hosted first(body), second(body); }
         const Hosted holder([&] {
             mtx_lock(&mutex);
             {
@@ -299,4 +296,4 @@ TEST_F(Mutexes, MainIsParkedAsWell) {
     });
 }
 
-}  // namespace
+}   // namespace

@@ -17,12 +17,15 @@ void* next_function(const char* name, const char* version);
 template <class Function>
 class Real {
 public:
-    // `version`: where the C library has another of that name, too, which dlsym may find first; where there is no such version, the only one is meant.
+    // `version`: where the C library has another of that name, too, which dlsym may find first; where there is no such
+    // version, the only one is meant.
     constexpr explicit Real(const char* name, const char* version = nullptr) : name_(name), version_(version) {}
 
     Function get() {
-        Function known = known_.load(std::memory_order_relaxed);   // relaxed: whoever finds none looks it up, and finds the same
-        if (known == nullptr) [[unlikely]] known = find();
+        // relaxed: whoever finds none looks it up, and finds the same
+        Function known = known_.load(std::memory_order_relaxed);
+        if (known == nullptr) [[unlikely]]
+            known = find();
         return known;
     }
 
@@ -47,4 +50,4 @@ Result inside_of(void (*how)(void (*)(void*), void*), Result (*call)(Parameters.
     return result;
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread

@@ -22,10 +22,10 @@ struct Way {
     Real<TimedLock> timedlock;
     Real<ClockLock> clocklock;
 };
-constinit Way reads{Real<Lock>("pthread_rwlock_tryrdlock"), Real<Lock>("pthread_rwlock_rdlock"), Real<TimedLock>("pthread_rwlock_timedrdlock"),
-                    Real<ClockLock>("pthread_rwlock_clockrdlock")};
-constinit Way writes{Real<Lock>("pthread_rwlock_trywrlock"), Real<Lock>("pthread_rwlock_wrlock"), Real<TimedLock>("pthread_rwlock_timedwrlock"),
-                     Real<ClockLock>("pthread_rwlock_clockwrlock")};
+constinit Way reads{Real<Lock>("pthread_rwlock_tryrdlock"), Real<Lock>("pthread_rwlock_rdlock"),
+                    Real<TimedLock>("pthread_rwlock_timedrdlock"), Real<ClockLock>("pthread_rwlock_clockrdlock")};
+constinit Way writes{Real<Lock>("pthread_rwlock_trywrlock"), Real<Lock>("pthread_rwlock_wrlock"),
+                     Real<TimedLock>("pthread_rwlock_timedwrlock"), Real<ClockLock>("pthread_rwlock_clockwrlock")};
 Real<Lock> real_unlock("pthread_rwlock_unlock");
 
 [[gnu::noinline]] int park(Way& way, pthread_rwlock_t* rwlock, const Deadline& deadline) {
@@ -47,7 +47,8 @@ Real<Lock> real_unlock("pthread_rwlock_unlock");
 
 int lock(Way& way, pthread_rwlock_t* rwlock) noexcept {
     const int answer = way.trylock.get()(rwlock);
-    if (answer != EBUSY) [[likely]] return answer;
+    if (answer != EBUSY) [[likely]]
+        return answer;
     return may_switch() ? park(way, rwlock, {}) : way.lock.get()(rwlock);
 }
 
@@ -58,32 +59,39 @@ int lock_until(Way& way, pthread_rwlock_t* rwlock, clockid_t clock, const timesp
     return answer != EBUSY ? answer : park(way, rwlock, {clock, *time});
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
 extern "C" {
 
-[[gnu::visibility("default")]] int pthread_rwlock_rdlock(pthread_rwlock_t* rwlock) noexcept { return lock(reads, rwlock); }
-[[gnu::visibility("default")]] int pthread_rwlock_wrlock(pthread_rwlock_t* rwlock) noexcept { return lock(writes, rwlock); }
+[[gnu::visibility("default")]] int pthread_rwlock_rdlock(pthread_rwlock_t* rwlock) noexcept {
+    return lock(reads, rwlock);
+}
+[[gnu::visibility("default")]] int pthread_rwlock_wrlock(pthread_rwlock_t* rwlock) noexcept {
+    return lock(writes, rwlock);
+}
 [[gnu::visibility("default")]] int pthread_rwlock_timedrdlock(pthread_rwlock_t* rwlock, const timespec* time) noexcept {
     return may_switch() ? lock_until(reads, rwlock, CLOCK_REALTIME, time) : reads.timedlock.get()(rwlock, time);
 }
 [[gnu::visibility("default")]] int pthread_rwlock_timedwrlock(pthread_rwlock_t* rwlock, const timespec* time) noexcept {
     return may_switch() ? lock_until(writes, rwlock, CLOCK_REALTIME, time) : writes.timedlock.get()(rwlock, time);
 }
-[[gnu::visibility("default")]] int pthread_rwlock_clockrdlock(pthread_rwlock_t* rwlock, clockid_t clock, const timespec* time) noexcept {
+[[gnu::visibility("default")]] int pthread_rwlock_clockrdlock(pthread_rwlock_t* rwlock, clockid_t clock,
+                                                              const timespec* time) noexcept {
     return lock_until(reads, rwlock, clock, time);
 }
-[[gnu::visibility("default")]] int pthread_rwlock_clockwrlock(pthread_rwlock_t* rwlock, clockid_t clock, const timespec* time) noexcept {
+[[gnu::visibility("default")]] int pthread_rwlock_clockwrlock(pthread_rwlock_t* rwlock, clockid_t clock,
+                                                              const timespec* time) noexcept {
     return lock_until(writes, rwlock, clock, time);
 }
 [[gnu::visibility("default")]] int pthread_rwlock_unlock(pthread_rwlock_t* rwlock) noexcept {
     const int answer = real_unlock.get()(rwlock);
-    if (Lot::any(rwlock) && Lot::wake(rwlock, ~0u).starved && may_switch()) [[unlikely]] weft_unit_yield();
+    if (Lot::any(rwlock) && Lot::wake(rwlock, ~0u).starved && may_switch()) [[unlikely]]
+        weft_unit_yield();
     return answer;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -39,9 +39,7 @@ TEST_F(ReadWriteLocks, WhoWaitsLeavesItsStreamToTheHolder) {
                 weft_unit_yield();
             }
         };
-        {
-            const Hosted first(read), second(write), third(read), fourth(write);
-        }
+        { const Hosted first(read), second(write), third(read), fourth(write); }
         EXPECT_EQ(most_readers, 2);
     });
 }
@@ -64,9 +62,7 @@ TEST_F(ReadWriteLocks, OfUnitsAndThreads) {
             }
         };
         std::thread thread(body);
-        {
-            const Hosted first(body, 0), second(body, 1), third(body, 1);
-        }
+        { const Hosted first(body, 0), second(body, 1), third(body, 1); }
         thread.join();
         EXPECT_EQ(count, 4 * steps);
     });
@@ -100,4 +96,4 @@ TEST_F(ReadWriteLocks, AWaitEndsWithItsTimeAndErrorsAreTheCLibrarys) {
     });
 }
 
-}  // namespace
+}   // namespace

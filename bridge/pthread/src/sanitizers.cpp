@@ -16,7 +16,7 @@ bool in_one_library(void* one, void* other) {
     return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 && first.dli_fbase == second.dli_fbase;
 }
 
-}  // namespace
+}   // namespace
 
 void* next_function(const char* name, const char* version) {
     void* const exact = version == nullptr ? nullptr : dlvsym(RTLD_NEXT, name, version);
@@ -27,7 +27,7 @@ void* next_function(const char* name, const char* version) {
     return exact != nullptr && in_one_library(first, exact) ? exact : first;
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 // AddressSanitizer refuses to start where its library is not the first in the process, since somebody else's
 // malloc could come before its own. What is preloaded here has no malloc, and the order of LD_PRELOAD cannot

@@ -14,7 +14,8 @@ namespace weft_pthread {
 
 namespace {
 
-Real<int (*)(sem_t*)> real_wait("sem_wait", "GLIBC_2.34"), real_trywait("sem_trywait", "GLIBC_2.34"), real_post("sem_post", "GLIBC_2.34");
+Real<int (*)(sem_t*)> real_wait("sem_wait", "GLIBC_2.34"), real_trywait("sem_trywait", "GLIBC_2.34"),
+    real_post("sem_post", "GLIBC_2.34");
 Real<int (*)(sem_t*, const timespec*)> real_timedwait("sem_timedwait", "GLIBC_2.34");
 Real<int (*)(sem_t*, clockid_t, const timespec*)> real_clockwait("sem_clockwait");
 
@@ -36,7 +37,8 @@ int fail(int error) {
     if (got()) return 0;
     if (time != nullptr && !is_valid(*time)) return fail(EINVAL);
     const Deadline deadline = time == nullptr ? Deadline() : Deadline(clock, *time);
-    // Some who post wake nobody here: in other processes, in signal handlers at times, and in libraries that do not come by here.
+    // Some who post wake nobody here: in other processes, in signal handlers at times, and in libraries that do not
+    // come by here.
     Waiter self(semaphore);
     for (PollInterval interval;;) {
         self.enter();
@@ -49,9 +51,9 @@ int fail(int error) {
     }
 }
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
@@ -71,8 +73,9 @@ extern "C" {
 }
 [[gnu::visibility("default")]] int sem_post(sem_t* semaphore) noexcept {
     const int answer = real_post.get()(semaphore);   // after which it may be gone
-    if (Lot::any(semaphore)) [[unlikely]] Lot::wake(semaphore, 1);
+    if (Lot::any(semaphore)) [[unlikely]]
+        Lot::wake(semaphore, 1);
     return answer;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -157,7 +157,8 @@ TEST_F(Semaphores, AHandlerMayPost) {
 
 TEST_F(Semaphores, SharedBetweenProcesses) {
     in_child([] {
-        auto* const of = static_cast<sem_t*>(mmap(nullptr, sizeof(sem_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        auto* const of = static_cast<sem_t*>(
+            mmap(nullptr, sizeof(sem_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
         sem_init(of, 1, 0);
         int ends[2];
         ASSERT_EQ(pipe(ends), 0);
@@ -180,4 +181,4 @@ TEST_F(Semaphores, SharedBetweenProcesses) {
     });
 }
 
-}  // namespace
+}   // namespace

@@ -1,4 +1,5 @@
-// Handlers of signals: the program's are called by one of ours, so that a wait within one is known. The kernel has ours; whoever asks is told the program's.
+// Handlers of signals: the program's are called by one of ours, so that a wait within one is known. The kernel has
+// ours; whoever asks is told the program's.
 #include "signals.hpp"
 
 #include <signal.h>
@@ -22,7 +23,8 @@ std::atomic<Handler> handlers[most];
 
 void call(int signal, siginfo_t* info, void* context) {
     const Handling handling(__builtin_frame_address(0));
-    handlers[signal].load(std::memory_order_acquire)(signal, info, context);   // acquire: pairs with the exchange in Change
+    // acquire: pairs with the exchange in Change
+    handlers[signal].load(std::memory_order_acquire)(signal, info, context);
 }
 
 bool is_function(Handler handler) {
@@ -58,26 +60,30 @@ Plain set(Set real, int signal, Plain handler) {
     Change change(signal, reinterpret_cast<Handler>(reinterpret_cast<void*>(handler)));
     const Plain had = real(signal, reinterpret_cast<Plain>(reinterpret_cast<void*>(change.to_kernel())));
     if (had == SIG_ERR) change.failed();
-    return reinterpret_cast<Plain>(reinterpret_cast<void*>(change.told(reinterpret_cast<Handler>(reinterpret_cast<void*>(had)))));
+    return reinterpret_cast<Plain>(
+        reinterpret_cast<void*>(change.told(reinterpret_cast<Handler>(reinterpret_cast<void*>(had)))));
 }
 
 Real<Plain (*)(int, Plain)> real_signal("signal"), real_sysv("sysv_signal"), real_sigset("sigset");
 
-}  // namespace
+}   // namespace
 
 bool interrupts(int signal, bool restarts) noexcept {
     struct sigaction present {};
-    if (real_sigaction.get()(signal, nullptr, &present) != 0 || present.sa_handler == SIG_IGN || present.sa_handler == SIG_DFL) return false;
+    if (real_sigaction.get()(signal, nullptr, &present) != 0 || present.sa_handler == SIG_IGN ||
+        present.sa_handler == SIG_DFL)
+        return false;
     return !restarts || (present.sa_flags & SA_RESTART) == 0;
 }
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
 extern "C" {
 
-[[gnu::visibility("default")]] int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+[[gnu::visibility("default")]] int sigaction(int signal, const struct sigaction* action,
+                                             struct sigaction* before) noexcept {
     Change change(signal, action == nullptr ? nullptr : action->sa_sigaction);
     struct sigaction ours {};
     if (action != nullptr) {
@@ -90,11 +96,24 @@ extern "C" {
     return answer;
 }
 
-[[gnu::visibility("default")]] Plain signal(int number, Plain handler) noexcept { return set(real_signal.get(), number, handler); }
-[[gnu::visibility("default")]] Plain bsd_signal(int number, Plain handler) noexcept { return set(real_signal.get(), number, handler); }
-[[gnu::visibility("default")]] Plain ssignal(int number, Plain handler) noexcept { return set(real_signal.get(), number, handler); }
-[[gnu::visibility("default")]] Plain sysv_signal(int number, Plain handler) noexcept { return set(real_sysv.get(), number, handler); }
-[[gnu::visibility("default")]] Plain __sysv_signal(int number, Plain handler) noexcept { return set(real_sysv.get(), number, handler); }   // what <signal.h> calls so in strict modes
-[[gnu::visibility("default")]] Plain sigset(int number, Plain handler) noexcept { return set(real_sigset.get(), number, handler); }
+[[gnu::visibility("default")]] Plain signal(int number, Plain handler) noexcept {
+    return set(real_signal.get(), number, handler);
+}
+[[gnu::visibility("default")]] Plain bsd_signal(int number, Plain handler) noexcept {
+    return set(real_signal.get(), number, handler);
+}
+[[gnu::visibility("default")]] Plain ssignal(int number, Plain handler) noexcept {
+    return set(real_signal.get(), number, handler);
+}
+[[gnu::visibility("default")]] Plain sysv_signal(int number, Plain handler) noexcept {
+    return set(real_sysv.get(), number, handler);
+}
+// what <signal.h> calls so in strict modes
+[[gnu::visibility("default")]] Plain __sysv_signal(int number, Plain handler) noexcept {
+    return set(real_sysv.get(), number, handler);
+}
+[[gnu::visibility("default")]] Plain sigset(int number, Plain handler) noexcept {
+    return set(real_sigset.get(), number, handler);
+}
 
-}  // extern "C"
+}   // extern "C"

@@ -55,11 +55,15 @@ int sleep_for(std::uint64_t duration_ns, timespec* left) {
 bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(time); }
 
 // Whether somebody waits for a hart: a hint.
-bool somebody_lacks_a_hart() { return __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) != 0; }   // relaxed: by the call's contract
+// relaxed: by the call's contract
+bool somebody_lacks_a_hart() { return __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) != 0; }
 
-// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each yield comes back at once, nobody that it goes to has anything to do. What is waited for
-// may have no hart, being a guest or in another domain, and a yield goes there only when the hart's turn is over: so where somebody lacks one the caller makes way for it, or, where that cannot be, sleeps for a moment now and then.
-// Where all have one, to sleep would delay whatever comes next; then the kernel is asked to let others have the processor. Streams that take turns are not seen: a sleep each millisecond is for those.
+// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each yield comes
+// back at once, nobody that it goes to has anything to do. What is waited for may have no hart, being a guest or in
+// another domain, and a yield goes there only when the hart's turn is over: so where somebody lacks one the caller
+// makes way for it, or, where that cannot be, sleeps for a moment now and then. Where all have one, to sleep would
+// delay whatever comes next; then the kernel is asked to let others have the processor. Streams that take turns are not
+// seen: a sleep each millisecond is for those.
 class Yields {
 public:
     void next() {
@@ -78,7 +82,8 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t quick_ns = 20'000, least_nap_ns = 25'000, most_nap_ns = 400'000, longest_ns = 1'000'000;
+    static constexpr std::uint64_t quick_ns = 20'000, least_nap_ns = 25'000, most_nap_ns = 400'000,
+                                   longest_ns = 1'000'000;
     static constexpr unsigned patient = 16, most_turns = 32;
 
     [[gnu::noinline]] void look_around() {
@@ -110,11 +115,13 @@ private:
     return 0;
 }
 
-int yield(const void* caller) { return may_switch() && !is_weft(caller) ? yield_parked() : static_cast<int>(syscall(SYS_sched_yield)); }
+int yield(const void* caller) {
+    return may_switch() && !is_weft(caller) ? yield_parked() : static_cast<int>(syscall(SYS_sched_yield));
+}
 
-}  // namespace
+}   // namespace
 
-}  // namespace weft_pthread
+}   // namespace weft_pthread
 
 using namespace weft_pthread;   // NOLINT: entry points
 
@@ -135,7 +142,8 @@ extern "C" {
 }
 
 [[gnu::visibility("default")]] int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
-    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !may_switch()) return real_clock_nanosleep.get()(clock, flags, time, left);
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || !may_switch())
+        return real_clock_nanosleep.get()(clock, flags, time, left);
     if (!is_duration(*time)) return EINVAL;
     if ((flags & TIMER_ABSTIME) == 0) return sleep_for(ns_of(*time), left);
     return sleep_parked({clock, *time}) ? 0 : EINTR;
@@ -145,7 +153,8 @@ extern "C" {
     if (!may_switch()) return real_sleep.get()(seconds);
     timespec left{};
     if (sleep_for(seconds * second_ns, &left) == 0) return 0;
-    return static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= static_cast<long>(second_ns / 2) ? 1 : 0);   // rounded, as the C library's
+    // rounded, as the C library's
+    return static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= static_cast<long>(second_ns / 2) ? 1 : 0);
 }
 
 [[gnu::visibility("default")]] int usleep(useconds_t duration) {
@@ -161,4 +170,4 @@ extern "C" {
     return sleep_for(ns_of(*duration), left) == 0 ? 0 : -1;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -271,4 +271,4 @@ TEST_F(Sleeps, OldActionsAreTheProgramsOwn) {
     EXPECT_EQ(signal(SIGKILL, handler), SIG_ERR);
 }
 
-}  // namespace
+}   // namespace

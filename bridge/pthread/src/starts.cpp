@@ -1,5 +1,6 @@
-// What is started gets the CPUs of the OS thread that starts it. A hosted unit's stream may be bound to a few: what the unit starts is not.
-// With WEFT_GUESTS=admit a thread of the program's is a guest from its first instruction to its last.
+// What is started gets the CPUs of the OS thread that starts it. A hosted unit's stream may be bound to a few: what the
+// unit starts is not. With WEFT_GUESTS=admit a thread of the program's is a guest from its first instruction to its
+// last.
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -27,7 +28,8 @@ using weft_pthread::inside_of;
 using weft_pthread::Real;
 
 Real<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> real_create("pthread_create");
-using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*, char* const*);
+using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
+                      char* const*);
 Real<Spawn> real_spawn("posix_spawn"), real_spawnp("posix_spawnp");
 Real<int (*)(const char*)> real_system("system");
 Real<FILE* (*)(const char*, const char*)> real_popen("popen");
@@ -54,7 +56,9 @@ void enter() {
     const weft_pthread::NotCancelled inside;
     if (weft_guest_enter() == WEFT_OK) return;
     static std::atomic<bool> said{false};
-    if (!said.exchange(true)) std::fprintf(stderr, "weft: a thread is left alone that was to be admitted (WEFT_GUESTS): %s\n", weft_error_text());
+    if (!said.exchange(true))
+        std::fprintf(stderr, "weft: a thread is left alone that was to be admitted (WEFT_GUESTS): %s\n",
+                     weft_error_text());
 }
 
 template <class Body>
@@ -72,30 +76,36 @@ struct Start {
 using Pthread = Start<void* (*)(void*)>;
 using Thrd = Start<thrd_start_t>;
 
-// `refused`: what the call says where the kernel gives no more threads. Then Weft's make room; its own find out for themselves.
+// `refused`: what the call says where the kernel gives no more threads. Then Weft's make room; its own find out for
+// themselves.
 template <class... Parameters>
-int start_thread(const void* caller, int refused, int (*call)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+int start_thread(const void* caller, int refused, int (*call)(Parameters...),
+                 std::type_identity_t<Parameters>... arguments) {
     int answer = 0;
     auto attempt = [&] {
         answer = inside_of<int, Parameters...>(weft_hosted_unconfined, call, arguments...);
         return answer != refused;
     };
-    if (attempt() || weft_pthread::is_weft(caller)) [[likely]] return answer;
+    if (attempt() || weft_pthread::is_weft(caller)) [[likely]]
+        return answer;
     const weft_pthread::NotCancelled inside;
     weft_hosted_make_room([](void* raw) { return (*static_cast<decltype(attempt)*>(raw))(); }, &attempt);
     return answer;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
-[[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
+[[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                                  void* (*body)(void*), void* argument) noexcept {
     const void* const caller = __builtin_return_address(0);
-    if (!is_admitted(caller)) return start_thread(caller, EAGAIN, real_create.get(), thread, attributes, body, argument);
+    if (!is_admitted(caller))
+        return start_thread(caller, EAGAIN, real_create.get(), thread, attributes, body, argument);
     auto* const start = new (std::nothrow) Pthread{body, argument};
     if (start == nullptr) return EAGAIN;
-    const int error = start_thread(caller, EAGAIN, real_create.get(), thread, attributes, &Pthread::begin, static_cast<void*>(start));
+    const int error =
+        start_thread(caller, EAGAIN, real_create.get(), thread, attributes, &Pthread::begin, static_cast<void*>(start));
     if (error != 0) delete start;
     return error;
 }
@@ -105,24 +115,35 @@ extern "C" {
     if (!is_admitted(caller)) return start_thread(caller, thrd_error, real_thrd_create.get(), thread, body, argument);
     auto* const start = new (std::nothrow) Thrd{body, argument};
     if (start == nullptr) return thrd_nomem;
-    const int error = start_thread(caller, thrd_error, real_thrd_create.get(), thread, &Thrd::begin, static_cast<void*>(start));
+    const int error =
+        start_thread(caller, thrd_error, real_thrd_create.get(), thread, &Thrd::begin, static_cast<void*>(start));
     if (error != thrd_success) delete start;
     return error;
 }
 
-[[gnu::visibility("default")]] int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
-    const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    return inside_of(weft_hosted_unconfined, real_spawn.get(), process, path, actions, attributes, arguments, environment);
+[[gnu::visibility("default")]] int posix_spawn(pid_t* process, const char* path,
+                                               const posix_spawn_file_actions_t* actions,
+                                               const posix_spawnattr_t* attributes, char* const* arguments,
+                                               char* const* environment) {
+    return inside_of(weft_hosted_unconfined, real_spawn.get(), process, path, actions, attributes, arguments,
+                     environment);
 }
 
-[[gnu::visibility("default")]] int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
-    const posix_spawnattr_t* attributes, char* const* arguments, char* const* environment) {
-    return inside_of(weft_hosted_unconfined, real_spawnp.get(), process, file, actions, attributes, arguments, environment);
+[[gnu::visibility("default")]] int posix_spawnp(pid_t* process, const char* file,
+                                                const posix_spawn_file_actions_t* actions,
+                                                const posix_spawnattr_t* attributes, char* const* arguments,
+                                                char* const* environment) {
+    return inside_of(weft_hosted_unconfined, real_spawnp.get(), process, file, actions, attributes, arguments,
+                     environment);
 }
 
-[[gnu::visibility("default")]] int system(const char* command) { return inside_of(weft_hosted_unconfined, real_system.get(), command); }
+[[gnu::visibility("default")]] int system(const char* command) {
+    return inside_of(weft_hosted_unconfined, real_system.get(), command);
+}
 
-[[gnu::visibility("default")]] FILE* popen(const char* command, const char* mode) { return inside_of(weft_hosted_unconfined, real_popen.get(), command, mode); }
+[[gnu::visibility("default")]] FILE* popen(const char* command, const char* mode) {
+    return inside_of(weft_hosted_unconfined, real_popen.get(), command, mode);
+}
 
 // The child is told by itself: what a call inside of another does at its end it would do as well.
 [[gnu::visibility("default")]] pid_t fork() noexcept {
@@ -134,4 +155,4 @@ extern "C" {
     return child;
 }
 
-}  // extern "C"
+}   // extern "C"

@@ -1,4 +1,5 @@
-// What the tests of this library share: hosted units on few streams, so that a wait that keeps its OS thread hangs, and the test with it.
+// What the tests of this library share: hosted units on few streams, so that a wait that keeps its OS thread hangs, and
+// the test with it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ protected:
         // By its address: the linker may have given the program one of its own.
         void* const kill = dlsym(RTLD_DEFAULT, "pthread_kill");
         ASSERT_NE(dladdr(kill, &found), 0);
-        if (std::strstr(found.dli_fname, "weft_pthread") == nullptr) GTEST_SKIP() << "needs LD_PRELOAD=libweft_pthread.so";
+        if (std::strstr(found.dli_fname, "weft_pthread") == nullptr)
+            GTEST_SKIP() << "needs LD_PRELOAD=libweft_pthread.so";
     }
 };
 
@@ -52,7 +54,10 @@ public:
             how.bound = true;
             how.stream = weft_stream_at(static_cast<std::size_t>(rank));
         }
-        EXPECT_EQ(weft_ult_spawn(nullptr, [](void* self) { static_cast<Hosted*>(self)->body_(); }, this, &how, &unit_), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_ult_spawn(
+                      nullptr, [](void* self) { static_cast<Hosted*>(self)->body_(); }, this, &how, &unit_),
+                  WEFT_OK)
+            << weft_error_text();
     }
     ~Hosted() { EXPECT_EQ(weft_unit_join_free(unit_), WEFT_OK); }
     Hosted(const Hosted&) = delete;
@@ -90,4 +95,4 @@ inline void in_child(const std::function<void()>& body) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-}  // namespace weft_pthread_test
+}   // namespace weft_pthread_test

@@ -46,7 +46,8 @@ bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr
         if (deadline.over()) return ETIMEDOUT;
         constexpr std::uint64_t slice_ns = 20'000'000;
         const std::uint64_t until_ns = deadline.next(slice_ns);
-        const timespec until{static_cast<time_t>(until_ns / weft_pthread::second_ns), static_cast<long>(until_ns % weft_pthread::second_ns)};
+        const timespec until{static_cast<time_t>(until_ns / weft_pthread::second_ns),
+                             static_cast<long>(until_ns % weft_pthread::second_ns)};
         auto join = [&] { answer = real_clockjoin.get()(thread, result, CLOCK_MONOTONIC, &until); };
         const weft_pthread::NotCancelled inside;
         // Refused where the system gives no OS thread: then this one waits.
@@ -57,7 +58,7 @@ bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr
     return answer;
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -79,17 +80,20 @@ extern "C" {
 
 [[gnu::visibility("default")]] int pthread_join(pthread_t thread, void** result) {
     if (is_hosted(thread)) return EINVAL;
-    const bool waits = may_switch() && !is_weft(__builtin_return_address(0));   // whose own threads end with the runtime
+    // whose own threads end with the runtime
+    const bool waits = may_switch() && !is_weft(__builtin_return_address(0));
     return waits ? join_elsewhere(thread, result, {}) : real_join.get()(thread, result);
 }
 
 [[gnu::visibility("default")]] int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* time) {
     if (is_hosted(thread)) return EINVAL;
-    if (time == nullptr || !may_switch()) return may_switch() ? join_elsewhere(thread, result, {}) : real_timedjoin.get()(thread, result, time);
+    if (time == nullptr || !may_switch())
+        return may_switch() ? join_elsewhere(thread, result, {}) : real_timedjoin.get()(thread, result, time);
     return is_valid(*time) ? join_elsewhere(thread, result, {CLOCK_REALTIME, *time}) : EINVAL;
 }
 
-[[gnu::visibility("default")]] int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock, const timespec* time) {
+[[gnu::visibility("default")]] int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
+                                                        const timespec* time) {
     if (is_hosted(thread)) return EINVAL;
     if (!may_switch()) return real_clockjoin.get()(thread, result, clock, time);
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
@@ -107,6 +111,8 @@ extern "C" {
     return thrd_success;
 }
 
-[[gnu::visibility("default")]] int pthread_detach(pthread_t thread) noexcept { return is_hosted(thread) ? 0 : real_detach.get()(thread); }
+[[gnu::visibility("default")]] int pthread_detach(pthread_t thread) noexcept {
+    return is_hosted(thread) ? 0 : real_detach.get()(thread);
+}
 
-}  // extern "C"
+}   // extern "C"

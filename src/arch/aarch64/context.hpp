@@ -65,24 +65,23 @@ inline void* prepare(void* top, Main main) {
         register void* x3 asm("x3") = argument;
         asm volatile(
             "adr     x30, 1f\n\t"
-            "hint    #25\n\t"                  // paciasp
+            "hint    #25\n\t"   // paciasp
             "stp     x29, x30, [sp, #-16]!\n\t"
             "mov     x9, sp\n\t"
             "str     x9, [x0]\n\t"
-            "mov     sp, x1\n\t"               // from here on we stand on the other stack
+            "mov     sp, x1\n\t"   // from here on we stand on the other stack
             "ldp     x29, x30, [sp], #16\n\t"
-            "hint    #29\n\t"                  // autiasp
+            "hint    #29\n\t"   // autiasp
             "br      x30\n"
             "1:\n\t"
-            "hint    #36\n\t"                  // bti j
+            "hint    #36\n\t"   // bti j
             : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)
             :
-            : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
-              "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc",
-              "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13",
-              "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26",
-              "v27", "v28", "v29", "v30", "v31",
-              "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15");
+            : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",
+              "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "memory", "cc", "v0", "v1", "v2",
+              "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
+              "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "p0", "p1",
+              "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15");
         return {x2, x3};
     }
 called:
@@ -102,7 +101,7 @@ called:
         asm volatile(
             "mov     sp, x1\n\t"
             "ldp     x29, x30, [sp], #16\n\t"
-            "hint    #29\n\t"                  // autiasp
+            "hint    #29\n\t"   // autiasp
             "br      x30\n\t"
             :
             : "r"(x1), "r"(x2), "r"(x3)
@@ -120,9 +119,11 @@ called:
 }
 
 // See x86_64/context.hpp.
-[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) { weft_context_call_light(argument, top, main); }
+[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) {
+    weft_context_call_light(argument, top, main);
+}
 
 // The stack pointer of a suspended context: nothing below it is in use.
 inline void* stack_pointer(void* context) { return context; }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

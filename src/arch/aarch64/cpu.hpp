@@ -42,4 +42,4 @@ inline std::uint64_t cycles() {
     return value;
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -5,10 +5,10 @@
 namespace weft::arch {
 namespace {
 
-constexpr unsigned x19 = 19, x29 = 29, sp = 31;   // DWARF for the Arm 64-bit Architecture, 4.1
+constexpr unsigned x19 = 19, x29 = 29, sp = 31;                          // DWARF for the Arm 64-bit Architecture, 4.1
 constexpr std::uintptr_t address_bits = (std::uintptr_t{1} << 48) - 1;   // what Linux gives who does not ask for more
 
-}  // namespace
+}   // namespace
 
 std::uintptr_t plain_address(std::uintptr_t word) { return word & address_bits; }
 
@@ -22,7 +22,8 @@ Registers registers_of(std::uintptr_t context, const SuspendedWords& words, bool
         found.set(sp, context + FRAME_SIZE);
         return found;
     }
-    const std::uintptr_t* kept = words + FRAME_SIZE / 8;   // what weft_context_call pushed: x29, x30, x19 to x28, d8 to d15
+    // what weft_context_call pushed: x29, x30, x19 to x28, d8 to d15
+    const std::uintptr_t* kept = words + FRAME_SIZE / 8;
     found.set(x29, kept[0]);
     found.pc = plain_address(kept[1]);
     for (unsigned i = 0; i < 10; ++i) found.set(x19 + i, kept[2 + i]);
@@ -32,4 +33,4 @@ Registers registers_of(std::uintptr_t context, const SuspendedWords& words, bool
 
 unsigned stack_register() { return sp; }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

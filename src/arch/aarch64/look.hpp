@@ -15,7 +15,8 @@ template <class T>
 using FourBytes [[gnu::may_alias]] = std::uint32_t;
 
 [[gnu::always_inline]] inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits) {
-    return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
+    // relaxed: as asked for
+    return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;
 }
 
 template <class T>
@@ -23,4 +24,4 @@ template <class T>
     return word.load(std::memory_order_relaxed) == T{};   // relaxed: as asked for
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -126,10 +126,12 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     } both{.other = other};
     while (!other.done()) {
         KeptRegisters seen = {};
-        weft_test_with_registers([](void* raw) {
-            auto& pair = *static_cast<Both*>(raw);
-            pair.other.resume(pair.home);
-        }, &both, &mine, &seen);
+        weft_test_with_registers(
+            [](void* raw) {
+                auto& pair = *static_cast<Both*>(raw);
+                pair.other.resume(pair.home);
+            },
+            &both, &mine, &seen);
         EXPECT_EQ(seen, mine);
     }
     EXPECT_EQ(seen_by_them[0], theirs);
@@ -138,7 +140,8 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
 
 // A context that arch::call starts either returns to its caller or leaves, and somebody resumes the caller.
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
+    if constexpr (config::address_sanitizer || config::thread_sanitizer)
+        GTEST_SKIP() << "not used under this sanitizer";
     KeptRegisters mine = {};
     static KeptRegisters theirs = {};
     fill(mine, theirs);
@@ -153,13 +156,20 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
     for (const bool leaves : {false, true, false}) {
         job.leaves = leaves;
         KeptRegisters seen = {};
-        weft_test_with_registers([](void*) {
-            call(&job.caller, job.top(), [](void*) {
-                KeptRegisters unused;
-                auto end = [](void*) { if (job.leaves) swap(&job.called, job.caller, {}); };
-                weft_test_with_registers(end, nullptr, &theirs, &unused);
-            }, nullptr);
-        }, nullptr, &mine, &seen);
+        weft_test_with_registers(
+            [](void*) {
+                call(
+                    &job.caller, job.top(),
+                    [](void*) {
+                        KeptRegisters unused;
+                        auto end = [](void*) {
+                            if (job.leaves) swap(&job.called, job.caller, {});
+                        };
+                        weft_test_with_registers(end, nullptr, &theirs, &unused);
+                    },
+                    nullptr);
+            },
+            nullptr, &mine, &seen);
         EXPECT_EQ(seen, mine) << (leaves ? "resumed" : "returned");
     }
 }
@@ -169,23 +179,58 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
 // Leaves nothing in any of them.
 [[gnu::always_inline]] inline void trash_registers() {
     asm volatile(
-        "fmov d0, xzr\n\t" "fmov d1, xzr\n\t" "fmov d2, xzr\n\t" "fmov d3, xzr\n\t"
-        "fmov d4, xzr\n\t" "fmov d5, xzr\n\t" "fmov d6, xzr\n\t" "fmov d7, xzr\n\t"
-        "fmov d8, xzr\n\t" "fmov d9, xzr\n\t" "fmov d10, xzr\n\t" "fmov d11, xzr\n\t"
-        "fmov d12, xzr\n\t" "fmov d13, xzr\n\t" "fmov d14, xzr\n\t" "fmov d15, xzr\n\t"
-        "fmov d16, xzr\n\t" "fmov d17, xzr\n\t" "fmov d18, xzr\n\t" "fmov d19, xzr\n\t"
-        "fmov d20, xzr\n\t" "fmov d21, xzr\n\t" "fmov d22, xzr\n\t" "fmov d23, xzr\n\t"
-        "fmov d24, xzr\n\t" "fmov d25, xzr\n\t" "fmov d26, xzr\n\t" "fmov d27, xzr\n\t"
-        "fmov d28, xzr\n\t" "fmov d29, xzr\n\t" "fmov d30, xzr\n\t" "fmov d31, xzr\n\t"
-        "mov x4, #-1\n\t" "mov x5, #-1\n\t" "mov x6, #-1\n\t" "mov x7, #-1\n\t" "mov x8, #-1\n\t" "mov x9, #-1\n\t" "mov x10, #-1\n\t"
-        "mov x11, #-1\n\t" "mov x12, #-1\n\t" "mov x13, #-1\n\t" "mov x14, #-1\n\t" "mov x15, #-1\n\t" "mov x16, #-1\n\t" "mov x17, #-1\n\t" "mov x18, #-1\n\t"
+        "fmov d0, xzr\n\t"
+        "fmov d1, xzr\n\t"
+        "fmov d2, xzr\n\t"
+        "fmov d3, xzr\n\t"
+        "fmov d4, xzr\n\t"
+        "fmov d5, xzr\n\t"
+        "fmov d6, xzr\n\t"
+        "fmov d7, xzr\n\t"
+        "fmov d8, xzr\n\t"
+        "fmov d9, xzr\n\t"
+        "fmov d10, xzr\n\t"
+        "fmov d11, xzr\n\t"
+        "fmov d12, xzr\n\t"
+        "fmov d13, xzr\n\t"
+        "fmov d14, xzr\n\t"
+        "fmov d15, xzr\n\t"
+        "fmov d16, xzr\n\t"
+        "fmov d17, xzr\n\t"
+        "fmov d18, xzr\n\t"
+        "fmov d19, xzr\n\t"
+        "fmov d20, xzr\n\t"
+        "fmov d21, xzr\n\t"
+        "fmov d22, xzr\n\t"
+        "fmov d23, xzr\n\t"
+        "fmov d24, xzr\n\t"
+        "fmov d25, xzr\n\t"
+        "fmov d26, xzr\n\t"
+        "fmov d27, xzr\n\t"
+        "fmov d28, xzr\n\t"
+        "fmov d29, xzr\n\t"
+        "fmov d30, xzr\n\t"
+        "fmov d31, xzr\n\t"
+        "mov x4, #-1\n\t"
+        "mov x5, #-1\n\t"
+        "mov x6, #-1\n\t"
+        "mov x7, #-1\n\t"
+        "mov x8, #-1\n\t"
+        "mov x9, #-1\n\t"
+        "mov x10, #-1\n\t"
+        "mov x11, #-1\n\t"
+        "mov x12, #-1\n\t"
+        "mov x13, #-1\n\t"
+        "mov x14, #-1\n\t"
+        "mov x15, #-1\n\t"
+        "mov x16, #-1\n\t"
+        "mov x17, #-1\n\t"
+        "mov x18, #-1\n\t"
         :
         :
-        : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
-          "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7",
-          "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",
-          "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
-          "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+        : "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "v0", "v1",
+          "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
+          "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
 void trashing_body(Coroutine& self, ReturnPoint& home) {
@@ -197,8 +242,10 @@ void trashing_body(Coroutine& self, ReturnPoint& home) {
     }
 }
 
-// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they survive.
-[[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole, const volatile double* real) {
+// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they
+// survive.
+[[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole,
+                                         const volatile double* real) {
     std::uint64_t w[16];
     double r[32];
 #pragma GCC unroll 32
@@ -296,16 +343,20 @@ void switch_back_and_forth() {
 TEST(LandingDeathTest, SwitchesWorkOnGuardedPagesAndABadJumpFaults) {
     if ((getauxval(AT_HWCAP2) & hwcap2_bti) == 0) GTEST_SKIP() << "this processor has no branch target identification";
     GTEST_FLAG_SET(death_test_style, "fast");   // no other thread runs; an emulator cannot start itself anew
-    EXPECT_EXIT({
-        guard_text();
-        switch_back_and_forth();
-        _exit(0);
-    }, ::testing::ExitedWithCode(0), "");
-    EXPECT_EXIT({
-        guard_text();
-        asm volatile("br %0" : : "r"(weft_test_bad_landing) : "memory");
-        _exit(0);
-    }, ::testing::KilledBySignal(SIGILL), "");
+    EXPECT_EXIT(
+        {
+            guard_text();
+            switch_back_and_forth();
+            _exit(0);
+        },
+        ::testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(
+        {
+            guard_text();
+            asm volatile("br %0" : : "r"(weft_test_bad_landing) : "memory");
+            _exit(0);
+        },
+        ::testing::KilledBySignal(SIGILL), "");
 }
 
 // Two contexts suspended at one place of the code differ in nothing but the signature.
@@ -328,11 +379,13 @@ void resume_with_the_signature_of_another() {
 TEST(LandingDeathTest, AnAddressSignedForAnotherStackDoesNotResume) {
     if ((getauxval(AT_HWCAP) & hwcap_paca) == 0) GTEST_SKIP() << "this processor does not authenticate pointers";
     GTEST_FLAG_SET(death_test_style, "fast");
-    EXPECT_EXIT({
-        resume_with_the_signature_of_another();
-        _exit(0);
-    }, [](int status) { return WIFSIGNALED(status); }, "");
+    EXPECT_EXIT(
+        {
+            resume_with_the_signature_of_another();
+            _exit(0);
+        },
+        [](int status) { return WIFSIGNALED(status); }, "");
 }
 
-}  // namespace
-}  // namespace weft::arch
+}   // namespace
+}   // namespace weft::arch

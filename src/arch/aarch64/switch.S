@@ -91,7 +91,8 @@ weft_context_call_light:
         mov     x29, sp                 /* main keeps x29 */
         mov     sp, x1
         .cfi_remember_state
-        .cfi_undefined x30              /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        .cfi_undefined x30
         blr     x2
         .cfi_restore_state
         mov     sp, x29

@@ -19,7 +19,9 @@ inline constexpr unsigned long instruction_capability = 0;
     return pointer;
 }
 
-[[gnu::always_inline]] inline void set_thread_pointer(void* pointer) { asm volatile("msr     tpidr_el0, %0" : : "r"(pointer) : "memory"); }
+[[gnu::always_inline]] inline void set_thread_pointer(void* pointer) {
+    asm volatile("msr     tpidr_el0, %0" : : "r"(pointer) : "memory");
+}
 
 [[gnu::always_inline]] inline void* host_word() {
     void* word;
@@ -70,12 +72,18 @@ struct FloatingPoint {
 }
 
 [[gnu::always_inline]] inline void set_floating_point(const FloatingPoint& to, const FloatingPoint& now) {
-    if (to.control != now.control) [[unlikely]] { asm volatile("msr     fpcr, %0" : : "r"(to.control)); }
-    if (to.status != now.status) [[unlikely]] { asm volatile("msr     fpsr, %0" : : "r"(to.status)); }
+    if (to.control != now.control) [[unlikely]] {
+        asm volatile("msr     fpcr, %0" : : "r"(to.control));
+    }
+    if (to.status != now.status) [[unlikely]] {
+        asm volatile("msr     fpsr, %0" : : "r"(to.status));
+    }
 }
 
 // Of the status what is above these bits is AArch32's.
-inline std::uint64_t pack(const FloatingPoint& from) { return (from.control & 0xffffffff) | (from.status & 0x0fffffff) << 32; }
+inline std::uint64_t pack(const FloatingPoint& from) {
+    return (from.control & 0xffffffff) | (from.status & 0x0fffffff) << 32;
+}
 inline FloatingPoint unpack(std::uint64_t packed) { return {packed & 0xffffffff, packed >> 32}; }
 
 [[gnu::always_inline]] inline char* here_on_stack() {
@@ -85,7 +93,9 @@ inline FloatingPoint unpack(std::uint64_t packed) { return {packed & 0xffffffff,
 }
 
 // And of what a signal has interrupted: `context` is what its handler was given.
-inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp); }
+inline char* interrupted_stack(const void* context) {
+    return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp);
+}
 // The instruction that a signal has interrupted.
 inline std::uintptr_t interrupted_code(const void* context) {
     return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
@@ -100,17 +110,17 @@ inline std::uintptr_t interrupted_code(const void* context) {
         "ldaxr   w11, [x0]\n\t"
         "stlxr   w12, w10, [x0]\n\t"
         "cbnz    w12, 2b\n\t"
-        "cmp     w11, #2\n\t"              // nobody waits: a wake would search among all parked threads
+        "cmp     w11, #2\n\t"   // nobody waits: a wake would search among all parked threads
         "b.ne    1f\n\t"
-        "mov     x1, #129\n\t"              // FUTEX_WAKE_PRIVATE
-        "mov     x2, #1\n\t"                // waiter
-        "mov     x8, #98\n\t"               // futex
+        "mov     x1, #129\n\t"   // FUTEX_WAKE_PRIVATE
+        "mov     x2, #1\n\t"     // waiter
+        "mov     x8, #98\n\t"    // futex
         "svc     #0\n\t"
         "1:\n\t"
         "mov     x0, x9\n\t"
-        "mov     x1, #128\n\t"              // FUTEX_WAIT_PRIVATE
+        "mov     x1, #128\n\t"   // FUTEX_WAIT_PRIVATE
         "mov     x2, #0\n\t"
-        "mov     x3, #0\n\t"                // for as long as it takes
+        "mov     x3, #0\n\t"   // for as long as it takes
         "mov     x8, #98\n\t"
         "svc     #0\n\t"
         "ldar    w10, [x9]\n\t"
@@ -120,4 +130,4 @@ inline std::uintptr_t interrupted_code(const void* context) {
         : "x0", "x1", "x2", "x3", "x8", "x9", "x10", "x11", "x12", "memory", "cc");
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -5,8 +5,8 @@
 // It leaves by an indirect jump and lands on an endbr64 of its own. Not kept: the signal mask (a
 // system call), MXCSR and the x87 control word (units of a stream share them).
 //
-// Whatever holds a swap is compiled without a red zone (CMakeLists.txt): the swap pushes, and stepping over 128 bytes that
-// nobody uses would cost two instructions each time.
+// Whatever holds a swap is compiled without a red zone (CMakeLists.txt): the swap pushes, and stepping over 128 bytes
+// that nobody uses would cost two instructions each time.
 //
 // The function that holds a swap must be noinline, and hold neither an alloca nor a local aligned beyond
 // 16: clang then needs rbx as a base pointer and does not mind that it is clobbered. It must not be compiled
@@ -62,11 +62,11 @@ inline void* prepare(void* top, Main main) {
     // keep static variables in registers over a call to the function that holds this.
     asm goto("" : : : : called);
     asm volatile(
-        "pushq   %%rbp\n\t"                // not in the clobber list: it may be the frame pointer
+        "pushq   %%rbp\n\t"   // not in the clobber list: it may be the frame pointer
         "leaq    1f(%%rip), %%rax\n\t"
         "pushq   %%rax\n\t"
         "movq    %%rsp, (%%rdi)\n\t"
-        "movq    %%rsi, %%rsp\n\t"         // from here on we stand on the other stack
+        "movq    %%rsi, %%rsp\n\t"   // from here on we stand on the other stack
         "popq    %%rax\n\t"
         "jmpq    *%%rax\n"
         "1:\n\t"
@@ -74,10 +74,9 @@ inline void* prepare(void* top, Main main) {
         "popq    %%rbp\n\t"
         : "+D"(saved), "+S"(next), "+d"(message.call), "+c"(message.argument)
         :
-        : "rax", "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc",
-          "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-          "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)",
-          "st(5)", "st(6)", "st(7)");
+        : "rax", "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2",
+          "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+          "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)");
     return message;
 called:
     message.call(message.argument);
@@ -100,19 +99,21 @@ called:
     __builtin_unreachable();
 }
 
-// Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh stack that ends at `top`. It goes on
-// when main returns, which costs a return and no switch, or when somebody resumes it as after a swap, whose message is run first of all;
-// main must not return after that. So whoever waits for what it starts pays no more than a call. Not to be used under sanitizers: they
-// cannot follow a return from one stack to another.
+// Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh stack that ends at
+// `top`. It goes on when main returns, which costs a return and no switch, or when somebody resumes it as after a swap,
+// whose message is run first of all; main must not return after that. So whoever waits for what it starts pays no more
+// than a call. Not to be used under sanitizers: they cannot follow a return from one stack to another.
 [[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
 
-// Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it goes on when main returns, and in
-// no other way; if main never does, it is lost. Nor to be used under sanitizers.
-[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) { weft_context_call_light(argument, top, main); }
+// Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it goes on when main
+// returns, and in no other way; if main never does, it is lost. Nor to be used under sanitizers.
+[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) {
+    weft_context_call_light(argument, top, main);
+}
 
 // The stack pointer of a suspended context: nothing below it is in use.
 inline void* stack_pointer(void* context) { return context; }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -36,4 +36,4 @@ inline std::uint64_t cycles() {
     return (static_cast<std::uint64_t>(high) << 32) | low;
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

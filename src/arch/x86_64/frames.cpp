@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned rbx = 3, rbp = 6, rsp = 7, r12 = 12;   // System V ABI, figure 3.36: DWARF register number mapping
 
-}  // namespace
+}   // namespace
 
 std::uintptr_t resume_address(const SuspendedWords& words) { return words[FRAME_RESUME / 8]; }
 
@@ -30,4 +30,4 @@ std::uintptr_t plain_address(std::uintptr_t word) { return word; }
 
 unsigned stack_register() { return rsp; }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -11,7 +11,8 @@ namespace weft::arch {
 template <class T>
 [[gnu::always_inline]] inline bool any_of(const atomic<T>& word, T bits) {
     static_assert(sizeof(T) == 1 || sizeof(T) == 4);
-    if constexpr (config::thread_sanitizer) return (word.load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
+    // relaxed: as asked for
+    if constexpr (config::thread_sanitizer) return (word.load(std::memory_order_relaxed) & bits) != 0;
     bool any;
     if constexpr (sizeof(T) == 1) {
         asm volatile("testb   %2, %1" : "=@ccnz"(any) : "m"(word), "iq"(bits));
@@ -26,7 +27,8 @@ using FourBytes [[gnu::may_alias]] = std::uint32_t;
 // Of four bytes side by side, aligned to four, of which others may write single ones.
 [[gnu::always_inline]] inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits) {
     if constexpr (config::thread_sanitizer) {
-        return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;   // relaxed: as asked for
+        // relaxed: as asked for
+        return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;
     }
     bool any;
     asm volatile("testl   %2, %1" : "=@ccnz"(any) : "m"(bytes), "ir"(bits));
@@ -36,7 +38,8 @@ using FourBytes [[gnu::may_alias]] = std::uint32_t;
 template <class T>
 [[gnu::always_inline]] inline bool is_zero(const atomic<T>& word) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    if constexpr (config::thread_sanitizer) return word.load(std::memory_order_relaxed) == T{};   // relaxed: as asked for
+    // relaxed: as asked for
+    if constexpr (config::thread_sanitizer) return word.load(std::memory_order_relaxed) == T{};
     bool zero;
     if constexpr (sizeof(T) == 4) {
         asm volatile("cmpl    $0, %1" : "=@ccz"(zero) : "m"(word));
@@ -46,4 +49,4 @@ template <class T>
     return zero;
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

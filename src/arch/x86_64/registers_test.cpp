@@ -81,10 +81,12 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     } both{.other = other};
     while (!other.done()) {
         KeptRegisters seen = {};
-        weft_test_with_registers([](void* raw) {
-            auto& pair = *static_cast<Both*>(raw);
-            pair.other.resume(pair.home);
-        }, &both, &mine, &seen);
+        weft_test_with_registers(
+            [](void* raw) {
+                auto& pair = *static_cast<Both*>(raw);
+                pair.other.resume(pair.home);
+            },
+            &both, &mine, &seen);
         EXPECT_EQ(seen, mine);
     }
     EXPECT_EQ(seen_by_them[0], theirs);
@@ -93,7 +95,8 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
 
 // A context that arch::call starts either returns to its caller or leaves, and somebody resumes the caller.
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
-    if constexpr (config::address_sanitizer || config::thread_sanitizer) GTEST_SKIP() << "not used under this sanitizer";
+    if constexpr (config::address_sanitizer || config::thread_sanitizer)
+        GTEST_SKIP() << "not used under this sanitizer";
     const KeptRegisters mine = {0x1111, 0x2222, 0x3333, 0x4444, 0x5555, 0x6666};
     static constexpr KeptRegisters theirs = {~0x1u, ~0x2u, ~0x3u, ~0x4u, ~0x5u, ~0x6u};
     struct Call {
@@ -107,13 +110,20 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
     for (const bool leaves : {false, true, false}) {
         job.leaves = leaves;
         KeptRegisters seen = {};
-        weft_test_with_registers([](void*) {
-            call(&job.caller, job.top(), [](void*) {
-                KeptRegisters unused;
-                auto end = [](void*) { if (job.leaves) swap(&job.called, job.caller, {}); };
-                weft_test_with_registers(end, nullptr, &theirs, &unused);
-            }, nullptr);
-        }, nullptr, &mine, &seen);
+        weft_test_with_registers(
+            [](void*) {
+                call(
+                    &job.caller, job.top(),
+                    [](void*) {
+                        KeptRegisters unused;
+                        auto end = [](void*) {
+                            if (job.leaves) swap(&job.called, job.caller, {});
+                        };
+                        weft_test_with_registers(end, nullptr, &theirs, &unused);
+                    },
+                    nullptr);
+            },
+            nullptr, &mine, &seen);
         EXPECT_EQ(seen, mine) << (leaves ? "resumed" : "returned");
     }
 }
@@ -123,17 +133,31 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
 // Leaves nothing in any of them.
 [[gnu::always_inline]] inline void trash_registers() {
     asm volatile(
-        "pcmpeqd %%xmm0, %%xmm0\n\t" "pcmpeqd %%xmm1, %%xmm1\n\t" "pcmpeqd %%xmm2, %%xmm2\n\t" "pcmpeqd %%xmm3, %%xmm3\n\t"
-        "pcmpeqd %%xmm4, %%xmm4\n\t" "pcmpeqd %%xmm5, %%xmm5\n\t" "pcmpeqd %%xmm6, %%xmm6\n\t" "pcmpeqd %%xmm7, %%xmm7\n\t"
-        "pcmpeqd %%xmm8, %%xmm8\n\t" "pcmpeqd %%xmm9, %%xmm9\n\t" "pcmpeqd %%xmm10, %%xmm10\n\t" "pcmpeqd %%xmm11, %%xmm11\n\t"
-        "pcmpeqd %%xmm12, %%xmm12\n\t" "pcmpeqd %%xmm13, %%xmm13\n\t" "pcmpeqd %%xmm14, %%xmm14\n\t" "pcmpeqd %%xmm15, %%xmm15\n\t"
-        "movq $-1, %%rax\n\t" "movq $-1, %%r8\n\t" "movq $-1, %%r9\n\t"
-        "movq $-1, %%r10\n\t" "movq $-1, %%r11\n\t"
+        "pcmpeqd %%xmm0, %%xmm0\n\t"
+        "pcmpeqd %%xmm1, %%xmm1\n\t"
+        "pcmpeqd %%xmm2, %%xmm2\n\t"
+        "pcmpeqd %%xmm3, %%xmm3\n\t"
+        "pcmpeqd %%xmm4, %%xmm4\n\t"
+        "pcmpeqd %%xmm5, %%xmm5\n\t"
+        "pcmpeqd %%xmm6, %%xmm6\n\t"
+        "pcmpeqd %%xmm7, %%xmm7\n\t"
+        "pcmpeqd %%xmm8, %%xmm8\n\t"
+        "pcmpeqd %%xmm9, %%xmm9\n\t"
+        "pcmpeqd %%xmm10, %%xmm10\n\t"
+        "pcmpeqd %%xmm11, %%xmm11\n\t"
+        "pcmpeqd %%xmm12, %%xmm12\n\t"
+        "pcmpeqd %%xmm13, %%xmm13\n\t"
+        "pcmpeqd %%xmm14, %%xmm14\n\t"
+        "pcmpeqd %%xmm15, %%xmm15\n\t"
+        "movq $-1, %%rax\n\t"
+        "movq $-1, %%r8\n\t"
+        "movq $-1, %%r9\n\t"
+        "movq $-1, %%r10\n\t"
+        "movq $-1, %%r11\n\t"
         :
         :
-        : "rax", "r8", "r9", "r10", "r11",
-          "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
-          "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+        : "rax", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+          "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
 void trashing_body(Coroutine& self, ReturnPoint& home) {
@@ -145,8 +169,10 @@ void trashing_body(Coroutine& self, ReturnPoint& home) {
     }
 }
 
-// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they survive.
-[[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole, const volatile double* real) {
+// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they
+// survive.
+[[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole,
+                                         const volatile double* real) {
     std::uint64_t w[16];
     double r[32];
 #pragma GCC unroll 32
@@ -196,5 +222,5 @@ TEST(Landing, AFreshAndASuspendedContextResumeAtAnEndbr64) {
     EXPECT_TRUE(coroutine.done());
 }
 
-}  // namespace
-}  // namespace weft::arch
+}   // namespace
+}   // namespace weft::arch

@@ -82,7 +82,8 @@ weft_context_call_light:
         movq    %rsp, %rbp              /* main keeps rbp */
         movq    %rsi, %rsp
         .cfi_remember_state
-        .cfi_undefined %rip             /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        .cfi_undefined %rip
         call    *%rdx
         .cfi_restore_state
         movq    %rbp, %rsp
@@ -92,7 +93,8 @@ weft_context_call_light:
         .size   weft_context_call_light, . - weft_context_call_light
 
 /* The one thread-local word (os/local.hpp). In assembly, so that no compiler knows it as a variable
- * whose address it might keep across a switch, link-time optimisation included. Exported: include/weft/embed/here.hpp reads it too. */
+ * whose address it might keep across a switch, link-time optimisation included. Exported:
+ * include/weft/embed/here.hpp reads it too. */
         .section .tbss, "awT", @nobits
         .globl  weft_local_word
         .type   weft_local_word, @object

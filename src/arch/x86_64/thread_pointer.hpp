@@ -1,4 +1,5 @@
-// The thread pointer, by which a program finds what belongs to its OS thread, and what else hosted units keep: the floating-point control words.
+// The thread pointer, by which a program finds what belongs to its OS thread, and what else hosted units keep: the
+// floating-point control words.
 #pragma once
 
 #include <ucontext.h>
@@ -9,8 +10,8 @@
 
 namespace weft::arch {
 
-// Whether the kernel lets programs set the thread pointer by an instruction, which takes a few nanoseconds; else it is a system call. Written once,
-// before it is first read by others.
+// Whether the kernel lets programs set the thread pointer by an instruction, which takes a few nanoseconds; else it is
+// a system call. Written once, before it is first read by others.
 inline constinit atomic<bool> sets_thread_pointer_by_instruction{false};
 inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE, of AT_HWCAP2
 
@@ -30,7 +31,8 @@ inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE,
     }
 }
 
-// Which host the thread pointer is of, or null: a word beside the thread-local one (switch.S). A signal handler may ask, too.
+// Which host the thread pointer is of, or null: a word beside the thread-local one (switch.S). A signal handler may
+// ask, too.
 [[gnu::always_inline]] inline void* host_word() {
     void* word;
     asm volatile(
@@ -74,13 +76,19 @@ struct FloatingPoint {
 
 // `now` is what floating_point() has said: what is so already need not be set, which takes much longer than the look.
 [[gnu::always_inline]] inline void set_floating_point(const FloatingPoint& to, const FloatingPoint& now) {
-    if (to.sse != now.sse) [[unlikely]] { asm volatile("ldmxcsr %0" : : "m"(to.sse)); }
-    if (to.x87 != now.x87) [[unlikely]] { asm volatile("fldcw   %0" : : "m"(to.x87)); }
+    if (to.sse != now.sse) [[unlikely]] {
+        asm volatile("ldmxcsr %0" : : "m"(to.sse));
+    }
+    if (to.x87 != now.x87) [[unlikely]] {
+        asm volatile("fldcw   %0" : : "m"(to.x87));
+    }
 }
 
 // In less than 62 bits.
 inline std::uint64_t pack(const FloatingPoint& from) { return from.sse | std::uint64_t{from.x87} << 32; }
-inline FloatingPoint unpack(std::uint64_t packed) { return {static_cast<std::uint32_t>(packed), static_cast<std::uint16_t>(packed >> 32)}; }
+inline FloatingPoint unpack(std::uint64_t packed) {
+    return {static_cast<std::uint32_t>(packed), static_cast<std::uint16_t>(packed >> 32)};
+}
 
 // The stack pointer of the function that this is in.
 [[gnu::always_inline]] inline char* here_on_stack() {
@@ -90,7 +98,9 @@ inline FloatingPoint unpack(std::uint64_t packed) { return {static_cast<std::uin
 }
 
 // And of what a signal has interrupted: `context` is what its handler was given.
-inline char* interrupted_stack(const void* context) { return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]); }
+inline char* interrupted_stack(const void* context) {
+    return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+}
 // The instruction that a signal has interrupted.
 inline std::uintptr_t interrupted_code(const void* context) {
     return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
@@ -100,22 +110,22 @@ inline std::uintptr_t interrupted_code(const void* context) {
 // *released is not zero. Touches no stack and no thread-local memory (errno is some), which belongs to another thread
 // from the announcement on: so the two system calls are made here, and the second one is repeated.
 [[gnu::always_inline]] inline void park_without_stack(void* announced, const void* released) {
-    unsigned long operation = 129;          // FUTEX_WAKE_PRIVATE
-    unsigned long value = 1;                // waiter
+    unsigned long operation = 129;   // FUTEX_WAKE_PRIVATE
+    unsigned long value = 1;         // waiter
     asm volatile(
         "movl    $1, %%eax\n\t"
         "xchgl   %%eax, (%%rdi)\n\t"
-        "cmpl    $2, %%eax\n\t"             // nobody waits: a wake would search among all parked threads
+        "cmpl    $2, %%eax\n\t"   // nobody waits: a wake would search among all parked threads
         "jne     2f\n\t"
-        "movl    $202, %%eax\n\t"           // futex
+        "movl    $202, %%eax\n\t"   // futex
         "syscall\n\t"
         "2:\n\t"
         "movq    %[released], %%rdi\n\t"
-        "movl    $128, %%esi\n\t"           // FUTEX_WAIT_PRIVATE
+        "movl    $128, %%esi\n\t"   // FUTEX_WAIT_PRIVATE
         "xorl    %%edx, %%edx\n\t"
         "1:\n\t"
         "movl    $202, %%eax\n\t"
-        "xorl    %%r10d, %%r10d\n\t"        // for as long as it takes
+        "xorl    %%r10d, %%r10d\n\t"   // for as long as it takes
         "syscall\n\t"
         "cmpl    $0, (%%rdi)\n\t"
         "je      1b"
@@ -124,4 +134,4 @@ inline std::uintptr_t interrupted_code(const void* context) {
         : "rax", "rcx", "r10", "r11", "memory", "cc");
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -92,14 +92,17 @@ private:
 };
 
 bool start_ordinary(BareThread& thread) {
-    return thread_start(thread.known, 4 * BareThread::stack_bytes, [](void* raw) {
-        thread_name(static_cast<const BareThread*>(raw)->name);
-        thread_without_signals();
-        bare_main(raw);
-    }, &thread);
+    return thread_start(
+        thread.known, 4 * BareThread::stack_bytes,
+        [](void* raw) {
+            thread_name(static_cast<const BareThread*>(raw)->name);
+            thread_without_signals();
+            bare_main(raw);
+        },
+        &thread);
 }
 
-}  // namespace
+}   // namespace
 
 bool bare_thread_start(BareThread& thread, const char* name, void (*body)(void*), void* argument) {
     thread.name = name;
@@ -162,4 +165,4 @@ void say(const char* text, std::size_t bytes) {
     errno = kept;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

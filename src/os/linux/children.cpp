@@ -1,6 +1,7 @@
-// In the builds for a sanitizer only: programs that have its run-time library start others that may not have it, and those cannot load
-// such a build. `weft run` preloads it into the one program, and says beside LD_PRELOAD what its children get. A program that was linked with
-// such a build and is started by one of them gets the release in front of that: it begins anew without.
+// In the builds for a sanitizer only: programs that have its run-time library start others that may not have it, and
+// those cannot load such a build. `weft run` preloads it into the one program, and says beside LD_PRELOAD what its
+// children get. A program that was linked with such a build and is started by one of them gets the release in front of
+// that: it begins anew without.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@ void begin_anew(char** arguments) {
     const std::string release = std::string("/") + weft::config::soname;
     const char* const had = std::getenv("LD_PRELOAD");
     std::string list = had == nullptr ? "" : had;
-    const std::size_t end = list.find(release) == std::string::npos ? std::string::npos : list.find(release) + release.size();
+    const std::size_t end =
+        list.find(release) == std::string::npos ? std::string::npos : list.find(release) + release.size();
     if (end == std::string::npos || (end != list.size() && list[end] != ':' && list[end] != ' ')) return;
     const std::size_t before = list.find_last_of(": ", end - 1), begin = before == std::string::npos ? 0 : before + 1;
     setenv(of_children, had, 1);
@@ -54,4 +56,4 @@ void begin_anew(char** arguments) {
     }
 }
 
-}  // namespace
+}   // namespace

@@ -10,4 +10,4 @@ std::uint64_t now_ns() {
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

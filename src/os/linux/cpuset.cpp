@@ -21,9 +21,10 @@ struct KernelSet {
     cpu_set_t* set() { return reinterpret_cast<cpu_set_t*>(words); }
 };
 
-}  // namespace
+}   // namespace
 
-// By the kernel's calls: what stands in front of the C library's (bridge/pthread) takes a hosted unit for a thread of its own, and we mean the carrier.
+// By the kernel's calls: what stands in front of the C library's (bridge/pthread) takes a hosted unit for a thread of
+// its own, and we mean the carrier.
 bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
     KernelSet kernel;
     if (syscall(SYS_sched_getaffinity, thread, KernelSet::bytes, kernel.set()) <= 0) return false;
@@ -61,7 +62,7 @@ bool idle_time(const CpuSet& cpus, std::uint64_t& ns) {
             *end = '\0';
             more = std::strncmp(line, "cpu", 3) == 0;
             unsigned cpu;
-            unsigned long long idle, waits;   // "cpuN user nice system idle iowait ..."
+            unsigned long long idle, waits;          // "cpuN user nice system idle iowait ..."
             if (!more || line[3] == ' ') continue;   // all together
             if (std::sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) != 3 || !cpus.has(cpu)) continue;
             ticks += idle + waits;
@@ -76,4 +77,4 @@ bool idle_time(const CpuSet& cpus, std::uint64_t& ns) {
     return found != 0;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -8,4 +8,4 @@ namespace weft::os {
 
 bool at_fork(void (*child)()) { return !fault(Door::allocate) && pthread_atfork(nullptr, nullptr, child) == 0; }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -28,4 +28,4 @@ void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count) {
     errno = kept;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -18,7 +18,8 @@
 #include "os/futex.hpp"
 #include "os/stack.hpp"
 
-// What the C library has inside, and how it is found: of glibc 2.34 and later. What is missing elsewhere is done without, as host.hpp says.
+// What the C library has inside, and how it is found: of glibc 2.34 and later. What is missing elsewhere is done
+// without, as host.hpp says.
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
 [[gnu::weak]] extern const unsigned int __rseq_size;
@@ -45,7 +46,8 @@ struct Insides {
     const KeyOfLibrary* keys;
 
     Insides()
-        : run_thread_local_destructors(reinterpret_cast<void (*)()>(dlvsym(RTLD_DEFAULT, "__call_tls_dtors", "GLIBC_PRIVATE"))),
+        : run_thread_local_destructors(
+              reinterpret_cast<void (*)()>(dlvsym(RTLD_DEFAULT, "__call_tls_dtors", "GLIBC_PRIVATE"))),
           keys(static_cast<const KeyOfLibrary*>(dlvsym(RTLD_DEFAULT, "__pthread_keys", "GLIBC_PRIVATE"))) {}
     [[nodiscard]] bool known() const { return run_thread_local_destructors != nullptr && keys != nullptr; }
 };
@@ -57,16 +59,17 @@ const Insides& insides() {
 
 constexpr int signal_set_ids = 33;   // glibc's own
 
-// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library lets nobody mask its own two.
+// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library lets nobody mask its
+// own two.
 void refuse_signals() {
     const std::uint64_t all_but_one = ~(std::uint64_t{1} << (signal_set_ids - 1));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_one, nullptr, sizeof all_but_one);
 }
 
-// The offset from the thread pointer at which each thread has its list of thread_local objects that are to be destroyed:
-// a variable of the C library's own, which has no name outside. It is found by its behaviour, on a thread of its own: of
-// the library's thread-local words it is the one that is null at first, changes with each object that is added, and is
-// null again after the destructors have run. No word is taken for a pointer: errno is among them.
+// The offset from the thread pointer at which each thread has its list of thread_local objects that are to be
+// destroyed: a variable of the C library's own, which has no name outside. It is found by its behaviour, on a thread of
+// its own: of the library's thread-local words it is the one that is null at first, changes with each object that is
+// added, and is null again after the destructors have run. No word is taken for a pointer: errno is among them.
 //
 // Found when a hosted unit ends for the first time, and not when the first host starts. Adding an object allocates, and
 // the C library reserves 64 MiB of addresses for the first allocation of each thread: where addresses are limited
@@ -99,7 +102,8 @@ private:
     void look() {
         refuse_signals();   // a handler might add objects
         Span of_library{};
-        if (insides().run_thread_local_destructors == nullptr || dl_iterate_phdr(note_library, &of_library) == 0) return;
+        if (insides().run_thread_local_destructors == nullptr || dl_iterate_phdr(note_library, &of_library) == 0)
+            return;
         const auto* const words = static_cast<const std::uintptr_t*>(of_library.lowest);
         const std::size_t count = std::min(of_library.bytes / sizeof(std::uintptr_t), most_words);
         Words before, with_one, with_two;
@@ -140,7 +144,7 @@ private:
         return 1;
     }
 
-    atomic<std::ptrdiff_t> offset_{0};     // 0: not found
+    atomic<std::ptrdiff_t> offset_{0};   // 0: not found
 };
 
 DestructorList& destructor_list() {
@@ -163,15 +167,19 @@ struct KernelAction {
 };
 
 // AArch64 has no restorer, but the kernel's structure has its place there, too.
-long kernel_action(int signal, const KernelAction* now, KernelAction* before) { return syscall(SYS_rt_sigaction, signal, now, before, sizeof(std::uint64_t)); }
+long kernel_action(int signal, const KernelAction* now, KernelAction* before) {
+    return syscall(SYS_rt_sigaction, signal, now, before, sizeof(std::uint64_t));
+}
 
 void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
 
-// setuid and its like make every thread set its own ids, by a signal whose handler also notes in the thread control block that it is done. An OS thread that
-// stands in for a host does so in its own; the parked thread, which knows itself by its part of the stack, in the host's.
+// setuid and its like make every thread set its own ids, by a signal whose handler also notes in the thread control
+// block that it is done. An OS thread that stands in for a host does so in its own; the parked thread, which knows
+// itself by its part of the stack, in the host's.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void set_ids(int signal, siginfo_t* info, void* context) {
     const auto* const host = static_cast<const HostThread*>(arch::host_word());
-    const char* const interrupted = arch::interrupted_stack(context);   // not where this runs: there may be an alternate stack
+    // not where this runs: there may be an alternate stack
+    const char* const interrupted = arch::interrupted_stack(context);
     const bool stands_in = host != nullptr && (interrupted < host->top || interrupted > host->own_stack);
     if (stands_in) arch::set_thread_pointer(host->carrier);
     set_ids_before(signal, info, context);
@@ -181,18 +189,21 @@ void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
 // The C library installs its handler with the process's second thread.
 void take_set_ids_over() {
     KernelAction action;
-    if (set_ids_before != nullptr || kernel_action(signal_set_ids, nullptr, &action) != 0 || action.handler == nullptr) return;
+    if (set_ids_before != nullptr || kernel_action(signal_set_ids, nullptr, &action) != 0 || action.handler == nullptr)
+        return;
     set_ids_before = action.handler;
     action.handler = set_ids;
     kernel_action(signal_set_ids, &action, nullptr);
 }
 
-// The kernel writes into the calling thread's part of the thread control block on which CPU it is, and aborts what its restartable sequences do: of
-// whoever it is that the kernel takes it for. glibc asks the kernel instead where it is not registered.
+// The kernel writes into the calling thread's part of the thread control block on which CPU it is, and aborts what its
+// restartable sequences do: of whoever it is that the kernel takes it for. glibc asks the kernel instead where it is
+// not registered.
 void leave_restartable_sequences() {
     if (&__rseq_offset == nullptr || &__rseq_size == nullptr || __rseq_size == 0) return;
     char* const area = static_cast<char*>(arch::thread_pointer()) + __rseq_offset;
-    constexpr unsigned registered_bytes = 32, unregister = 1;   // what the kernel first had, and glibc registers where it has no more
+    // what the kernel first had, and glibc registers where it has no more
+    constexpr unsigned registered_bytes = 32, unregister = 1;
     const int kept = errno;
     syscall(SYS_rseq, area, std::max(__rseq_size, registered_bytes), unregister, arch::restartable_signature);
     errno = kept;
@@ -256,12 +267,13 @@ void host_main(void* raw) {
     host.gone.store(true);
 }
 
-}  // namespace
+}   // namespace
 
 bool hosts_supported() { return true; }
 
 void host_begin() {
-    if (arch::instruction_capability != 0) arch::sets_thread_pointer_by_instruction.store((getauxval(AT_HWCAP2) & arch::instruction_capability) != 0);
+    if (arch::instruction_capability != 0)
+        arch::sets_thread_pointer_by_instruction.store((getauxval(AT_HWCAP2) & arch::instruction_capability) != 0);
 }
 
 namespace {
@@ -290,10 +302,11 @@ bool start_on_stack(HostThread& host, std::size_t wanted, std::size_t standard, 
     return false;
 }
 
-}  // namespace
+}   // namespace
 
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
-    // The C library takes what it keeps for a thread from its stack: the thread-local memory of all libraries that there are.
+    // The C library takes what it keeps for a thread from its stack: the thread-local memory of all libraries that
+    // there are.
     constexpr std::size_t for_library = 128 << 10;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -326,11 +339,13 @@ bool host_call(void (*body)(void*), void* argument) {
 }
 
 bool host_settle() {
-    return host_call([](void*) {
-        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
-        pthread_testcancel();
-    }, nullptr);
+    return host_call(
+        [](void*) {
+            pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+            pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, nullptr);
+            pthread_testcancel();
+        },
+        nullptr);
 }
 
 bool host_end_of_unit(const HostThread& host) {
@@ -361,4 +376,4 @@ void host_prepare_carrier() { leave_restartable_sequences(); }
 void signal_thread(std::uint32_t id, int signal) { syscall(SYS_tgkill, getpid(), id, signal); }
 void signal_here(int signal) { signal_thread(thread_id(), signal); }
 
-}  // namespace weft::os
+}   // namespace weft::os

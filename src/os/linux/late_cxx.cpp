@@ -1,44 +1,81 @@
-// What our libraries need of the C++ run-time library, which is loaded when the first of it is called: most programs that `weft run` starts are in C,
-// never begin a region, and would wait longer for that library than for all of ours (doc/decisions/0032-late-cxx.md). Not part of weft_objects:
-// linked into shared libraries only, each with a table of its own, hidden. What is missing here makes the linker name libstdc++ as ever.
+// What our libraries need of the C++ run-time library, which is loaded when the first of it is called: most programs
+// that `weft run` starts are in C, never begin a region, and would wait longer for that library than for all of ours
+// (doc/decisions/0032-late-cxx.md). Not part of weft_objects: linked into shared libraries only, each with a table of
+// its own, hidden. What is missing here makes the linker name libstdc++ as ever.
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <unwind.h>
 #include <algorithm>
 #include <climits>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <exception>
-#include <linux/futex.h>
 #include <new>
-#include <sys/syscall.h>
-#include <unistd.h>
-#include <unwind.h>
 
 #include "base/atomic.hpp"
 
 namespace {
 
 enum Name : unsigned {
-    thread_atexit, demangle,
-    personality, get_globals, begin_catch, end_catch, rethrow, call_unexpected, terminate_now, current, rethrow_kept, add_reference, drop_reference,
-    throw_bad_alloc, throw_bad_length, throw_logic, throw_length, throw_out_of_range, throw_system, need_rehash, tree_next, tree_previous, tree_insert,
-    resume_unwinding, find_description,
+    thread_atexit,
+    demangle,
+    personality,
+    get_globals,
+    begin_catch,
+    end_catch,
+    rethrow,
+    call_unexpected,
+    terminate_now,
+    current,
+    rethrow_kept,
+    add_reference,
+    drop_reference,
+    throw_bad_alloc,
+    throw_bad_length,
+    throw_logic,
+    throw_length,
+    throw_out_of_range,
+    throw_system,
+    need_rehash,
+    tree_next,
+    tree_previous,
+    tree_insert,
+    resume_unwinding,
+    find_description,
     names
 };
 
 // In the order of Name. Sizes are `unsigned long` wherever Weft runs.
 constexpr const char* symbols[names] = {
-    "__cxa_thread_atexit", "__cxa_demangle",
-    "__gxx_personality_v0", "__cxa_get_globals", "__cxa_begin_catch", "__cxa_end_catch", "__cxa_rethrow", "__cxa_call_unexpected", "_ZSt9terminatev",
-    "_ZSt17current_exceptionv", "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
-    "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv", "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",
-    "_ZSt17__throw_bad_allocv", "_ZSt28__throw_bad_array_new_lengthv", "_ZSt19__throw_logic_errorPKc", "_ZSt20__throw_length_errorPKc",
-    "_ZSt20__throw_out_of_rangePKc", "_ZSt20__throw_system_errori",
+    "__cxa_thread_atexit",
+    "__cxa_demangle",
+    "__gxx_personality_v0",
+    "__cxa_get_globals",
+    "__cxa_begin_catch",
+    "__cxa_end_catch",
+    "__cxa_rethrow",
+    "__cxa_call_unexpected",
+    "_ZSt9terminatev",
+    "_ZSt17current_exceptionv",
+    "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+    "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",
+    "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",
+    "_ZSt17__throw_bad_allocv",
+    "_ZSt28__throw_bad_array_new_lengthv",
+    "_ZSt19__throw_logic_errorPKc",
+    "_ZSt20__throw_length_errorPKc",
+    "_ZSt20__throw_out_of_rangePKc",
+    "_ZSt20__throw_system_errori",
     "_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm",
-    "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base", "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base",
+    "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base",
+    "_ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base",
     "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
-    "_Unwind_Resume", "_Unwind_Find_FDE",
+    "_Unwind_Resume",
+    "_Unwind_Find_FDE",
 };
 
 weft::atomic<void*> found[names];
@@ -49,24 +86,29 @@ weft::atomic<bool> loaded;
     std::abort();
 }
 
-// Several threads may do it at once, and what is called below may come here again: all find the same. First whoever the loader would have bound us to:
-// the exceptions that a thread handles are in one list, the program's.
+// Several threads may do it at once, and what is called below may come here again: all find the same. First whoever the
+// loader would have bound us to: the exceptions that a thread handles are in one list, the program's.
 [[gnu::cold, gnu::noinline]] void load() {
     void* const library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const char* const why = library == nullptr ? dlerror() : nullptr;
     for (unsigned name = 0; name < names; ++name) {
         void* real = dlsym(RTLD_DEFAULT, symbols[name]);
-        if (real == nullptr && library != nullptr) real = dlsym(library, symbols[name]);   // in libgcc_s, too, which that library needs
-        if (real == nullptr) give_up(library == nullptr ? "the C++ run-time library libstdc++.so.6" : symbols[name], why);
+        // in libgcc_s, too, which that library needs
+        if (real == nullptr && library != nullptr) real = dlsym(library, symbols[name]);
+        if (real == nullptr)
+            give_up(library == nullptr ? "the C++ run-time library libstdc++.so.6" : symbols[name], why);
         found[name].store(real, std::memory_order_relaxed);   // relaxed: loaded, below, tells of it
     }
-    loaded.store(true, std::memory_order_release);   // partner: the acquire in call(), which then finds what was stored above
+    // partner: the acquire in call(), which then finds what was stored above
+    loaded.store(true, std::memory_order_release);
 }
 
 template <Name name, class Result, class... Arguments>
 [[gnu::always_inline]] inline Result call(Arguments... arguments) {
-    if (!loaded.load(std::memory_order_acquire)) [[unlikely]] load();
-    return reinterpret_cast<Result (*)(Arguments...)>(found[name].load(std::memory_order_relaxed))(arguments...);   // relaxed: ordered by loaded
+    if (!loaded.load(std::memory_order_acquire)) [[unlikely]]
+        load();
+    // relaxed: ordered by loaded
+    return reinterpret_cast<Result (*)(Arguments...)>(found[name].load(std::memory_order_relaxed))(arguments...);
 }
 
 template <Name name, class... Arguments>
@@ -80,7 +122,7 @@ struct Rehash {   // as the std::pair that it stands for
     unsigned long buckets;
 };
 
-}  // namespace
+}   // namespace
 
 // ---- memory ---------------------------------------------------------------------------------------------------
 
@@ -88,7 +130,8 @@ namespace std {
 const nothrow_t nothrow = nothrow_t{};   // only its type is looked at
 }
 
-// A library whose users know another end than an exception that nobody catches defines it: bridge/openmp, in libgomp's words.
+// A library whose users know another end than an exception that nobody catches defines it: bridge/openmp, in libgomp's
+// words.
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes);
 
 namespace {
@@ -98,18 +141,21 @@ namespace {
     leave<throw_bad_alloc>();
 }
 
-}  // namespace
+}   // namespace
 
-// Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is loaded. Nothing that is made here is given away.
+// Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is loaded. Nothing that
+// is made here is given away.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size == 0 ? 1 : size); }
 void* operator new(std::size_t size) {
-    if (void* const made = operator new(size, std::nothrow)) [[likely]] return made;
+    if (void* const made = operator new(size, std::nothrow)) [[likely]]
+        return made;
     lack(size);
 }
 void* operator new[](std::size_t size) { return operator new(size); }
 void* operator new(std::size_t size, std::align_val_t align) {
     void* made = nullptr;
-    if (posix_memalign(&made, std::max(static_cast<std::size_t>(align), sizeof(void*)), size) == 0) [[likely]] return made;
+    if (posix_memalign(&made, std::max(static_cast<std::size_t>(align), sizeof(void*)), size) == 0) [[likely]]
+        return made;
     lack(size);
 }
 void* operator new[](std::size_t size, std::align_val_t align) { return operator new(size, align); }
@@ -125,7 +171,8 @@ void operator delete[](void* at, std::align_val_t) noexcept { std::free(at); }
 
 namespace {
 
-// A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the variable is in the second half.
+// A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the variable is in the
+// second half.
 struct Guard {
     weft::atomic<unsigned char> done;
     weft::atomic<int> maker;
@@ -134,10 +181,11 @@ static_assert(sizeof(Guard) == 8);
 enum : int { nobody, somebody, awaited };
 
 void let_go(Guard& guard) {
-    if (guard.maker.exchange(nobody) == awaited) syscall(SYS_futex, &guard.maker, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    if (guard.maker.exchange(nobody) == awaited)
+        syscall(SYS_futex, &guard.maker, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-}  // namespace
+}   // namespace
 
 extern "C" {
 
@@ -149,7 +197,8 @@ int __cxa_guard_acquire(Guard* guard) {
             let_go(*guard);
             return 0;
         }
-        if (was == awaited || guard->maker.compare_exchange_strong(was, awaited)) syscall(SYS_futex, &guard->maker, FUTEX_WAIT_PRIVATE, awaited, nullptr, nullptr, 0);
+        if (was == awaited || guard->maker.compare_exchange_strong(was, awaited))
+            syscall(SYS_futex, &guard->maker, FUTEX_WAIT_PRIVATE, awaited, nullptr, nullptr, 0);
         if (guard->done.load() != 0) return 0;
     }
 }
@@ -159,16 +208,21 @@ void __cxa_guard_release(Guard* guard) noexcept {
 }
 void __cxa_guard_abort(Guard* guard) noexcept { let_go(*guard); }
 
-}  // extern "C"
+}   // extern "C"
 
 // ---- the C++ ABI, and exceptions: those are the program's -------------------------------------------------------
 
 extern "C" {
 
-int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) noexcept { return call<thread_atexit, int>(destroy, object, library); }
-char* __cxa_demangle(const char* name, char* buffer, std::size_t* size, int* status) { return call<demangle, char*>(name, buffer, size, status); }
+int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) noexcept {
+    return call<thread_atexit, int>(destroy, object, library);
+}
+char* __cxa_demangle(const char* name, char* buffer, std::size_t* size, int* status) {
+    return call<demangle, char*>(name, buffer, size, status);
+}
 
-_Unwind_Reason_Code __gxx_personality_v0(int version, _Unwind_Action actions, _Unwind_Exception_Class kind, _Unwind_Exception* exception, _Unwind_Context* context) {
+_Unwind_Reason_Code __gxx_personality_v0(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+                                         _Unwind_Exception* exception, _Unwind_Context* context) {
     return call<personality, _Unwind_Reason_Code>(version, actions, kind, exception, context);
 }
 void* __cxa_get_globals() noexcept { return call<get_globals, void*>(); }
@@ -188,18 +242,20 @@ const void* _Unwind_Find_FDE(void* address, void* bases) { return call<find_desc
 
 // ---- containers ---------------------------------------------------------------------------------------------------
 
-Rehash _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm(const void* policy, unsigned long buckets, unsigned long elements, unsigned long more) {
+Rehash _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm(const void* policy, unsigned long buckets,
+                                                                 unsigned long elements, unsigned long more) {
     return call<need_rehash, Rehash>(policy, buckets, elements, more);
 }
 void* _ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base(void* node) noexcept { return call<tree_next, void*>(node); }
 void* _ZSt18_Rb_tree_decrementPSt18_Rb_tree_node_base(void* node) noexcept { return call<tree_previous, void*>(node); }
 void* _ZSt18_Rb_tree_incrementPKSt18_Rb_tree_node_base(void* node) noexcept { return call<tree_next, void*>(node); }
 void* _ZSt18_Rb_tree_decrementPKSt18_Rb_tree_node_base(void* node) noexcept { return call<tree_previous, void*>(node); }
-void _ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(bool left, void* node, void* parent, void* header) noexcept {
+void _ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_(bool left, void* node, void* parent,
+                                                                       void* header) noexcept {
     call<tree_insert, void>(left, node, parent, header);
 }
 
-}  // extern "C"
+}   // extern "C"
 
 namespace std {
 
@@ -221,4 +277,4 @@ void __throw_out_of_range_fmt(const char* format, ...) {
     leave<throw_out_of_range>(static_cast<const char*>(what));
 }
 
-}  // namespace std
+}   // namespace std

@@ -1,16 +1,14 @@
 #include "os/local.hpp"
 
-#include <cerrno>
 #include <cxxabi.h>
+#include <cerrno>
 
 namespace weft::os {
 
-ExceptionGlobals* exception_globals() {
-    return reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals());
-}
+ExceptionGlobals* exception_globals() { return reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals()); }
 
 int* errno_address() { return &errno; }
 
 void* thread_identity() { return &errno; }
 
-}  // namespace weft::os
+}   // namespace weft::os

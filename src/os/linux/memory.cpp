@@ -18,7 +18,7 @@ constexpr int madv_guard_install = 102;
 constexpr int madv_populate_write = 23;   // Linux 5.14
 constexpr int madv_guard_remove = 103;
 
-}  // namespace
+}   // namespace
 
 std::size_t page_bytes() {
     static const std::size_t bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -77,4 +77,4 @@ void release(void* block) { std::free(block); }
 
 void keep_for_good(void*) {}
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -66,4 +66,4 @@ bool signal_stack_remove(void* memory) {
     return sigaltstack(&none, nullptr) == 0;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

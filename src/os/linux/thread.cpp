@@ -31,7 +31,8 @@ struct Start {
 
 constinit atomic<std::size_t> started{0};
 
-// Nobody switches while it is set, and it is read by whoever the C library calls meanwhile: the compiler's own thread-local access does here.
+// Nobody switches while it is set, and it is read by whoever the C library calls meanwhile: the compiler's own
+// thread-local access does here.
 thread_local constinit bool starting = false;
 
 // Neither allocates nor frees: the first time that a thread does either, the C library reserves 64 MiB of addresses for
@@ -43,7 +44,7 @@ void* thread_main(void* raw) {
     return nullptr;
 }
 
-}  // namespace
+}   // namespace
 
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument) {
     if (fault(Door::thread)) return false;
@@ -135,10 +136,13 @@ SignalMask thread_signals() {
     return mask;
 }
 
-void thread_set_signals(const SignalMask& mask) { pthread_sigmask(SIG_SETMASK, reinterpret_cast<const sigset_t*>(mask.bits), nullptr); }
+void thread_set_signals(const SignalMask& mask) {
+    pthread_sigmask(SIG_SETMASK, reinterpret_cast<const sigset_t*>(mask.bits), nullptr);
+}
 
 bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
-    // The kernel's clock of a thread by its number (CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK), as pthread_getcpuclockid makes it of a handle.
+    // The kernel's clock of a thread by its number (CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK), as pthread_getcpuclockid
+    // makes it of a handle.
     const auto clock = static_cast<clockid_t>((~thread << 3) | 6u);
     timespec time;
     if (clock_gettime(clock, &time) != 0) return false;
@@ -177,7 +181,7 @@ bool read_of_thread(std::uint32_t thread, const char* name, char (&text)[96]) {
     return true;
 }
 
-}  // namespace
+}   // namespace
 
 Doing thread_doing(std::uint32_t thread, long& call) {
     call = -1;
@@ -204,4 +208,4 @@ bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
 
 void thread_yield() { sched_yield(); }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -25,14 +25,15 @@ bool control(const Watch& watch, int operation, int descriptor, std::uint32_t ev
 // In whole milliseconds where the kernel has no finer wait, never too short.
 int wait_at_most(int set, epoll_event* events, int most, std::uint64_t timeout_ns) {
     if (timeout_ns == forever) return epoll_wait(set, events, most, -1);
-    const timespec limit{static_cast<time_t>(timeout_ns / 1'000'000'000), static_cast<long>(timeout_ns % 1'000'000'000)};
+    const timespec limit{static_cast<time_t>(timeout_ns / 1'000'000'000),
+                         static_cast<long>(timeout_ns % 1'000'000'000)};
     const int ready = epoll_pwait2(set, events, most, &limit, nullptr);
     if (ready >= 0 || errno != ENOSYS) return ready;
     const std::uint64_t whole_ms = (timeout_ns + 999'999) / 1'000'000;
     return epoll_wait(set, events, most, whole_ms > 1'000'000 ? 1'000'000 : static_cast<int>(whole_ms));
 }
 
-}  // namespace
+}   // namespace
 
 bool watch_open(Watch& watch) {
     if (fault(Door::watch)) return false;
@@ -78,8 +79,9 @@ std::size_t watch_wait(const Watch& watch, std::uint64_t timeout_ns, std::uint32
 void watch_ring(const Watch& watch) {
     const int kept = errno;
     const std::uint64_t one = 1;
-    static_cast<void>(!write(watch.ring, &one, sizeof one));   // it fails only when the count is full: then the wait ends anyway
+    // it fails only when the count is full: then the wait ends anyway
+    static_cast<void>(!write(watch.ring, &one, sizeof one));
     errno = kept;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -17,4 +17,4 @@ void bare_threads_forked() {}
 
 void say(const char* text, std::size_t bytes) { std::fwrite(text, 1, bytes, stderr); }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -9,4 +9,4 @@ std::uint64_t now_ns() {
     return sim::now_ns();
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -8,7 +8,7 @@ namespace {
 
 CpuSet* set_of(std::uint32_t thread) { return sim::hart_cpus(thread == 0 ? sim::hart_number() : thread - 1); }
 
-}  // namespace
+}   // namespace
 
 bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
     sim::system_call("affinity");
@@ -34,4 +34,4 @@ bool idle_time(const CpuSet&, std::uint64_t& ns) {
     return load != nullptr;
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

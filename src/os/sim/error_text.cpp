@@ -6,4 +6,4 @@ namespace weft::os {
 
 char* error_text() { return sim::hart_error_text(); }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -5,4 +5,4 @@ namespace weft::os {
 
 bool at_fork(void (*)()) { return true; }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -18,4 +18,4 @@ void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count) {
     sim::wake(&word, count);
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -6,7 +6,8 @@
 #include "os/futex.hpp"
 #include "os/sim/machine.hpp"
 
-// A host is a virtual hart that is parked: what it runs by (errno, the exceptions that are handled) is for whoever runs by its thread pointer meanwhile. There is nothing else in it: what the C library keeps for a thread is the OS
+// A host is a virtual hart that is parked: what it runs by (errno, the exceptions that are handled) is for whoever runs
+// by its thread pointer meanwhile. There is nothing else in it: what the C library keeps for a thread is the OS
 // thread's, which all virtual harts share.
 namespace weft::os {
 namespace {
@@ -35,7 +36,7 @@ void host_main(void* raw) {
     host.gone.store(true);
 }
 
-}  // namespace
+}   // namespace
 
 bool hosts_supported() { return true; }
 void host_begin() {}
@@ -53,4 +54,4 @@ void host_forked() {}
 void signal_here(int) {}
 void signal_thread(std::uint32_t, int) {}
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -1,7 +1,7 @@
 #include "os/local.hpp"
 
-#include <cerrno>
 #include <cxxabi.h>
+#include <cerrno>
 
 #include "os/sim/machine.hpp"
 
@@ -14,4 +14,4 @@ int* errno_address() { return &errno; }
 
 void* thread_identity() { return sim::hart_identity(); }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -32,20 +32,20 @@ bool machine_excuses = false;
 namespace detail {
 std::int64_t countdown = std::numeric_limits<std::int64_t>::max();
 bool buffering = false;
-}  // namespace detail
+}   // namespace detail
 
 namespace {
 
 constexpr std::uint64_t step_ns = 20;
 constexpr std::uint64_t pause_ns = 100;
-constexpr std::uint64_t call_ns = 200;                  // a system call
-constexpr std::uint64_t idle_pause_ns = 20'000;         // while all others wait: time goes on for them
-constexpr std::uint64_t near_ns = 20'000'000;           // a deadline that may come early
-// Steps of one hart while others could run: nothing is for ever. Half as many each time that one comes to that, since a loop that waits
-// without saying so (a unit that yields on a stream of its own) costs so many steps each turn.
+constexpr std::uint64_t call_ns = 200;            // a system call
+constexpr std::uint64_t idle_pause_ns = 20'000;   // while all others wait: time goes on for them
+constexpr std::uint64_t near_ns = 20'000'000;     // a deadline that may come early
+// Steps of one hart while others could run: nothing is for ever. Half as many each time that one comes to that, since a
+// loop that waits without saying so (a unit that yields on a stream of its own) costs so many steps each turn.
 constexpr std::uint64_t longest_stint = 20'000, least_longest_stint = 200;
 constexpr std::size_t most_harts = 4096;
-constexpr std::size_t least_stack = 512 * 1024;         // tests' own code runs on it
+constexpr std::size_t least_stack = 512 * 1024;   // tests' own code runs on it
 
 // What is found by a thread pointer.
 struct ThreadBlock {
@@ -60,7 +60,7 @@ struct Hart {
     bool woken = false;
     const void* waits_on = nullptr;
     std::uint64_t deadline_ns = forever;
-    std::uint64_t waits_since = 0;        // a number that grows
+    std::uint64_t waits_since = 0;   // a number that grows
 
     void* context = nullptr;
     void* stack = nullptr;
@@ -71,7 +71,7 @@ struct Hart {
     // What an OS thread has to itself.
     void* local = nullptr;
     ThreadBlock own;
-    ThreadBlock* block = &own;            // by which it runs; null: it is parked, and touches none
+    ThreadBlock* block = &own;              // by which it runs; null: it is parked, and touches none
     arch::FloatingPoint floating_point{};   // while it does not run
     void* kept = nullptr;
     void (*at_end)(void*) = nullptr;
@@ -80,8 +80,8 @@ struct Hart {
 
     std::uint64_t steps = 0;
     StoreBuffer stores;
-    unsigned hold = 0;                    // switches until what it has stored is seen
-    unsigned out = 0;                     // decisions until it may run again, unless nobody else can
+    unsigned hold = 0;   // switches until what it has stored is seen
+    unsigned out = 0;    // decisions until it may run again, unless nobody else can
 
     const char* last_what = "start";
     weft::location last_where;
@@ -94,14 +94,14 @@ struct Machine {
     std::vector<std::unique_ptr<Hart>> harts;
     Hart* running = nullptr;
     std::uint64_t total = 0;
-    std::int64_t armed = 0;               // what countdown was when `total` was right
+    std::int64_t armed = 0;   // what countdown was when `total` was right
     std::uint64_t clock_ns = 1'000'000'000;
     std::uint64_t earliest_ns = forever;
     std::uint64_t waits = 0;
     std::uint64_t longest = longest_stint;
     std::uint64_t stint_ends = longest_stint;   // a number of steps: the running hart lets others run
     std::vector<std::uint16_t> ready, rousable;
-    bool silent = false;                  // the machine looks at the library's data: no step
+    bool silent = false;   // the machine looks at the library's data: no step
     std::jmp_buf given_up;
 
     void account();
@@ -111,7 +111,8 @@ struct Machine {
     void note_step(const char* what, const void* word, const weft::location& where);
     void step(const char* what, const void* word, const weft::location& where);
     [[noreturn]] void too_many_steps();
-    // `frame`: of the function that was called to come here; below it the hart's stack holds nothing but the machine's frames.
+    // `frame`: of the function that was called to come here; below it the hart's stack holds nothing but the machine's
+    // frames.
     void decide_at(Moment moment, const void* frame);
     Hart* plain_next();
     void one_decision_more();
@@ -139,9 +140,11 @@ void Machine::account() {
 
 // After account().
 void Machine::arm() {
-    // Each is the number of steps before the one at which somebody must look: the same step whether all steps are looked at (for the
-    // table of them) or not.
-    auto before = [](std::uint64_t now, std::uint64_t then, std::uint64_t each) { return then > now ? (then - now - 1) / each : 0; };
+    // Each is the number of steps before the one at which somebody must look: the same step whether all steps are
+    // looked at (for the table of them) or not.
+    auto before = [](std::uint64_t now, std::uint64_t then, std::uint64_t each) {
+        return then > now ? (then - now - 1) / each : 0;
+    };
     std::uint64_t free = limits.trace ? 0 : strategy->free_steps(view());
     free = std::min(free, before(total, limits.most_steps, 1));
     free = std::min(free, before(total, stint_ends, 1));
@@ -210,8 +213,8 @@ void Machine::note(const Deviation& made) {
     ++record->deviation_count;
 }
 
-// The next one that could run, in the order of their numbers; the running one only when there is no other, and one that is out only when
-// that one cannot either.
+// The next one that could run, in the order of their numbers; the running one only when there is no other, and one that
+// is out only when that one cannot either.
 Hart* Machine::plain_next() {
     Hart* out = nullptr;
     for (std::size_t i = 1; i < harts.size(); ++i) {
@@ -229,8 +232,8 @@ void Machine::one_decision_more() {
     }
 }
 
-// Who runs after the decision, which is done here; a decision that cannot be (the course is another than the one it was made in)
-// comes to the plain one.
+// Who runs after the decision, which is done here; a decision that cannot be (the course is another than the one it was
+// made in) comes to the plain one.
 Hart* Machine::chosen(Moment moment, const Deviation& made, Hart* plainly) {
     switch (made.act) {
     case Act::none: return plainly;
@@ -275,7 +278,8 @@ void Machine::decide_at(Moment moment, const void* frame) {
     if (next != running) {
         running->out = made.out;
         // There was something on its stack that is no more, where those frames lie now: they must stay as they are.
-        running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096, static_cast<const char*>(frame) + 2 * sizeof(void*));
+        running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096,
+                               static_cast<const char*>(frame) + 2 * sizeof(void*));
         run(*next, made.keep, made.hold);
     }
     account();
@@ -338,8 +342,8 @@ void Machine::run(Hart& next, unsigned keep, unsigned hold) {
     swap_to(&self.context, next.context);
 }
 
-// The machine looks at what the library holds, by the library's own code: without a step. If that comes to a lock that somebody
-// holds, it is given up.
+// The machine looks at what the library holds, by the library's own code: without a step. If that comes to a lock that
+// somebody holds, it is given up.
 template <class Look>
 void look_silently(Look look) {
     const std::int64_t countdown = std::exchange(detail::countdown, std::numeric_limits<std::int64_t>::max());
@@ -354,7 +358,7 @@ void look_silently(Look look) {
 // The next hart when the running one waits or has ended. When all wait, time goes on to the earliest deadline.
 Hart& Machine::next_ready() {
     for (;;) {
-        ++running->steps;    // each decision has a number of its own
+        ++running->steps;   // each decision has a number of its own
         ++total;
         Deviation made;
         made.moment = Moment::block;
@@ -368,7 +372,7 @@ Hart& Machine::next_ready() {
             return *chosen(Moment::block, made, plainly);
         }
         if (machine_quiet != nullptr) {
-            for (const auto& other : harts) {       // what is still on its way is there by now
+            for (const auto& other : harts) {   // what is still on its way is there by now
                 if (other.get() == running) continue;
                 other->stores.bring_forward();
                 other->stores.let_all_go();
@@ -408,7 +412,8 @@ void hart_main(void (*)(void*), void*) {
 
 std::string text_of(const weft::location& where) {
     std::string file = where.file_name();
-    const std::size_t at = file.rfind('/', file.rfind('/') == std::string::npos ? std::string::npos : file.rfind('/') - 1);
+    const std::size_t at =
+        file.rfind('/', file.rfind('/') == std::string::npos ? std::string::npos : file.rfind('/') - 1);
     if (at != std::string::npos) file.erase(0, at + 1);
     return file + ":" + std::to_string(where.line());
 }
@@ -416,9 +421,11 @@ std::string text_of(const weft::location& where) {
 void describe_harts(std::string& text) {
     for (const auto& hart : machine->harts) {
         char line[256];
-        const char* const state = hart->state == Hart::State::ended ? "has ended" : hart->state == Hart::State::ready ? "runs or could run" :
-                                  hart->waits_for == Wait::futex ? "waits for a futex" :
-                                  hart->waits_for == Wait::time ? "sleeps" : "waits for the end of another";
+        const char* const state = hart->state == Hart::State::ended   ? "has ended"
+                                  : hart->state == Hart::State::ready ? "runs or could run"
+                                  : hart->waits_for == Wait::futex    ? "waits for a futex"
+                                  : hart->waits_for == Wait::time     ? "sleeps"
+                                                                      : "waits for the end of another";
         std::snprintf(line, sizeof line, "  hart %u: %s; %llu steps; last: %s", hart->number, state,
                       static_cast<unsigned long long>(hart->steps), hart->last_what);
         text += line;
@@ -448,7 +455,7 @@ void Machine::stuck() {
     machine_fail(End::stuck, text);
 }
 
-}  // namespace
+}   // namespace
 
 // ---- the run -------------------------------------------------------------------------------------------------
 
@@ -486,7 +493,7 @@ void fill_record(End end) {
     _exit(end == End::passed ? 0 : 1);
 }
 
-}  // namespace
+}   // namespace
 
 void machine_fail(End end, const std::string& text) {
     machine->account();
@@ -531,7 +538,7 @@ const char* name_of(access what) {
     return "?";
 }
 
-}  // namespace
+}   // namespace
 
 void at_point(access what, const void* word, const weft::location& where) {
     Machine& of = *machine;
@@ -578,7 +585,7 @@ void notify(const void* word, bool all, const weft::location& where) {
     wake(word, all ? ~std::size_t{0} : 1);
 }
 
-}  // namespace detail
+}   // namespace detail
 
 bool block(Wait why, const void* on, std::uint64_t deadline_ns) {
     Machine& of = *machine;
@@ -658,7 +665,8 @@ void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes) {
     if (of.harts.size() >= most_harts) return nullptr;
     auto made = std::make_unique<Hart>();
     made->stack_bytes = std::max(stack_bytes, least_stack);
-    made->stack = mmap(nullptr, made->stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    made->stack =
+        mmap(nullptr, made->stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made->stack == MAP_FAILED) return nullptr;
     mprotect(made->stack, 4096, PROT_NONE);
     made->number = static_cast<std::uint16_t>(of.harts.size());
@@ -686,13 +694,15 @@ void hart_join(void* raw) {
 std::uint32_t hart_number() { return machine == nullptr ? 0 : machine->running->number; }
 
 bool hart_waits(std::uint32_t number, bool& waits) {
-    if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended) return false;
+    if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended)
+        return false;
     waits = machine->harts[number]->state == Hart::State::waits;
     return true;
 }
 
 bool hart_time(std::uint32_t number, std::uint64_t& ns) {
-    if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended) return false;
+    if (machine == nullptr || number >= machine->harts.size() || machine->harts[number]->state == Hart::State::ended)
+        return false;
     machine->account();
     ns = machine->harts[number]->steps * step_ns;
     return true;
@@ -706,8 +716,11 @@ void set_thread_pointer(void* pointer) {
     system_call("thread-pointer");
     Hart& self = *machine->running;
     for (const auto& other : machine->harts) {
-        if (other.get() == &self || other->state == Hart::State::ended || other->block == nullptr || other->block != pointer) continue;
-        machine_fail(End::check, "harts " + std::to_string(self.number) + " and " + std::to_string(other->number) + " run by one thread pointer\n");
+        if (other.get() == &self || other->state == Hart::State::ended || other->block == nullptr ||
+            other->block != pointer)
+            continue;
+        machine_fail(End::check, "harts " + std::to_string(self.number) + " and " + std::to_string(other->number) +
+                                     " run by one thread pointer\n");
     }
     store_block(self);
     self.block = static_cast<ThreadBlock*>(pointer);
@@ -753,4 +766,4 @@ bool store_pending(const void* begin, std::size_t bytes, std::uint32_t& who) {
     return false;
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -1,5 +1,5 @@
-// Memory in simulation: the process's own, but each block and each page is accounted for, and a block that was given back lies fallow
-// for a while, so that a write to it is found.
+// Memory in simulation: the process's own, but each block and each page is accounted for, and a block that was given
+// back lies fallow for a while, so that a write to it is found.
 #include "os/memory.hpp"
 
 #include <sys/mman.h>
@@ -74,4 +74,4 @@ void release(void* block) {
 
 void keep_for_good(void* block) { sim::block_kept(block); }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -17,4 +17,4 @@ std::size_t peek(const void* address, void* to, std::size_t bytes) {
     return static_cast<std::size_t>(std::max<ssize_t>(copied, 0));
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -18,4 +18,4 @@ bool unreadable(const void*) { return false; }
 bool signal_stack_set(void*, std::size_t) { return false; }
 bool signal_stack_remove(void*) { return false; }
 
-}  // namespace weft::os
+}   // namespace weft::os

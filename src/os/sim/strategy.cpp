@@ -22,7 +22,8 @@ void maybe_keep(Random& random, const View& view, Deviation& made) {
     made.hold = static_cast<std::uint8_t>(1 + random.below(one_in(random, 4) ? 12 : 3));
 }
 
-// Whoever is left in the middle of something is now and then away for long, so that others come to the ends of their patience.
+// Whoever is left in the middle of something is now and then away for long, so that others come to the ends of their
+// patience.
 void maybe_out(Random& random, Deviation& made) {
     if (one_in(random, 12)) made.out = static_cast<std::uint16_t>(8u << random.below(7));
 }
@@ -32,12 +33,15 @@ void go(Deviation& made, std::uint16_t to) {
     made.to = to;
 }
 
-// At moments with random gaps between them a random hart. How large the gaps are on average is the seed's as well: some bugs want two
-// harts in lockstep, others one that stands still for long.
+// At moments with random gaps between them a random hart. How large the gaps are on average is the seed's as well: some
+// bugs want two harts in lockstep, others one that stands still for long.
 class RandomStrategy : public Strategy {
 public:
     RandomStrategy(std::uint64_t seed, Tastes tastes)
-        : random_(seed * 0x9e3779b97f4a7c15u + 1), tastes_(tastes), gap_(2u << random_.below(9)), wait_changes_(1 + random_.below(8)) {
+        : random_(seed * 0x9e3779b97f4a7c15u + 1),
+          tastes_(tastes),
+          gap_(2u << random_.below(9)),
+          wait_changes_(1 + random_.below(8)) {
         next_ = gap();
     }
 
@@ -88,8 +92,9 @@ private:
     bool soon_ = false;
 };
 
-// PCT (Burckhardt and others, ASPLOS 2010, section 2): a bug that needs d steps in a certain order is found with a probability of at
-// least 1 / (harts * length^(d-1)) each run. Who pauses becomes the lowest, or others would wait for ever.
+// PCT (Burckhardt and others, ASPLOS 2010, section 2): a bug that needs d steps in a certain order is found with a
+// probability of at least 1 / (harts * length^(d-1)) each run. Who pauses becomes the lowest, or others would wait for
+// ever.
 class PriorityStrategy : public Strategy {
 public:
     PriorityStrategy(std::uint64_t seed, Tastes tastes) : random_(seed * 0x9e3779b97f4a7c15u + 2), tastes_(tastes) {
@@ -185,9 +190,11 @@ private:
     std::map<std::uint16_t, std::vector<Deviation>> left_;   // the next one last
 };
 
-}  // namespace
+}   // namespace
 
-std::unique_ptr<Strategy> random_strategy(std::uint64_t seed, Tastes tastes) { return std::make_unique<RandomStrategy>(seed, tastes); }
+std::unique_ptr<Strategy> random_strategy(std::uint64_t seed, Tastes tastes) {
+    return std::make_unique<RandomStrategy>(seed, tastes);
+}
 
 std::unique_ptr<Strategy> priority_strategy(std::uint64_t seed, Tastes tastes) {
     return std::make_unique<PriorityStrategy>(seed, tastes);
@@ -197,4 +204,4 @@ std::unique_ptr<Strategy> replay_strategy(std::vector<Deviation> deviations) {
     return std::make_unique<ReplayStrategy>(std::move(deviations));
 }
 
-}  // namespace weft::sim
+}   // namespace weft::sim

@@ -8,7 +8,7 @@
 
 namespace weft::sim {
 extern unsigned harts_alive;
-}  // namespace weft::sim
+}   // namespace weft::sim
 
 namespace weft::os {
 namespace {
@@ -27,7 +27,7 @@ void hart_body(void* raw) {
     --started;
 }
 
-}  // namespace
+}   // namespace
 
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument) {
     sim::system_call("thread-start");
@@ -101,4 +101,4 @@ bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
 
 void thread_yield() { sim::pause(weft::location::current()); }
 
-}  // namespace weft::os
+}   // namespace weft::os

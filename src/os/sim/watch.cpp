@@ -16,7 +16,7 @@ struct Ring {
 };
 Ring rings[most];
 
-}  // namespace
+}   // namespace
 
 bool watch_open(Watch& watch) {
     sim::system_call("watch-open");
@@ -55,4 +55,4 @@ void watch_ring(const Watch& watch) {
     sim::wake(&rings[watch.ring], 1);
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

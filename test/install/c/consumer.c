@@ -2,9 +2,7 @@
 #include <stdio.h>
 #include <weft/weft.h>
 
-static void body(void *argument) {
-    *(int *)argument = 42;
-}
+static void body(void *argument) { *(int *)argument = 42; }
 
 int main(void) {
     int answer = 0;

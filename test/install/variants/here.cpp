@@ -1,10 +1,11 @@
-// What headers compile into a program of the library's layout (weft/embed/here.hpp, weft/parallel.hpp), beside what the calls say.
+// What headers compile into a program of the library's layout (weft/embed/here.hpp, weft/parallel.hpp), beside what the
+// calls say.
 #include <cstdio>
 
-#include <weft/embed/here.hpp>
 #include <weft/local.h>
-#include <weft/parallel.hpp>
 #include <weft/runtime.h>
+#include <weft/embed/here.hpp>
+#include <weft/parallel.hpp>
 
 namespace {
 
@@ -27,7 +28,8 @@ void body(void* argument) {
     check("the unit", weft::here::unit() == weft_unit_self());
     check("the kind", weft::here::kind() == weft_unit_self_kind());
     const weft_running* const running = weft::here::running();   // null: a library that checks handles
-    check("the data", weft_unit_self_data() == argument && (running == nullptr || weft::here::data_of(running) == argument));
+    check("the data",
+          weft_unit_self_data() == argument && (running == nullptr || weft::here::data_of(running) == argument));
     check("the forks", fibonacci(12) == 144);
 }
 
@@ -53,7 +55,7 @@ void keys() {
     }
 }
 
-}  // namespace
+}   // namespace
 
 int main() {
     weft_settings settings{};
@@ -65,7 +67,8 @@ int main() {
     options.size = sizeof options;
     options.data = &right;
     weft_unit* unit = nullptr;
-    if (weft_ult_spawn(nullptr, body, &right, &options, &unit) != WEFT_OK || weft_unit_join_free(unit) != WEFT_OK) return 3;
+    if (weft_ult_spawn(nullptr, body, &right, &options, &unit) != WEFT_OK || weft_unit_join_free(unit) != WEFT_OK)
+        return 3;
     weft_finalize();
     if (right) std::puts("as written");
     return right ? 0 : 1;

@@ -67,8 +67,7 @@ int main(void) {
         /* Both at a time, by what orders nothing. */
         static int arrived;
         __atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED);
-        while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2) {
-        }
+        while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2) {}
         for (int i = 0; i < 10000; ++i) ++*(volatile long *)&counted;
     }
 #endif

@@ -15,4 +15,4 @@ template <class T>
     return word.load(std::memory_order_relaxed) == T{};   // relaxed: as asked for
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

@@ -3,7 +3,7 @@
 
 #include "base/atomic.hpp"
 
-#define WEFT_ASSERT(expression)                                                       \
-    do {                                                                              \
-        if (!(expression)) ::weft::model::broken(#expression, __FILE__, __LINE__);    \
+#define WEFT_ASSERT(expression)                                                    \
+    do {                                                                           \
+        if (!(expression)) ::weft::model::broken(#expression, __FILE__, __LINE__); \
     } while (false)

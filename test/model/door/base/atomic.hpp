@@ -35,7 +35,7 @@ inline rl::memory_order order(std::memory_order order) {
     std::abort();
 }
 
-}  // namespace model
+}   // namespace model
 
 template <class T>
 class atomic {
@@ -95,7 +95,8 @@ atomic<T>& atomic_ref(atomic<T>& word) {
     return word;
 }
 
-// A plain field: Relacy reports two accesses, one of them a write, that nothing orders. It cannot print enumerations: kept as numbers.
+// A plain field: Relacy reports two accesses, one of them a write, that nothing orders. It cannot print enumerations:
+// kept as numbers.
 template <class T>
 class plain {
     using Kept = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>, std::type_identity<T>>::type;
@@ -121,4 +122,4 @@ private:
     rl::var<Kept> value_;
 };
 
-}  // namespace weft
+}   // namespace weft

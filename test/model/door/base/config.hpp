@@ -7,4 +7,4 @@ namespace weft::config {
 inline constexpr bool checked = true;
 inline constexpr int cache_line = 16;
 
-}  // namespace weft::config
+}   // namespace weft::config

@@ -15,4 +15,4 @@ enum class Probe : unsigned char {
 
 inline void probe(Probe) {}
 
-}  // namespace weft
+}   // namespace weft

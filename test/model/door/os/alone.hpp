@@ -5,4 +5,4 @@ namespace weft::os {
 
 inline bool alone() { return false; }
 
-}  // namespace weft::os
+}   // namespace weft::os

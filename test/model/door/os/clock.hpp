@@ -9,4 +9,4 @@ inline std::uint64_t model_clock = 0;   // each suite starts it anew
 
 inline std::uint64_t now_ns() { return model_clock; }
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -32,4 +32,4 @@ inline void futex_wake(const atomic<std::uint32_t>& word, std::uint32_t count) {
     word.inner().wake(context, static_cast<rl::thread_id_t>(count), model::info(std::source_location::current()));
 }
 
-}  // namespace weft::os
+}   // namespace weft::os

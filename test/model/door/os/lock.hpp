@@ -23,4 +23,4 @@ private:
     rl::generic_mutex<Tag> mutex_;
 };
 
-}  // namespace weft::os
+}   // namespace weft::os

@@ -17,7 +17,8 @@ using FourBytes [[gnu::may_alias]] = std::uint32_t;
 
 template <class Bytes>
 inline bool any_of_four(const Bytes& bytes, std::uint32_t bits, const weft::location& at = weft::location::current()) {
-    return (atomic_ref(const_cast<Bytes&>(bytes)).load(std::memory_order_relaxed, at) & bits) != 0;   // relaxed: as asked for
+    // relaxed: as asked for
+    return (atomic_ref(const_cast<Bytes&>(bytes)).load(std::memory_order_relaxed, at) & bits) != 0;
 }
 
 template <class T>
@@ -25,4 +26,4 @@ inline bool is_zero(const atomic<T>& word, const weft::location& at = weft::loca
     return word.load(std::memory_order_relaxed, at) == T{};   // relaxed: as asked for
 }
 
-}  // namespace weft::arch
+}   // namespace weft::arch

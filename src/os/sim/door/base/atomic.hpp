@@ -1,5 +1,5 @@
-// The door to the atomics as the simulator sees it: the names of src/base/atomic.hpp on weft::sim::atomic, which pre-empts virtual
-// harts and buffers their stores. It stands in front of that one on the include path.
+// The door to the atomics as the simulator sees it: the names of src/base/atomic.hpp on weft::sim::atomic, which
+// pre-empts virtual harts and buffers their stores. It stands in front of that one on the include path.
 #pragma once
 
 #include <atomic>
@@ -22,9 +22,12 @@ public:
     explicit atomic_ref(T& word) : word_(&word) {}
 
     T load(order = seq_cst, const where& at = where::current()) const { return on::load(*word_, at); }
-    void store(T value, order by = seq_cst, const where& at = where::current()) const { on::store(*word_, value, by, at); }
+    void store(T value, order by = seq_cst, const where& at = where::current()) const {
+        on::store(*word_, value, by, at);
+    }
     T exchange(T value, order = seq_cst, const where& at = where::current()) const {
-        return on::change(sim::detail::access::exchange, *word_, [value](T) { return value; }, at);
+        return on::change(
+            sim::detail::access::exchange, *word_, [value](T) { return value; }, at);
     }
 
 private:
@@ -34,4 +37,4 @@ private:
 template <class T>
 using plain = T;
 
-}  // namespace weft
+}   // namespace weft

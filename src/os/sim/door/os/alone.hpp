@@ -9,4 +9,4 @@ namespace weft::os {
 
 inline bool alone() { return sim::harts_alive == 1; }
 
-}  // namespace weft::os
+}   // namespace weft::os

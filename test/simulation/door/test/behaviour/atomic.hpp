@@ -9,4 +9,4 @@ namespace weft_test {
 
 using weft::sim::atomic;
 
-}  // namespace weft_test
+}   // namespace weft_test

@@ -15,4 +15,4 @@ inline constexpr bool is_lent_in_the_end = false;
 // There is no kernel to ask; most deadlines come when no virtual hart can run.
 inline void await_sleep(pid_t) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
-}  // namespace weft_test
+}   // namespace weft_test
