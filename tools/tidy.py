@@ -4,7 +4,8 @@
     tools/tidy.py [ROOT]
 
 Everywhere: no word that says that something is unfinished, and no line above 120 columns, but where it cannot be broken
-(a table or a listing of a document, a string in CMake). In src/: no preprocessor conditionals (a file is chosen, or
+(a table or a listing of a document, a string in CMake). In sources: no comment begins "The same" or says "as above": it
+says what it means. In src/: no preprocessor conditionals (a file is chosen, or
 `if constexpr` is used), no function-like macros but the assertion, no thread_local (os/local.hpp says why), no
 stand-alone fences (thread sanitizers do not see them), and every memory order weaker than seq_cst is named in a
 comment on its line or just above, or a comment there says what it pairs with. A file whose orders all have one reason
@@ -37,6 +38,7 @@ MACROS = {"WEFT_ASSERT"}
 
 COLUMNS = 120
 NARROW = {".c", ".h", ".cpp", ".hpp", ".S", ".py", ".cmake", ".md"}
+VAGUE = re.compile(r"^\W*(?:the same\b|as (?:above|below)\b)|\bas above\b", re.I)
 
 WEAK = re.compile(r"\bmemory_order(?:_|::)(relaxed|acquire|release|acq_rel|consume)\b")
 LINES_ABOVE = 10
@@ -102,6 +104,20 @@ def check_columns(path, name, lines):
     return wrong
 
 
+def check_words(name, lines):
+    """What a comment that refers to another one says is not there to be read."""
+    wrong, in_comment, goes_on = [], False, False
+    for number, line in enumerate(lines, 1):
+        block = in_comment
+        code, in_comment = code_of(line, in_comment)
+        said = comment_of(line) if "//" in line or block or "/*" in line else ""
+        found = VAGUE.search(said)
+        if found and not (goes_on and not re.search("as above", found.group(0), re.I)):
+            wrong.append(f"{name}:{number}: '{found.group(0).strip(' */')}': say what it means")
+        goes_on = bool(said.strip(" */")) and not code.strip()
+    return wrong
+
+
 def check_order(name, lines, number, code, throughout):
     wrong = []
     near = " ".join(comment_of(line) for line in lines[max(0, number - 1 - LINES_ABOVE) : number]).lower()
@@ -148,6 +164,8 @@ def main():
         lines = path.read_text().splitlines()
         if path.suffix in NARROW or path.name == "CMakeLists.txt":
             wrong += check_columns(path, name, lines)
+        if path.suffix in CODE:
+            wrong += check_words(name, lines)
         for number, line in enumerate(lines, 1):
             if found := UNFINISHED.search(line):
                 wrong.append(f"{name}:{number}: {found.group(0)}: finish it, or file it")
