@@ -33,7 +33,8 @@ void post(benchmark::State& state, weft_pool* pool) {
         while (state.KeepRunning()) {
             called.store(false, std::memory_order_relaxed);   // relaxed: read by this OS thread only
             bench::must(weft_stream_post(weft_stream_self(), note, &called));
-            while (!called.load(std::memory_order_relaxed)) bench::must(weft_unit_yield());   // relaxed: as above
+            // relaxed: this OS thread has written it
+            while (!called.load(std::memory_order_relaxed)) bench::must(weft_unit_yield());
         }
     });
 }

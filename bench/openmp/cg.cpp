@@ -137,7 +137,7 @@ private:
 #pragma omp for
                 for (int j = 0; j < order; ++j) p[j] = r[j] + beta * p[j];
 #pragma omp master
-                next = 0;   // as above: the product's loop lies between
+                next = 0;   // all have read it, and the product's loop ends before any adds to it
             }
 #pragma omp for reduction(+ : distance)
             for (int j = 0; j < order; ++j) {

@@ -1,5 +1,5 @@
-// The same primitives with Argobots, by its public interface; built where pkg-config finds it. One execution
-// stream whose main pool is a FIFO of access "private" or "shared" (--pool=private|shared).
+// The primitives of Weft's benchmarks with Argobots, by its public interface; built where pkg-config finds it. One
+// execution stream whose main pool is a FIFO of access "private" or "shared" (--pool=private|shared).
 #include <abt.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The same primitives with Boost.Fiber: its round-robin scheduler, pooled stacks of 16 KiB (without
+// The primitives of Weft's benchmarks with Boost.Fiber: its round-robin scheduler, pooled stacks of 16 KiB (without
 // guards), launch::post (parent-first) unless the name says dispatch (child-first).
 #include <boost/context/fiber.hpp>
 #include <boost/fiber/all.hpp>

@@ -1,5 +1,5 @@
-// The same primitives with what the system has: POSIX threads, one CPU. Also "as many suspended at once as the
-// machine allows":
+// The primitives of Weft's benchmarks with what the system has: POSIX threads, one CPU. Also "as many suspended at once
+// as the machine allows":
 //   peer_pthread --suspended=N
 #include <pthread.h>
 #include <semaphore.h>
@@ -161,7 +161,7 @@ void hand_off(benchmark::State& state) {
     bench::hand_off<Game>(state, spawner);
 }
 
-// The same on two CPUs: `cpu` is the other's.
+// As hand_off(), on two CPUs: `cpu` is the other's.
 template <class Game>
 void hand_off_across(benchmark::State& state, int cpu) {
     bench::hand_off<Game>(state, [cpu](auto body) {

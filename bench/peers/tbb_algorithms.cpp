@@ -1,4 +1,4 @@
-// The same algorithms with oneTBB, and with the standard's parallel policy, which stands on oneTBB here.
+// The algorithms of bench/algorithms.cpp with oneTBB, and with the standard's parallel policy, here based on oneTBB.
 #include <execution>
 #include <ranges>
 

@@ -8,7 +8,7 @@ extern "C" {
 // Leaves the running stack, its pointer in *saved, for the one that `next` points to: six registers are
 // pushed and popped, then a jump to the address on top.
 void bench_switch(void** saved, void* next);
-// The same, but ends in `ret`: the return predictor is wrong each time.
+// As bench_switch, but ends in `ret`: the return predictor is wrong each time.
 void bench_switch_ret(void** saved, void* next);
 // Goes on there, and saves nothing of what is left: for good.
 [[noreturn]] void bench_enter(void* next);

@@ -1,2 +1,2 @@
-// The same as C++.
+// abi_test.c, compiled as C++.
 #include "abi_test.c"

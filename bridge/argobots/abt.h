@@ -184,7 +184,7 @@ typedef struct ABT_tool_context_opaque *ABT_tool_context;
 
 /** The number of a work unit; from 0 after each ABT_init. */
 typedef uint64_t ABT_unit_id;
-/** The same. */
+/** The number of a work unit, as ABT_unit_id. */
 typedef uint64_t ABT_thread_id;
 
 /* ---- starting and ending --------------------------------------------------------------------------- */
@@ -225,8 +225,8 @@ typedef enum ABT_sched_predef {
  * SCHED_NULL: the default one with one pool (FIFO, MPMC). A scheduler in use: ERR_INV_SCHED. XSTREAM_NULL on error. */
 ABT_API_PUBLIC int ABT_xstream_create(ABT_sched sched, ABT_xstream *newxstream);
 
-/** The same with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments, same errors;
- * pools that were handed over stay when it fails. XSTREAM_NULL on error. */
+/** As ABT_xstream_create, with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments,
+ * same errors; pools that were handed over stay when it fails. XSTREAM_NULL on error. */
 ABT_API_PUBLIC int ABT_xstream_create_basic(ABT_sched_predef predef, int num_pools, ABT_pool *pools,
                                             ABT_sched_config config, ABT_xstream *newxstream);
 
@@ -276,8 +276,8 @@ ABT_API_PUBLIC int ABT_xstream_get_rank(ABT_xstream xstream, int *rank);
  * ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_xstream_set_main_sched(ABT_xstream xstream, ABT_sched sched);
 
-/** The same with a scheduler that is made for it, as ABT_sched_create_basic makes one: same arguments, same errors.
- * External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
+/** As ABT_xstream_set_main_sched, with a scheduler that is made for it, as ABT_sched_create_basic makes one: same
+ * arguments, same errors. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_xstream_set_main_sched_basic(ABT_xstream xstream, ABT_sched_predef predef, int num_pools,
                                                     ABT_pool *pools);
 
@@ -401,7 +401,8 @@ ABT_API_PUBLIC int ABT_sched_get_pools(ABT_sched sched, int max_pools, int idx, 
 /** How many work units are ready in its pools. A pool that cannot tell: ERR_POOL. 0 on error. */
 ABT_API_PUBLIC int ABT_sched_get_size(ABT_sched sched, size_t *size);
 
-/** The same, and those that belong to its pools and are suspended. A pool that cannot tell: ERR_POOL. 0 on error. */
+/** As ABT_sched_get_size, plus suspended ones that belong to its pools. A pool that cannot tell: ERR_POOL. 0 on
+ * error. */
 ABT_API_PUBLIC int ABT_sched_get_total_size(ABT_sched sched, size_t *size);
 
 /** Asks it to end when its pools are empty. */
@@ -527,9 +528,9 @@ typedef size_t (*ABT_pool_get_size_fn)(ABT_pool pool);
 typedef void (*ABT_pool_push_fn)(ABT_pool pool, ABT_unit unit);
 /** Takes a unit out of the pool; UNIT_NULL: it is empty. */
 typedef ABT_unit (*ABT_pool_pop_fn)(ABT_pool pool);
-/** The same, and waits so many seconds for one. */
+/** As ABT_pool_pop_fn, and waits so many seconds for one. */
 typedef ABT_unit (*ABT_pool_pop_wait_fn)(ABT_pool pool, double time_secs);
-/** The same, and waits for one until the clock of ABT_get_wtime says so. */
+/** As ABT_pool_pop_fn, and waits for one until the clock of ABT_get_wtime says so. */
 typedef ABT_unit (*ABT_pool_pop_timedwait_fn)(ABT_pool pool, double abstime_secs);
 /** Takes this unit out of the pool. */
 typedef int (*ABT_pool_remove_fn)(ABT_pool pool, ABT_unit unit);
@@ -580,19 +581,19 @@ ABT_API_PUBLIC int ABT_pool_is_empty(ABT_pool pool, ABT_bool *is_empty);
 /** How many work units are ready in it. It cannot tell: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_get_size(ABT_pool pool, size_t *size);
 
-/** The same, and those that belong to it and are suspended. It cannot tell: ERR_POOL. */
+/** As ABT_pool_get_size, plus suspended ones that belong to it. It cannot tell: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_get_total_size(ABT_pool pool, size_t *size);
 
 /** Takes a work unit out of the pool; THREAD_NULL when there is none. */
 ABT_API_PUBLIC int ABT_pool_pop_thread(ABT_pool pool, ABT_thread *thread);
 
-/** The same, and hands these bits to the pool. */
+/** As ABT_pool_pop_thread, and hands these bits to the pool. */
 ABT_API_PUBLIC int ABT_pool_pop_thread_ex(ABT_pool pool, ABT_thread *thread, ABT_pool_context pool_ctx);
 
 /** Takes up to `len` work units out of the pool; `num` receives how many. It cannot take several: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_pop_threads(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num);
 
-/** The same, and hands these bits to the pool. */
+/** As ABT_pool_pop_threads, and hands these bits to the pool. */
 ABT_API_PUBLIC int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, size_t len, size_t *num,
                                            ABT_pool_context pool_ctx);
 
@@ -600,20 +601,20 @@ ABT_API_PUBLIC int ABT_pool_pop_threads_ex(ABT_pool pool, ABT_thread *threads, s
  * passed over. What the pool's create_unit fails with: ERR_UNIT, ERR_OTHER. */
 ABT_API_PUBLIC int ABT_pool_push_thread(ABT_pool pool, ABT_thread thread);
 
-/** The same, and hands these bits to the pool. */
+/** As ABT_pool_push_thread, and hands these bits to the pool. */
 ABT_API_PUBLIC int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx);
 
-/** The same for several; entries that are THREAD_NULL are passed over. It cannot take several: ERR_POOL. */
+/** As ABT_pool_push_thread, for several; THREAD_NULL entries are passed over. It cannot take several: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_push_threads(ABT_pool pool, const ABT_thread *threads, size_t num);
 
-/** The same, and hands these bits to the pool. */
+/** As ABT_pool_push_threads, and hands these bits to the pool. */
 ABT_API_PUBLIC int ABT_pool_push_threads_ex(ABT_pool pool, const ABT_thread *threads, size_t num,
                                             ABT_pool_context pool_ctx);
 
 /** As ABT_pool_pop_thread, and waits so many seconds for one; the OS thread sleeps. It cannot wait: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_pop_wait_thread(ABT_pool pool, ABT_thread *thread, double time_secs);
 
-/** The same, and hands these bits to the pool. */
+/** As ABT_pool_pop_wait_thread, and hands these bits to the pool. */
 ABT_API_PUBLIC int ABT_pool_pop_wait_thread_ex(ABT_pool pool, ABT_thread *thread, double time_secs,
                                                ABT_pool_context pool_ctx);
 
@@ -639,7 +640,7 @@ ABT_API_PUBLIC int ABT_pool_pop(ABT_pool pool, ABT_unit *unit);
 /** As ABT_pool_pop_wait_thread, by which it is superseded, for units. It cannot wait: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_pop_wait(ABT_pool pool, ABT_unit *unit, double time_secs);
 
-/** The same, and waits until the clock of ABT_get_wtime says so. It cannot wait: ERR_POOL. */
+/** As ABT_pool_pop_wait, but waits until the clock of ABT_get_wtime says so. It cannot wait: ERR_POOL. */
 ABT_API_PUBLIC int ABT_pool_pop_timedwait(ABT_pool pool, ABT_unit *unit, double abstime_secs) ABT_DEPRECATED;
 
 /** Takes this unit, which must be in the pool, out of it. It cannot: ERR_POOL. */
@@ -765,8 +766,8 @@ typedef enum ABT_thread_state {
 ABT_API_PUBLIC int ABT_thread_create(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                                      ABT_thread *newthread);
 
-/** The same, but it runs at once, in the place of the caller, who is pushed to his pool. External: ERR_INV_XSTREAM;
- * tasklet, main scheduler: ERR_INV_THREAD. Switches. */
+/** As ABT_thread_create, but the ULT runs at once, in the place of the caller, which is pushed to its pool. External:
+ * ERR_INV_XSTREAM; tasklet, main scheduler: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_thread_create_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread_attr attr,
                                         ABT_thread *newthread);
 
@@ -783,22 +784,22 @@ ABT_API_PUBLIC int ABT_thread_create_many(int num_threads, ABT_pool *pool_list, 
  * stack, number and values of keys. Not terminated: ERR_INV_THREAD; what the pool's create_unit fails with. */
 ABT_API_PUBLIC int ABT_thread_revive(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread);
 
-/** The same for a ULT, but it runs at once, in the place of the caller, who is pushed to his pool. External:
- * ERR_INV_XSTREAM; tasklet, main scheduler: ERR_INV_THREAD. Switches. */
+/** As ABT_thread_revive for a ULT, but the ULT runs at once, in the place of the caller, which is pushed to its pool.
+ * External: ERR_INV_XSTREAM; tasklet, main scheduler: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void *), void *arg, ABT_thread *thread);
 
 /** Joins a work unit and frees it; sets the handle to THREAD_NULL. The caller itself, the primary ULT, a main
  * scheduler: ERR_INV_THREAD. May switch. */
 ABT_API_PUBLIC int ABT_thread_free(ABT_thread *thread);
 
-/** The same for each of several, but those that are THREAD_NULL. May switch. */
+/** As ABT_thread_free, for each of several, but those that are THREAD_NULL. May switch. */
 ABT_API_PUBLIC int ABT_thread_free_many(int num_threads, ABT_thread *thread_list);
 
 /** Waits until a work unit has ended: a ULT lets others run meanwhile, a tasklet and an external thread sleep. The
  * caller itself, the primary ULT, a main scheduler: ERR_INV_THREAD. May switch. */
 ABT_API_PUBLIC int ABT_thread_join(ABT_thread thread);
 
-/** The same for each of several, but those that are THREAD_NULL. May switch. */
+/** As ABT_thread_join, for each of several, but those that are THREAD_NULL. May switch. */
 ABT_API_PUBLIC int ABT_thread_join_many(int num_threads, ABT_thread *thread_list);
 
 /** Ends the caller. Does not return when it succeeds. Superseded by ABT_self_exit. External: ERR_INV_XSTREAM; tasklet,
@@ -855,13 +856,13 @@ ABT_API_PUBLIC int ABT_thread_resume(ABT_thread thread);
  * ERR_INV_THREAD. ERR_FEATURE_NA. */
 ABT_API_PUBLIC int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream);
 
-/** The same to a pool of this scheduler. */
+/** As ABT_thread_migrate_to_xstream, to a pool of this scheduler. */
 ABT_API_PUBLIC int ABT_thread_migrate_to_sched(ABT_thread thread, ABT_sched sched);
 
-/** The same to this pool. */
+/** As ABT_thread_migrate_to_xstream, to this pool. */
 ABT_API_PUBLIC int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool);
 
-/** The same to any other execution stream; there is none: ERR_MIGRATION_NA. */
+/** As ABT_thread_migrate_to_xstream, to any other execution stream; there is none: ERR_MIGRATION_NA. */
 ABT_API_PUBLIC int ABT_thread_migrate(ABT_thread thread);
 
 /** What is called as cb_func(thread, cb_arg) when the work unit has migrated; NULL: nothing. ERR_FEATURE_NA. */
@@ -954,7 +955,7 @@ typedef enum ABT_task_state {
  * error. */
 ABT_API_PUBLIC int ABT_task_create(ABT_pool pool, void (*task_func)(void *), void *arg, ABT_task *newtask);
 
-/** The same in the first main pool of the execution stream. TASK_NULL on error. */
+/** As ABT_task_create, in the first main pool of the execution stream. TASK_NULL on error. */
 ABT_API_PUBLIC int ABT_task_create_on_xstream(ABT_xstream xstream, void (*task_func)(void *), void *arg,
                                               ABT_task *newtask);
 
@@ -1061,33 +1062,33 @@ ABT_API_PUBLIC int ABT_self_get_unit(ABT_unit *unit);
  * Switches. */
 ABT_API_PUBLIC int ABT_self_yield(void);
 
-/** The same, and the next to run is this ULT, which is ready and which the caller has popped. The caller itself, a main
- * scheduler as the caller or the target, a tasklet as the target: ERR_INV_THREAD. External: ERR_INV_XSTREAM; tasklet:
- * ERR_INV_THREAD. Switches. */
+/** As ABT_self_yield, and the next to run is this ULT, which is ready and which the caller has popped. The caller
+ * itself, a main scheduler as the caller or the target, a tasklet as the target: ERR_INV_THREAD. External:
+ * ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_self_yield_to(ABT_thread thread);
 
-/** The same with a target that is suspended, which it resumes. */
+/** As ABT_self_yield_to, with a target that is suspended, which it resumes. */
 ABT_API_PUBLIC int ABT_self_resume_yield_to(ABT_thread thread);
 
 /** Suspends the calling ULT until ABT_thread_resume. External: ERR_INV_XSTREAM; tasklet: ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_self_suspend(void);
 
-/** The same, and the next to run is this ULT, which is ready and which the caller has popped. Errors as
+/** As ABT_self_suspend, and the next to run is this ULT, which is ready and which the caller has popped. Errors as
  * ABT_self_yield_to. Switches. */
 ABT_API_PUBLIC int ABT_self_suspend_to(ABT_thread thread);
 
-/** The same with a target that is suspended, which it resumes. Switches. */
+/** As ABT_self_suspend_to, with a target that is suspended, which it resumes. Switches. */
 ABT_API_PUBLIC int ABT_self_resume_suspend_to(ABT_thread thread);
 
 /** Ends the calling ULT. Does not return when it succeeds. External: ERR_INV_XSTREAM; tasklet, primary ULT:
  * ERR_INV_THREAD. Switches. */
 ABT_API_PUBLIC int ABT_self_exit(void);
 
-/** The same, and the next to run is this ULT, which is ready and which the caller has popped. Errors as
+/** As ABT_self_exit, and the next to run is this ULT, which is ready and which the caller has popped. Errors as
  * ABT_self_yield_to and ABT_self_exit. Switches. */
 ABT_API_PUBLIC int ABT_self_exit_to(ABT_thread thread);
 
-/** The same with a target that is suspended, which it resumes. Switches. */
+/** As ABT_self_exit_to, with a target that is suspended, which it resumes. Switches. */
 ABT_API_PUBLIC int ABT_self_resume_exit_to(ABT_thread thread);
 
 /** Runs a work unit that the caller has popped, as a scheduler does: returns when it yields, is suspended or ends.
@@ -1151,10 +1152,10 @@ ABT_API_PUBLIC int ABT_mutex_free(ABT_mutex *mutex);
  * may switch. */
 ABT_API_PUBLIC int ABT_mutex_lock(ABT_mutex mutex);
 
-/** The same, and of those who wait, the caller is served before those of ABT_mutex_lock. From anywhere; may switch. */
+/** As ABT_mutex_lock, but the caller is served before those that wait in ABT_mutex_lock. From anywhere; may switch. */
 ABT_API_PUBLIC int ABT_mutex_lock_high(ABT_mutex mutex);
 
-/** The same, and of those who wait, the caller is served after those of ABT_mutex_lock. From anywhere; may switch. */
+/** As ABT_mutex_lock, but the caller is served after those that wait in ABT_mutex_lock. From anywhere; may switch. */
 ABT_API_PUBLIC int ABT_mutex_lock_low(ABT_mutex mutex);
 
 /** Locks the mutex if nobody holds it; else ERR_MUTEX_LOCKED. From anywhere. */
@@ -1166,10 +1167,10 @@ ABT_API_PUBLIC int ABT_mutex_spinlock(ABT_mutex mutex);
 /** Unlocks the mutex; wakes one that waits. From anywhere. */
 ABT_API_PUBLIC int ABT_mutex_unlock(ABT_mutex mutex);
 
-/** The same; superseded by it. From anywhere. */
+/** As ABT_mutex_unlock; superseded by it. From anywhere. */
 ABT_API_PUBLIC int ABT_mutex_unlock_se(ABT_mutex mutex);
 
-/** The same; superseded by it. From anywhere. */
+/** As ABT_mutex_unlock; superseded by it. From anywhere. */
 ABT_API_PUBLIC int ABT_mutex_unlock_de(ABT_mutex mutex);
 
 /** Whether both are the same; they may be MUTEX_NULL. From anywhere. */
@@ -1216,7 +1217,7 @@ ABT_API_PUBLIC int ABT_cond_free(ABT_cond *cond);
  * ERR_COND. From anywhere; switches. */
 ABT_API_PUBLIC int ABT_cond_wait(ABT_cond cond, ABT_mutex mutex);
 
-/** The same until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`:
+/** As ABT_cond_wait, until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`:
  * ERR_COND_TIMEDOUT, and the mutex is locked again. From anywhere; switches. */
 ABT_API_PUBLIC int ABT_cond_timedwait(ABT_cond cond, ABT_mutex mutex, const struct timespec *abstime);
 
@@ -1268,7 +1269,7 @@ ABT_API_PUBLIC int ABT_eventual_free(ABT_eventual *eventual);
  * ERR_EVENTUAL. May switch. */
 ABT_API_PUBLIC int ABT_eventual_wait(ABT_eventual eventual, void **value);
 
-/** The same until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`:
+/** As ABT_eventual_wait, until the real-time clock (CLOCK_REALTIME, as it goes when the call begins) says `abstime`:
  * ERR_COND_TIMEDOUT. Tasklet: ERR_EVENTUAL. May switch. */
 ABT_API_PUBLIC int ABT_eventual_timedwait(ABT_eventual eventual, void **value, const struct timespec *abstime);
 
@@ -1350,7 +1351,7 @@ ABT_API_PUBLIC int ABT_timer_read(ABT_timer timer, double *secs);
 /** ABT_timer_stop, then ABT_timer_read. From anywhere. */
 ABT_API_PUBLIC int ABT_timer_stop_and_read(ABT_timer timer, double *secs);
 
-/** The same, and adds what it reads to `secs`. From anywhere. */
+/** As ABT_timer_stop_and_read, but adds what it reads to `secs`. From anywhere. */
 ABT_API_PUBLIC int ABT_timer_stop_and_add(ABT_timer timer, double *secs);
 
 /** How many seconds a start and a stop with nothing between them read. From anywhere. */
@@ -1508,7 +1509,7 @@ typedef enum ABT_sync_event_type {
  * `xstream`: XSTREAM_NULL on an external thread. */
 typedef void (*ABT_tool_thread_callback_fn)(ABT_thread thread, ABT_xstream xstream, uint64_t event,
                                             ABT_tool_context context, void *user_arg);
-/** The same for tasklets. */
+/** As ABT_tool_thread_callback_fn, for tasklets. */
 typedef void (*ABT_tool_task_callback_fn)(ABT_task task, ABT_xstream xstream, uint64_t event, ABT_tool_context context,
                                           void *user_arg);
 

@@ -26,7 +26,7 @@ public:
         Function known = known_.load(std::memory_order_relaxed);   // relaxed: each that looks finds the same
         if (known == nullptr) [[unlikely]] {
             known = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
-            known_.store(known, std::memory_order_relaxed);   // relaxed: as above
+            known_.store(known, std::memory_order_relaxed);   // relaxed: each that looks finds the same
         }
         return known;
     }

@@ -12,7 +12,8 @@ namespace treesum {
 // A descriptor; -1: the kernel would wait, or cannot say, or something is wrong, which open() will tell.
 int open_cached(const std::string& path, int flags);
 
-// How many bytes were read, perhaps fewer than there are; 0: the end; -1: as above.
+// How many bytes were read, perhaps fewer than there are; 0: the end; -1: the kernel would wait, or cannot say, or
+// something is wrong, which read() will tell.
 ssize_t read_cached(int descriptor, void* to, std::size_t bytes);
 
 }   // namespace treesum

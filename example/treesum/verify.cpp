@@ -59,7 +59,7 @@ void check_file(const Expectation& expected, Hashing& hashing, Report& report, T
                 report.line(name + ": FAILED open or read\n");
             } else if (found != digest) {
                 report.fail();
-                tally.wrong.fetch_add(1, std::memory_order_relaxed);   // relaxed: as above
+                tally.wrong.fetch_add(1, std::memory_order_relaxed);   // relaxed: read after all were joined
                 report.line(name + ": FAILED\n");
             } else {
                 report.line(name + ": OK\n");

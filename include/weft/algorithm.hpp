@@ -456,7 +456,7 @@ requires detail::bounds<First, Last> && std::invocable<const F&, detail::element
     return detail::for_each_in(detail::sequence(std::move(first), std::move(last)), f, std::move(options)...);
 }
 
-/** The same for each element of a range with random access and a size: f(element). */
+/** As parallel_for(first, last, f), for each element of a range with random access and a size: calls f(element). */
 template <detail::numbered_range Range, class F, detail::option... Options>
 requires std::invocable<const F&, detail::element_in<Range>> detail::answer<void, Options...> parallel_for(
     Range&& range, const F& f, Options... options) {
@@ -617,7 +617,7 @@ requires detail::bounds<First, Last> && detail::reduces<Op, Value, detail::eleme
                              std::move(options)...);
 }
 
-/** The same of what transform(element) returns for each element. */
+/** As parallel_reduce(first, last, init, op), of what transform(element) returns for each element. */
 template <class First, class Last, class Value, class Op, class Transform, detail::option... Options>
 requires detail::bounds<First, Last> && std::invocable<const Transform&, detail::element_between<First, Last>> &&
     detail::reduces<Op, Value, detail::transformed<Transform, detail::element_between<First, Last>>>
@@ -627,14 +627,14 @@ requires detail::bounds<First, Last> && std::invocable<const Transform&, detail:
                              std::move(options)...);
 }
 
-/** The same of the elements of a range with random access and a size. */
+/** As parallel_reduce(first, last, init, op), of the elements of a range with random access and a size. */
 template <detail::numbered_range Range, class Value, class Op = std::plus<>, detail::option... Options>
 requires detail::reduces<Op, Value, detail::element_in<Range>> detail::answer<Value, Options...> parallel_reduce(
     Range&& range, Value init, const Op& op = Op(), Options... options) {
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, std::identity(), std::move(options)...);
 }
 
-/** The same of what transform(element) returns for each element of a range. */
+/** As parallel_reduce(range, init, op), of what transform(element) returns for each element of the range. */
 template <detail::numbered_range Range, class Value, class Op, class Transform, detail::option... Options>
 requires std::invocable<const Transform&, detail::element_in<Range>> &&
     detail::reduces<Op, Value, detail::transformed<Transform, detail::element_in<Range>>>
@@ -854,7 +854,7 @@ requires detail::bounds<First, Last> &&
                                    std::move(options)...);
 }
 
-/** The same of the elements of a range with random access and a size. */
+/** As parallel_scan(first, last, output, op), of the elements of a range with random access and a size. */
 template <detail::numbered_range Range, class Output, class Op = std::plus<>, detail::option... Options>
 requires detail::scans<Op, detail::value_of<detail::element_in<Range>>, detail::element_in<Range>> &&
     detail::scan_output<Output, detail::value_of<detail::element_in<Range>>>
@@ -874,7 +874,7 @@ requires detail::bounds<First, Last> && detail::scans<Op, Value, detail::element
                                   std::move(init), 0, op, std::move(options)...);
 }
 
-/** The same of the elements of a range with random access and a size. */
+/** As parallel_exclusive_scan(first, last, output, init, op), of a range with random access and a size. */
 template <detail::numbered_range Range, class Output, class Value, class Op = std::plus<>, detail::option... Options>
 requires detail::scans<Op, Value, detail::element_in<Range>> && detail::scan_output<Output, Value>
     detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init,
@@ -1033,7 +1033,7 @@ class task_group {
 public:
     /** A group without tasks. */
     task_group() = default;
-    /** The same, stopped when a stop of `parent` is requested. */
+    /** A group without tasks, stopped when a stop of `parent` is requested. */
     explicit task_group(std::stop_token parent) : parent_(std::in_place, std::move(parent), stopper{&stop_}) {}
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
@@ -1069,7 +1069,7 @@ public:
                                                   options.given(), nullptr);
         if (status != WEFT_OK) [[unlikely]] {
             error refused(status);
-            pending_.fetch_sub(1, std::memory_order_relaxed);   // relaxed: as above
+            pending_.fetch_sub(1, std::memory_order_relaxed);   // relaxed: the caller's own count is still in it
             throw refused;
         }
         static_cast<void>(made.release());   // the body deletes it

@@ -82,7 +82,7 @@ public:
         T* const had = get();
         return had != nullptr ? *had : emplace();
     }
-    /** The same. */
+    /** A pointer to the calling unit's object, made if there is none. Throws weft::error outside of units. */
     T* operator->() const requires std::default_initializable<T> { return &**this; }
 
     /** Makes the calling unit's object anew; the one that it had is destroyed. Throws weft::error outside of units. */

@@ -191,9 +191,9 @@ template <std::invocable F, std::invocable G>
     }
 }
 
-/** The same of three and more: each may be taken by another stream, but for the first. Returns the results in order,
- * those that are void left out: a std::tuple, or nothing where all are void. Of several exceptions the first branch's
- * counts. May switch. Since 0.4. */
+/** As invoke(f, g), of three and more: each may be taken by another stream, but for the first. Returns the results in
+ * order, those that are void left out: a std::tuple, or nothing where all are void. Of several exceptions the first
+ * branch's counts. May switch. Since 0.4. */
 template <std::invocable F, std::invocable G, std::invocable H, std::invocable... More>
 auto invoke(F&& f, G&& g, H&& h, More&&... more) {
     auto all =

@@ -53,7 +53,7 @@ typedef enum weft_deadlock {
     /** standard error gets the units that wait: for what, who holds it, where they were spawned, and their frames;
      * once */
     WEFT_DEADLOCK_REPORT = 0,
-    /** the same, and then abort() */
+    /** as WEFT_DEADLOCK_REPORT, and then abort() */
     WEFT_DEADLOCK_ABORT = 1,
     /** nothing is looked for */
     WEFT_DEADLOCK_IGNORE = 2

@@ -145,7 +145,7 @@ public:
      * stream that will run it. */
     scheduler(scheduler_kind kind, std::initializer_list<pool_ref> pools)
         : scheduler(kind, detail::pool_handles(pools)) {}
-    /** The same over a range of pools. */
+    /** One of the schedulers that come with the library, over a range of pools; the first is the main pool. */
     template <pool_range R>
     scheduler(scheduler_kind kind, const R& pools) : scheduler(kind, detail::pool_handles(pools)) {}
     /** Takes over a scheduler of the C interface. */
@@ -207,7 +207,7 @@ requires std::constructible_from<S, Arguments...> scheduler make_scheduler(std::
     return detail::make_scheduler<S>(detail::pool_handles(pools), std::forward<Arguments>(arguments)...);
 }
 
-/** The same over a range of pools. */
+/** Makes a scheduler of one's own type over a range of pools, constructed from `arguments`. */
 template <scheduler_policy S, pool_range R, class... Arguments>
 requires std::constructible_from<S, Arguments...> scheduler make_scheduler(const R& pools, Arguments&&... arguments) {
     return detail::make_scheduler<S>(detail::pool_handles(pools), std::forward<Arguments>(arguments)...);

@@ -67,7 +67,7 @@ public:
     void bind_hart(std::size_t hart) const { check(weft_stream_bind_hart(handle_, hart)); }
     /** Binds its carrier to a set of CPUs, "0-3,8". */
     void bind_cpus(const char* cpus) const { check(weft_stream_bind_cpus(handle_, cpus)); }
-    /** The same, from a std::string. */
+    /** Binds its carrier to a set of CPUs, given as a std::string. */
     void bind_cpus(const std::string& cpus) const { bind_cpus(cpus.c_str()); }
     /** Binds its carrier to the CPUs of a NUMA node. */
     void bind_numa(unsigned node) const { check(weft_stream_bind_numa(handle_, node)); }

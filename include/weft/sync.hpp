@@ -99,9 +99,9 @@ public:
     constexpr recursive_mutex() noexcept : mutex_base(1) {}
 };
 
-/** The same as weft::mutex, which has deadlines already. */
+/** An alias of weft::mutex, which has deadlines already. */
 using timed_mutex = mutex;
-/** The same as weft::recursive_mutex, which has deadlines already. */
+/** An alias of weft::recursive_mutex, which has deadlines already. */
 using recursive_timed_mutex = recursive_mutex;
 
 /** A lock for many readers or one writer, as std::shared_timed_mutex; neither side starves. */
@@ -160,7 +160,7 @@ private:
     weft_rwlock lock_ = WEFT_RWLOCK_INIT;
 };
 
-/** The same as weft::shared_mutex, which has deadlines already. */
+/** An alias of weft::shared_mutex, which has deadlines already. */
 using shared_timed_mutex = shared_mutex;
 
 // ---- conditions ------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ inline std::uint64_t counter(const char* name) {
     return value;
 }
 
-/** The same, from a std::string. */
+/** Reads a counter whose name is a std::string; times in nanoseconds. */
 inline std::uint64_t counter(const std::string& name) { return counter(name.c_str()); }
 
 /** Writes all counters to `file`, a line each. */

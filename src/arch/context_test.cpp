@@ -199,7 +199,7 @@ int turns;
     testing::arrived(from);
 }
 
-// The same with the switch in plain sight.
+// Reads the variable before and after a switch in plain sight.
 [[gnu::noinline]] int turns_made_meanwhile(ReturnPoint& from, ReturnPoint& to) {
     const int before = turns;
     testing::leaving(from, to);

@@ -195,7 +195,8 @@ void* peek(const void* object) {
 
 // relaxed: a handle comes to its user by ways that order this, too
 bool units_are_gone() { return __atomic_load_n(&gone, __ATOMIC_RELAXED); }
-void set_units_gone(bool are) { __atomic_store_n(&gone, are, __ATOMIC_RELAXED); }   // relaxed: as above
+// relaxed: a handle comes to its user by ways that order this store, too
+void set_units_gone(bool are) { __atomic_store_n(&gone, are, __ATOMIC_RELAXED); }
 
 void book_forked() { __atomic_clear(&writing, __ATOMIC_RELAXED); }   // relaxed: nobody else runs
 

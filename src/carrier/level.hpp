@@ -49,7 +49,7 @@ weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Uni
 
 // What `run` of a scheduler asks; its unit is the running one.
 void run_below(Stream& stream, Sched& by, Unit* unit);
-void run_child(Stream& stream, Unit& caller, Unit* unit);   // the same by any ULT, in its scheduler's name
+void run_child(Stream& stream, Unit& caller, Unit* unit);   // as run_below(), by any ULT, in its scheduler's name
 // Whether the caller may run `child` so (weft_unit_run): if not, why.
 weft_status may_run_child(const Unit& child) noexcept;
 bool run_should_stop(Stream& stream, Sched& by);

@@ -113,7 +113,7 @@ template <Out out, Frees frees>
            stream.home.context != nullptr && free_to_call(stream);
 }
 
-// The same of one that take_next() has given the running ULT.
+// Whether the running ULT may call `target`, a tasklet that take_next() has given it.
 [[gnu::always_inline]] inline bool may_call_taken_tasklet(const Stream& stream, const Unit& target) {
     return target.as_born(Unit::birth(Kind::tasklet, false)) && target.untouched() && stream.home.context != nullptr;
 }

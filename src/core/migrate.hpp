@@ -30,7 +30,7 @@ weft_status wait_for_move(Unit& unit);
 // refuses it. `started`: its body is at work.
 bool move_away(Unit& self, bool started);
 
-// The same for a tasklet that has not started and is in no pool.
+// A tasklet that has not started and is in no pool goes where it was asked to. False: as with move_away().
 bool move_unstarted(Unit& unit);
 
 // Why the caller, who has the unit, cannot have it belong to `to`, or WEFT_OK.

@@ -20,7 +20,7 @@ weft_status ask_to_end(Unit& unit) noexcept;
 // that.
 bool starts(Unit& unit);
 
-// The same of a unit that was picked and is to be called. False: it has ended, or gone elsewhere.
+// As starts(), for a unit that was picked and is to be called. False: it has ended, or gone elsewhere.
 bool picked_starts(Stream& stream, Unit& unit);
 
 // The running ULT is about to yield. True: it has been elsewhere instead.

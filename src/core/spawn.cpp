@@ -169,7 +169,7 @@ template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
                                               const void* site) noexcept {
     Stream* const caller = current_or_null();
-    if (caller == nullptr) __builtin_unreachable();   // as above
+    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
     Stream& stream = *caller;
     if (pool == nullptr) pool = stream.standard;
     if (!tasklet && pool == stream.spawning.common_home)

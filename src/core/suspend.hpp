@@ -35,8 +35,7 @@ Unit* successor_other(Stream& stream);
     return direct->pop();
 }
 
-// The same for one who need not know more than that: null also where it is to be asked with care, and where what runs
-// is no ULT.
+// As successor(), by a short look: null also where the pool is to be asked with care, and where what runs is no ULT.
 [[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
     PrivatePool& pool = *stream.callable;
     Unit* const next = pool.ready.front();
@@ -84,7 +83,7 @@ template <Leaves how>
     return now;
 }
 
-// The same, of one that may handle an exception.
+// As leave_plainly(), for a ULT that may handle an exception.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how)

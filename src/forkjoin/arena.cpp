@@ -102,7 +102,7 @@ struct Execution : Jobs {
         return nullptr;
     }
 
-    // The same on the caller's own stream, which others leave the caller to meanwhile.
+    // As look_around(), on the caller's own stream. Meanwhile other streams leave the caller to it.
     Unit* look_around_at_home(Stream& stream) {
         const auto set_looking = [&](bool now) {
             std::lock_guard guard(ready_lock);

@@ -32,7 +32,7 @@ struct Root {
         outside,   // the thread is none of ours, and has no hart,
         loose,     // or has left it loose: the first that comes has it, the thread or the base
         waits,     // the thread is inside, has no hart, and its unit waits for something,
-        carries,   // the same, and the thread has another root's hart,
+        carries,   // its unit waits, and the thread has another root's hart,
         claims,    // or could go on, and is to have that one
         wants,     // or could go on, and the base is asked for a hart
         held,      // it has its hart, and its unit runs, or has just left,
@@ -127,8 +127,7 @@ public:
     // and has left; nobody else is told so. `takes_next` false: the caller takes it nowhere.
     Root* give_back(Root& root, bool& last, bool takes_next = true);
 
-    // The same of a guest's root, which wants a hart, and has none. True: it has it at once; otherwise it is sent one
-    // in its turn.
+    // A guest's root wants a hart, and has none. True: it has one at once; otherwise it is sent one in its turn.
     bool admit(Root& guest);
     // A guest gives its hart back. As give_back().
     Root* release(Root& guest);
@@ -142,7 +141,7 @@ public:
     // When that can be of use: somebody lacks a hart then.
     // relaxed: a hint
     std::uint64_t make_way_at_ns() const { return make_way_at_ns_.load(std::memory_order_relaxed); }
-    // A hart of the root's becomes the guest's, which has none; `last` as above.
+    // A hart of the root's becomes the guest's, which has none. `last`: the root was closing, and has left.
     void hand_over(Root& root, Root& guest, bool& last);
     // A guest that is `outside` may be destroyed after this: whoever has just taken its hart may still be taking it off
     // the list.
@@ -174,7 +173,7 @@ public:
     // Which ones, at most `most`; returns how many.
     std::size_t lacking(const Root** roots, std::size_t most) const;
 
-    // A hart of the one becomes the other's. The deltas are requests; `last` as above.
+    // A hart of the one becomes the other's. The deltas are requests. `last`: `from` was closing, and has left.
     void move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last);
 
     // A root that was lulled may have something to do.

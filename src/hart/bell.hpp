@@ -195,8 +195,8 @@ public:
         lock_.unlock();
     }
 
-    // The same for one who is to be told only when there is nobody else: that all who draw from the pool are awake, and
-    // something waits. One a bell.
+    // Adds the bell's one reserve. It is told only when there is nobody else: that all who draw from the pool are
+    // awake, and something waits.
     void add_reserve(Entry& place) {
         lock_.lock();
         check();
@@ -224,7 +224,7 @@ public:
     // Whether somebody may be asleep, by the same look.
     bool anybody() const { return count_.load(Orders::look) != 0; }
 
-    // The same after a push of `pushed` units: wakes at most as many.
+    // The pusher's step 3 after a push of `pushed` units: wakes at most as many sleepers.
     void ring(std::uint32_t pushed) {
         if (count_.load(Orders::look) != 0) [[unlikely]]
             wake(pushed);

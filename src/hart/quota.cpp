@@ -309,7 +309,7 @@ std::size_t limit_anew() noexcept {
         std::lock_guard guard(mask_lock);
         mask = read;
     }
-    return std::min(process_limit.read(), allowed.load(std::memory_order_relaxed));   // relaxed: as above
+    return std::min(process_limit.read(), allowed.load(std::memory_order_relaxed));   // relaxed: a number
 }
 
 }   // namespace weft::hart

@@ -59,7 +59,7 @@ std::size_t limit() noexcept;
 // No more than so many from now on (WEFT_HARTS); no_limit: as many as there are.
 void allow(std::size_t harts) noexcept;
 
-// The same, read now, the mask included: to be called from a thread that Weft has not pinned.
+// limit(), read now, the mask included: to be called from a thread that Weft has not pinned.
 std::size_t limit_anew() noexcept;
 
 }   // namespace weft::hart

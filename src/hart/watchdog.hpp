@@ -15,7 +15,7 @@ enum class Pulse : unsigned char {
     moves,    // he has switched since the last look
     keeps,    // he has not: his thread computes, or spins, and nobody knows which
     stands,   // nor has his OS thread used any time, and nobody knows why
-    blocks,   // the same, and the kernel says that it waits there
+    blocks,   // its OS thread has used no time, and the kernel says that it waits there
 };
 
 // Of one of them, from look to look.

@@ -204,7 +204,7 @@ private:
     // Under the same lock.
     void stream(const Stream& of) {
         char name[sizeof of.name] = {};
-        os::peek(of.name, name, sizeof name - 1);   // as above
+        os::peek(of.name, name, sizeof name - 1);   // without an order: peek() rather than a race
         const Unit* const running = running_on(of);
         const Attention bits = of.asked();
         line("stream %zu '%s': ", of.rank, name);

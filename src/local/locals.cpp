@@ -180,7 +180,7 @@ Key* make_lasting_key(void (*release)(void*)) {
     Key* key = lasting.take();
     if (key == nullptr) return nullptr;
     key->lasting = true;
-    key->release.store(release, std::memory_order_relaxed);   // relaxed: as above
+    key->release.store(release, std::memory_order_relaxed);   // relaxed: the generation publishes it
     key->near = key->place < Extras::slots_here;
     key->offset = static_cast<std::uint32_t>(offsetof(Extras, slots) + (key->near ? key->place * sizeof(Slot) : 0));
     // relaxed: written under the lock
@@ -308,7 +308,8 @@ bool is_own_code(const Unit& unit) {
 }
 
 void tell_followers_of_primary() {
-    each_follower([](const Key& key) { key.returns.load(std::memory_order_relaxed)(nullptr); });   // relaxed: as above
+    // relaxed: published with the key's place
+    each_follower([](const Key& key) { key.returns.load(std::memory_order_relaxed)(nullptr); });
 }
 
 }   // namespace weft

@@ -52,7 +52,7 @@ inline void* local_of(const Unit& unit, const Key& key) {
     return local.generation == key.generation.load(std::memory_order_relaxed) ? local.value : nullptr;
 }
 
-// The same. False: no memory. `stream`: the calling one, or null.
+// As local_of(), but sets the value. False: no memory. `stream`: the calling one, or null.
 bool set_local(Unit& unit, const Key& key, void* value, Stream* stream);
 
 // The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the

@@ -35,7 +35,7 @@ public:
     bool enter();
     // On the same thread: takes it away again, if it is still ours.
     void leave();
-    // The same, but for the memory, which the next enter() takes, or leave() gives back, on any thread.
+    // As leave(), but keeps the memory, which the next enter() takes, or leave() gives back, on any thread.
     void step_out();
 
 private:

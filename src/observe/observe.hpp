@@ -87,7 +87,7 @@ public:
     void set(bool observed) {
         for (std::size_t kind = 1; kind < kinds; ++kind) {
             for (bool in_private_pool : {false, true}) {
-                // release: as above
+                // release: pairs with the acquire in of()
                 words_[kind].in_private_pool[in_private_pool].store(
                     word(static_cast<Kind>(kind), in_private_pool, observed), std::memory_order_release);
             }

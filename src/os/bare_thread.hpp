@@ -23,7 +23,7 @@ struct BareThread {
     void* memory = nullptr;   // null: there is none
     std::size_t bytes = 0;
     std::uint32_t number = 0;         // the kernel's
-    atomic<std::uint32_t> alive{0};   // the same, until the thread is gone
+    atomic<std::uint32_t> alive{0};   // the kernel's number, until the thread is gone
     bool bare = false;
     Thread known;   // where sanitizers, checks or valgrind must know it: an ordinary one
 };

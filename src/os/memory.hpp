@@ -39,8 +39,8 @@ std::size_t mapping_limit();
 
 // A small block from the C library, aligned to 64; null: no memory.
 void* allocate(std::size_t bytes);
-// The same, aligned as malloc aligns, which takes the C library a tenth of the time: for what units have, in their
-// thousands.
+// As allocate(), but aligned as malloc aligns, which takes the C library a tenth of the time: for what units have, in
+// their thousands.
 void* allocate_plain(std::size_t bytes);
 void release(void* block);
 

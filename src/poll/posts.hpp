@@ -35,7 +35,7 @@ public:
             Cell& place = cells_[ticket % size];
             const std::size_t turn = place.turn.load(Orders::look);
             if (turn == ticket) {
-                // relaxed: as above.
+                // relaxed: `turn` carries the order
                 if (!next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed,
                                                    std::memory_order_relaxed))
                     continue;
@@ -45,7 +45,7 @@ public:
                 return true;
             }
             if (turn < ticket) return false;                  // it is of the round before: not taken yet
-            ticket = next_.load(std::memory_order_relaxed);   // relaxed: as above
+            ticket = next_.load(std::memory_order_relaxed);   // relaxed: `turn` carries the order
         }
     }
 

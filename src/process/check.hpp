@@ -12,7 +12,7 @@ inline void check(const Stream& stream) {
     // relaxed: its own
     WEFT_ASSERT(stream.direct == nullptr ||
                 (stream.common == nullptr && stream.direct->owner.load(std::memory_order_relaxed) == &stream));
-    // relaxed: as above
+    // relaxed: the stream's own pool
     WEFT_ASSERT(stream.callable == &Stream::no_pool ||
                 stream.callable->owner.load(std::memory_order_relaxed) == &stream);
     WEFT_ASSERT((stream.serving.domain == stream.serving.lender) || stream.levels.depth != 0);

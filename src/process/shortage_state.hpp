@@ -42,7 +42,8 @@ struct Shortage {
                     count.load());
         WEFT_ASSERT(armed == (timer.home.load() != nullptr));
     }
-    bool any() const { return count.load(std::memory_order_relaxed) != 0; }   // relaxed: as above
+    // relaxed: a hint for those who do not hold the lock
+    bool any() const { return count.load(std::memory_order_relaxed) != 0; }
 };
 
 }   // namespace weft

@@ -60,7 +60,8 @@ void Sites::learn(unsigned tag, bool has_suspended) {
     const Kind now = site.kind();
     Kind better = cheapest(share, now);
     if (better == Kind::sc && !sc_) better = Kind::roc;
-    if (better != now) site.cheapest.store(better, std::memory_order_relaxed);   // relaxed: as above
+    // relaxed: it decides what a unit costs, and nothing else
+    if (better != now) site.cheapest.store(better, std::memory_order_relaxed);
 }
 
 void Sites::begin(bool sc) {

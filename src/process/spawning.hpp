@@ -15,7 +15,7 @@ struct Pool;
 struct Spawning {
     Kind default_kind = Kind::lsa;    // of the settings
     Pool* ult_home = nowhere();       // the direct pool, where a ULT without options may go there by the short way
-    Pool* tasklet_home = nowhere();   // the same of a tasklet
+    Pool* tasklet_home = nowhere();   // the direct pool, where a tasklet without options may go there by the short way
     Pool* common_home = nowhere();    // the common pool, as ult_home
     Unit::Birth birth_ult;            // of a unit of the default kind in the direct pool
     Unit::Birth birth_common;         // of a unit of the default kind in the common pool, if that is not auto

@@ -151,7 +151,7 @@ struct Stream {
     }
 
     // The last one that was taken has not been used.
-    // relaxed: as above
+    // relaxed: the stream alone gives ids out
     void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 
     // Created units are counted by the ids that were given out; runs by how they ended.
@@ -265,7 +265,7 @@ inline bool is_out_of_place(const Stream& stream, const Unit& unit) {
 
 // Somebody wants something that the stream must not sleep over.
 bool has_mail(const Stream& stream);
-Attention mail_of(const Stream& stream);   // the same bits of attention, for anybody: whoever is to see to them
+Attention mail_of(const Stream& stream);   // the bits that it must not sleep over, whoever is to see to them
 
 // Asks the stream for something (bits of attention) and wakes it.
 void ask(Stream& stream, Attention bits);

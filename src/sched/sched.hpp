@@ -55,7 +55,7 @@ bool quiet(const Sched& of);
 // Null: no memory. `ops` only for WEFT_SCHED_USER.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
 void destroy(Sched* sched);
-// The same of one that does not count among those who draw from its pools: they may be freed meanwhile.
+// As create(), but the scheduler does not count among those who draw from its pools: they may be freed meanwhile.
 Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools,
                         std::size_t count);
 void destroy_uncounted(Sched* sched);

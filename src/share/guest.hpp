@@ -77,7 +77,7 @@ void admitted(Guest& guest);
 
 // It has nothing to run: its hart is for others, and its OS thread for harts on their way. True: one has come.
 bool lend_out(Stream& stream);
-// The same where one has come already. False: the guest goes on first.
+// As lend_out(), where a hart has come already. False: the guest goes on first.
 bool lends_itself(Stream& stream);
 // The guest goes on, if it can: in Stream::handed. What the OS thread carries meanwhile goes on with another.
 void go_on(Stream& stream);

@@ -84,13 +84,13 @@ void end_rescue(Process& of);
 // Something may wait that nobody comes to: the watchdog looks. From anywhere.
 void wake_watchdog(Process& of);
 
-// The same by the lookout, also while it looks: it goes on for a while.
+// As wake_watchdog(), by the lookout, also while it looks: the watchdog goes on for a while.
 void watch_anew(Process& of);
 
 // That many streams of the program's are there now: with the first that may be helped its pools are watched. Under the
 // runtime's lock.
 void watch_pools(Process& of, std::size_t streams);
-// A pool comes, or goes; as above.
+// A pool comes, or goes. Under the runtime's lock.
 void watch_pool(Process& of, Pool& pool);
 void forget_pool(Process& of, Pool& pool);
 

@@ -205,7 +205,7 @@ private:
     }
     void take_out() {
         if (++first_ == elements_.capacity) first_ = 0;
-        count_.store(length() - 1, std::memory_order_relaxed);   // relaxed: as above
+        count_.store(length() - 1, std::memory_order_relaxed);   // relaxed: under the lock; others read a hint
     }
 
     const Elements elements_;

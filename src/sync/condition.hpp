@@ -90,7 +90,7 @@ public:
         claim_owed(mutex, claimed);
         mutex.adopt(claimed);
     }
-    // The same, and it lets the mutex go.
+    // As pay(), and lets the mutex go.
     static void pay_and_unlock(Mutex& mutex) {
         Claimed<Who> claimed;
         claim_owed(mutex, claimed);

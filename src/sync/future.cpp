@@ -31,7 +31,7 @@ bool Future::set(void* value) {
     std::size_t mine = taken_.load(std::memory_order_relaxed);
     do {
         if (mine >= compartments_) return false;
-        // relaxed: as above
+        // relaxed: `filled_` carries the order
     } while (!taken_.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed, std::memory_order_relaxed));
     values()[mine] = value;
     // acq_rel: pairs with itself; the last one sees what all have put in.

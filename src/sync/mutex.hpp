@@ -74,7 +74,8 @@ public:
     bool is_on_its_way() const { return (reinterpret_cast<std::uintptr_t>(owner()) & on_its_way) != 0; }
     // Who has been given it writes itself down. relaxed: see Body::owner.
     void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
-    void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }   // relaxed: as above
+    // relaxed: see Body::owner
+    void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }
 
     // Takes it if nobody holds it; who waits may be overtaken.
     bool try_lock(void* identity) {

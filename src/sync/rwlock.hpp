@@ -34,7 +34,7 @@ public:
     const void* address() const { return &word_; }
     // relaxed: see Body::owner
     void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
-    // relaxed: as above
+    // relaxed: see Body::owner
     void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }
 
     bool try_read() {

@@ -140,7 +140,7 @@ public:
         return unended(before);
     }
 
-    // The same as news.
+    // The unit's end as news, of which the first to ask learns. Otherwise as finish_shared() and finish_local().
     Waiter finish_shared_as_news() { return unended(word_.exchange(news_word, Orders::finish)); }
     Waiter finish_local_as_news() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
@@ -185,9 +185,8 @@ public:
     Announced detach_shared() { return announce_shared(detacher()); }
     Announced detach_local() { return announce_local(detacher()); }
 
-    // Of one that was detached and has ended: it says so again, to those who are told that it is freed. Nobody else
-    // knows it.
-    void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: as above
+    // Of one that was detached and has ended: it says so again, to those who are told that it is freed.
+    void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: nobody else knows it
 
     // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
     // has returned or will return this waiter to the finisher, who will wake it; or it was forgotten already.

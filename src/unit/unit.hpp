@@ -184,7 +184,7 @@ struct Unit {
     // By whoever retires it.
     void next_generation() {
         const auto next = static_cast<std::uint16_t>((generation() + 1u) & ((1u << generation_bits) - 1));
-        tag.store(next, std::memory_order_relaxed);   // relaxed: as above
+        tag.store(next, std::memory_order_relaxed);   // relaxed: a number by itself
     }
 
     // For pools that look at it; between least_priority and most_priority.
@@ -198,7 +198,7 @@ struct Unit {
         const auto kept = static_cast<std::uint16_t>((1u << generation_bits) - 1);
         while (!tag.compare_exchange_strong(seen, static_cast<std::uint16_t>((seen & kept) | tag_of(priority)),
                                             std::memory_order_relaxed, std::memory_order_relaxed)) {
-        }   // relaxed: as above
+        }   // relaxed: a wish
     }
 
     bool has(Flags which) const { return flags.has(which); }
@@ -307,7 +307,7 @@ struct Unit {
         return (word & (wanted | asked)) == wanted;
     }
 
-    // The same, where neither of the two pools is private.
+    // As change_pool(), where neither of the two pools is private.
     void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
@@ -315,7 +315,8 @@ struct Unit {
     // release: pairs with extras_of()
     void mark(Marks which) { marks.fetch_or(which.word, std::memory_order_release); }
     void unmark(Marks which) {
-        marks.fetch_and(static_cast<std::uint8_t>(~which.word), std::memory_order_relaxed);   // relaxed: as above
+        // relaxed: what the mark stands for is read under a lock, or belongs to whoever looks
+        marks.fetch_and(static_cast<std::uint8_t>(~which.word), std::memory_order_relaxed);
     }
 
     atomic<Unit*>& atomic_link() { return shared_link; }

@@ -266,7 +266,7 @@ TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
 
 // Nobody could be told that a detached one has not run: it waits.
 TEST(Faults, ADetachedHostedUnitRunsWhenThePthreadCanBeHadThatItWasRefused) {
-    if (!weft::config::checked) return;   // as above
+    if (!weft::config::checked) return;   // the fault injector is in checked builds
     const Deadline deadline(60);
     for (const std::size_t streams : {1u, 2u}) {
         Runtime runtime(streams);
@@ -286,7 +286,7 @@ TEST(Faults, ADetachedHostedUnitRunsWhenThePthreadCanBeHadThatItWasRefused) {
 }
 
 TEST(Faults, ADetachedUnitWithoutAStackRunsThoughOneAloneMayPushToItsPool) {
-    if (!weft::config::checked) return;   // as above
+    if (!weft::config::checked) return;   // the fault injector is in checked builds
     const Deadline deadline(60);
     Runtime runtime;
     weft_pool_options how{};
@@ -319,7 +319,7 @@ TEST(Faults, ADetachedUnitWithoutAStackRunsThoughOneAloneMayPushToItsPool) {
 }
 
 TEST(Faults, WhoDetachesAUnitThatHasNotRunIsToldBySentence) {
-    if (!weft::config::checked) return;   // as above
+    if (!weft::config::checked) return;   // the fault injector is in checked builds
     const Deadline deadline(60);
     Runtime runtime;
     const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
@@ -444,7 +444,7 @@ TEST(Faults, AUnitWithoutAStackRunsWhenOneComesFree) {
 }
 
 TEST(Faults, UnitsThatNobodyCanGiveAStackEndAndSaySoOnAllStreams) {
-    if (!weft::config::checked) return;   // as above
+    if (!weft::config::checked) return;   // the fault injector is in checked builds
     const Deadline deadline(60);
     for (const weft_pool_kind kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         weft_settings settings = with_streams(3);

@@ -489,7 +489,7 @@ TEST(Guest, EntersOneRuntimeAfterTheOther) {
     for (int round = 0; round < 5; ++round) {
         Runtime runtime(1 + static_cast<std::size_t>(round) % 2);
         ++turn;
-        while (turn.load() != 2 * round + 2) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // as above
+        while (turn.load() != 2 * round + 2) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // there may be one hart
     }
     thread.join();
 }

@@ -47,7 +47,7 @@ void with_plain_threads(int count, Body body) {
     for (std::thread& thread : threads) thread.join();
 }
 
-// The same from a unit, which waits as a unit until they are done: so its stream has given its hart back.
+// As with_plain_threads(), from a unit, which waits as a unit until they are done: its stream gives its hart back.
 template <class Body>
 void with_threads(int count, Body body) {
     weft_latch done;

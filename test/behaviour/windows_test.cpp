@@ -142,7 +142,8 @@ TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
-// The same of one that passes mutex and stream to the next at its condition: a signal meets it when it has left.
+// A unit that passes mutex and stream to the next has its place at its condition before it leaves: a signal meets it
+// when it has left.
 TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);

@@ -64,7 +64,7 @@ struct Meeting {
         return woken;
     }
 
-    // The same, and if it is owed a signal the next takes its place with the mutex.
+    // As wait(), but if it is owed a signal the next takes its place with the mutex.
     void wait_or_pass(Party& party) {
         Mutex of = mutex.view();
         party.begin(false);

@@ -104,7 +104,7 @@ struct PopRelease : DequeOrders {   // the well-known fault: the owner's store a
     static constexpr std::memory_order pop_bottom = std::memory_order_release;
     static constexpr std::memory_order pop_top = std::memory_order_acquire;
 };
-struct StealAcquire : DequeOrders {   // the same on the thief's side
+struct StealAcquire : DequeOrders {   // the thief's two loads change places
     static constexpr std::memory_order steal_top = std::memory_order_relaxed;
     static constexpr std::memory_order steal_bottom = std::memory_order_relaxed;
 };

@@ -126,7 +126,7 @@ struct BasicParty {
         leaving.left();
         gate.wait();
     }
-    // The same by an object that is no view.
+    // Parks in an object that it has entered, and that need be no view. False: it has given up.
     template <class Object>
     bool parked(Object& object, bool hurries) {
         if (park(hurries)) return true;

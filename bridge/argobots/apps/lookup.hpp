@@ -59,8 +59,8 @@ public:
         return weighted(energy, material, [&](std::size_t nuclide) { return places[nuclide]; });
     }
 
-    // The same without the unionized grid: in the table of each nuclide the first interval is searched that ends above
-    // the energy, or the last.
+    // As sections(), without the unionized grid: in the table of each nuclide the first interval is searched that ends
+    // above the energy, or the last.
     [[nodiscard]] Sections sections_by_search(double energy, std::size_t material) const {
         return weighted(energy, material, [&](std::size_t nuclide) {
             const Point* const table = &tables_[nuclide * points_];

@@ -97,7 +97,7 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
     return value ^ (value >> 31);
 }
 
-// The same numbers on every machine, and a stream of its own for every seed.
+// Random numbers: equal on every machine, and a sequence of its own for every seed.
 class Random {
 public:
     explicit constexpr Random(std::uint64_t seed) : state_(mixed(seed)) {}

@@ -1,4 +1,4 @@
-// The same of what has streams, stacks and pools behind it, and of the beginning of all (Argobots' leakcheck).
+// As faults_test.cpp, for what has streams, stacks and pools behind it, and for ABT_init (Argobots' leakcheck).
 #include "faults.hpp"
 #include "user_pool.hpp"
 

@@ -17,7 +17,7 @@ struct Environment {
     std::size_t thread_stack_bytes = 16384;
     std::size_t sched_stack_bytes = std::size_t{4} << 20;
     unsigned sched_event_freq = 50;       // told, and of no effect: streams look when they are wanted
-    std::uint64_t sched_sleep_ns = 100;   // the same: streams that have nothing to do sleep
+    std::uint64_t sched_sleep_ns = 100;   // told, and of no effect: streams that have nothing to do sleep
     std::size_t key_table_size = 4;
     bool overflow_check_set = false;
     OverflowCheck overflow_check = OverflowCheck::none;

@@ -44,11 +44,11 @@ bool KeyTable::set(const Key& key, void* value) {
     std::lock_guard guard(lock_);
     Table* table = table_.load(std::memory_order_relaxed);   // relaxed: under the lock
     Entry* entry = table == nullptr ? nullptr : table->at(key.id);
-    if (entry == nullptr || entry->id.load(std::memory_order_relaxed) == 0) {   // relaxed: as above
+    if (entry == nullptr || entry->id.load(std::memory_order_relaxed) == 0) {   // relaxed: under the lock
         if (value == nullptr) return true;
         if (table == nullptr || 2 * (table->used + 1) > table->mask + 1) {
             if (!grow()) return false;
-            table = table_.load(std::memory_order_relaxed);   // relaxed: as above
+            table = table_.load(std::memory_order_relaxed);   // relaxed: under the lock
             entry = table->at(key.id);
         }
         entry->destructor = key.destructor;

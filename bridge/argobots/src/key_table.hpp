@@ -35,7 +35,7 @@ public:
 
     // Whether get() finds it at its first look, as it nearly always does.
     [[gnu::always_inline]] bool get_at_once(const Key& key, void** value) const {
-        const Table* table = table_.load(std::memory_order_acquire);   // acquire, all three: as above
+        const Table* table = table_.load(std::memory_order_acquire);   // acquire, all three: pairs with set()
         if (table == nullptr) [[unlikely]]
             return false;
         const std::uint64_t id = key.id;

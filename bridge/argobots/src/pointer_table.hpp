@@ -27,8 +27,8 @@ public:
         });
     }
 
-    // The same for those who look at a value, or change it, while nobody else does: `look`, `replace` and `goes` are
-    // called under the table's lock.
+    // For callers that look at a value, or change it, while nobody else does: `look`, `replace` and `goes` are called
+    // under the table's lock.
     template <class Look>
     bool with(const void* key, Look look) {
         return shard(key).with(key, look);

@@ -48,7 +48,7 @@ struct Record {
 
 // Under which records lie; null: ABT_init has not been called, or ABT_finalize has.
 extern std::atomic<weft_key*> record_key;
-extern std::atomic<const weft_key_here*> records_here;   // the same, or what no unit has anything under
+extern std::atomic<const weft_key_here*> records_here;   // the key of records, or one under which no unit has anything
 // relaxed: whoever calls between the two has learnt of them by ways of the program's that order them.
 [[gnu::always_inline]] inline weft_key* key_of_records() { return record_key.load(std::memory_order_relaxed); }
 

@@ -24,7 +24,7 @@ protected:
     void TearDown() override { EXPECT_EQ(ABT_finalize(), ABT_SUCCESS); }
 };
 
-// The same where a test has something to do before or after that.
+// Starts the library and ends it, in a test that has something to do before or after that.
 struct Library {
     Library() { EXPECT_EQ(ABT_init(0, nullptr), ABT_SUCCESS); }
     ~Library() { EXPECT_EQ(ABT_finalize(), ABT_SUCCESS); }

@@ -162,7 +162,8 @@ void leaves(const weft_unit* unit) {
 void comes_back(const weft_unit* unit) {
     use_standard();
     femode_t its{};
-    if (kept.load(std::memory_order_relaxed) == 0 || !modes.take(unit, its)) return;   // relaxed: as above
+    // relaxed: the unit itself has counted what it put in
+    if (kept.load(std::memory_order_relaxed) == 0 || !modes.take(unit, its)) return;
     kept.fetch_sub(1, std::memory_order_relaxed);
     fesetmode(&its);
 }

@@ -135,7 +135,7 @@ std::size_t counted(const Pool& pool, const Head* old) {
     std::size_t used = pool.used.load(std::memory_order_relaxed);   // relaxed: a count, and nothing else
     do {
         if (more > pool.of->pool_bytes - used) return false;
-    } while (!pool.used.compare_exchange_weak(used, used + more, std::memory_order_relaxed));   // relaxed: as above
+    } while (!pool.used.compare_exchange_weak(used, used + more, std::memory_order_relaxed));   // relaxed: a count
     return true;
 }
 

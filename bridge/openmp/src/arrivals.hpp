@@ -32,7 +32,7 @@ public:
         // relaxed, as in count; what is not seen yet, the member that has counted it takes, or its next one
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
         while (seen != 0 && seen >> region_shift == static_cast<std::uint32_t>(region)) {
-            // relaxed: as above
+            // relaxed where it fails: it succeeds with what is there
             if (word_.compare_exchange_weak(seen, 0, Orders::take, std::memory_order_relaxed))
                 return static_cast<std::uint32_t>(seen);
         }

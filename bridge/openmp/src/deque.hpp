@@ -94,7 +94,7 @@ public:
     }
     // It has been found to be, and this is one of the calls that do not look.
     bool still_plenty() {
-        // relaxed: as above
+        // relaxed: the owner's own
         if (unseen_calls_ == 0 || bottom_.load(std::memory_order_relaxed) - top_seen_ < plenty_from_) return false;
         --unseen_calls_;
         return true;

@@ -15,7 +15,7 @@ namespace weft_openmp {
 void complain_of(std::string_view what, std::string_view text);
 // What could not be done, and what Weft said of it.
 [[noreturn]] void fatal(const char* what, weft_status status);
-// The same where a thread could not be had: in libgomp's words if the system has refused it.
+// As fatal(), where a thread could not be had: in libgomp's words if the system has refused it.
 [[noreturn]] void fatal_no_thread(weft_status status);
 
 }   // namespace weft_openmp

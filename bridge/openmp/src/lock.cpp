@@ -92,20 +92,20 @@ OPENMP_API void omp_set_nest_lock(NestLock* lock) {
     const void* const self = owner_here();
     if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: only this task writes its own name
         lock_word(lock->word);
-        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
+        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: its own name
     }
     ++lock->count;
 }
 OPENMP_API void omp_unset_nest_lock(NestLock* lock) {
     if (--lock->count != 0) return;
-    __atomic_store_n(&lock->owner, static_cast<void*>(nullptr), __ATOMIC_RELAXED);   // relaxed: as above
+    __atomic_store_n(&lock->owner, static_cast<void*>(nullptr), __ATOMIC_RELAXED);   // relaxed: clears its own name
     unlock_word(lock->word);
 }
 OPENMP_API int omp_test_nest_lock(NestLock* lock) {
     const void* const self = owner_here();
-    if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: as above
+    if (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != self) {   // relaxed: only this task writes its own name
         if (!try_lock_word(lock->word)) return 0;
-        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: as above
+        __atomic_store_n(&lock->owner, const_cast<void*>(self), __ATOMIC_RELAXED);   // relaxed: its own name
     }
     return ++lock->count;
 }

@@ -88,10 +88,10 @@ bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
         first = share.cursor.fetch_add(share.chunk, std::memory_order_relaxed);   // relaxed: iterations are independent
         if (first >= all) return false;
     } else {
-        first = share.cursor.load(std::memory_order_relaxed);   // relaxed: as above
+        first = share.cursor.load(std::memory_order_relaxed);   // relaxed: iterations are independent
         do {
             if (first >= all) return false;
-            // relaxed: as above
+            // relaxed: iterations are independent
         } while (!share.cursor.compare_exchange_weak(first, first + std::min(share.chunk, all - first),
                                                      std::memory_order_relaxed));
     }
@@ -107,7 +107,8 @@ bool take_guided(Share& share, unsigned threads, LoopPlace& place) {
         if (first >= share.iterations) return false;
         const std::uint64_t left = share.iterations - first;
         next = first + std::min(left, std::max(left / threads + (left % threads != 0 ? 1 : 0), share.chunk));
-    } while (!share.cursor.compare_exchange_weak(first, next, std::memory_order_relaxed));   // relaxed: as above
+        // relaxed: iterations are independent
+    } while (!share.cursor.compare_exchange_weak(first, next, std::memory_order_relaxed));
     place.first = first;
     place.last = next;
     return true;

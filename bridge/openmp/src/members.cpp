@@ -141,7 +141,7 @@ void enter_on_guests_thread(Members& all) {
     if (leaving.load(std::memory_order_relaxed) != 0) {   // relaxed: a hint
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [](const weft_unit* one) {
             const Member* const member = member_of(one);
-            // relaxed: as above
+            // relaxed: a hint
             return member != nullptr && member->begun && member->crew != nullptr &&
                    member->crew->dismissed.load(std::memory_order_relaxed);
         });

@@ -78,7 +78,8 @@ public:
     template <class Fits>
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
         ++lines_[hart].turns;
-        if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);   // relaxed: as above
+        // relaxed: it only grows
+        if (hart >= known_lines_.load(std::memory_order_relaxed)) raise_known_lines(hart + 1);
         weft_unit* context = lines_[hart].pop_fitting(End::front, fits, filled_lines_);
         const unsigned used = known_lines_.load(std::memory_order_relaxed);
         for (unsigned i = 0; i < used && context == nullptr; ++i)
@@ -211,7 +212,7 @@ private:
             if (--count_ == 0) filled_lines.fetch_sub(1, std::memory_order_relaxed);   // relaxed: a hint
             show();
         }
-        // relaxed: as above
+        // relaxed: a hint
         void show() { oldest_.store(count_ == 0 ? nothing : ring_[first_].stamp, std::memory_order_relaxed); }
         void grow() {
             std::vector<Entry> larger(ring_.empty() ? 64 : 2 * ring_.size());

@@ -74,7 +74,7 @@ bool enter_share(Thread& me) {
         next->extras = true;
         return true;
     }
-    // acquire: as above
+    // acquire: pairs with share_made
     next->sleepers.wait([next] { return next->state.load(std::memory_order_acquire) == Share::made; });
     return false;
 }
@@ -116,8 +116,8 @@ void end_shares(Team& team) {
     Share* last = team.crew->slots[0]->share;
     // relaxed: behind the region's last barrier
     for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}
-    if (team.shares_hold_memory.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: as above
-        // relaxed: as above; they are taken back when somebody needs one
+    if (team.shares_hold_memory.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: behind the last barrier
+        // relaxed: behind the region's last barrier; they are taken back when somebody needs one
         for (Share* share = team.oldest; share != last; share = share->next.load(std::memory_order_relaxed))
             clean(*share);
         team.shares_hold_memory.store(false, std::memory_order_relaxed);   // relaxed: the next region's begin publishes

@@ -58,8 +58,8 @@ struct LoopPlace {
 // share_made.
 bool enter_share(Thread& me);
 void share_made(Share& share);
-// The same, where fill(share) does all that is to be done, and may be done in vain: whoever comes first has filled it
-// in before others see it. Whether this thread was the first.
+// As enter_share(), where fill(share) does all that is to be done, and may be done in vain: whoever comes first has
+// filled it in before others see it. Whether this thread was the first.
 template <class Fill>
 bool enter_filled_share(Thread& me, Fill fill);
 // Whether this thread is the first at a construct that has nothing to share: single. Those are counted, apart from the

@@ -137,7 +137,8 @@ void Shown::belong_to_this_unit() {
     unit_.store(weft_unit_self(), std::memory_order_relaxed);
 }
 
-void Shown::belong_to_nobody() { unit_.store(nullptr, std::memory_order_relaxed); }   // relaxed: as above
+// relaxed: for whoever looks at this moment both the unit and null are right
+void Shown::belong_to_nobody() { unit_.store(nullptr, std::memory_order_relaxed); }
 
 void Shown::forget_all() {
     Lists::lock.unlock();   // nobody holds it any more who could let it go

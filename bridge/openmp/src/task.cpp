@@ -41,7 +41,7 @@ bool some_victim(const Thread& me, Visit visit) {
     unsigned at = me.slot->next_victim;
     for (unsigned i = 0; i < count; ++i, ++at) {
         if (at >= count) at = 0;
-        Slot* const victim = table.slots[at].load(std::memory_order_acquire);   // acquire: as above
+        Slot* const victim = table.slots[at].load(std::memory_order_acquire);   // acquire: pairs with grow
         if (victim == nullptr || victim == me.slot) continue;
         if (visit(*victim)) {
             me.slot->next_victim = at;
@@ -199,7 +199,7 @@ bool all_tasks_ended(const Team& team) {
     const auto sum = [&](std::atomic<std::uint64_t> Slot::*which) {
         std::uint64_t total = 0;
         for (unsigned i = 0; i < count; ++i) {
-            // acquire: as above
+            // acquire: pairs with grow
             if (const Slot* const slot = table.slots[i].load(std::memory_order_acquire)) total += (slot->*which).load();
         }
         return total;

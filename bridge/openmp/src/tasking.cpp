@@ -373,12 +373,12 @@ enum : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_t
 
 bool is_cancelled(const Thread& me, int which) {
     if (me.team->cancelled.load(std::memory_order_relaxed)) return true;   // relaxed: noticed now or later
-    // relaxed: as above
+    // relaxed: noticed now or later
     if ((which & (cancel_loop | cancel_sections)) != 0)
         return me.team->construct_cancelled.load(std::memory_order_relaxed);
     if ((which & cancel_taskgroup) == 0) return false;
     const Group* const group = taskgroup_of(me.task->group);
-    return group != nullptr && group->cancelled.load(std::memory_order_relaxed);   // relaxed: as above
+    return group != nullptr && group->cancelled.load(std::memory_order_relaxed);   // relaxed: noticed now or later
 }
 
 }   // namespace

@@ -600,7 +600,7 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
     bool last = arrive(team, region, Helpers::is_member());
     while (!last && team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
         if (run_some_task(me, nullptr)) continue;
-        // acquire: as above
+        // acquire: pairs with the store in end_barrier
         last = team.helpers.wait(
             region,
             [&] { return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr); },
@@ -629,7 +629,7 @@ void meet(Thread& me) {
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above
         if (run_some_task(me, nullptr)) continue;
-        // acquire: as above
+        // acquire: pairs with the store in end_barrier
         team.helpers.wait([&] {
             return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
         });

@@ -313,7 +313,7 @@ private:
 
 // All threads of the team meet: none goes on before all are here and all tasks have ended.
 void meet(Thread& me);
-// The same, unless the region is cancelled: then everybody leaves. Whether it was.
+// As meet(), unless the region is cancelled: then everybody leaves. Returns whether it was.
 bool meet_or_leave(Thread& me);
 // All leave such barriers.
 void cancel_region(Team& team);

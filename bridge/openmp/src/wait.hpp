@@ -73,7 +73,7 @@ public:
         while (taken_.exchange(true, std::memory_order_acquire)) wait();   // acquire: pairs with unlock
     }
     bool try_lock() {
-        // relaxed: only a hint; acquire: as above
+        // relaxed: only a hint; acquire: pairs with unlock
         return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);
     }
     void unlock() { taken_.store(false, std::memory_order_release); }   // release: pairs with lock

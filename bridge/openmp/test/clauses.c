@@ -416,7 +416,7 @@ static void loop_clauses(void) {
     int right = 0;
     for (int i = 0; i < 64; ++i) right += owner[i] == i / 16 && turns[i] == i / 4 % 4;
     EQUAL(right, 64);
-    /* The same through the run-time schedule. */
+    /* Both static schedules, through the run-time schedule. */
     omp_set_schedule(omp_sched_static, 4);
 #pragma omp parallel for num_threads(4) schedule(runtime)
     for (int i = 0; i < 64; ++i) turns[i] = omp_get_thread_num();

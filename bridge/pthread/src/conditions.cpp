@@ -31,7 +31,7 @@ Real<int (*)(pthread_cond_t*)> real_signal("pthread_cond_signal", current),
 bool is_shared(const pthread_cond_t& condition) {
     return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0;
 }
-// relaxed: as above
+// relaxed: said when it was made
 bool is_monotonic(const pthread_cond_t& condition) {
     return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 2) != 0;
 }

@@ -189,7 +189,7 @@ long weft_pthread_futex(long number, std::uint32_t* word, long operation, long v
     case FUTEX_CMP_REQUEUE:
     case FUTEX_WAKE_OP:
         // Nobody is moved here, nor chosen: all look again.
-        std::atomic_thread_fence(std::memory_order_seq_cst);   // as above
+        std::atomic_thread_fence(std::memory_order_seq_cst);   // pairs with the one in Waiter::enter
         if (Lot::any(word)) Lot::wake(word, ~0u);
         if ((operation & FUTEX_CMD_MASK) == FUTEX_WAKE_OP && Lot::any(other)) Lot::wake(other, ~0u);
         return to_kernel(value);

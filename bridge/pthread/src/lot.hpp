@@ -72,7 +72,7 @@ public:
     void enter();
     // Waits until somebody wakes it, or the time has come (as weft_now_ns). It has no place afterwards.
     Why wait(std::uint64_t deadline_ns);
-    // The same; by which signal.
+    // As wait(), and tells by which signal.
     struct Outcome {
         Why why;
         int signal;

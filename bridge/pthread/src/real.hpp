@@ -32,7 +32,7 @@ public:
 private:
     [[gnu::cold, gnu::noinline]] Function find() {
         const auto known = reinterpret_cast<Function>(next_function(name_, version_));
-        known_.store(known, std::memory_order_relaxed);   // relaxed: as above
+        known_.store(known, std::memory_order_relaxed);   // relaxed: whoever finds none looks it up
         return known;
     }
 

@@ -370,7 +370,7 @@ void resume_with_the_signature_of_another() {
         Coroutine other(body, 65536u + 4096u * static_cast<unsigned>(i));
         other.resume(home);
         void* const theirs = static_cast<Frame*>(other.place().saved)->resume;
-        if (theirs == resume) continue;   // the same signature, by chance
+        if (theirs == resume) continue;   // the signatures are equal by chance
         resume = theirs;
         victim.resume(home);
     }

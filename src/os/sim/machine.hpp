@@ -78,7 +78,7 @@ bool machine_runs() noexcept;
 // Called when all harts wait, before time goes on or the run is stuck: the text of what does not hold, or empty. May
 // read what the library's atomics hold: it is not pre-empted then.
 extern std::string (*machine_quiet)();
-// Which units wait for what, for the report of a run that is stuck; as above.
+// Which units wait for what, for the report of a run that is stuck. As machine_quiet, it may read atomics.
 extern void (*machine_describe)(std::string& text);
 
 // The run has told already that something went wrong, and need not come to its end: what it leaves undone is excused.

@@ -60,7 +60,7 @@ public:
     virtual std::uint64_t free_steps(const View& view) = 0;
     // The running hart has put a store in its buffer. True: free_steps() is to be asked again.
     virtual bool stored() { return false; }
-    // Hart `which` has become ready. True: as above.
+    // Hart `which` has become ready. True: free_steps() is to be asked again.
     virtual bool became_ready(std::uint16_t which) { return false; }
 };
 
