@@ -131,6 +131,16 @@ if(Python3_FOUND)
 endif()
 
 # The simulator's own test, by its public header.
+# The table of a scenario has Weft's own steps: it is Weft that is tested.
+add_test(NAME simulation_table COMMAND simulation --filter=Mutex.IsSharedByUnitsAndOsThreads --trace --lines=20)
+set_tests_properties(simulation_table PROPERTIES PASS_REGULAR_EXPRESSION "futex-wake\n" LABELS
+  "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
+add_test(NAME simulation_table_of_the_program COMMAND simulation --filter=Mutex.IsSharedByUnitsAndOsThreads --trace
+  --lines=20 --no-weft-steps)
+set_tests_properties(simulation_table_of_the_program PROPERTIES PASS_REGULAR_EXPRESSION "steps within Weft\n"
+  FAIL_REGULAR_EXPRESSION "futex-wake\n" LABELS
+  "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
+
 add_executable(simulation_explore_test test/simulation/explore_test.cpp)
 target_link_libraries(simulation_explore_test PRIVATE weft_test_main weft::sim GTest::gtest)
 target_compile_options(simulation_explore_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})

@@ -99,7 +99,7 @@ private:
 };
 
 // Two threads pop and push again; at the end each node is there once. They may as well be units on two streams
-// (weft::thread and a weft::runtime); the table of steps shows the runtime's own then, too.
+// (weft::thread and a weft::runtime); the table tells how many steps are the runtime's own then.
 template <bool mended>
 void use_stack() {
     std::vector<node> nodes(3);

@@ -82,6 +82,9 @@ struct options {
     bool trace = false;
     /** of the table, the last ones */
     std::size_t lines = 250;
+    /** the table has the steps that Weft's own code makes, too; false: it tells how many there are between two of the
+     * program's. Since 0.7 */
+    bool weft_steps = false;
 };
 
 /** What came of it. */
@@ -119,7 +122,7 @@ void check(bool holds, const char* what, const weft::location& where = weft::loc
 std::uint64_t now_ns() noexcept;
 
 /** The calling virtual hart sleeps, in virtual time. Not from a unit: weft_sleep_until. */
-void sleep_ns(std::uint64_t duration_ns);
+void sleep_ns(std::uint64_t duration_ns, const weft::location& where = weft::location::current());
 
 /** Lets others run: for loops that look at something until it changes. The point of pre-emption that such a loop needs;
  * a virtual hart that only yields waits for others as one that sleeps does, and when all of them do nothing but yield
@@ -131,17 +134,18 @@ class thread {
 public:
     /** Starts body() on a hart of its own. */
     template <class Body>
-    explicit thread(Body body) : body_(std::make_unique<std::function<void()>>(std::move(body))) {
-        start();
+    explicit thread(Body body, const weft::location& where = weft::location::current())
+        : body_(std::make_unique<std::function<void()>>(std::move(body))) {
+        start(where);
     }
     thread(thread&&) = default; /**< the other one is joined already */
     /** A thread that was not joined is a failed check. */
     ~thread();
     /** Waits for the end of its body. Once. */
-    void join();
+    void join(const weft::location& where = weft::location::current());
 
 private:
-    void start();
+    void start(const weft::location& where);
 
     std::unique_ptr<std::function<void()>> body_;
     void* hart_ = nullptr;

@@ -21,6 +21,7 @@ Plan plan_of(const options& with) {
     plan.limits.store_buffers = with.store_buffers;
     plan.limits.leaks = with.leaks;
     plan.limits.trace = with.trace;
+    plan.limits.weft_steps = with.weft_steps;
     plan.limits.fail_at = with.fail_at;
     plan.most_seconds = with.most_seconds;
     return plan;

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "hart/quota.hpp"
-#include "inspect/list.hpp"
 #include "process/process.hpp"
 #include "share/guest.hpp"
 #include "sim/structures.hpp"
+#include "unit/names.hpp"
 
 namespace weft::sim {
 namespace {
@@ -19,6 +19,26 @@ std::string sentence(const char* format, Values... values) {
 }
 
 using Keeps = hart::Root::Keeps;
+
+// What a stream is asked, by name.
+std::string names_of(Attention asked) {
+    static constexpr struct {
+        Attention bit;
+        const char* name;
+    } names[] = {
+        {attention::stop, "stop"},           {attention::pause, "pause"},         {attention::exit, "exit"},
+        {attention::timing, "timing"},       {attention::polling, "polling"},     {attention::alarm, "alarm"},
+        {attention::posted, "posted"},       {attention::poll, "poll"},           {attention::adopt, "adopt"},
+        {attention::replace, "replace"},     {attention::observing, "observing"}, {attention::observed, "observed"},
+        {attention::unwatched, "unwatched"}, {attention::abandon, "abandon"},     {attention::lent, "lent"},
+        {attention::aside, "aside"},         {attention::relieved, "relieved"},
+    };
+    std::string text;
+    for (const auto& [bit, name] : names) {
+        if (asked.has(bit)) text += (text.empty() ? "" : ", ") + std::string(name);
+    }
+    return text;
+}
 
 bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() == where; }
 
@@ -50,10 +70,8 @@ std::string lost_wake_up(const Stream& stream) {
             stream.rank);
     }
     if (has_mail(stream)) {
-        return sentence(
-            "a wake-up was lost: every hart waits, and stream %zu sleeps while it is asked for something (attention "
-            "%#x)\n",
-            stream.rank, stream.attention.load());
+        return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while it is asked to see to: %s\n",
+                        stream.rank, names_of(stream.asked()).c_str());
     }
     return {};
 }
@@ -66,6 +84,16 @@ void count_alive(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     if (unit.life.is(State::free) || unit.life.is(State::done) || unit.has(Unit::primary)) return;
     ++static_cast<Counted*>(raw)->alive;
+}
+
+void describe(void* object, void* raw) {
+    const auto& unit = *static_cast<const Unit*>(object);
+    if (unit.life.is(State::free)) return;
+    auto& to = *static_cast<std::string*>(raw);
+    to += sentence("  unit %llu '%s' (%s): %s", static_cast<unsigned long long>(unit.id), unit.name, name_of(unit.kind),
+                   name_of(unit.life.now()));
+    if (unit.life.is(State::waiting)) to += sentence(" for %s %p", name_of(unit.waits), unit.waits_object);
+    to += '\n';
 }
 
 // A guest that can go on has a hart, or is asked for one.
@@ -137,11 +165,12 @@ void describe_units(std::string& text) {
     for (std::size_t rank = 0; rank < of->ranks_used; ++rank) {
         const Stream* const stream = of->streams[rank];
         if (stream == nullptr) continue;
-        text += sentence("  stream %zu: %s; attention %#x\n", rank,
+        text += sentence("  stream %zu: %s", rank,
                          stream->running != nullptr ? "runs a unit"
                          : rests(*stream)           ? "rests"
-                                                    : "is at work",
-                         stream->attention.load());
+                                                    : "is at work");
+        if (stream->asked().any()) text += "; is asked to see to: " + names_of(stream->asked());
+        text += '\n';
     }
     of->base.each([&](const hart::Root& root) {   // nobody runs, so nobody has the base's lock
         text += sentence("  %s: has %zu harts, %zu of them on their way, asks for %td, is to give back %u%s%s\n",
@@ -151,16 +180,7 @@ void describe_units(std::string& text) {
                          root.held, root.coming, root.asked, root.wanted_back.load(),
                          root.lulled.load() ? ", has nothing to do" : "", root.closing ? ", is closing" : "");
     });
-    each_unit(
-        *of,
-        [](const weft_unit_info* info, void* raw) {
-            auto& to = *static_cast<std::string*>(raw);
-            to += sentence("  unit %llu '%s': state %d", static_cast<unsigned long long>(info->id), info->name,
-                           static_cast<int>(info->state));
-            if (info->waits_for[0] != '\0') to += sentence(", waits for %s %p", info->waits_for, info->waits_object);
-            to += '\n';
-        },
-        &text);
+    of->descriptors.each(describe, &text);
 }
 
 }   // namespace weft::sim

@@ -103,6 +103,7 @@ Outcome Recorder::run(const Plan& plan, const std::function<void()>& body) {
     Outcome made;
     record_->end = End::none;
     record_->steps = record_->faults_asked = record_->deviation_count = record_->traced_count = 0;
+    record_->left_out = record_->all_left_out = 0;
     record_->text[0] = '\0';
     if (ftruncate(output_, 0) != 0) std::perror("weft::sim: ftruncate");
     lseek(output_, 0, SEEK_SET);

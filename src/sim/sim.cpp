@@ -20,17 +20,17 @@ void check(bool holds, const char* what, const weft::location& where) {
     std::abort();
 }
 
-void sleep_ns(std::uint64_t duration_ns) {
+void sleep_ns(std::uint64_t duration_ns, const weft::location& where) {
     if (!machine_runs()) return;
-    system_call("sleep");
+    system_call("sleep", nullptr, where);
     const std::uint64_t now = now_ns();
     block(Wait::time, nullptr, duration_ns < forever - now ? now + duration_ns : forever);
 }
 
 void yield(const weft::location& where) { pause(where); }
 
-void thread::start() {
-    system_call("thread-start");
+void thread::start(const weft::location& where) {
+    system_call("thread-start", nullptr, where);
     hart_ = hart_start([](void* raw) { (*static_cast<std::function<void()>*>(raw))(); }, body_.get(), 0);
     check(hart_ != nullptr, "there can be another virtual hart");
 }
@@ -39,8 +39,8 @@ thread::~thread() {
     if (body_ != nullptr && hart_ != nullptr) check(false, "a weft::sim::thread is joined before its end");
 }
 
-void thread::join() {
-    system_call("thread-join");
+void thread::join(const weft::location& where) {
+    system_call("thread-join", nullptr, where);
     hart_join(hart_);
     hart_ = nullptr;
     body_ = nullptr;

@@ -29,6 +29,7 @@ std::string source_line(const char* file, std::uint32_t line) {
     return text;
 }
 
+// One or more steps in a row of one hart at one place.
 struct Line {
     Traced step;
     std::uint64_t times = 1;
@@ -40,7 +41,7 @@ std::vector<Line> lines_of(const Record& record) {
     const std::uint64_t first = count > Record::most_traced ? count - Record::most_traced : 0;
     for (std::uint64_t i = first; i < count; ++i) {
         const Traced& step = record.traced[i % Record::most_traced];
-        if (!lines.empty()) {
+        if (!lines.empty() && step.left_out == 0) {
             const Traced& last = lines.back().step;
             if (last.hart == step.hart && last.what == step.what && last.line == step.line && last.file == step.file) {
                 ++lines.back().times;
@@ -50,6 +51,11 @@ std::vector<Line> lines_of(const Record& record) {
         lines.push_back({step});
     }
     return lines;
+}
+
+std::string left_out_text(std::uint64_t steps) {
+    if (steps == 0) return {};
+    return "      \u2026  " + std::to_string(steps) + (steps == 1 ? " step" : " steps") + " within Weft\n";
 }
 
 }   // namespace
@@ -72,6 +78,7 @@ std::string table_of(const Record& record, std::size_t most) {
     if (first > 0) text += "  (" + std::to_string(first) + " lines before these)\n";
     for (std::size_t i = first; i < lines.size(); ++i) {
         const Traced& step = lines[i].step;
+        text += left_out_text(step.left_out);
         std::snprintf(cell, sizeof cell, "%7llu", static_cast<unsigned long long>(step.total));
         text += cell;
         text.append(static_cast<std::size_t>(columns[step.hart] * (width + 2)), ' ');
@@ -87,6 +94,8 @@ std::string table_of(const Record& record, std::size_t most) {
         text.erase(text.find_last_not_of(' ') + 1);
         text += '\n';
     }
+    text += left_out_text(record.left_out);
+    if (record.all_left_out > 0) text += "  (options::weft_steps shows those within Weft, too)\n";
     return text;
 }
 

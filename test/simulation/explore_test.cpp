@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ TEST(Explore, FindsAStoreThatIsPassedByALoadWhereThereIsNoFence) {
     ASSERT_TRUE(came.failed);
     EXPECT_TRUE(has(came.report, "one of the two has seen the other")) << came.report;
     EXPECT_TRUE(has(came.report, "hart 1")) << came.report;
+    EXPECT_TRUE(has(came.report, "thread-start explore_test.cpp:")) << came.report;
     EXPECT_TRUE(has(came.report, "seen[0] = flags[1].load();")) << "the table has the source: " << came.report;
 }
 
@@ -268,6 +270,86 @@ TEST(Simulated, UnitsOnSeveralStreamsShareAMutex) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
+// Two units of a runtime that lose an update of a counter of the program's.
+void lost_update_of_units() {
+    weft::runtime runtime({.streams = 2});
+    sim::atomic<int> count{0};
+    const auto add = [&] {
+        const int seen = count.load();
+        weft::this_thread::yield();
+        count.store(seen + 1);
+    };
+    weft::thread one(add), two(add);
+    one.join();
+    two.join();
+    sim::check(count.load() == 2, "no update is lost");
+}
+
+// Where the table shows that steps were made: "file.cpp:12", of each line.
+std::vector<std::string> places_of(const std::string& report) {
+    std::vector<std::string> places;
+    std::istringstream lines(report.substr(report.find("   step")));
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        for (std::string word; words >> word;) {
+            const std::size_t colon = word.find("pp:");
+            if (colon == std::string::npos || word.find_first_not_of("0123456789", colon + 3) != std::string::npos)
+                continue;
+            places.push_back(word);
+            break;
+        }
+    }
+    return places;
+}
+
+TEST(Simulated, TheTableShowsTheProgramsOwnStepsAndCountsThoseOfWeft) {
+    const sim::result came = sim::explore({.seeds = 2000, .lines = 100'000}, lost_update_of_units);
+    ASSERT_TRUE(came.failed);
+    const std::vector<std::string> places = places_of(came.report);
+    EXPECT_GE(places.size(), 5u) << came.report;
+    for (const std::string& place : places) EXPECT_TRUE(has(place, "explore_test.cpp:")) << came.report;
+    EXPECT_TRUE(has(came.report, "  const int seen = count.load();\n")) << came.report;
+    EXPECT_TRUE(has(came.report, " steps within Weft\n")) << came.report;
+    EXPECT_TRUE(has(came.report, "options::weft_steps shows")) << came.report;
+}
+
+TEST(Simulated, TheTableShowsWeftsStepsWhereTheyAreAskedFor) {
+    const sim::result came = sim::explore({.seeds = 2000, .lines = 100'000, .weft_steps = true}, lost_update_of_units);
+    ASSERT_TRUE(came.failed);
+    const std::vector<std::string> places = places_of(came.report);
+    EXPECT_GT(std::count_if(places.begin(), places.end(),
+                            [](const std::string& place) { return !has(place, "explore_test.cpp:"); }),
+              100);
+    EXPECT_TRUE(has(came.report, "explore_test.cpp:")) << came.report;
+    EXPECT_TRUE(has(came.report, "futex-wake")) << "calls of the system's are steps, too: " << came.report;
+    EXPECT_FALSE(has(came.report, "within Weft")) << came.report;
+}
+
+TEST(Simulated, AnOperatorOfAnAtomicIsAStepOfTheProgram) {
+    const sim::result came = sim::explore({.seeds = 1}, [] {
+        sim::atomic<int> count{0};
+        ++count;
+        sim::check(count == 0, "nothing was counted");
+    });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "fetch-add sim.hpp:")) << came.report;
+}
+
+TEST(Simulated, TheReportNamesTheStatesOfUnitsAndWhatStreamsAreAsked) {
+    const sim::result came = sim::explore({.seeds = 1}, [] {
+        weft::runtime runtime({.streams = 2, .pool = weft::pool_kind::private_fifo});
+        weft::stream_ref(weft_stream_at(1)).suspend();
+        const weft::thread left({.name = "left"}, [] { weft::this_thread::suspend(); });
+        const weft::thread unborn({.pool = weft::stream_ref(weft_stream_at(1)).pool(), .name = "unborn"}, [] {});
+        weft::event().wait();
+    });
+    ASSERT_TRUE(came.failed);
+    EXPECT_TRUE(has(came.report, "): suspended\n")) << came.report;
+    EXPECT_TRUE(has(came.report, "): ready\n")) << came.report;
+    EXPECT_TRUE(has(came.report, "): waiting for event 0x")) << came.report;
+    EXPECT_TRUE(has(came.report, "stream 1: is at work; is asked to see to: pause\n")) << came.report;
+}
+
 // Units that take two mutexes in turns wait for one another, sooner or later.
 TEST(Simulated, ADeadlockOfUnitsIsToldWithWhatEachWaitsFor) {
     const sim::result came = sim::explore({.seeds = 2000}, [] {
@@ -285,7 +367,7 @@ TEST(Simulated, ADeadlockOfUnitsIsToldWithWhatEachWaitsFor) {
         other.join();
     });
     ASSERT_TRUE(came.failed);
-    EXPECT_TRUE(has(came.report, "waits for mutex")) << came.report;
+    EXPECT_TRUE(has(came.report, "): waiting for mutex 0x")) << came.report;
 }
 
 TEST(Simulated, WhatIsNotGivenBackIsTold) {

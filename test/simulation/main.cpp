@@ -34,7 +34,8 @@ namespace {
 namespace sim = weft::sim;
 
 struct Command {
-    sim::options explore{.seeds = 1, .most_steps = 20'000'000};   // some tests go a hundred rounds
+    // some tests go a hundred rounds; it is Weft that is tested
+    sim::options explore{.seeds = 1, .most_steps = 20'000'000, .weft_steps = true};
     std::string filter = "*";
     std::string outside, punctual;
     unsigned shard = 0, shards = 1;
@@ -51,7 +52,7 @@ struct Command {
                  "simulation: '%s' is not understood; there are --filter=PATTERN:-PATTERN --seeds=N --first-seed=N "
                  "--by=random|priorities|both "
                  "--replay=TEXT --trace --lines=N --steps=N --shard=I/N --harts=N --outside=FILE --punctual=FILE "
-                 "--slow=S --list --faults --go-on --no-stores --no-shrink --quiet\n",
+                 "--slow=S --list --faults --go-on --no-stores --no-shrink --no-weft-steps --quiet\n",
                  word.c_str());
     std::exit(2);
 }
@@ -83,6 +84,7 @@ Command read(int count, char** words) {
         else if (word == "--no-stores") made.explore.store_buffers = false;
         else if (word == "--no-early") made.explore.early_wakes = false;
         else if (word == "--no-shrink") made.explore.shrink = false;
+        else if (word == "--no-weft-steps") made.explore.weft_steps = false;
         else if (word == "--list") made.list = true;
         else if (word == "--go-on") made.go_on = true;
         else if (word == "--faults") made.faults = true;

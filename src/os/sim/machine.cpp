@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -198,12 +199,30 @@ void Machine::expire() {
     }
 }
 
+// Whether Weft's own code makes a step there: a call of the system's has no place, an operation stands in one of Weft's
+// sources or headers. An operator of weft::sim::atomic has no place but sim.hpp, and is the program's.
+bool is_wefts(const weft::location& where) {
+    if (where.line() == 0) return true;
+    static constexpr std::string_view self = __builtin_FILE(), name = "src/os/sim/machine.cpp";
+    static constexpr std::string_view root = self.ends_with(name) ? self.substr(0, self.size() - name.size()) : self;
+    const std::string_view file = where.file_name();
+    if (file.ends_with("/weft/sim.hpp")) return false;
+    return (file.starts_with(root) && file.substr(root.size()).starts_with("src/")) ||
+           file.find("/include/weft/") != std::string_view::npos;
+}
+
 void Machine::note_step(const char* what, const void* word, const weft::location& where) {
     running->last_what = what;
     running->last_where = where;
     if (!limits.trace) return;
+    if (!limits.weft_steps && is_wefts(where)) {
+        ++record->left_out;
+        ++record->all_left_out;
+        return;
+    }
     Traced& at = record->traced[record->traced_count++ % Record::most_traced];
-    at = {total, clock_ns, what, word, where.file_name(), where.line(), running->number};
+    at = {total, clock_ns, what, word, where.file_name(), where.line(), running->number, record->left_out};
+    record->left_out = 0;
 }
 
 // ---- deciding ----------------------------------------------------------------------------------------------
@@ -637,13 +656,13 @@ void pause(const weft::location& where) {
     of.decide_at(Moment::pause, __builtin_frame_address(0));
 }
 
-void system_call(const char* what, const void* word) {
+void system_call(const char* what, const void* word, const weft::location& where) {
     if (machine == nullptr || machine->silent) return;
     Machine& of = *machine;
     --detail::countdown;
     of.account();
     of.clock_ns += call_ns;
-    of.step(what, word, weft::location());
+    of.step(what, word, where);
     of.decide_at(Moment::point, __builtin_frame_address(0));
     of.running->stores.let_all_go();
 }

@@ -39,6 +39,7 @@ struct Traced {
     const char* file;
     std::uint32_t line;
     std::uint16_t hart;
+    std::uint64_t left_out;   // steps of Weft's own between the one before and this one
 };
 
 // What a run leaves for the process that forked it.
@@ -53,6 +54,8 @@ struct Record {
     std::uint64_t harts;
     std::uint64_t deviation_count;   // those beyond the most are not noted, and the run cannot be shrunk
     std::uint64_t traced_count;      // the last most_traced are there, as a ring
+    std::uint64_t left_out;          // after the last of them
+    std::uint64_t all_left_out;
     Deviation deviations[most_deviations];
     Traced traced[most_traced];
 };
@@ -63,6 +66,7 @@ struct Limits {
     bool store_buffers = true;
     bool leaks = true;
     bool trace = false;
+    bool weft_steps = false;     // those of Weft's own code are noted, too
     std::uint64_t fail_at = 0;   // the call of a door that fails, counting from 1; 0: none
 };
 
@@ -99,8 +103,9 @@ bool block(Wait why, const void* on, std::uint64_t deadline_ns);
 std::size_t wake(const void* on, std::size_t count);
 
 void pause(const weft::location& where);
-// A system call: a point of pre-emption, with an empty store buffer afterwards.
-void system_call(const char* what, const void* word = nullptr);
+// A system call: a point of pre-emption, with an empty store buffer afterwards. `where`: the program makes it there;
+// no place: Weft does.
+void system_call(const char* what, const void* word = nullptr, const weft::location& where = {});
 
 std::uint64_t now_ns() noexcept;
 
