@@ -1053,13 +1053,13 @@ public:
      * and what the copy throws; then there is no task. In a stopped group it does nothing. */
     template <class F>
     requires detail::spawnable<F> || detail::takes_stop_token<F>
-    void run(F&& function) { run(attributes{}, std::forward<F>(function)); }
+    [[gnu::always_inline]] void run(F&& function) { run(attributes{}, std::forward<F>(function)); }
 
     /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has run, up to its
      * first suspension, when this returns. */
     template <class F>
     requires detail::spawnable<F> || detail::takes_stop_token<F>
-    void run(const attributes& wanted, F&& function) {
+    [[gnu::always_inline]] void run(const attributes& wanted, F&& function) {
         if (stop_.stop_requested()) return;
         auto made = std::make_unique<task<std::decay_t<F>>>(*this, std::forward<F>(function));
         const detail::unit_options options(wanted);

@@ -138,7 +138,9 @@ private:
 class context {
 public:
     /** `stack_bytes` 0: the default; otherwise at least WEFT_STACK_LEAST. Throws an error. */
-    explicit context(std::size_t stack_bytes = 0) { check(weft_context_create(nullptr, stack_bytes, &handle_)); }
+    [[gnu::always_inline]] explicit context(std::size_t stack_bytes = 0) {
+        check(weft_context_create(nullptr, stack_bytes, &handle_));
+    }
     /** Takes the context; `other` is left with none. */
     context(context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     /** Changes places with `other`. */

@@ -168,7 +168,7 @@ public:
     /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own pools at a time (0:
      * 61); see weft_sched_push. It is given away, and freed when it has ended unless set_owned(false) was called.
      * Returns its unit, to be joined and freed (weft_unit_join_free). */
-    weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
+    [[gnu::always_inline]] weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
         const weft_sched_push_options options{sizeof options, turn};
         weft_unit* unit = nullptr;
         check(weft_sched_push(handle_, pool.native_handle(), &options, &unit));

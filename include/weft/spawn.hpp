@@ -186,7 +186,7 @@ private:
  * refuses (no memory, not initialized, ...). Since 0.7. */
 template <class F, class... A>
 requires detail::spawnable<F, A...>
-auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
+[[gnu::always_inline]] inline auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
     using function_type = std::decay_t<F>;
     using value_type = std::invoke_result_t<function_type, std::decay_t<A>...>;
     const detail::unit_options options(wanted);
@@ -205,7 +205,8 @@ auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
 
 /** Spawns a thread with default attributes; see above. */
 template <class F, class... A>
-requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>) auto spawn(F&& function, A&&... arguments) {
+requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>)
+    [[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {
     return spawn(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 

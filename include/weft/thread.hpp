@@ -186,8 +186,11 @@ struct spawned {
     closure_ptr closure;
 };
 
+// Every function of the headers through which a program spawns is inlined always, also where nothing is optimised. So
+// the address that the library returns to, which a unit keeps as its spawn site, lies in the program's function, and
+// the debug information has the program's line as that of the outermost inlined call.
 template <class F, class... A>
-spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... arguments) {
+[[gnu::always_inline]] inline spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... arguments) {
     using function_type = std::decay_t<F>;
     const unit_options options(wanted);
     weft_unit* unit = nullptr;
@@ -236,17 +239,15 @@ public:
      * with a std::stop_token before the arguments if it takes one. Throws weft::error when the library refuses (no
      * memory, not initialized, ...). */
     template <class F, class... A>
-    requires(detail::not_a_handle<F> &&
-             (detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)) explicit thread(F&& function,
-                                                                                                A&&... arguments)
+    requires(detail::not_a_handle<F> && (detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>))
+        [[gnu::always_inline]] explicit thread(F&& function, A&&... arguments)
         : thread(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension, when the
      * constructor returns. */
     template <class F, class... A>
-    requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>) explicit thread(const attributes& wanted,
-                                                                                              F&& function,
-                                                                                              A&&... arguments) {
+    requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)
+        [[gnu::always_inline]] explicit thread(const attributes& wanted, F&& function, A&&... arguments) {
         if constexpr (detail::takes_stop_token<F, A...>) {
             stop_ = std::stop_source();
             auto [unit, closure] = detail::spawn(weft_ult_spawn, wanted, std::forward<F>(function), stop_.get_token(),
@@ -303,14 +304,15 @@ public:
 
     /** Spawns a tasklet that runs a decayed copy of `function` with decayed copies of `arguments`. */
     template <class F, class... A>
-    requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>) explicit tasklet(F&& function, A&&... arguments)
+    requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>)
+        [[gnu::always_inline]] explicit tasklet(F&& function, A&&... arguments)
         : tasklet(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
     /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream, `bound`, the site, the
      * data and what concerns migration count; a stack that is larger than the scheduler's is refused. */
     template <class F, class... A>
     requires detail::spawnable<F, A...>
-    explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
+    [[gnu::always_inline]] explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
         auto [unit, closure] =
             detail::spawn(weft_tasklet_spawn, wanted, std::forward<F>(function), std::forward<A>(arguments)...);
         adopt(unit, std::move(closure));
@@ -447,7 +449,7 @@ private:
  * takes no number. One copy of `function` is called by all of them, at the same time and as const; it lives until the
  * group is joined. With unit_kind::tasklet they are tasklets. child_first and stack must be left out. */
 template <class F>
-thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function) {
+[[gnu::always_inline]] inline thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function) {
     using function_type = std::decay_t<F>;
     static_assert(std::invocable<const function_type&, std::size_t> || std::invocable<const function_type&>,
                   "the function is called as const, with a std::size_t or with nothing");
@@ -468,7 +470,7 @@ thread_group spawn_many(const attributes& wanted, std::size_t count, F&& functio
 
 /** Spawns `count` threads with default attributes; see above. */
 template <class F>
-thread_group spawn_many(std::size_t count, F&& function) {
+[[gnu::always_inline]] inline thread_group spawn_many(std::size_t count, F&& function) {
     return spawn_many(attributes{}, count, std::forward<F>(function));
 }
 

@@ -177,7 +177,7 @@ public:
 
     /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling stream's; see
      * weft_unit_revive_with. Since 0.7. */
-    void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
+    [[gnu::always_inline]] void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
         weft_revive_options options{};
         options.size = sizeof options;
         options.child_first = wanted.child_first;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """tools/gdb/weft.py shows where the units of parked.cpp stand: in a live process, in a core file of it, loaded by hand
 and by gdb itself. It changes nothing: the registers stay, gdb is told to refuse writes, and the program goes on and
-ends well.
+ends well. Of spawns.cpp it shows at which lines of the program units were spawned.
 
     test/debugger/gdb_test.py --gdb gdb --script tools/gdb/weft.py --autoload build/release/install/weft-gdb.py \\
-                              --library build/release/libweft.so.0.4.0 --program build/release/debugger_parked
+                              --library build/release/libweft.so.0.4.0 --program build/release/debugger_parked \\
+                              --spawns build/release/debugger_spawns_{0,2} --spawns-source test/debugger/spawns.cpp
 """
 import argparse
 import collections
@@ -383,10 +384,51 @@ def check_autoload(options, place):
     expect("without Weft it says so", none["units"].startswith("error: weft: this program has no Weft"), none["units"])
 
 
+def check_spawns(options, place):
+    source = pathlib.Path(options.spawns_source).read_text().splitlines()
+    lines = {
+        found[1]: number for number, line in enumerate(source, 1) if (found := re.search(r"// spawns (.+)$", line))
+    }
+    expect("spawns.cpp has its marks", len(lines) > 10, str(lines))
+    for program in options.spawns:
+        said = gdb(
+            options,
+            place,
+            pathlib.Path(program).name,
+            [
+                ("break", "break everything_stands"),
+                ("run", "run"),
+                ("up", "up"),
+                ("keep memory", "set may-write-memory off"),
+                ("units", "weft units"),
+                ("write memory", "set may-write-memory on"),
+                ("end", "continue"),
+                ("exit code", "print $_exitcode"),
+            ],
+            [program],
+            before=[f"source {options.script}"],
+        )
+        for name, number in lines.items():
+            shown = line_of(said, name)
+            expect(f"{program}: '{name}' was spawned there", shown.endswith(f" (spawns.cpp:{number})"), said["units"])
+        expect(
+            "the function is the program's",
+            "spawned at main (" in line_of(said, "tasklet")
+            and re.search(r"spawned at .*spawner::spawn \(", line_of(said, "named")),
+            said["units"],
+        )
+        # At -O0 the C++ library's function that makes an element is not inlined: the body tells whose it is.
+        where = r" spawned at (main \(spawns.cpp:\d+\)$|std::[\w:]+ \(\w+\.\w+:\d+\) for main(\(\)::<lambda|::\$))"
+        expect("an element of a vector", re.search(where, line_of(said, "second")), said["units"])
+        expect("the program ends well", said["exit code"].strip().endswith("= 0"), said["exit code"] + said["all"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("script", "autoload", "library", "program"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--spawns", nargs="+", required=True)
+    parser.add_argument("--spawns-source", required=True)
     parser.add_argument("--gdb", default="gdb")
     parser.add_argument("--strip", default="strip")
     parser.add_argument("--libdir", default="lib")
@@ -394,6 +436,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft-gdb-") as place:
         check_live(options, pathlib.Path(place))
         check_autoload(options, pathlib.Path(place))
+        check_spawns(options, pathlib.Path(place))
     for problem in problems:
         print(f"FAILED: {problem}\n")
     print(f"{len(problems)} wrong")

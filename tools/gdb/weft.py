@@ -107,6 +107,7 @@ class Place:
     @staticmethod
     def without_arguments(name):
         """A function's name as gdb writes it, without the types that end it."""
+        name = name.removesuffix(" const")
         depth = 0
         for at in range(len(name) - 1, -1, -1) if name.endswith(")") else ():
             depth += {")": 1, "(": -1}.get(name[at], 0)
@@ -114,16 +115,61 @@ class Place:
                 return name[:at]
         return name
 
+    @staticmethod
+    def without_templates(name):
+        """A name without template arguments."""
+        while (shorter := re.sub(r"<[^<>]*>", "", name).strip()) != name:
+            name = shorter
+        return name
+
     def at(self, where, line):
-        name = self.without_arguments(self.symbol(where).split(" + ")[0]) or f"{where:#x}"
+        return self.place(self.without_arguments(self.symbol(where).split(" + ")[0]) or f"{where:#x}", line)
+
+    @staticmethod
+    def place(name, line):
         return name + (f" ({line[0].filename.rsplit('/', 1)[-1]}:{line[1]})" if line else "")
 
+    # Functions that programs spawn through, and that C++ compilers inline into them.
+    BETWEEN = re.compile(r"(weft|std|__gnu_cxx)::")
+
     def returns_to(self, address):
-        """Where a call was made, of the address that it returns to."""
+        """Where the program made a call, of the address that it returns to."""
         if address not in self.code_names:
-            found = gdb.find_pc_line(address - 1)
-            self.code_names[address] = self.at(address - 1, found.symtab and (found.symtab, found.line))
+            self.code_names[address] = self.called_at(address - 1)
         return self.code_names[address]
+
+    def called_at(self, address):
+        """The innermost function and line there that are the program's: those of Weft's and the C++ library's headers
+        are inlined into it."""
+        found = gdb.find_pc_line(address)
+        line = (found.symtab, found.line)
+        if not found.symtab:
+            return self.at(address, None)
+        body = name = ""
+        for function, is_inlined in self.functions(address):
+            name = self.without_arguments(function.print_name)
+            if name == "operator()":
+                return self.at(address, line)  # of a lambda; its symbol tells more
+            if not self.BETWEEN.match(name):
+                return self.place(name, line)
+            spawns = re.fullmatch(r"weft::.*?<(.*)>", name)
+            body = body or (spawns[1].strip() if spawns else "")
+            if is_inlined:
+                line = (function.symtab, function.line)  # where it is called
+        # One of them is not inlined: nothing tells who called it, but the name of its instance has the body.
+        if not body:
+            return self.at(address, line)
+        return f"{self.place(self.without_templates(name), line)} for {body}"
+
+    @staticmethod
+    def functions(address):
+        """The functions at an address, innermost first, and whether they are inlined: all but the outermost are."""
+        found, block = [], gdb.block_for_pc(address)
+        while block is not None:
+            if block.function is not None:
+                found.append(block.function)
+            block = block.superblock
+        return [(function, function is not found[-1]) for function in found]
 
     def function(self, address):
         block = gdb.block_for_pc(address)
