@@ -181,7 +181,8 @@ def check_refusals(said):
         ("no argument", "usage: weft bt UNIT"),
         ("three arguments", "usage: weft bt UNIT"),
         ("not a unit", "there is no unit 12345"),
-        ("nonsense", "'nonsense' is no unit"),
+        ("nonsense", "'nonsense' is no unit: give its name, its id"),
+        ("not of a unit", "there is no unit (long)&came_back, whose value is 0x"),
         ("option", "'long' is unknown here"),
         ("state", "'tired' is no state"),
         ("streams more", "it takes nothing"),
@@ -195,6 +196,7 @@ REFUSED = [
     ("three arguments", "weft bt 1 full 3"),
     ("not a unit", "weft bt 12345"),
     ("nonsense", "weft bt nonsense"),
+    ("not of a unit", "weft bt (long)&came_back"),
     ("option", "weft bt sleeper long"),
     ("state", "weft units tired"),
     ("streams more", "weft streams 1"),
@@ -219,6 +221,7 @@ def check_live(options, place):
             ("thread before", "thread"),
             *LOOK,
             ("by expression", "weft bt sleeper"),
+            ("by name", "weft bt on_mutex"),
             ("full", "weft bt sleeper full"),
             ("suspended ones", "weft units suspended"),
             *REFUSED,
@@ -241,6 +244,7 @@ def check_live(options, place):
     check_first_stop(said)
     check_refusals(said)
     expect("an expression names a unit", said["by expression"] == said["bt suspended"], said["by expression"])
+    expect("a unit is found by its name", said["by name"] == said["bt on_mutex"], said["by name"])
     expect(
         "full shows locals",
         re.search(r"^ +\w+ = ", said["full"], re.M) and frames(said["full"]) == frames(said["bt suspended"]),
@@ -401,6 +405,9 @@ def check_spawns(options, place):
                 ("up", "up"),
                 ("keep memory", "set may-write-memory off"),
                 ("units", "weft units"),
+                ("by name", "weft bt 'in a lambda'"),
+                ("by a shared name", "weft bt group"),
+                ("by the name of a variable", "weft bt ref"),
                 ("write memory", "set may-write-memory on"),
                 ("end", "continue"),
                 ("exit code", "print $_exitcode"),
@@ -420,6 +427,17 @@ def check_spawns(options, place):
         # At -O0 the C++ library's function that makes an element is not inlined: the body tells whose it is.
         where = r" spawned at (main \(spawns.cpp:\d+\)$|std::[\w:]+ \(\w+\.\w+:\d+\) for main(\(\)::<lambda|::\$))"
         expect("an element of a vector", re.search(where, line_of(said, "second")), said["units"])
+        expect(
+            "a name comes before a variable",
+            re.match(r"unit \d+ 'ref' waits for event", said["by the name of a variable"]),
+            said["by the name of a variable"],
+        )
+        expect("a name with blanks", "'in a lambda' has not started" in said["by name"], said["by name"])
+        expect(
+            "all units of a name are shown",
+            said["by a shared name"].count("'group' has not") == 2,
+            said["by a shared name"],
+        )
         expect("the program ends well", said["exit code"].strip().endswith("= 0"), said["exit code"] + said["all"])
 
 

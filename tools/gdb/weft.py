@@ -3,7 +3,7 @@ how.
 
     (gdb) source weft.py
     (gdb) weft units [STATE]       every unit that lives, a line each
-    (gdb) weft bt UNIT [full]      the backtrace of one: its id, the address of its descriptor, or an expression
+    (gdb) weft bt UNIT [full]      the backtrace of one: its id, its name, its address, or an expression
     (gdb) weft streams             the streams, a line each
 
 Nothing of the program is written, neither registers nor memory, and none of its functions is called. A unit that does
@@ -385,19 +385,36 @@ class Program:
         except gdb.MemoryError:
             return False
 
+    NAME_BYTES = 23  # that are kept of a name
+
     def find(self, text):
-        """The unit that the user names."""
+        """The units that the user means: by a name, which several may have, or one by its id, its address, or an
+        expression. A number is a name only where it is nothing else."""
+        wanted = why = None
         try:
             wanted = int(gdb.parse_and_eval(text))
-        except (gdb.error, ValueError) as error:
-            raise Trouble(
-                f"weft: '{text}' is no unit: give its id, the address of its descriptor, or an expression that is one "
-                f"({error})."
-            )
+        except (gdb.error, ValueError, TypeError, OverflowError) as error:
+            why = error
+        name = text.encode()[: self.NAME_BYTES].decode("utf-8", "replace")
+        named, meant = [], []
         for unit in self.units():
-            if unit.id == wanted or unit.address == wanted & ADDRESS:
-                return unit
-        raise Trouble(f"weft: there is no unit {text}; `weft units` lists those that live.")
+            if name and unit.name == name:
+                named.append(unit)
+            elif wanted and (unit.id == wanted or unit.address == wanted & ADDRESS):
+                meant.append(unit)
+        is_number = re.fullmatch(r"\d+|0x[0-9a-fA-F]+", text)
+        found = meant or named if is_number else named or meant
+        if found:
+            return found
+        if wanted is None:
+            raise Trouble(
+                f"weft: '{text}' is no unit: give its name, its id, the address of its descriptor, or an expression "
+                f"that is one ({why})."
+            )
+        value = "" if is_number else f", whose value is {wanted:#x},"
+        raise Trouble(
+            f"weft: there is no unit {text}{value} by id, address or name; `weft units` lists those that live."
+        )
 
     def placed(self, unit):
         """What libraries know of it, in words that follow others; or nothing."""
@@ -656,12 +673,12 @@ class UnitsCommand(gdb.Command):
 
 
 class BacktraceCommand(gdb.Command):
-    """The backtrace of one unit, whatever it does.
+    """The backtrace of one unit, whatever it does, or of all that have one name.
 
         weft bt UNIT [full]
 
-    UNIT is an id as `weft units` shows it, the address of a descriptor, or an expression (a weft_unit*). With `full`,
-    gdb prints the locals too."""
+    UNIT is an id or a name as `weft units` shows them, the address of a descriptor, or an expression (a weft_unit*).
+    A name with blanks stands in quotes. With `full`, gdb prints the locals too."""
 
     def __init__(self):
         super().__init__("weft bt", gdb.COMMAND_STACK)
@@ -672,7 +689,8 @@ class BacktraceCommand(gdb.Command):
             raise Trouble(f"weft: '{words[1]}' is unknown here; usage: weft bt UNIT [full]")
         option = words[1] if len(words) == 2 else ""
         program = Program()
-        self.show(program, program.find(words[0]), option)
+        for unit in program.find(words[0]):
+            self.show(program, unit, option)
 
     def show(self, program, unit, option):
         stands = program.stands(unit)
