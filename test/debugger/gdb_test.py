@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tools/gdb/weft.py shows where the units of parked.cpp stand: in a live process, in a core file of it, loaded by hand
 and by gdb itself. It changes nothing: the registers stay, gdb is told to refuse writes, and the program goes on and
-ends well. Of spawns.cpp it shows at which lines of the program units were spawned.
+ends well. Of spawns.cpp it shows at which lines of the program units were spawned, and what objects are.
 
     test/debugger/gdb_test.py --gdb gdb --script tools/gdb/weft.py --autoload build/release/install/weft-gdb.py \\
                               --library build/release/libweft.so.0.4.0 --program build/release/debugger_parked \\
@@ -388,6 +388,38 @@ def check_autoload(options, place):
     expect("without Weft it says so", none["units"].startswith("error: weft: this program has no Weft"), none["units"])
 
 
+# What is printed of the objects of spawns.cpp's main, where it stops.
+UNIT, MAIN = r"unit \d+", r"unit \d+ \(running\)"
+OBJECTS = {
+    "in_a_lambda": rf"weft::thread of {UNIT} 'in a lambda' \(ready\)",
+    "some.named_": rf"weft::thread of {UNIT} 'named' \(ready\)",
+    "nothing": "weft::thread of no unit",
+    "reference": rf"weft::thread of {UNIT} 'named' \(ready\)",
+    "tasklet": rf"weft::tasklet of {UNIT} 'tasklet' \(ready\)",
+    "handle": rf"weft::join_handle<int> of {UNIT} 'handle' \(ready\)",
+    "plain_handle": rf"weft::join_handle<void> of {UNIT} 'plain handle' \(waiting\)",
+    "group": "weft::thread_group of 2 units",
+    "ref": rf"weft::unit_ref of {UNIT} 'handle' \(ready\)",
+    "id": r"weft::unit_id \d+",
+    "aside": r"weft::pool_ref 0x[0-9a-f]+ private \d+",
+    "fifo": r"weft::pool 0x[0-9a-f]+ shared 0",
+    "other": "weft::stream_ref of stream 1 'weft/1'",
+    "scheduler": "weft::scheduler 0x[0-9a-f]+ with 1 pool",
+    "free_mutex": "weft::mutex held by nobody",
+    "held_mutex": f"weft::mutex held by {MAIN}, 1 waits",
+    "held_mutex.mutex_": f"weft_mutex held by {MAIN}, 1 waits",
+    "recursive": f"weft::recursive_mutex held by {MAIN}",
+    "shared": "weft::shared_mutex held by 1 reader",
+    "written": f"weft::shared_mutex held by {MAIN} for writing",
+    "condition": "weft::condition_variable, 1 waits",
+    "unset": "weft::event, not set, 2 wait",
+    "semaphore": r"weft::counting_semaphore<\w+> at 3",
+    "latch": "weft::latch at 2, 1 waits",
+    "barrier": "weft::barrier, 2 still to arrive, phase 0, 1 waits",
+    "channel": "weft::channel<int> with 1 of 4",
+}
+
+
 def check_spawns(options, place):
     source = pathlib.Path(options.spawns_source).read_text().splitlines()
     lines = {
@@ -395,6 +427,7 @@ def check_spawns(options, place):
     }
     expect("spawns.cpp has its marks", len(lines) > 10, str(lines))
     for program in options.spawns:
+        optimised = program.endswith("2")
         said = gdb(
             options,
             place,
@@ -405,7 +438,10 @@ def check_spawns(options, place):
                 ("up", "up"),
                 ("keep memory", "set may-write-memory off"),
                 ("units", "weft units"),
+                *((f"print {name}", f"print {name}") for name in OBJECTS),
+                ("raw", "print/r free_mutex"),
                 ("by name", "weft bt 'in a lambda'"),
+                ("by object", "weft bt in_a_lambda"),
                 ("by a shared name", "weft bt group"),
                 ("by the name of a variable", "weft bt ref"),
                 ("write memory", "set may-write-memory on"),
@@ -427,12 +463,22 @@ def check_spawns(options, place):
         # At -O0 the C++ library's function that makes an element is not inlined: the body tells whose it is.
         where = r" spawned at (main \(spawns.cpp:\d+\)$|std::[\w:]+ \(\w+\.\w+:\d+\) for main(\(\)::<lambda|::\$))"
         expect("an element of a vector", re.search(where, line_of(said, "second")), said["units"])
+        for name, words in OBJECTS.items():
+            text = said[f"print {name}"]
+            if optimised and ("<optimized out>" in text or text.startswith("error: No symbol")):
+                continue
+            expect(
+                f"{program}: {name} is {words}", re.fullmatch(rf"\$\d+ = (\(.*\) @0x[0-9a-f]+: )?{words}\n", text), text
+            )
+        expect("print/r shows the members", "word = 0" in said["raw"] or optimised, said["raw"])
         expect(
             "a name comes before a variable",
             re.match(r"unit \d+ 'ref' waits for event", said["by the name of a variable"]),
             said["by the name of a variable"],
         )
         expect("a name with blanks", "'in a lambda' has not started" in said["by name"], said["by name"])
+        if not optimised:
+            expect("an object stands for its unit", said["by object"] == said["by name"], said["by object"])
         expect(
             "all units of a name are shown",
             said["by a shared name"].count("'group' has not") == 2,

@@ -5,6 +5,7 @@ how.
     (gdb) weft units [STATE]       every unit that lives, a line each
     (gdb) weft bt UNIT [full]      the backtrace of one: its id, its name, its address, or an expression
     (gdb) weft streams             the streams, a line each
+    (gdb) print mutex              objects of Weft's headers are shown as sentences; print/r shows what they are made of
 
 Nothing of the program is written, neither registers nor memory, and none of its functions is called. A unit that does
 not run is unwound from its saved context by an unwinder of gdb's, which says of the newest frame of the selected
@@ -17,6 +18,7 @@ import re
 import struct
 
 import gdb
+import gdb.printing
 import gdb.unwinder
 
 SLAB_BYTES = 64 << 10  # mem/slab.hpp
@@ -392,7 +394,8 @@ class Program:
         expression. A number is a name only where it is nothing else."""
         wanted = why = None
         try:
-            wanted = int(gdb.parse_and_eval(text))
+            value = gdb.parse_and_eval(text)
+            wanted = int(unit_of(value) if is_handle(value) else value)
         except (gdb.error, ValueError, TypeError, OverflowError) as error:
             why = error
         name = text.encode()[: self.NAME_BYTES].decode("utf-8", "replace")
@@ -677,8 +680,8 @@ class BacktraceCommand(gdb.Command):
 
         weft bt UNIT [full]
 
-    UNIT is an id or a name as `weft units` shows them, the address of a descriptor, or an expression (a weft_unit*).
-    A name with blanks stands in quotes. With `full`, gdb prints the locals too."""
+    UNIT is an id or a name as `weft units` shows them, the address of a descriptor, or an expression (a weft_unit*, a
+    weft::thread). A name with blanks stands in quotes. With `full`, gdb prints the locals too."""
 
     def __init__(self):
         super().__init__("weft bt", gdb.COMMAND_STACK)
@@ -816,6 +819,229 @@ class StreamsCommand(gdb.Command):
             return max(ring, 0) + chain(number(pool["spill"]["head_"]))
         return "(the program's own: its length is not known)"
 
+
+# ---- what print shows of the headers' objects ------------------------------------------------------------------------
+
+
+def short_name(value):
+    """The type as the program writes it: without the inline namespace."""
+    name = re.sub(r"\bweft::v\d+::", "weft::", value.type.unqualified().strip_typedefs().name or "")
+    return name.removesuffix("<weft::detail::nothing_to_complete>")
+
+
+def many(count, one, several):
+    return f"{count} {one if count == 1 else several}"
+
+
+class Object:
+    """An object that units wait for: its word, and what lies behind that (sync/objects.hpp)."""
+
+    BUSY = 1 << 31  # sync/word.hpp
+    MOST_WAITERS = 1000  # that are counted
+    WHO, ORDERS = "weft::sync::Whom", "weft::sync::WordOrders"
+
+    def __init__(self, value, body, parameters=1):
+        if value.address is None:
+            raise gdb.error("it does not lie in memory")
+        start = int(value.address) & ADDRESS
+        self.word = int(value["word"]) & ~self.BUSY
+        kind = gdb.lookup_type(f"weft::sync::{body}<{', '.join((self.WHO, self.ORDERS)[:parameters])}>")
+        self.body = gdb.Value((start + 4 + 7) & ~7).cast(kind.pointer()).dereference()
+
+    def waiters(self, *rings):
+        count = sum(self.length(self.body[ring]) for ring in rings or ("ring",))
+        more = "at least " if count >= self.MOST_WAITERS else ""
+        return f", {more}{many(count, 'waits', 'wait')}" if count else ""
+
+    @classmethod
+    def length(cls, ring):
+        first = node = ring["first_"]
+        count = 0
+        while int(node) and count < cls.MOST_WAITERS:
+            node, count = node["next"], count + 1
+            if int(node) == int(first):
+                break
+        return count
+
+    def holder(self):
+        """In words; of a scheduler or an OS thread that is no stream the identity is no unit."""
+        owner = number(self.body["owner"]) & ADDRESS & ~1  # one bit says that it has not run since it was given it
+        unit = Shown.unit(owner)
+        return unit if owner and unit else "a thread that is no unit"
+
+
+class Shown:
+    """For each type of the headers, what an object of it is, in words that follow the type's name."""
+
+    @staticmethod
+    def unit(address):
+        """Its name and state, or None when no unit lives there."""
+        layout = Layout()
+        try:
+            memory = gdb.selected_inferior().read_memory(address & ADDRESS, layout.bytes).tobytes()
+        except gdb.MemoryError:
+            return None
+        unit = Unit(layout, memory, 0, address & ADDRESS)
+        runtime = global_value("weft::(anonymous namespace)::active")
+        if not unit.id or unit.state in ("free", "?") or runtime is None or not int(load(runtime)):
+            return None
+        return f"{unit} ({unit.state})"
+
+    @classmethod
+    def of_unit(cls, value):
+        address = int(unit_of(value))
+        return f" of {cls.unit(address) or f'what is no unit any more: {address:#x}'}" if address else " of no unit"
+
+    @staticmethod
+    def unit_id(value):
+        return f" {int(value['number_'])}" if int(value["number_"]) else " of no unit"
+
+    @staticmethod
+    def group(value):
+        units = value["units_"]["_M_impl"]
+        return " of " + many(int(units["_M_finish"] - units["_M_start"]), "unit", "units")
+
+    @staticmethod
+    def seen_as(value, kind):
+        """What the handle points to, or None."""
+        handle = int(value["handle_"])
+        return gdb.Value(handle & ADDRESS).cast(gdb.lookup_type(kind).pointer()) if handle else None
+
+    @classmethod
+    def pool(cls, value):
+        pool = cls.seen_as(value, "weft::Pool")
+        return " of no pool" if pool is None else f" {StreamsCommand.pool(pool)}"
+
+    @classmethod
+    def stream(cls, value):
+        stream = cls.seen_as(value, "weft::Stream")
+        return " of no stream" if stream is None else f" of stream {int(stream['rank'])} '{stream['name'].string()}'"
+
+    @classmethod
+    def scheduler(cls, value):
+        sched = cls.seen_as(value, "weft::Sched")
+        if sched is None:
+            return " of no scheduler"
+        return f" {int(sched):#x} with {many(int(sched['count']), 'pool', 'pools')}"
+
+    @staticmethod
+    def mutex(value):
+        mutex = Object(value, "MutexBody", 2)
+        held = mutex.word & 2  # BasicMutex::held
+        return (f" held by {mutex.holder()}" if held else " held by nobody") + mutex.waiters()
+
+    @staticmethod
+    def shared_mutex(value):
+        lock, reading = Object(value, "RwLockBody"), 0x0FFFFFFF  # BasicRwLock::reading, ::writing
+        holder = "nobody"
+        if lock.word & reading + 1:
+            holder = f"{lock.holder()} for writing"
+        elif lock.word & reading:
+            holder = many(lock.word & reading, "reader", "readers")
+        return f" held by {holder}{lock.waiters('readers', 'writers')}"
+
+    @staticmethod
+    def condition(value):
+        return Object(value, "ConditionBody", 2).waiters() or ", nobody waits"
+
+    @staticmethod
+    def event(value):
+        event = Object(value, "EventBody", 2)
+        return (", set" if event.word & 1 else ", not set") + event.waiters()
+
+    @staticmethod
+    def semaphore(value):
+        semaphore = Object(value, "SemaphoreBody")
+        return f" at {semaphore.word & 0x3FFFFFFF}{semaphore.waiters()}"  # BasicSemaphore::most
+
+    @staticmethod
+    def latch(value):
+        latch = Object(value, "LatchBody")
+        return f" at {latch.word}{latch.waiters()}"
+
+    @staticmethod
+    def barrier(value):
+        barrier = Object(value, "BarrierBody")
+        return f", {barrier.word} still to arrive, phase {number(barrier.body['phase'])}{barrier.waiters()}"
+
+    @staticmethod
+    def channel(value):
+        kind = gdb.lookup_type(f"weft::sync::BasicChannel<{Object.WHO}, {Object.ORDERS}>")
+        channel = gdb.Value(int(value["channel_"]) & ADDRESS).cast(kind.pointer())
+        text = f" with {number(channel['count_'])} of {int(channel['elements_']['capacity'])}"
+        if number(channel["word_"]["value_"]) & 1:  # BasicChannel::closed
+            text += ", closed"
+        for ring, one, several in (
+            ("senders_", "sender waits", "senders wait"),
+            ("receivers_", "receiver waits", "receivers wait"),
+        ):
+            if count := Object.length(channel[ring]):
+                text += f", {many(count, one, several)}"
+        return text
+
+
+# How to come to a type's words, by its name without template arguments; `of`: to which member they belong.
+SHOWN = {
+    **{
+        f"weft::{name}": (Shown.of_unit, "") for name in ("thread", "tasklet", "join_handle", "unit_handle", "unit_ref")
+    },
+    "weft::unit_id": (Shown.unit_id, ""),
+    "weft::thread_group": (Shown.group, ""),
+    **{f"weft::{name}": (Shown.pool, "") for name in ("pool", "pool_ref", "user_pool")},
+    **{f"weft::{name}": (Shown.stream, "") for name in ("stream", "stream_ref")},
+    **{f"weft::{name}": (Shown.scheduler, "") for name in ("scheduler", "scheduler_ref")},
+    "weft_mutex": (Shown.mutex, ""),
+    "weft::mutex": (Shown.mutex, "mutex_"),
+    "weft::recursive_mutex": (Shown.mutex, "mutex_"),
+    "weft_rwlock": (Shown.shared_mutex, ""),
+    "weft::shared_mutex": (Shown.shared_mutex, "lock_"),
+    "weft_cond": (Shown.condition, ""),
+    "weft::condition_variable": (Shown.condition, "cond_"),
+    "weft_event": (Shown.event, ""),
+    "weft::event": (Shown.event, "event_"),
+    "weft_semaphore": (Shown.semaphore, ""),
+    "weft::counting_semaphore": (Shown.semaphore, "semaphore_"),
+    "weft_latch": (Shown.latch, ""),
+    "weft::latch": (Shown.latch, "latch_"),
+    "weft_barrier": (Shown.barrier, ""),
+    "weft::barrier": (Shown.barrier, "barrier_"),
+    "weft::channel": (Shown.channel, ""),
+}
+
+
+def is_handle(value):
+    return SHOWN.get(short_name(value).split("<")[0], (None,))[0] == Shown.of_unit
+
+
+def unit_of(value):
+    """The weft_unit* of an object that stands for a unit."""
+    return value["handle_" if short_name(value) == "weft::unit_ref" else "unit_"]
+
+
+class Printer:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        name = short_name(self.value)
+        words, member = SHOWN[name.split("<")[0]]
+        try:
+            return name + words(self.value[member] if member else self.value)
+        except gdb.error as error:  # no debug information of the library's, memory that is not there
+            return f"{name} (print/r shows more: {error})"
+
+
+class Printers(gdb.printing.PrettyPrinter):
+    def __init__(self):
+        super().__init__("weft")
+
+    def __call__(self, value):
+        if value.type.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+            value = value.referenced_value()
+        return Printer(value) if short_name(value).split("<")[0] in SHOWN else None
+
+
+gdb.printing.register_pretty_printer(None, Printers(), replace=True)
 
 for command in (WeftCommand, UnitsCommand, BacktraceCommand, StreamsCommand):
     command()
