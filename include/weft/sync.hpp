@@ -490,6 +490,22 @@ void wait_all(Events&... events) {
 
 // ---- channels --------------------------------------------------------------------------------------
 
+namespace detail {
+
+// Where an element lives or will live: whose life it is, the library says by what it answers.
+template <class T>
+struct slot {
+    alignas(T) unsigned char bytes[sizeof(T)];
+    T* element() noexcept { return std::launder(reinterpret_cast<T*>(bytes)); }
+    T take() noexcept {
+        T taken(std::move(*element()));
+        element()->~T();
+        return taken;
+    }
+};
+
+}   // namespace detail
+
 /** A bounded queue for any number of senders and receivers, which can be closed. With capacity 0 a send waits until its
  * element is received. T is moved without throwing. */
 template <class T>
@@ -550,14 +566,8 @@ public:
     weft_channel* native_handle() const noexcept { return channel_; }
 
 private:
-    // Where an element lives or will live: whose life it is, the library says by what it answers.
-    struct slot {
-        alignas(T) unsigned char bytes[sizeof(T)];
-        T* element() noexcept { return std::launder(reinterpret_cast<T*>(bytes)); }
-    };
-
     weft_status send_before(T&& element, std::uint64_t deadline) {
-        slot from;
+        detail::slot<T> from;
         ::new (static_cast<void*>(from.bytes)) T(std::move(element));
         const weft_status status = weft_channel_send_until(channel_, from.bytes, deadline);
         if (status != WEFT_OK || std::is_trivially_copyable_v<T>) from.element()->~T();
@@ -566,17 +576,128 @@ private:
     }
 
     std::optional<T> receive_before(std::uint64_t deadline) {
-        slot to;
+        detail::slot<T> to;
         const weft_status status = weft_channel_receive_until(channel_, deadline, to.bytes);
         if (status == WEFT_CLOSED || status == WEFT_TIMED_OUT) return std::nullopt;
         check(status);
-        std::optional<T> received(std::move(*to.element()));
-        to.element()->~T();
-        return received;
+        return to.take();
     }
 
     weft_channel* channel_ = nullptr;
 };
+
+namespace detail {
+
+// What select() may do: receive.
+template <class T, class Then>
+class receiving {
+public:
+    receiving(channel<T>& from, Then&& then) : from_(from.native_handle()), then_(std::forward<Then>(then)) {}
+    receiving(const receiving&) = delete;
+    receiving& operator=(const receiving&) = delete;
+
+    weft_channel_case given() noexcept { return {from_, false, to_.bytes, WEFT_OK}; }
+    void done(weft_status status) {
+        std::optional<T> received;
+        if (status != WEFT_CLOSED) received.emplace(to_.take());
+        then_(std::move(received));
+    }
+
+private:
+    weft_channel* from_;
+    Then then_;
+    slot<T> to_;
+};
+
+// What select() may do: send.
+template <class T, class Then>
+class sending {
+public:
+    sending(channel<T>& to, T&& element, Then&& then) : to_(to.native_handle()), then_(std::forward<Then>(then)) {
+        ::new (static_cast<void*>(from_.bytes)) T(std::move(element));
+    }
+    sending(const sending&) = delete;
+    sending& operator=(const sending&) = delete;
+    ~sending() {
+        if (!sent_ || std::is_trivially_copyable_v<T>) from_.element()->~T();
+    }
+
+    weft_channel_case given() noexcept { return {to_, true, from_.bytes, WEFT_OK}; }
+    void done(weft_status status) {
+        sent_ = status == WEFT_OK;
+        then_(sent_);
+    }
+
+private:
+    weft_channel* to_;
+    Then then_;
+    slot<T> from_;
+    bool sent_ = false;
+};
+
+template <class Case>
+concept select_case = requires(Case& each, weft_status status) {
+    { each.given() } -> std::same_as<weft_channel_case>;
+    each.done(status);
+};
+
+template <select_case... Cases>
+std::optional<std::size_t> select_before(std::uint64_t deadline, Cases&... cases) {
+    weft_channel_case given[] = {cases.given()...};
+    std::size_t index = 0;
+    const weft_status status = deadline == WEFT_FOREVER
+                                   ? weft_channel_select(given, sizeof...(Cases), &index)
+                                   : weft_channel_select_until(given, sizeof...(Cases), deadline, &index);
+    if (status == WEFT_TIMED_OUT) return std::nullopt;
+    check(status);
+    std::size_t at = 0;
+    (static_cast<void>(at++ == index ? cases.done(given[index].status) : void()), ...);
+    return index;
+}
+
+}   // namespace detail
+
+/** For select(): receives from `from`. If select() does it, it calls then(std::optional<T>): the element, or nothing
+ * where the channel is closed and empty. */
+template <class T, class Then>
+auto on_receive(channel<T>& from, Then&& then) {
+    static_assert(std::is_invocable_v<Then&, std::optional<T>>, "on_receive: `then` takes a std::optional<T>");
+    return detail::receiving<T, Then>(from, std::forward<Then>(then));
+}
+
+/** For select(): sends `element` to `to`. If select() does it, it calls then(bool): true; false where the channel is
+ * closed. An element that was not sent is destroyed with this. */
+template <class T, class Then>
+auto on_send(channel<T>& to, std::type_identity_t<T> element, Then&& then) {
+    static_assert(std::is_invocable_v<Then&, bool>, "on_send: `then` takes a bool");
+    return detail::sending<T, Then>(to, std::move(element), std::forward<Then>(then));
+}
+
+/** Does exactly one of the cases (on_receive, on_send), as soon as one can be done; of several that can, any. Then it
+ * calls the function of that case, and throws what that throws.
+ *
+ *     weft::select(weft::on_receive(orders, [&](std::optional<order> next) { ... }),
+ *                  weft::on_send(results, result, [&](bool sent) { ... }));
+ *
+ * Returns which case it was, from 0. Throws error. From any thread or unit; a ULT may switch. Since 0.7. */
+template <detail::select_case... Cases>
+requires(sizeof...(Cases) != 0) std::size_t select(Cases&&... cases) {
+    return *detail::select_before(WEFT_FOREVER, cases...);
+}
+
+/** As select(), if that needs no waiting. Nothing: no case could be done, and no function is called. */
+template <detail::select_case... Cases>
+requires(sizeof...(Cases) != 0) std::optional<std::size_t> try_select(Cases&&... cases) {
+    return detail::select_before(0, cases...);
+}
+
+/** As select(), if a case can be done within `duration`. Nothing: none could, and no function is called. */
+template <class Rep, class Period, detail::select_case... Cases>
+requires(sizeof...(Cases) !=
+         0) std::optional<std::size_t> select_for(const std::chrono::duration<Rep, Period>& duration,
+                                                  Cases&&... cases) {
+    return detail::select_before(detail::deadline_in(duration), cases...);
+}
 
 }   // namespace v0
 }   // namespace weft

@@ -301,6 +301,53 @@ TEST(CppChannel, MovesItsElements) {
     EXPECT_FALSE(weft::channel<int>(0).send_for(1, 1ms));
 }
 
+TEST(CppChannel, SelectDoesOneCaseAndCallsItsFunction) {
+    weft::runtime runtime{{.streams = 1}};
+    weft::channel<std::unique_ptr<int>> full(1), empty(1);
+    EXPECT_TRUE(full.send(std::make_unique<int>(7)));
+    int received = 0;
+    bool sent = false;
+    const auto take = [&](std::optional<std::unique_ptr<int>> got) { received = got ? **got : -1; };
+    const auto told = [&](bool was) { sent = was; };
+    EXPECT_EQ(weft::select(weft::on_receive(empty, take), weft::on_receive(full, take)), 1u);
+    EXPECT_EQ(received, 7);
+    EXPECT_EQ(weft::select(weft::on_receive(full, take), weft::on_send(empty, std::make_unique<int>(8), told)), 1u);
+    EXPECT_TRUE(sent);
+    // What is not sent is destroyed, and what is closed is told.
+    const auto shared = std::make_shared<int>(9);
+    weft::channel<std::shared_ptr<int>> nobody(0);
+    EXPECT_EQ(weft::try_select(weft::on_send(nobody, shared, told)), std::nullopt);
+    EXPECT_EQ(weft::select_for(1ms, weft::on_send(nobody, shared, told)), std::nullopt);
+    EXPECT_EQ(shared.use_count(), 1);
+    nobody.close();
+    EXPECT_EQ(weft::select(weft::on_send(nobody, shared, told)), 0u);
+    EXPECT_FALSE(sent);
+    EXPECT_EQ(shared.use_count(), 1);
+    bool closed = false;
+    weft::select(weft::on_receive(nobody, [&](std::optional<std::shared_ptr<int>> got) { closed = !got; }));
+    EXPECT_TRUE(closed);
+    EXPECT_THROW(weft::select(weft::on_receive(empty, [](const auto&) { throw std::invalid_argument("thrown"); })),
+                 std::invalid_argument);
+}
+
+TEST(CppChannel, SelectWaitsUntilACaseCanBeDone) {
+    weft::runtime runtime{{.streams = 1}};
+    weft::channel<int> numbers(0), answers(0);
+    weft::thread other([&] {
+        for (int i = 0; i < 20; ++i) {
+            if (i % 3 == 0) EXPECT_EQ(answers.receive(), i);
+            else EXPECT_TRUE(numbers.send(i));
+        }
+    });
+    for (int i = 0; i < 20; ++i) {
+        const std::size_t which =
+            weft::select(weft::on_receive(numbers, [i](std::optional<int> got) { EXPECT_EQ(got, i); }),
+                         weft::on_send(answers, i, [](bool sent) { EXPECT_TRUE(sent); }));
+        EXPECT_EQ(which, i % 3 == 0 ? 1u : 0u);
+    }
+    other.join();
+}
+
 TEST(CppBlocking, BringsBackWhatItReturnsAndThrows) {
     weft::runtime runtime{{.streams = 1}};
     EXPECT_EQ(weft::blocking([] { return std::string("there"); }), "there");
