@@ -31,9 +31,10 @@ def declared(folder):
         # A class of the C++ headers has it too, so that one program has one type of exception; it exports nothing here.
         text = re.sub(r"\b(?:class|struct)\s+WEFT_API\b", "", text)
         for declaration in re.findall(r"\bWEFT_API\b([^;{]*)", text):
-            found = re.search(r"\b(weft_\w+)\s*\(", declaration)
+            # A function, or a constant that a program asks the loader for.
+            found = re.search(r"\b(weft_\w+)\s*\(|\bconst char (weft_\w+)\s*$", declaration)
             if found:
-                names.add(found.group(1))
+                names.add(found.group(1) or found.group(2))
             else:
                 wrong.append(f"{path.name}: WEFT_API before what is no function: {' '.join(declaration.split())}")
     return names, wrong

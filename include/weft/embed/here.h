@@ -7,7 +7,9 @@
  * The thread-local word `weft_local_word` leads to a weft_here; it is NULL where the OS thread is no stream. Read it
  * anew after each call that may switch, as <weft/embed/here.hpp> does, and keep it in no variable across one. Where
  * weft_here.running is NULL nothing is said of the unit: then ask by the calls (weft_unit_self, weft_unit_self_kind,
- * weft_unit_self_data, weft_local_get). So it is in a scheduler, and always with a library that checks handles. */
+ * weft_unit_self_data, weft_local_get). So it is in a scheduler, and always with a library that checks handles.
+ *
+ * What stands here holds for one layout, whose number <weft/embed/layout.h> has. A later version may move all of it. */
 #ifndef WEFT_EMBED_HERE_H
 #define WEFT_EMBED_HERE_H
 

@@ -13,6 +13,9 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
+// The loader refuses a program whose inlined code is of another layout than the library.
+[[gnu::used]] inline const char* const embed_layout = &weft_embed_layout_1;
+
 // Null on an OS thread that is no stream. By volatile assembly each time: a unit may wake on another OS thread, and a
 // compiler that knew the word would keep its address.
 [[gnu::always_inline]] inline weft_here* here() noexcept {

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include <weft/embed/layout.h>
 #include <weft/status.h>
 
 WEFT_BEGIN
