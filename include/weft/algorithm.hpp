@@ -210,6 +210,23 @@ using element_between = element_of<decltype(sequence(std::declval<First>(), std:
 template <class Range>
 using element_in = element_of<decltype(sequence_of(std::declval<Range&>()))>;
 
+/** A function of one element: what is called for each between two bounds, or of a range. */
+template <class F, class First, class Last>
+concept takes_each_between = bounds<First, Last> && std::invocable<const F&, element_between<First, Last>>;
+template <class F, class Range>
+concept takes_each_in = numbered_range<Range> && std::invocable<const F&, element_in<Range>>;
+
+// A call that fits none of an algorithm's forms comes to a form that takes anything, by a conversion, so that each
+// other form comes before it: it says in one sentence what there is, where the compiler would list each form and what
+// it lacks. Whether a call fits is asked by the concepts here.
+struct anything {
+    anything() = default;
+    template <class T>
+    anything(const T&) {}
+};
+template <class>
+inline constexpr bool fits = false;
+
 // ---- how it is split -------------------------------------------------------------------------------------
 
 // Whether a fork would be shown to a stream that has asked for work: a load and a comparison.
@@ -450,17 +467,24 @@ answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Optio
  *
  * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that leaves f. May
  * switch. */
-template <class First, class Last, class F, detail::option... Options>
-requires detail::bounds<First, Last> && std::invocable<const F&, detail::element_between<First, Last>>
-    detail::answer<void, Options...> parallel_for(First first, Last last, const F& f, Options... options) {
+template <class First, class Last, detail::takes_each_between<First, Last> F, detail::option... Options>
+detail::answer<void, Options...> parallel_for(First first, Last last, const F& f, Options... options) {
     return detail::for_each_in(detail::sequence(std::move(first), std::move(last)), f, std::move(options)...);
 }
 
 /** As parallel_for(first, last, f), for each element of a range with random access and a size: calls f(element). */
-template <detail::numbered_range Range, class F, detail::option... Options>
-requires std::invocable<const F&, detail::element_in<Range>> detail::answer<void, Options...> parallel_for(
-    Range&& range, const F& f, Options... options) {
+template <detail::numbered_range Range, detail::takes_each_in<Range> F, detail::option... Options>
+detail::answer<void, Options...> parallel_for(Range&& range, const F& f, Options... options) {
     return detail::for_each_in(detail::sequence_of(range), f, std::move(options)...);
+}
+
+/** A call that fits none of the forms: says which there are, and does not compile. */
+template <class Call = void>
+void parallel_for(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
+                  detail::anything = {}, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
+    static_assert(detail::fits<Call>,
+                  "weft::parallel_for(first, last, f, options...) or (range, f, options...): whole numbers, iterators "
+                  "with random access, or a range that has it and a size; f takes an element, and is called as const");
 }
 
 // ---- reductions ------------------------------------------------------------------------------------------
@@ -480,6 +504,17 @@ concept reduces =
 
 template <class Transform, class Element>
 using transformed = std::invoke_result_t<const Transform&, Element>;
+
+template <class Op, class Value, class First, class Last>
+concept reduces_between = bounds<First, Last> && reduces<Op, Value, element_between<First, Last>>;
+template <class Op, class Value, class Range>
+concept reduces_in = numbered_range<Range> && reduces<Op, Value, element_in<Range>>;
+template <class Transform, class Op, class Value, class First, class Last>
+concept transforms_between = takes_each_between<Transform, First, Last> &&
+    reduces<Op, Value, transformed<Transform, element_between<First, Last>>>;
+template <class Transform, class Op, class Value, class Range>
+concept transforms_in =
+    takes_each_in<Transform, Range> && reduces<Op, Value, transformed<Transform, element_in<Range>>>;
 
 // A reduction of elements whose results lie with the splits. A piece begins with a value: the caller's, or one made of
 // its first element.
@@ -609,38 +644,47 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
  *
  * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first exception that leaves
  * op. May switch. */
-template <class First, class Last, class Value, class Op = std::plus<>, detail::option... Options>
-requires detail::bounds<First, Last> && detail::reduces<Op, Value, detail::element_between<First, Last>>
-    detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(),
-                                                      Options... options) {
+template <class First, class Last, class Value, detail::reduces_between<Value, First, Last> Op = std::plus<>,
+          detail::option... Options>
+detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(),
+                                                  Options... options) {
     return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, std::identity(),
                              std::move(options)...);
 }
 
 /** As parallel_reduce(first, last, init, op), of what transform(element) returns for each element. */
-template <class First, class Last, class Value, class Op, class Transform, detail::option... Options>
-requires detail::bounds<First, Last> && std::invocable<const Transform&, detail::element_between<First, Last>> &&
-    detail::reduces<Op, Value, detail::transformed<Transform, detail::element_between<First, Last>>>
-        detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op,
-                                                          const Transform& transform, Options... options) {
+template <class First, class Last, class Value, class Op, detail::transforms_between<Op, Value, First, Last> Transform,
+          detail::option... Options>
+detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op,
+                                                  const Transform& transform, Options... options) {
     return detail::reduce_in(detail::sequence(std::move(first), std::move(last)), std::move(init), op, transform,
                              std::move(options)...);
 }
 
 /** As parallel_reduce(first, last, init, op), of the elements of a range with random access and a size. */
-template <detail::numbered_range Range, class Value, class Op = std::plus<>, detail::option... Options>
-requires detail::reduces<Op, Value, detail::element_in<Range>> detail::answer<Value, Options...> parallel_reduce(
-    Range&& range, Value init, const Op& op = Op(), Options... options) {
+template <detail::numbered_range Range, class Value, detail::reduces_in<Value, Range> Op = std::plus<>,
+          detail::option... Options>
+detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op = Op(), Options... options) {
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, std::identity(), std::move(options)...);
 }
 
 /** As parallel_reduce(range, init, op), of what transform(element) returns for each element of the range. */
-template <detail::numbered_range Range, class Value, class Op, class Transform, detail::option... Options>
-requires std::invocable<const Transform&, detail::element_in<Range>> &&
-    detail::reduces<Op, Value, detail::transformed<Transform, detail::element_in<Range>>>
-        detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op,
-                                                          const Transform& transform, Options... options) {
+template <detail::numbered_range Range, class Value, class Op, detail::transforms_in<Op, Value, Range> Transform,
+          detail::option... Options>
+detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op, const Transform& transform,
+                                                  Options... options) {
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, transform, std::move(options)...);
+}
+
+/** A call that fits none of the forms: says which there are, and does not compile. */
+template <class Call = void>
+void parallel_reduce(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
+                     detail::anything = {}, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
+    static_assert(
+        detail::fits<Call>,
+        "weft::parallel_reduce(first, last, init, op, transform, options...) or (range, init, ...): bounds and "
+        "ranges as in weft::parallel_for; op takes two values, and a value and an element, or what transform "
+        "makes of one, and returns a value of init's type; it is called as const");
 }
 
 // ---- scans -----------------------------------------------------------------------------------------------
@@ -651,9 +695,22 @@ namespace detail {
 template <class Output, class Value>
 concept scan_output = std::random_access_iterator<Output> && std::indirectly_writable<Output, const Value&>;
 
+template <class Element>
+using value_of = std::remove_cvref_t<Element>;
+
 /** What an operation must do to scan elements, beyond reducing them. */
-template <class Op, class Value, class Element>
-concept scans = reduces<Op, Value, Element> && std::copyable<Value>;
+template <class Op, class Value, class Element, class Output>
+concept scans = reduces<Op, Value, Element> && std::copyable<Value> && scan_output<Output, Value>;
+
+template <class Op, class Output, class First, class Last>
+concept scans_between =
+    bounds<First, Last> && scans<Op, value_of<element_between<First, Last>>, element_between<First, Last>, Output>;
+template <class Op, class Output, class Range>
+concept scans_in = numbered_range<Range> && scans<Op, value_of<element_in<Range>>, element_in<Range>, Output>;
+template <class Op, class Output, class Value, class First, class Last>
+concept scans_from_between = bounds<First, Last> && scans<Op, Value, element_between<First, Last>, Output>;
+template <class Op, class Output, class Value, class Range>
+concept scans_from_in = numbered_range<Range> && scans<Op, Value, element_in<Range>, Output>;
 
 // A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the next blocks are done
 // together, in a round: the first ones are scanned as before, the others only added up by those who help; then what
@@ -825,9 +882,6 @@ answer<Output, Options...> scan_from_first(const Sequence& elements, Output outp
     return scan_in<true>(elements, output, std::move(before), 1, op, std::move(options)...);
 }
 
-template <class Element>
-using value_of = std::remove_cvref_t<Element>;
-
 }   // namespace detail
 
 /** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0, output[1] = op(e0, e1),
@@ -844,48 +898,69 @@ using value_of = std::remove_cvref_t<Element>;
  * exception, outputs may be missing anywhere but those that are there are right. With other streams' help it takes 2 /
  * (streams + 1) of the time, and some memory: a value for each stream; if there is none, it does without the help.
  * Throws the first exception that leaves op or a copy. May switch. */
-template <class First, class Last, class Output, class Op = std::plus<>, detail::option... Options>
-requires detail::bounds<First, Last> &&
-    detail::scans<Op, detail::value_of<detail::element_between<First, Last>>, detail::element_between<First, Last>> &&
-    detail::scan_output<Output, detail::value_of<detail::element_between<First, Last>>>
-        detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(),
-                                                         Options... options) {
+template <class First, class Last, class Output, detail::scans_between<Output, First, Last> Op = std::plus<>,
+          detail::option... Options>
+detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(),
+                                                 Options... options) {
     return detail::scan_from_first(detail::sequence(std::move(first), std::move(last)), std::move(output), op,
                                    std::move(options)...);
 }
 
 /** As parallel_scan(first, last, output, op), of the elements of a range with random access and a size. */
-template <detail::numbered_range Range, class Output, class Op = std::plus<>, detail::option... Options>
-requires detail::scans<Op, detail::value_of<detail::element_in<Range>>, detail::element_in<Range>> &&
-    detail::scan_output<Output, detail::value_of<detail::element_in<Range>>>
-        detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, const Op& op = Op(),
-                                                         Options... options) {
+template <detail::numbered_range Range, class Output, detail::scans_in<Output, Range> Op = std::plus<>,
+          detail::option... Options>
+detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, const Op& op = Op(),
+                                                 Options... options) {
     return detail::scan_from_first(detail::sequence_of(range), std::move(output), op, std::move(options)...);
+}
+
+/** A call that fits none of the forms: says which there are, and does not compile. */
+template <class Call = void>
+void parallel_scan(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
+                   detail::anything = {}, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
+    static_assert(
+        detail::fits<Call>,
+        "weft::parallel_scan(first, last, output, op, options...) or (range, output, op, options...): bounds "
+        "and ranges as in weft::parallel_for; output is an iterator with random access that takes an element's "
+        "value; op takes two values and returns one, which is copied; it is called as const");
 }
 
 /** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init, output[1] = op(init, e0),
  * and so on. Otherwise as parallel_scan. */
-template <class First, class Last, class Output, class Value, class Op = std::plus<>, detail::option... Options>
-requires detail::bounds<First, Last> && detail::scans<Op, Value, detail::element_between<First, Last>> &&
-    detail::scan_output<Output, Value>
-        detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init,
-                                                                   const Op& op = Op(), Options... options) {
+template <class First, class Last, class Output, class Value,
+          detail::scans_from_between<Output, Value, First, Last> Op = std::plus<>, detail::option... Options>
+detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init,
+                                                           const Op& op = Op(), Options... options) {
     return detail::scan_in<false>(detail::sequence(std::move(first), std::move(last)), std::move(output),
                                   std::move(init), 0, op, std::move(options)...);
 }
 
 /** As parallel_exclusive_scan(first, last, output, init, op), of a range with random access and a size. */
-template <detail::numbered_range Range, class Output, class Value, class Op = std::plus<>, detail::option... Options>
-requires detail::scans<Op, Value, detail::element_in<Range>> && detail::scan_output<Output, Value>
-    detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init,
-                                                               const Op& op = Op(), Options... options) {
+template <detail::numbered_range Range, class Output, class Value,
+          detail::scans_from_in<Output, Value, Range> Op = std::plus<>, detail::option... Options>
+detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init,
+                                                           const Op& op = Op(), Options... options) {
     return detail::scan_in<false>(detail::sequence_of(range), std::move(output), std::move(init), 0, op,
                                   std::move(options)...);
+}
+
+/** A call that fits none of the forms: says which there are, and does not compile. */
+template <class Call = void>
+void parallel_exclusive_scan(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
+                             detail::anything = {}, detail::anything = {}, detail::anything = {},
+                             detail::anything = {}) {
+    static_assert(
+        detail::fits<Call>,
+        "weft::parallel_exclusive_scan(first, last, output, init, op, options...) or (range, output, init, op, "
+        "options...): as weft::parallel_scan, with values of init's type");
 }
 
 // ---- sorting ---------------------------------------------------------------------------------------------
 
 namespace detail {
+
+template <class Projection, class Iterator, class Compare>
+concept sorts = std::sortable<Iterator, Compare, Projection>;
 
 // Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots have not divided
 // well.
@@ -993,20 +1068,30 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
  * the first exception that leaves compare or projection: then the elements are valid, and no more is known of them, as
  * with std::sort. May switch. */
 template <std::random_access_iterator First, std::sized_sentinel_for<First> Last, class Compare = std::ranges::less,
-          class Projection = std::identity, detail::option... Options>
-requires std::sortable<First, Compare, Projection> detail::answer<void, Options...> parallel_sort(
-    First first, Last last, Compare compare = Compare(), Projection projection = Projection(), Options... options) {
+          detail::sorts<First, Compare> Projection = std::identity, detail::option... Options>
+detail::answer<void, Options...> parallel_sort(First first, Last last, Compare compare = Compare(),
+                                               Projection projection = Projection(), Options... options) {
     const auto count = static_cast<std::size_t>(last - first);
     return detail::sort_in(std::move(first), count, compare, projection, std::move(options)...);
 }
 
 /** Sorts a range with random access and a size; see above. */
-template <detail::numbered_range Range, class Compare = std::ranges::less, class Projection = std::identity,
-          detail::option... Options>
-requires std::sortable<std::ranges::iterator_t<Range>, Compare, Projection> detail::answer<void, Options...>
-parallel_sort(Range&& range, Compare compare = Compare(), Projection projection = Projection(), Options... options) {
+template <detail::numbered_range Range, class Compare = std::ranges::less,
+          detail::sorts<std::ranges::iterator_t<Range>, Compare> Projection = std::identity, detail::option... Options>
+detail::answer<void, Options...> parallel_sort(Range&& range, Compare compare = Compare(),
+                                               Projection projection = Projection(), Options... options) {
     return detail::sort_in(std::ranges::begin(range), static_cast<std::size_t>(std::ranges::size(range)), compare,
                            projection, std::move(options)...);
+}
+
+/** A call that fits none of the forms: says which there are, and does not compile. */
+template <class Call = void>
+void parallel_sort(detail::anything, detail::anything = {}, detail::anything = {}, detail::anything = {},
+                   detail::anything = {}, detail::anything = {}, detail::anything = {}) {
+    static_assert(detail::fits<Call>,
+                  "weft::parallel_sort(first, last, compare, projection, options...) or (range, compare, projection, "
+                  "options...): iterators with random access, or a range that has it and a size; its elements can be "
+                  "moved, and compare orders what projection makes of them");
 }
 
 // ---- groups of tasks ---------------------------------------------------------------------------------------

@@ -92,31 +92,19 @@ INSTANTIATE_TEST_SUITE_P(Streams, TaskGroup, testing::Values(1, 2, 5), named_str
 // ---- what is refused -----------------------------------------------------------------------------------
 
 constexpr auto no_op = [](auto&&...) {};
-template <class... Arguments>
-concept loops = requires(Arguments... arguments) {
-    weft::parallel_for(arguments...);
-};
-template <class... Arguments>
-concept sorts = requires(Arguments... arguments) {
-    weft::parallel_sort(arguments...);
-};
-template <class... Arguments>
-concept reduces = requires(Arguments... arguments) {
-    weft::parallel_reduce(arguments...);
-};
-
 struct Impatient {
     void operator()(int);   // not const: it could not be called at once
 };
-static_assert(loops<int, int, decltype(no_op)> && loops<std::vector<int>, decltype(no_op)> &&
-              loops<int*, int*, decltype(no_op)>);
-static_assert(loops<int, int, decltype(no_op), weft::splitting, std::stop_token> &&
-              loops<int, int, decltype(no_op), std::stop_token>);
-static_assert(!loops<std::list<int>, decltype(no_op)> && !loops<double, double, decltype(no_op)> &&
-              !loops<bool, bool, decltype(no_op)>);
-static_assert(!loops<int, int, Impatient> && !loops<int, int, void (*)(std::string)>);
-static_assert(!sorts<std::list<int>> && !sorts<const std::vector<int>&> && sorts<std::vector<std::unique_ptr<int>>&>);
-static_assert(!reduces<std::vector<std::string>, int> && reduces<std::vector<int>, long>);
+using weft::detail::reduces_in, weft::detail::sorts, weft::detail::takes_each_between, weft::detail::takes_each_in;
+static_assert(takes_each_between<decltype(no_op), int, int> && takes_each_in<decltype(no_op), std::vector<int>> &&
+              takes_each_between<decltype(no_op), int*, int*>);
+static_assert(!takes_each_in<decltype(no_op), std::list<int>> && !takes_each_between<decltype(no_op), double, double> &&
+              !takes_each_between<decltype(no_op), bool, bool>);
+static_assert(!takes_each_between<Impatient, int, int> && !takes_each_between<void (*)(std::string), int, int>);
+static_assert(!sorts<std::identity, std::vector<int>::const_iterator, std::less<>> &&
+              sorts<std::identity, std::vector<std::unique_ptr<int>>::iterator, std::less<>>);
+static_assert(!reduces_in<std::plus<>, int, std::vector<std::string>> &&
+              reduces_in<std::plus<>, long, std::vector<int>>);
 
 // ---- loops ---------------------------------------------------------------------------------------------
 

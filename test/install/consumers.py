@@ -115,6 +115,84 @@ def by_an_older_program(prefix, work, options):
     print("an older program: refused", flush=True)
 
 
+def by_another_layout(prefix, work, options):
+    """A program whose inlined code is of another layout than the library is refused by the loader: it was linked with
+    a library of that layout, and finds this one."""
+    folder = work / "layout"
+    folder.mkdir()
+    node = next(prefix.rglob("libweft.so")).resolve().name.removeprefix("libweft.so.").rsplit(".", 1)[0]
+    (folder / "other.map").write_text(f"WEFT_{node} {{\nglobal:\n    weft_*;\n}};\n")
+    (folder / "other.c").write_text("const char weft_embed_layout_2 = 1;\n__thread void *weft_local_word;\n")
+    (folder / "program.cpp").write_text(
+        "#define weft_embed_layout_1 weft_embed_layout_2\n"
+        "#include <weft/embed/here.hpp>\n"
+        "int main() { return weft::here::running() != nullptr; }\n"
+    )
+    other, program = folder / f"libweft.so.{node}", folder / "program"
+    call(
+        options.cc,
+        "-shared",
+        "-fPIC",
+        f"-Wl,-soname,{other.name}",
+        f"-Wl,--version-script={folder / 'other.map'}",
+        folder / "other.c",
+        "-o",
+        other,
+    )
+    env = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("weft.pc")).parent)}
+    include = call("pkg-config", "--cflags", "weft", env=env).split()
+    call(options.cxx, "-std=c++20", *include, folder / "program.cpp", other, "-o", program)
+    call(program, env={"LD_LIBRARY_PATH": str(folder)})
+    libraries = str(next(prefix.rglob("libweft.so")).parent)
+    done = subprocess.run([program], capture_output=True, text=True, env={"LD_LIBRARY_PATH": libraries, "LC_ALL": "C"})
+    if done.returncode == 0 or "undefined symbol: weft_embed_layout_2" not in done.stderr:
+        sys.exit(f"a program of another layout ended with {done.returncode}: {done.stderr}")
+    print("a program of another layout: refused", flush=True)
+
+
+LIST = "#include <list>\n#include <string>\n#include <weft/algorithm.hpp>\nstd::list<int> list;\n"
+# Flags, what is compiled, and the sentence that comes first of the compiler's errors; `only`: there is no other.
+WRONG = [
+    (["-std=c++17"], "#include <weft/weft.hpp>\n", "compile with -std=c++20", False),
+    (["-fno-exceptions"], "#include <weft/weft.hpp>\n", "compile without -fno-exceptions", False),
+    ([], LIST + "void f() { weft::parallel_for(list, [](int) {}); }\n", "weft::parallel_for(first, last, f", True),
+    (
+        [],
+        LIST + "void f() { weft::parallel_for(0, 9, [](std::string) {}); }\n",
+        "weft::parallel_for(first, last, f",
+        True,
+    ),
+    ([], LIST + "void f() { weft::parallel_reduce(list, 0); }\n", "weft::parallel_reduce(first, last, init", True),
+    ([], LIST + "void f() { weft::parallel_scan(list, 0); }\n", "weft::parallel_scan(first, last, output", True),
+    (
+        [],
+        LIST + "void f() { weft::parallel_exclusive_scan(list, 0, 0); }\n",
+        "weft::parallel_exclusive_scan(first, last, output",
+        True,
+    ),
+    ([], LIST + "void f() { weft::parallel_sort(list); }\n", "weft::parallel_sort(first, last, compare", True),
+]
+
+
+def by_wrong_programs(prefix, work, options):
+    """The compiler says in one sentence what a wrong call or a wrong flag should have been."""
+    env = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("weft.pc")).parent)}
+    include = call("pkg-config", "--cflags", "weft", env=env).split()
+    for number, (flags, text, sentence, only) in enumerate(WRONG):
+        source = work / f"wrong{number}.cpp"
+        source.write_text(text)
+        done = subprocess.run(
+            [options.cxx, "-std=c++20", *flags, *include, "-fsyntax-only", source],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LC_ALL": "C"},
+        )
+        errors = [line for line in done.stderr.splitlines() if "error:" in line]
+        if not errors or sentence not in errors[0] or (only and len(errors) != 1):
+            sys.exit(f"{text}compiled with {flags}: {done.stderr[:2000]}")
+    print("wrong programs: refused in a sentence", flush=True)
+
+
 def by_argobots(prefix, work, options):
     """A program in abt.h by pkg-config argobots, of the version that programs ask for."""
     env = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("argobots.pc")).parent)}
@@ -169,6 +247,8 @@ def main():
             by_cmake(language, prefix, work, options)
             by_pkg_config(language, prefix, work, options)
         by_an_older_program(prefix, work, options)
+        by_another_layout(prefix, work, options)
+        by_wrong_programs(prefix, work, options)
         if list(prefix.rglob("argobots.pc")):
             by_argobots(prefix, work, options)
     return 0
