@@ -45,8 +45,9 @@ WEFT_API uint32_t weft_hosted_thread_id(void) WEFT_NOTHROW;
 WEFT_API void weft_hosted_as_carrier(void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** Calls fn(argument) at once, on this stack, while the OS thread may use all CPUs of the process: in a hosted unit
- * of a stream that is bound (weft_stream_bind), so that threads and processes that fn starts are not bound as the
- * stream is; elsewhere plainly. fn is required and must not switch. From anywhere; never switches. Since 0.6. */
+ * of a stream that is bound (weft_stream_bind_hart and its like), so that threads and processes that fn starts are not
+ * bound as the stream is; elsewhere plainly. fn is required and must not switch. From anywhere; never switches. Since
+ * 0.6. */
 WEFT_API void weft_hosted_unconfined(void (*fn)(void *argument), void *argument) WEFT_NOTHROW;
 
 /** A signal for the hosted unit that is the pthread `thread` (pthread_t): its handler runs on the unit's stack and by
