@@ -267,7 +267,7 @@ weft_unit* next_member(const Crew& crew) {
 }
 
 void give_way() {
-    if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // as in SpinLock::wait
+    if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // the kernel's, as a SpinLock waits
     come_back();
 }
 

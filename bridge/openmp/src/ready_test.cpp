@@ -9,9 +9,6 @@
 
 namespace weft_openmp {
 
-// What the header leaves to wait.cpp; nobody contends here.
-void SpinLock::wait() const {}
-
 namespace {
 
 // Never looked into. Descriptors of units are lines of memory.

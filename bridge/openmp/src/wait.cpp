@@ -18,16 +18,6 @@
 
 namespace weft_openmp {
 
-// Its holder may have lost its CPU.
-void SpinLock::wait() const {
-    // relaxed: the exchange that follows acquires
-    for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) {
-        if (looks < 100) relax();
-        // the kernel's, whatever stands before the C library's: this may be no place to switch
-        else syscall(SYS_sched_yield);
-    }
-}
-
 std::uint64_t SpinBudget::further(std::uint64_t looks) {
     if (looks == most) return most;
     if (looks == overdue) weft_hart_overdue();
@@ -63,7 +53,7 @@ namespace {
 [[gnu::noinline]] void stand_still(Condition condition) {
     constexpr timespec pause{0, 50'000};
     for (int looks = 0; !condition.holds(condition.raw); ++looks) {
-        if (looks < 100) syscall(SYS_sched_yield);   // the kernel's: as in SpinLock::wait
+        if (looks < 100) syscall(SYS_sched_yield);   // the kernel's: as a SpinLock waits
         else syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, nullptr);
     }
 }

@@ -15,17 +15,13 @@
 #include <weft/guest.h>
 #include <weft/unit.h>
 
+#include "../../common/spin_lock.hpp"
 #include "arrivals.hpp"
 
 namespace weft_openmp {
 
-inline void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb" ::: "memory");
-#endif
-}
+using weft_bridge::relax;
+using weft_bridge::SpinLock;
 
 struct Crew;
 
@@ -64,24 +60,6 @@ private:
 
     std::uint64_t looks_ = 0;
     std::uint64_t until_ = std::min(most, overdue);
-};
-
-// For a few instructions, never across a switch.
-class SpinLock {
-public:
-    void lock() {
-        while (taken_.exchange(true, std::memory_order_acquire)) wait();   // acquire: pairs with unlock
-    }
-    bool try_lock() {
-        // relaxed: only a hint; acquire: pairs with unlock
-        return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);
-    }
-    void unlock() { taken_.store(false, std::memory_order_release); }   // release: pairs with lock
-
-private:
-    void wait() const;
-
-    std::atomic<bool> taken_{false};
 };
 
 // Makes a unit of the calling thread, where it is none, while this lives.

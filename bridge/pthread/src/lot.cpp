@@ -12,14 +12,6 @@ namespace weft_pthread {
 
 constinit Lot::Bucket Lot::buckets[size];
 
-// Its holder may have lost its CPU: to the kernel's threads, as nobody else runs on its hart meanwhile.
-void SpinLock::wait() const {
-    for (int looks = 1; busy_.load(std::memory_order_relaxed); ++looks) {   // relaxed: only a hint
-        if (looks % 100 != 0) relax();
-        else syscall(SYS_sched_yield);
-    }
-}
-
 void Lot::Bucket::insert(Waiter& waiter, bool in_front) {
     waiter.next_ = in_front ? first : nullptr;
     waiter.previous_ = in_front ? nullptr : last;

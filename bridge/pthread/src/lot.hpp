@@ -13,31 +13,12 @@
 
 #include <weft/sync.h>
 
+#include "../../common/spin_lock.hpp"
+
 namespace weft_pthread {
 
-inline void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb" ::: "memory");
-#endif
-}
-
-// For a few instructions, never across a switch.
-class SpinLock {
-public:
-    void lock() {
-        while (busy_.exchange(true, std::memory_order_acquire)) wait();   // acquire: pairs with unlock
-    }
-    void unlock() { busy_.store(false, std::memory_order_release); }   // release: pairs with lock
-    // In the child of a fork, where nobody has it.
-    void forget() { busy_.store(false); }
-
-private:
-    void wait() const;
-
-    std::atomic<bool> busy_{false};
-};
+using weft_bridge::relax;
+using weft_bridge::SpinLock;
 
 // While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread may come to calls at
 // which it would be.
