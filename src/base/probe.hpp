@@ -14,7 +14,7 @@ enum class Probe : unsigned char {
     join_before_announce,     // the joiner saw "not done" and has not announced itself
     sleep_before_recheck,     // a stream has announced that it sleeps and has not looked again
     sleep_before_wait,        // it has looked again and found nothing
-    push_before_ring,         // work is in the pool, no sleeper has been looked for
+    push_before_wake,         // work is in the pool, no sleeper has been looked for
     steal_before_claim,       // a thief has read the top of a deque and not claimed it
     pop_before_claim,         // the owner has taken the last item and not claimed it
     fifo_push_before_link,    // the tail has moved, the link is not there yet
@@ -22,7 +22,7 @@ enum class Probe : unsigned char {
     move_before_pool,         // the unit is local no more, and its pool is the old one still
     move_before_push,         // it has left its stack for another pool and is not there yet
     word_busy,                // somebody has come to an object that another is at work on
-    job_before_ring,          // jobs have been shown, and nobody has been woken for them
+    job_before_wake,          // jobs have been shown, and nobody has been woken for them
     watch_before_listening,   // the watchdog has found that nothing waits, and nobody could wake it yet
     job_before_done,          // a job that was taken has been run, and its owner does not know
     aside_before_lending,     // a stream is on the list of those that wait for a hart, and has its own still

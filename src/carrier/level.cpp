@@ -88,7 +88,7 @@ Expected expected(Process& of, const Sched& by) {
 
 // ---- waiting for work as a unit ----------------------------------------------------------------------
 
-// On the bells of the scheduler's pools there lies, instead of a stream, a unit: whoever rings makes it ready.
+// On the idle lists of the scheduler's pools there lies, instead of a stream, a unit: a waker makes it ready.
 struct UnitSleeper : Sleeper {
     Unit& unit;
 
@@ -111,7 +111,7 @@ struct WorkWait : Suspension {
         sleeper.prepare();   // 1
         for (std::size_t i = 0; i < by.count; ++i) {
             by.places[i].belong_to(sleeper);
-            by.pools[i]->bell.add(by.places[i]);   // 2
+            by.pools[i]->idle_list.add(by.places[i]);   // 2
         }
         probe(Probe::sleep_before_recheck);
         if (!sched::quiet(by)) {           // 3
@@ -130,9 +130,9 @@ struct WorkWait : Suspension {
     WorkWait wait(*stream.running, by);
     suspend(stream, wait, Waits::work, handle_of(by));
     wait.sleeper.rise();
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
-    for (std::size_t i = 0; i < by.count; ++i) {                                         // 6
-        if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.remove(by.places[i]);   // 5
+    for (std::size_t i = 0; i < by.count; ++i) {                                              // 6
+        if (!pool::quiet(*by.pools[i])) by.pools[i]->idle_list.wake_one();
     }
 }
 

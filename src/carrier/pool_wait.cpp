@@ -14,9 +14,9 @@ namespace {
 
 // hart/README.md, "Going to sleep and being woken", for one pool: the numbers are its steps.
 Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t timeout_ns) {
-    Bell::Entry place(sleeper);
+    IdleList::Entry place(sleeper);
     sleeper.prepare();              // 1
-    from.bell.add(place);           // 2
+    from.idle_list.add(place);      // 2
     Unit* unit = pool::pop(from);   // 3
     bool claimed;
     if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_mail(*stream))) {
@@ -31,10 +31,10 @@ Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t time
     } else {
         claimed = sleeper.cancel();   // 4a
     }
-    from.bell.remove(place);   // 5
+    from.idle_list.remove(place);   // 5
     if (claimed && unit == nullptr) unit = pool::pop(from);
     // 6; also without a unit: the caller may go away
-    if (claimed && !pool::quiet(from)) from.bell.ring();
+    if (claimed && !pool::quiet(from)) from.idle_list.wake_one();
     return unit;
 }
 

@@ -299,8 +299,8 @@ private:
     std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on: later than now
 };
 
-// hart/README.md, "Going to sleep and being woken", of one that is on no bell: what it is woken for is that a stream
-// is awake.
+// hart/README.md, "Going to sleep and being woken", of one that is on no idle list: what it is woken for is that a
+// stream is awake.
 bool nobody_awake(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {

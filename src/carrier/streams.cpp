@@ -334,20 +334,20 @@ void end_stream_here(Process& of, Stream& stream) {
 
 namespace {
 
-// On the bells and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken"; the
-// numbers are its steps.
+// On the idle lists and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken";
+// the numbers are its steps.
 void listen(Stream& stream) {
     Sched& by = *stream.sched;
     stream.sleep.asleep.store(true);
-    stream.sleep.sleeper.prepare();                                                   // 1
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);   // 2
-    stream.of->jobs.bell.add(stream.sleep.jobs_place);
+    stream.sleep.sleeper.prepare();                                                        // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.add(by.places[i]);   // 2
+    stream.of->jobs.idle_list.add(stream.sleep.jobs_place);
 }
 
 void stop_listening(Stream& stream) {
     Sched& by = *stream.sched;
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
-    stream.of->jobs.bell.remove(stream.sleep.jobs_place);
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.remove(by.places[i]);   // 5
+    stream.of->jobs.idle_list.remove(stream.sleep.jobs_place);
     stream.sleep.asleep.store(false);
     stream.sleep.sleeper.rise();
 }
@@ -507,8 +507,8 @@ weft_status free_stream(Stream& stream) {
 
 namespace {
 
-// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no bell then. One that
-// has an OS thread may sleep, too.
+// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no idle list then. One
+// that has an OS thread may sleep, too.
 bool has_never_started(Stream& stream) {
     if (!stream.carrier.starts_late || stream.carrier.thread_id.load() != 0) return false;
     // the kernel has refused it, and it does not listen any more

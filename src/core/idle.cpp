@@ -73,12 +73,12 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
 // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
 void sleep(Stream& stream) {
     Sched& by = *stream.sched;
-    stream.sleep.sleeper.prepare();                                                   // 1
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.add(by.places[i]);   // 2
-    if (stream.own != nullptr) stream.own->bell.add(stream.sleep.own_place);
+    stream.sleep.sleeper.prepare();                                                        // 1
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.add(by.places[i]);   // 2
+    if (stream.own != nullptr) stream.own->idle_list.add(stream.sleep.own_place);
     Jobs& jobs = stream.of->jobs;
-    if (!stream.only_carries()) jobs.bell.add(stream.sleep.jobs_place);
-    ask_for_jobs(stream, true);   // who forks from now on shows it, and rings
+    if (!stream.only_carries()) jobs.idle_list.add(stream.sleep.jobs_place);
+    ask_for_jobs(stream, true);   // who forks from now on shows it, and wakes us
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
     stream.handed = pick(stream);   // 3
@@ -100,19 +100,19 @@ void sleep(Stream& stream) {
     } else {
         claimed = stream.sleep.sleeper.cancel();   // 4a
     }
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->bell.remove(by.places[i]);   // 5
-    if (stream.own != nullptr) stream.own->bell.remove(stream.sleep.own_place);
-    if (!stream.only_carries()) jobs.bell.remove(stream.sleep.jobs_place);
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.remove(by.places[i]);   // 5
+    if (stream.own != nullptr) stream.own->idle_list.remove(stream.sleep.own_place);
+    if (!stream.only_carries()) jobs.idle_list.remove(stream.sleep.jobs_place);
     if (!claimed) return;
     if (stream.handed == nullptr) stream.handed = pick(stream);
     if (stream.handed == nullptr) stream.handed = take_job(stream);
-    if (jobs.any()) jobs.bell.ring();   // 6
+    if (jobs.any()) jobs.idle_list.wake_one();   // 6
     // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
     // for all of them.
     const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
     if (!owes) return;
     for (std::size_t i = 0; i < by.count; ++i) {   // 6
-        if (!pool::quiet(*by.pools[i])) by.pools[i]->bell.ring();
+        if (!pool::quiet(*by.pools[i])) by.pools[i]->idle_list.wake_one();
     }
 }
 

@@ -86,7 +86,9 @@ bool may_show(const Unit& unit) {
 }
 
 // Streams sleep, nobody is on the way to find something, and there is nothing to be found.
-bool somebody_starves(const Jobs& jobs) { return jobs.bell.anybody() && jobs.searching.load() == 0 && !jobs.any(); }
+bool somebody_starves(const Jobs& jobs) {
+    return jobs.idle_list.anybody() && jobs.searching.load() == 0 && !jobs.any();
+}
 
 }   // namespace
 

@@ -340,7 +340,7 @@ weft_status unbind(Pool* former) {
     // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes
     // back to sleeps until it is there.
     if (stream.levels.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
-    else former->bell.ring();   // it may come there no more, and the scheduler has slept because it was expected
+    else former->idle_list.wake_one();   // the scheduler slept since this one was expected there, and it may not come
     return WEFT_OK;
 }
 

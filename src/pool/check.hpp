@@ -39,7 +39,7 @@ inline void check_whole(const Pool& pool) {
     case WEFT_POOL_USER: WEFT_ASSERT(static_cast<const UserPool&>(pool).pushing.load() == 0); break;
     case WEFT_POOL_DEFAULT: WEFT_ASSERT(pool.kind != WEFT_POOL_DEFAULT); break;
     }
-    pool.bell.check_whole();
+    pool.idle_list.check_whole();
     if (pool.freed) WEFT_ASSERT(pool.drawers.load() == 0 && quiet(pool));
 }
 

@@ -21,8 +21,8 @@ void PrivatePool::collect() {
 void PrivatePool::send(Unit* unit) {
     if (!unit->has(Unit::internal)) promise.pushed(access);
     inbox.push(unit);
-    probe(Probe::push_before_ring);
-    bell.ring();
+    probe(Probe::push_before_wake);
+    idle_list.wake_one();
     // seq_cst, after the push: an owner that leaves writes null and then looks into the inbox, so one of us sees
     // the other. Without this a letter could lie in a pool that nobody serves.
     if (owner.load(std::memory_order_seq_cst) == nullptr) serve_orphan();
@@ -189,8 +189,8 @@ void push_other(Pool& to, Unit* unit, From from) {
     case WEFT_POOL_BLOCKING:
     case WEFT_POOL_DEFAULT: break;
     }
-    probe(Probe::push_before_ring);
-    to.bell.ring();
+    probe(Probe::push_before_wake);
+    to.idle_list.wake_one();
 }
 
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
@@ -200,9 +200,9 @@ void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
     } else {
         to.ops.push(to.self, to_handle(unit));
     }
-    probe(Probe::push_before_ring);
-    to.bell.ring_after_plain_push();   // his push may have ended in anything
-    to.pushing.fetch_sub(1);           // the last touch: whoever frees the pool waits for it
+    probe(Probe::push_before_wake);
+    to.idle_list.wake_after_plain_push();   // his push may have ended in anything
+    to.pushing.fetch_sub(1);                // the last touch: whoever frees the pool waits for it
 }
 
 // By parts, since the units are linked and the table wants them in a row.
@@ -226,8 +226,8 @@ void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t 
         }
         to.ops.push_many(to.self, row, length, operation);
         count -= length;
-        probe(Probe::push_before_ring);
-        to.bell.ring_after_plain_push(static_cast<std::uint32_t>(length));
+        probe(Probe::push_before_wake);
+        to.idle_list.wake_after_plain_push(static_cast<std::uint32_t>(length));
     }
     to.pushing.fetch_sub(1);
 }
@@ -292,8 +292,8 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) 
     if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) {
         to.promise.pushed(to.access);
         static_cast<SharedPool&>(to).ready.push_chain(first, last);
-        probe(Probe::push_before_ring);
-        to.bell.ring(static_cast<std::uint32_t>(count));
+        probe(Probe::push_before_wake);
+        to.idle_list.wake_some(static_cast<std::uint32_t>(count));
         return;
     }
     if (to.kind == WEFT_POOL_PRIVATE && static_cast<PrivatePool&>(to).mine()) {

@@ -8,7 +8,7 @@
 #include "base/fifo.hpp"
 #include "base/probe.hpp"
 #include "base/tally.hpp"
-#include "hart/bell.hpp"
+#include "hart/idle_list.hpp"
 #include "hart/watchdog.hpp"
 #include "os/local.hpp"
 #include "os/lock.hpp"
@@ -52,8 +52,8 @@ struct Pool {
     Pool* next = nullptr;            // the runtime's list of all pools
     void* data = nullptr;            // the program's
     pool::Promise promise;           // that access is; looked at in checked builds
-    Bell bell;                       // rung after a push, heard by streams that sleep for want of work
-    Bell::Entry watch;               // the watchdog's on it (share/rescue.hpp)
+    IdleList idle_list;              // after a push, of streams that sleep for want of work
+    IdleList::Entry watch;           // the watchdog's on it (share/rescue.hpp)
     Served served;                   // what that finds, from look to look
     atomic<std::uint32_t> lent{0};   // units that live elsewhere for a while and come back (core/migrate.hpp)
     atomic<std::uint32_t> came_back{0};
@@ -277,8 +277,8 @@ void push_other(Pool& to, Unit* unit, From from);
 [[gnu::always_inline]] inline void push_shared(SharedPool& to, Unit* unit) {
     to.promise.pushed(to.access);
     to.ready.push(unit);
-    probe(Probe::push_before_ring);
-    to.bell.ring();
+    probe(Probe::push_before_wake);
+    to.idle_list.wake_one();
 }
 
 // A spawned unit goes into a deque of the calling stream's.
@@ -286,8 +286,8 @@ void push_other(Pool& to, Unit* unit, From from);
     to.promise.pushed(to.access);
     if (!to.ring.push_bottom(unit)) [[unlikely]]
         to.spill.push(unit);
-    probe(Probe::push_before_ring);
-    to.bell.ring();
+    probe(Probe::push_before_wake);
+    to.idle_list.wake_one();
 }
 
 [[gnu::always_inline]] inline void push(Pool& to, Unit* unit, From from = From::next) {
@@ -295,7 +295,7 @@ void push_other(Pool& to, Unit* unit, From from);
     if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
         auto& mine = static_cast<PrivatePool&>(to);
         if (mine.mine()) [[likely]] {
-            mine.put(unit);   // the owner is awake: nobody to ring for
+            mine.put(unit);   // the owner is awake: there is nobody to wake
             return;
         }
     }

@@ -13,9 +13,9 @@ namespace weft {
 
 // The orders of JobRing; a model test passes weaker ones, which must fail.
 struct JobRingOrders {
-    // seq_cst: an asker is on the bell before it looks whether others have asked. If it reads that they have, the
-    // owner's next exchange of `asked` comes after that look, and so does his look at the bell; an older `true` would
-    // leave the asker asleep with nobody asked.
+    // seq_cst: an asker is on the idle list before it looks whether others have asked. If it reads that they have, the
+    // owner's next exchange of `asked` comes after that look, and so does its look at the idle list; an older `true`
+    // would leave the asker asleep with nobody asked.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 

@@ -1,7 +1,7 @@
 // What a process has one of, and sleeps: whoever wakes it makes a call, which learns whose it is.
 #pragma once
 
-#include "hart/bell.hpp"
+#include "hart/idle_list.hpp"
 
 namespace weft {
 

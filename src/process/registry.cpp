@@ -88,8 +88,8 @@ void dismiss(Process& of, Pool& pool) {
         unlist(of.pools, pool);
         of.hooks.pool_goes(of, pool);
         if (pool.kind != WEFT_POOL_USER) {
-            // Whoever pushed the last unit rings the bell afterwards, if late enough after that unit has run, ended and
-            // let the pool be freed. So the memory stays a pool of its kind: a ring too many harms nobody.
+            // The pusher of the last unit wakes a sleeper afterwards, if late enough after that unit has run, ended and
+            // let the pool be freed. So the memory stays a pool of its kind: a wake too many harms nobody.
             pool.freed = true;
             handles::freed(&pool);
             pool.next = of.freed_pools;

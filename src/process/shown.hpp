@@ -10,7 +10,7 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/probe.hpp"
-#include "hart/bell.hpp"
+#include "hart/idle_list.hpp"
 #include "os/lock.hpp"
 
 namespace weft {
@@ -25,7 +25,7 @@ struct ShownOrders {
     static constexpr std::memory_order enroll = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll_failed = std::memory_order_acquire;
     static constexpr std::memory_order done = std::memory_order_acquire;
-    // seq_cst: "show, then look for searchers and at the bell" against "be on the bell, or search no more, then look at
+    // seq_cst: "show, then look for searchers and at the idle list" against "be on it, or search no more, then look at
     // the length": one of the two sees the other.
     static constexpr std::memory_order length = std::memory_order_seq_cst;
     static constexpr std::memory_order searching = std::memory_order_seq_cst;
@@ -93,13 +93,13 @@ struct BasicJobs {
     atomic<std::uint32_t> searching{0};   // streams that are awake and look for something to run
     // that may take what is shown: those in the runtime's table, or as many harts as the arena may have
     atomic<std::size_t> streams{0};
-    Bell bell;                                      // of the streams that sleep
-    void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the bell
+    IdleList idle_list;                             // of the streams that sleep
+    void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the idle list
     os::Lock lock;                                  // guards the list
     plain<Job*> oldest{nullptr};
     plain<Job*> newest{nullptr};
 
-    // Whether there is something to be taken; in the order of the bell's count.
+    // Whether there is something to be taken; in the order of the idle list's count.
     bool any() const { return shown.load(Orders::length) != 0; }
 
     // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes who has gone to sleep without them.
@@ -116,7 +116,7 @@ struct BasicJobs {
         Job& last = *to[-1];
         ring.give_up(count);
         append(first, last, count);
-        probe(Probe::job_before_ring);
+        probe(Probe::job_before_wake);
         tell();
     }
 
@@ -124,7 +124,7 @@ struct BasicJobs {
     // it.
     void tell() {
         if (searching.load(Orders::searching) != 0) return;
-        if (work_came == nullptr) bell.ring();
+        if (work_came == nullptr) idle_list.wake_one();
         else work_came(*this);
     }
 
@@ -152,7 +152,7 @@ struct BasicJobs {
         }
         WEFT_ASSERT(count == shown.load() && before == newest);
         WEFT_ASSERT(searching.load() == 0);
-        bell.check_whole();
+        idle_list.check_whole();
     }
 
     // At the door, under the lock. relaxed: it is changed under the lock.

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/atomic.hpp"
-#include "hart/bell.hpp"
+#include "hart/idle_list.hpp"
 #include "poll/timers.hpp"
 
 namespace weft {
@@ -17,8 +17,8 @@ struct Sleep {
     atomic<bool> asleep{false};                      // a hint for the lookout
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
     Sleeper sleeper{start_zero, false};
-    Bell::Entry own_place;    // on the bell of the pool of its bound units,
-    Bell::Entry jobs_place;   // and on that of the process's jobs
+    IdleList::Entry own_place;    // on the idle list of the pool of its bound units,
+    IdleList::Entry jobs_place;   // and on that of the process's jobs
 };
 
 }   // namespace weft

@@ -201,7 +201,7 @@ inline Unit* running_or_null() {
 // A unit becomes ready: it goes to its pool. The caller has claimed it. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void make_ready(Stream* stream, Unit& unit, pool::From from = pool::From::next) {
     if (stream != nullptr && unit.pool == stream->direct) [[likely]] {
-        stream->direct->put(&unit);   // we are its owner, and awake: nobody to ring for
+        stream->direct->put(&unit);   // we are its owner, and awake: there is nobody to wake
     } else {
         pool::push(*unit.pool, &unit, from);
     }

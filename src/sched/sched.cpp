@@ -102,7 +102,7 @@ Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* s
     auto* made = os::make<Sched>(kind);
     if (made == nullptr) return nullptr;
     made->pools = static_cast<Pool**>(os::allocate(count * sizeof(Pool*)));
-    made->places = static_cast<Bell::Entry*>(os::allocate(count * sizeof(Bell::Entry)));
+    made->places = static_cast<IdleList::Entry*>(os::allocate(count * sizeof(IdleList::Entry)));
     if constexpr (config::checked) made->passed_over = static_cast<unsigned*>(os::allocate(count * sizeof(unsigned)));
     if (made->pools == nullptr || made->places == nullptr || (config::checked && made->passed_over == nullptr)) {
         os::release(made->passed_over);
@@ -113,7 +113,7 @@ Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* s
     }
     std::copy_n(pools, count, made->pools);
     if constexpr (config::checked) std::fill_n(made->passed_over, count, 0u);
-    for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) Bell::Entry();
+    for (std::size_t i = 0; i < count; ++i) new (&made->places[i]) IdleList::Entry();
     made->count = count;
     made->calls_program = kind == WEFT_SCHED_USER || std::any_of(pools, pools + count, [](const Pool* pool) {
                               return pool->kind == WEFT_POOL_USER;

@@ -16,7 +16,7 @@ struct Sched {
     void* self = nullptr;
     Pool** pools = nullptr;   // the first is the main pool
     std::size_t count = 0;
-    Bell::Entry* places = nullptr;   // one for each pool's bell, for the stream's sleep
+    IdleList::Entry* places = nullptr;   // one for each pool's idle list, for the stream's sleep
     Random random{0};
     unsigned picks = 0;                  // so that every pool gets a turn
     unsigned* passed_over = nullptr;     // checked builds: how often in a row each pool was not asked

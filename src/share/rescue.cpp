@@ -98,7 +98,7 @@ void run_what_waits(Stream& stream) {
 // It may have been woken for a unit that it has not taken, since it is not to any more. hart/README.md, step 6.
 void pass_wakes_on(const Sched& sched) {
     for (std::size_t i = 0; i < sched.count; ++i) {
-        if (!pool::quiet(*sched.pools[i])) sched.pools[i]->bell.ring();
+        if (!pool::quiet(*sched.pools[i])) sched.pools[i]->idle_list.wake_one();
     }
 }
 
@@ -490,8 +490,8 @@ private:
         rescue_.calm = busy ? 0 : rescue_.calm + 1;
     }
 
-    // Back on the bells, if nothing has come meanwhile. hart/README.md, "Going to sleep and being woken": the numbers
-    // are its steps.
+    // Back on the idle lists, if nothing has come meanwhile. hart/README.md, "Going to sleep and being woken": the
+    // numbers are its steps.
     bool settle_down() {
         probe(Probe::watch_before_listening);
         rescue_.sleeper.rise();
@@ -603,9 +603,9 @@ void watch_anew(Process& of) {
 void watch_pool(Process& of, Pool& pool) {
     if (of.rescue.mode == WEFT_RESCUE_IGNORE || of.jobs.streams.load() < of.rescue.least_streams()) return;
     if (!pool::thief_safe(pool)) return;
-    pool.bell.remove(pool.watch);
+    pool.idle_list.remove(pool.watch);
     pool.watch.belong_to(of.rescue.sleeper);
-    pool.bell.add_reserve(pool.watch);
+    pool.idle_list.add_reserve(pool.watch);
 }
 
 void watch_pools(Process& of, std::size_t streams) {
@@ -619,7 +619,7 @@ void watch_pools(Process& of, std::size_t streams) {
 }
 
 void forget_pool(Process& of, Pool& pool) {
-    pool.bell.remove(pool.watch);
+    pool.idle_list.remove(pool.watch);
     std::lock_guard guard(of.rescue.lock);
     for (StandIn* one = of.rescue.stand_ins; one != nullptr; one = one->next) {
         if (one->draws_from(pool)) relieve(*one);

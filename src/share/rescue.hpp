@@ -1,8 +1,8 @@
 // Rescue: when what could run waits for harts that stand still, or that all compute and never switch, OS threads beside
 // the streams run it, until it is over. src/hart/README.md, "Rescue", has the rules, doc/decisions/0025 the reasons.
 //
-// The watchdog is a task of the lookout's (poll/lookout.hpp). It sleeps as long as nothing waits: it is on the bells of
-// the pools, as the one who hears when nobody else does.
+// The watchdog is a task of the lookout's (poll/lookout.hpp). It sleeps as long as nothing waits: it is on the idle
+// lists of the pools, as the one who hears when nobody else does.
 #pragma once
 
 #include <cstddef>

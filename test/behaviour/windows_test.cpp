@@ -469,12 +469,12 @@ TEST_F(Windows, APoolIsFreedBeforeTheOneThatPushedItsLastUnitHasRung) {
         must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
         atomic<bool> runs{false}, over{false};
         Ult busy(
-            [&] {   // keeps the stream awake: it finds the joiner without a ring
+            [&] {   // keeps the stream awake: it finds the joiner without being woken
                 for (runs = true; !over;) weft_unit_yield();
             },
             nullptr, pool);
         must_happen("the joiner's stream has announced it, and goes on", [&] { return runs.load(); });
-        Stop stop(Probe::push_before_ring, carrier(1));
+        Stop stop(Probe::push_before_wake, carrier(1));
         go = true;   // the target ends, and pushes its joiner to the pool
         stop.await();
         must_happen("the joiner has ended", [&] { return ended(joiner); });
@@ -535,7 +535,7 @@ void nudge(weft_pool* pool, Stop& where) {
     where.await();
 }
 
-// Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, with the ring; then it goes on.
+// Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, and a sleeper woken; then it goes on.
 void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
     Runtime runtime(streams_with(2, kind));
     for (int round = 0; round < 3; ++round) {
@@ -564,7 +564,7 @@ TEST_F(Windows, APushBetweenTheSecondLookAndTheWaitIsNotLost) {
     }
 }
 
-// The pusher stands between its push and its ring while the stream falls asleep for good, or runs the unit without it.
+// The pusher stands between its push and its wake while the stream falls asleep for good, or runs the unit without it.
 TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         Runtime runtime(streams_with(2, kind));
@@ -573,13 +573,13 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
             other_sleeps();
             Stop sleeper(where, carrier(1));
             nudge(target, sleeper);
-            Stop pusher(Probe::push_before_ring, nullptr);
+            Stop pusher(Probe::push_before_wake, nullptr);
             atomic<bool> ran{false};
             std::unique_ptr<Ult> unit;
             std::thread outside([&] { unit = std::make_unique<Ult>([&] { ran = true; }, nullptr, target); });
             pusher.await();
             sleeper.let_go();
-            // Stopped before its second look it finds the unit; after it, it sleeps on until the ring.
+            // Stopped before its second look it finds the unit; after it, it sleeps on until it is woken.
             if (forced && where == Probe::sleep_before_recheck)
                 must_happen("the unit runs unrung", [&] { return ran.load(); });
             pusher.let_go();

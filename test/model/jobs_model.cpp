@@ -194,14 +194,14 @@ struct Part {
         bool found = false;
         while (!found) {
             sleeper.prepare();
-            jobs.bell.add(place);
+            jobs.idle_list.add(place);
             ask();
             found = take_one();
             const bool claimed = !found && !jobs.any() ? sleeper.wait() : sleeper.cancel();
-            jobs.bell.remove(place);
+            jobs.idle_list.remove(place);
             if (claimed) {
                 if (!found) found = take_one();
-                if (wrong != Wrong::is_silent && jobs.any()) jobs.bell.ring();
+                if (wrong != Wrong::is_silent && jobs.any()) jobs.idle_list.wake_one();
             }
             if (!found) rl::yield(1, info(std::source_location::current()));
         }

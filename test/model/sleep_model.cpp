@@ -1,27 +1,27 @@
-// Sleep and wake (src/hart/README.md, "Going to sleep and being woken"): pushers that ring, streams that take one unit
+// Sleep and wake (src/hart/README.md, "Going to sleep and being woken"): pushers that wake, streams that take one unit
 // each and end. A unit that waits in a pool while a stream that draws from it sleeps is a deadlock here.
-// Each stream destroys its sleeper and its places when it ends, so a ringer that comes too late is found.
+// Each stream destroys its sleeper and its places when it ends, so a waker that comes too late is found.
 #include <new>
 
-#include "hart/bell.hpp"
+#include "hart/idle_list.hpp"
 #include "pool/fifo_shared.hpp"
 #include "pool/inbox.hpp"
 #include "test/model/model.hpp"
 
 namespace weft::model {
 
-// Pools as the stream sees them: push with ring; pop, which says whether there was a unit, and has seen what its
+// Pools as the stream sees them: push, which wakes one; pop, which says whether there was a unit, and has seen what its
 // pusher wrote; quiet.
 
 // The least that a pool can be, a number: leaves the searches to the protocol.
 template <class Orders>
 struct NumberPool {
     atomic<int> units{0};
-    BasicBell<Orders> bell;
+    BasicIdleList<Orders> idle_list;
 
     void push(Node&) {
         units.fetch_add(1);
-        bell.ring();
+        idle_list.wake_one();
     }
     bool pop() {
         int seen = units.load();
@@ -33,8 +33,8 @@ struct NumberPool {
     bool quiet() const { return units.load() == 0; }
 };
 
-struct Strong : BellOrders {
-    static constexpr bool plain_ring = false;
+struct Strong : IdleListOrders {
+    static constexpr bool plain_wake = false;
 };
 
 inline bool taken(Node* node) {
@@ -45,13 +45,13 @@ inline bool taken(Node* node) {
 template <class Orders>
 struct InboxPool {
     Inbox<Node> inbox;
-    BasicBell<Orders> bell;
+    BasicIdleList<Orders> idle_list;
     Node* rest = nullptr;   // the owner's
 
     void push(Node& node) {
         node.value = 1;
         inbox.push(&node);
-        bell.ring();
+        idle_list.wake_one();
     }
     bool pop() {
         if (rest == nullptr) rest = inbox.take_all();
@@ -65,12 +65,12 @@ struct InboxPool {
 template <class Orders>
 struct SharedPool {
     SharedFifo<Node> queue;
-    BasicBell<Orders> bell;
+    BasicIdleList<Orders> idle_list;
 
     void push(Node& node) {
         node.value = 1;
         queue.push(&node);
-        bell.ring();
+        idle_list.wake_one();
     }
     bool pop() { return taken(queue.pop()); }
     bool quiet() const { return queue.looks_empty(); }
@@ -80,13 +80,13 @@ struct SharedPool {
 template <class Orders>
 struct UserPool {
     atomic<Node*> one{nullptr};
-    BasicBell<Orders> bell;
+    BasicIdleList<Orders> idle_list;
 
     void push(Node& node) {
         node.value = 1;
         one.store(&node, std::memory_order_release);
-        if constexpr (Orders::plain_ring) bell.ring();
-        else bell.ring_after_plain_push();
+        if constexpr (Orders::plain_wake) idle_list.wake_one();
+        else idle_list.wake_after_plain_push();
     }
     bool pop() {
         Node* node = one.load(std::memory_order_acquire);
@@ -113,14 +113,14 @@ private:
     // With the steps of README.md. Whether it has a unit.
     bool sleep() {
         sleeper_.prepare();                                                             // 1
-        for (int i = 0; i < pools; ++i) pools_[i].bell.add(places_[i]);                 // 2
+        for (int i = 0; i < pools; ++i) pools_[i].idle_list.add(places_[i]);            // 2
         bool found = look();                                                            // 3
         const bool claimed = !found && quiet() ? sleeper_.wait() : sleeper_.cancel();   // 4
-        for (int i = 0; i < pools; ++i) pools_[i].bell.remove(places_[i]);              // 5
+        for (int i = 0; i < pools; ++i) pools_[i].idle_list.remove(places_[i]);         // 5
         if (!claimed) return found;
         if (!found) found = look();
         for (int i = 0; passes_on && found && i < pools; ++i) {   // 6
-            if (!pools_[i].quiet()) pools_[i].bell.ring();
+            if (!pools_[i].quiet()) pools_[i].idle_list.wake_one();
         }
         return found;
     }
@@ -243,8 +243,8 @@ struct UnorderedRelaxed : Strong {
     static constexpr std::memory_order look_unordered = std::memory_order_relaxed;
 };
 
-struct PlainRing : Strong {
-    static constexpr bool plain_ring = true;
+struct PlainWake : Strong {
+    static constexpr bool plain_wake = true;
 };
 
 }   // namespace weft::model
@@ -275,8 +275,8 @@ void weft::model::search(Models& models) {
     models.fails<Sleep<NumberPool<AnnounceRelaxed>, AnnounceRelaxed, 1, 1, 1>>("an announcement that orders nothing",
                                                                                Preemptions{6});
     models.fails<Sleep<UserPool<UnorderedRelaxed>, UnorderedRelaxed, 1, 1, 1>>(
-        "a ring after a user's push that orders nothing", Random{100'000});
-    models.fails<Sleep<UserPool<PlainRing>, PlainRing, 1, 1, 1>>("the ring of the other pools after a user's push",
+        "a wake after a user's push that orders nothing", Random{100'000});
+    models.fails<Sleep<UserPool<PlainWake>, PlainWake, 1, 1, 1>>("the wake for the other pools after a user's push",
                                                                  Random{100'000});
     models.fails<Sleep<Number, Strong, 1, 2, 2, 1, false>>("a claimed stream that does not pass it on", Preemptions{3});
 }

@@ -10,7 +10,7 @@ enum class Probe : unsigned char {
     join_after_pool,
     move_before_pool,
     word_busy,
-    job_before_ring,
+    job_before_wake,
 };
 
 inline void probe(Probe) {}

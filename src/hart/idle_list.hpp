@@ -1,4 +1,4 @@
-// Sleep and wake without losing a wake-up: a Bell beside each pool, a Sleeper in each stream. README.md in
+// Sleep and wake without losing a wake-up: an IdleList beside each pool, a Sleeper in each stream. README.md in
 // this folder, "Going to sleep and being woken", has the protocol as numbered steps and its proof; the
 // numbers below are its.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace weft {
 
-// The orders of Bell and Sleeper; a model test passes weaker ones, which must fail.
-struct BellOrders {
+// The orders of IdleList and Sleeper; a model test passes weaker ones, which must fail.
+struct IdleListOrders {
     // seq_cst: "announce, then look at the pool" against "push, then look at the count": at least one of
     // the two sees the other.
     static constexpr std::memory_order announce = std::memory_order_seq_cst;
@@ -23,28 +23,28 @@ struct BellOrders {
     // acq_rel, pairs with `announce`: of the two read-modify-writes on the count one comes second and reads the
     // other's. If it is the announcement, its acquire part makes the push visible.
     static constexpr std::memory_order look_unordered = std::memory_order_acq_rel;
-    // acq_rel, pairs with itself: the ringer's push is seen by the stream that finds itself claimed.
+    // acq_rel, pairs with itself: the waker's push is seen by the stream that finds itself claimed.
     static constexpr std::memory_order claim = std::memory_order_acq_rel;
     // acquire: pairs with `claim`.
     static constexpr std::memory_order woken = std::memory_order_acquire;
 };
 
 template <class Orders>
-class BasicBell;
+class BasicIdleList;
 
 // One per stream: whether it may be woken, and the futex word it sleeps on.
 //
 //     awake ──prepare──► listening ──wait──► asleep
 //       ▲ ▲                │    │              │
-//       │ └────cancel──────┘    └──► woken ◄───┘   a ringer's claim, or wake()
+//       │ └────cancel──────┘    └──► woken ◄───┘   a waker's claim, or wake()
 //       └───────────wait or cancel returns true
 //
-// The claim is the last thing a ringer does to a sleeper (a wake needs only its address), so a stream that is
-// awake and on no bell's list may end.
-template <class Orders = BellOrders>
+// The claim is the last thing a waker does to a sleeper (a wake needs only its address), so a stream that is
+// awake and on no idle list may end.
+template <class Orders = IdleListOrders>
 class BasicSleeper {
 public:
-    // The sleeper's entry in one bell's list. Its storage belongs to the stream, which calls add and remove.
+    // The sleeper's entry in one idle list. Its storage belongs to the stream, which calls add and remove.
     class Entry {
     public:
         Entry() = default;
@@ -52,9 +52,9 @@ public:
         void belong_to(BasicSleeper& sleeper) { sleeper_ = &sleeper; }
 
     private:
-        friend class BasicBell<Orders>;
+        friend class BasicIdleList<Orders>;
         plain<BasicSleeper*> sleeper_{nullptr};
-        plain<Entry*> next_{nullptr};   // under the bell's lock, as is the rest
+        plain<Entry*> next_{nullptr};   // under the idle list's lock, as is the rest
         plain<Entry*> previous_{nullptr};
         plain<bool> listed_{false};
     };
@@ -67,19 +67,19 @@ public:
     explicit BasicSleeper(Call call, bool called = true) : call_(call), called_(called) {}
 
     // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by the caller, and on no
-    // bell's list. relaxed: whoever finds it on a list has the list's lock from the one who has put it there; wake()
+    // idle list. relaxed: whoever finds it on a list has the list's lock from the one who has put it there; wake()
     // looks after its claim.
     void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
-    // Step 1, before the first Bell::add. seq_cst, for wake(): the stream looks at its own mail after this.
+    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at its own mail after this.
     void prepare() {
         // relaxed: only the stream itself leaves and enters `awake`.
         WEFT_ASSERT(state_.load(std::memory_order_relaxed) == awake);
         state_.store(listening, std::memory_order_seq_cst);
     }
 
-    // Step 4a: the stream has found something to do. True: it had been claimed all the same, and owes a ring to
-    // its other pools (step 6).
+    // Step 4a: the stream has found something to do. True: it had been claimed all the same, and owes its
+    // other pools a wake (step 6).
     bool cancel() {
         std::uint32_t seen = listening;
         if (state_.compare_exchange_strong(seen, awake, Orders::claim, Orders::woken)) return false;
@@ -117,7 +117,7 @@ public:
     // After the call, when its owner goes on; and harmless when it did not sleep.
     void rise() { stand_up(); }
 
-    // While nobody runs: it is in the middle of nothing. `listed`: on some bell's list. One that is called stays there,
+    // While nobody runs: it is in the middle of nothing. `listed`: on some idle list. One that is called stays there,
     // awake, until it lies down again.
     void check(bool listed) const {
         const std::uint32_t state = state_.load();
@@ -138,7 +138,7 @@ public:
     }
 
 private:
-    friend class BasicBell<Orders>;
+    friend class BasicIdleList<Orders>;
 
     enum class Claim : std::uint8_t {
         refused,     // it is awake, or somebody else has claimed it
@@ -175,8 +175,8 @@ private:
 
 // One per pool: the streams that draw from it and sleep. Aligned so that the count, which each push reads,
 // shares a cache line with nothing that changes while all are awake.
-template <class Orders = BellOrders>
-class alignas(config::cache_line) BasicBell {
+template <class Orders = IdleListOrders>
+class alignas(config::cache_line) BasicIdleList {
 public:
     using Sleeper = BasicSleeper<Orders>;
     using Entry = typename Sleeper::Entry;
@@ -195,7 +195,7 @@ public:
         lock_.unlock();
     }
 
-    // Adds the bell's one reserve. It is told only when there is nobody else: that all who draw from the pool are
+    // Adds the idle list's one reserve. It is told only when there is nobody else: that all who draw from the pool are
     // awake, and something waits.
     void add_reserve(Entry& place) {
         lock_.lock();
@@ -207,7 +207,7 @@ public:
         lock_.unlock();
     }
 
-    // Step 5. Once it returns, no ringer knows the place, nor by it the sleeper.
+    // Step 5. Once it returns, no waker knows the place, nor by it the sleeper.
     void remove(Entry& place) {
         lock_.lock();
         check();
@@ -216,26 +216,26 @@ public:
     }
 
     // Step 3 of the pusher: after its push, wakes at most one sleeper.
-    void ring() {
+    void wake_one() {
         if (count_.load(Orders::look) != 0) [[unlikely]]
-            wake(1);
+            wake_up_to(1);
     }
 
     // Whether somebody may be asleep, by the same look.
     bool anybody() const { return count_.load(Orders::look) != 0; }
 
     // The pusher's step 3 after a push of `pushed` units: wakes at most as many sleepers.
-    void ring(std::uint32_t pushed) {
+    void wake_some(std::uint32_t pushed) {
         if (count_.load(Orders::look) != 0) [[unlikely]]
-            wake(pushed);
+            wake_up_to(pushed);
     }
 
     // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
     // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count. It costs
     // pushers the cache line of the count.
-    void ring_after_plain_push(std::uint32_t pushed = 1) {
+    void wake_after_plain_push(std::uint32_t pushed = 1) {
         if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]]
-            wake(pushed);
+            wake_up_to(pushed);
     }
 
     // While nobody changes it.
@@ -258,12 +258,12 @@ private:
         WEFT_ASSERT((count_.load(std::memory_order_relaxed) == 0) == (first_ == nullptr && reserve_ == nullptr));
     }
 
-    [[gnu::noinline]] void wake(std::uint32_t wanted) {
-        while (wanted != 0 && wake_one()) --wanted;
+    [[gnu::noinline]] void wake_up_to(std::uint32_t wanted) {
+        while (wanted != 0 && claim_first()) --wanted;
     }
 
     // The system call comes after the lock, so that the woken one does not run into it.
-    bool wake_one() {
+    bool claim_first() {
         using Claim = typename Sleeper::Claim;
         const atomic<std::uint32_t>* word = nullptr;
         Sleeper* sleeper = nullptr;
@@ -280,7 +280,7 @@ private:
             word = &sleeper->state_;
             // relaxed: see be_called()
             call = sleeper->called_.load(std::memory_order_relaxed) ? sleeper->call_ : nullptr;
-            claimed = sleeper->claim();   // refused: another bell has woken it, try the next
+            claimed = sleeper->claim();   // refused: another idle list has woken it, try the next
         }
         lock_.unlock();
         if (claimed == Claim::asleep) {
@@ -310,6 +310,6 @@ private:
 };
 
 using Sleeper = BasicSleeper<>;
-using Bell = BasicBell<>;
+using IdleList = BasicIdleList<>;
 
 }   // namespace weft

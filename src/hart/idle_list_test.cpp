@@ -1,4 +1,4 @@
-#include "hart/bell.hpp"
+#include "hart/idle_list.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,97 +9,97 @@
 namespace weft {
 namespace {
 
-TEST(Bell, ASleeperOnTheListIsClaimedOnce) {
-    Bell bell;
+TEST(IdleList, ASleeperOnTheListIsClaimedOnce) {
+    IdleList idle_list;
     Sleeper sleeper;
-    Bell::Entry place(sleeper);
+    IdleList::Entry place(sleeper);
     sleeper.prepare();
-    bell.add(place);
-    bell.ring();
-    bell.ring();
+    idle_list.add(place);
+    idle_list.wake_one();
+    idle_list.wake_one();
     EXPECT_TRUE(sleeper.cancel());
-    bell.remove(place);
+    idle_list.remove(place);
     sleeper.prepare();
-    bell.add(place);
+    idle_list.add(place);
     EXPECT_FALSE(sleeper.cancel());
-    bell.remove(place);
+    idle_list.remove(place);
 }
 
-TEST(Bell, ARingWithNobodyOnTheListIsForgotten) {
-    Bell bell;
+TEST(IdleList, AWakeWithNobodyOnTheListIsForgotten) {
+    IdleList idle_list;
     Sleeper sleeper;
-    Bell::Entry place(sleeper);
-    bell.ring();
-    bell.ring(3);
-    bell.ring_after_plain_push();
+    IdleList::Entry place(sleeper);
+    idle_list.wake_one();
+    idle_list.wake_some(3);
+    idle_list.wake_after_plain_push();
     sleeper.prepare();
-    bell.add(place);
-    bell.remove(place);
-    bell.ring();
+    idle_list.add(place);
+    idle_list.remove(place);
+    idle_list.wake_one();
     EXPECT_FALSE(sleeper.cancel());
 }
 
-TEST(Bell, WakesTheNewestAndNoMoreThanAsked) {
-    Bell bell;
+TEST(IdleList, WakesTheNewestAndNoMoreThanAsked) {
+    IdleList idle_list;
     Sleeper sleepers[4];
-    Bell::Entry places[4];
+    IdleList::Entry places[4];
     for (int i = 0; i < 4; ++i) {
         places[i].belong_to(sleepers[i]);
         sleepers[i].prepare();
-        bell.add(places[i]);
+        idle_list.add(places[i]);
     }
-    bell.ring();
-    bell.ring(2);
+    idle_list.wake_one();
+    idle_list.wake_some(2);
     EXPECT_FALSE(sleepers[0].cancel());
     for (int i = 1; i < 4; ++i) EXPECT_TRUE(sleepers[i].cancel());
-    for (auto& place : places) bell.remove(place);
+    for (auto& place : places) idle_list.remove(place);
 }
 
-TEST(Bell, AReserveIsCalledOnlyWhenThereIsNobodyElse) {
+TEST(IdleList, AReserveIsCalledOnlyWhenThereIsNobodyElse) {
     static int called;
     called = 0;
-    Bell bell;
+    IdleList idle_list;
     Sleeper reserve([](Sleeper&) { ++called; }), sleeper;
-    Bell::Entry behind(reserve), place(sleeper);
+    IdleList::Entry behind(reserve), place(sleeper);
     reserve.prepare();
-    bell.add_reserve(behind);
+    idle_list.add_reserve(behind);
     EXPECT_TRUE(reserve.lie_down());
     sleeper.prepare();
-    bell.add(place);
-    bell.ring();
+    idle_list.add(place);
+    idle_list.wake_one();
     EXPECT_EQ(called, 0);
     EXPECT_TRUE(sleeper.cancel());
-    EXPECT_TRUE(bell.anybody());
-    bell.ring();
-    bell.ring();
+    EXPECT_TRUE(idle_list.anybody());
+    idle_list.wake_one();
+    idle_list.wake_one();
     EXPECT_EQ(called, 1);
-    EXPECT_FALSE(bell.anybody());
-    bell.remove(behind);
+    EXPECT_FALSE(idle_list.anybody());
+    idle_list.remove(behind);
     reserve.rise();
     reserve.prepare();
     EXPECT_TRUE(reserve.lie_down());
-    reserve.wake();   // past all bells
+    reserve.wake();   // past all idle lists
     EXPECT_EQ(called, 2);
     reserve.rise();
     reserve.prepare();
-    bell.add_reserve(behind);
-    bell.remove(behind);
-    bell.ring();
+    idle_list.add_reserve(behind);
+    idle_list.remove(behind);
+    idle_list.wake_one();
     EXPECT_FALSE(reserve.cancel());
-    bell.remove(place);
+    idle_list.remove(place);
 }
 
-TEST(Bell, OneThatAnotherBellHasWokenIsPassedOver) {
-    Bell here, there;
+TEST(IdleList, OneThatAnotherListHasWokenIsPassedOver) {
+    IdleList here, there;
     Sleeper both, one;
-    Bell::Entry here_both(both), there_both(both), here_one(one);
+    IdleList::Entry here_both(both), there_both(both), here_one(one);
     one.prepare();
     here.add(here_one);
     both.prepare();
     here.add(here_both);
     there.add(there_both);
-    there.ring();
-    here.ring();   // finds `both` first, which is taken, and must go on to `one`
+    there.wake_one();
+    here.wake_one();   // finds `both` first, which is taken, and must go on to `one`
     EXPECT_TRUE(one.cancel());
     EXPECT_TRUE(both.cancel());
     here.remove(here_both);
@@ -107,20 +107,20 @@ TEST(Bell, OneThatAnotherBellHasWokenIsPassedOver) {
     there.remove(there_both);
 }
 
-TEST(Bell, PlacesComeOffFromAnywhereInTheList) {
+TEST(IdleList, PlacesComeOffFromAnywhereInTheList) {
     for (int which = 0; which < 3; ++which) {
-        Bell bell;
+        IdleList idle_list;
         Sleeper sleepers[3];
-        Bell::Entry places[3];
+        IdleList::Entry places[3];
         for (int i = 0; i < 3; ++i) {
             places[i].belong_to(sleepers[i]);
             sleepers[i].prepare();
-            bell.add(places[i]);
+            idle_list.add(places[i]);
         }
-        bell.remove(places[which]);
-        bell.ring(3);
+        idle_list.remove(places[which]);
+        idle_list.wake_some(3);
         for (int i = 0; i < 3; ++i) EXPECT_EQ(sleepers[i].cancel(), i != which);
-        for (auto& place : places) bell.remove(place);
+        for (auto& place : places) idle_list.remove(place);
     }
 }
 
@@ -172,11 +172,11 @@ TEST(Sleeper, MailIsNeverOverslept) {
 // had their share: a wake that is lost, or not passed on, leaves a stream asleep over a unit for ever.
 struct NumberPool {
     atomic<int> units{0};
-    Bell bell;
+    IdleList idle_list;
 
     void push() {
         units.fetch_add(1);
-        bell.ring();
+        idle_list.wake_one();
     }
     bool pop() {
         int seen = units.load();
@@ -188,9 +188,9 @@ struct NumberPool {
 };
 
 void take(NumberPool (&pools)[2], int share) {
-    // Made anew for each stream, and freed while ringers may still be at the bells.
+    // Made anew for each stream, and freed while wakers may still be at the idle lists.
     auto sleeper = std::make_unique<Sleeper>();
-    auto places = std::make_unique<Bell::Entry[]>(2);
+    auto places = std::make_unique<IdleList::Entry[]>(2);
     for (int i = 0; i < 2; ++i) places[i].belong_to(*sleeper);
     const auto look = [&] { return pools[0].pop() || pools[1].pop(); };
     for (int taken = 0; taken < share;) {
@@ -199,20 +199,20 @@ void take(NumberPool (&pools)[2], int share) {
             continue;
         }
         sleeper->prepare();
-        for (int i = 0; i < 2; ++i) pools[i].bell.add(places[i]);
+        for (int i = 0; i < 2; ++i) pools[i].idle_list.add(places[i]);
         bool found = look();
         const bool claimed = found ? sleeper->cancel() : sleeper->wait();
-        for (int i = 0; i < 2; ++i) pools[i].bell.remove(places[i]);
+        for (int i = 0; i < 2; ++i) pools[i].idle_list.remove(places[i]);
         if (claimed && !found) found = look();
         if (found) ++taken;
         if (!claimed || !found) continue;
         for (auto& pool : pools) {
-            if (pool.units.load() != 0) pool.bell.ring();
+            if (pool.units.load() != 0) pool.idle_list.wake_one();
         }
     }
 }
 
-TEST(Bell, NoUnitWaitsWhileAStreamThatDrawsFromItsPoolSleeps) {
+TEST(IdleList, NoUnitWaitsWhileAStreamThatDrawsFromItsPoolSleeps) {
     constexpr int rounds = 150, streams = 3, share = 20, pushers = 2;
     for (int round = 0; round < rounds; ++round) {
         NumberPool pools[2];
