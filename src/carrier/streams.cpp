@@ -14,7 +14,7 @@
 #include "core/resume.hpp"
 #include "core/run.hpp"
 #include "core/suspend.hpp"
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "hart/quota.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
@@ -267,9 +267,9 @@ void discard_stream(Process& of, Stream* stream) {
 // ---- waiting for a carrier to end ------------------------------------------------------------------
 
 struct ThreadWait : JoinWaiter {
-    Gate gate;
+    Parker parker;
     ThreadWait() {
-        wake = [](JoinWaiter* raw) { static_cast<ThreadWait*>(raw)->gate.open(); };
+        wake = [](JoinWaiter* raw) { static_cast<ThreadWait*>(raw)->parker.unpark(); };
     }
 };
 
@@ -294,7 +294,7 @@ struct UnitWait : Suspension {
     ThreadWait waiter;
     if (stream.ending.joint.announce_shared(&waiter) != Joint::Announced::waiting) return;
     const OutsideWait outside;
-    waiter.gate.wait();
+    waiter.parker.park();
 }
 
 }   // namespace

@@ -4,7 +4,7 @@
 
 #include "core/announce.hpp"
 #include "core/suspend.hpp"
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "observe/observe.hpp"
 #include "process/error.hpp"
 #include "process/outside_wait.hpp"
@@ -184,12 +184,12 @@ template <Company company>
 // ---- one unit, from an OS thread -------------------------------------------------------------------
 
 struct ThreadJoin : JoinWaiter {
-    Gate gate;
+    Parker parker;
     Letter letter{};
     atomic<std::uint8_t> told{Told::none};
 
     ThreadJoin() {
-        wake = [](JoinWaiter* raw) { static_cast<ThreadJoin*>(raw)->gate.open(); };
+        wake = [](JoinWaiter* raw) { static_cast<ThreadJoin*>(raw)->parker.unpark(); };
     }
 
     template <Company company>
@@ -198,7 +198,7 @@ struct ThreadJoin : JoinWaiter {
             answer = come_over(*letter.target, *this, [](JoinWaiter* raw, Outcome outcome) {
                 auto* self = static_cast<ThreadJoin*>(raw);
                 self->told.store(Told::ended(outcome));
-                self->gate.open();
+                self->parker.unpark();
             });
         }
         if (answer == Joint::Announced::waiting) return;
@@ -207,7 +207,7 @@ struct ThreadJoin : JoinWaiter {
         } else {
             told.store(Told::refused);
         }
-        gate.open();
+        parker.unpark();
     }
 };
 
@@ -226,7 +226,7 @@ template <Company company>
         request.settle<company>(announce(target, Joint::Waiter(&request)));
     }
     const OutsideWait outside;
-    request.gate.wait();
+    request.parker.park();
     const std::uint8_t told = request.told.load();
     return told == Told::none ? ended_status(target) : Told::status(told);
 }

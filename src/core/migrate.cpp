@@ -8,7 +8,7 @@
 #include "core/promote.hpp"
 #include "core/resume.hpp"
 #include "core/suspend.hpp"
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "local/extras.hpp"
 #include "local/locals.hpp"
 #include "observe/observe.hpp"
@@ -127,18 +127,18 @@ struct UnitMoveWait : MoveWait, Suspension {
 }
 
 struct ThreadMoveWait : MoveWait {
-    Gate gate;
+    Parker parker;
     Enrolment enrolment;
 
     explicit ThreadMoveWait(Unit& of)
-        : MoveWait(of, [](MoveWait* raw) { static_cast<ThreadMoveWait*>(raw)->gate.open(); }) {}
+        : MoveWait(of, [](MoveWait* raw) { static_cast<ThreadMoveWait*>(raw)->parker.unpark(); }) {}
 };
 
 Went wait_in_thread(Unit& target) {
     ThreadMoveWait wait(target);
     wait.enrolment.begin(wait);
     const OutsideWait outside;
-    wait.gate.wait();
+    wait.parker.park();
     return wait.went;
 }
 

@@ -3,7 +3,7 @@
 #include "base/assert.hpp"
 #include "core/jobs.hpp"
 #include "core/suspend.hpp"
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "local/own_float.hpp"
 #include "process/process.hpp"
 
@@ -30,9 +30,9 @@ struct UnitWait : Suspension, JobWaiter {
 }
 
 struct TaskletWait : JobWaiter {
-    Gate gate;
+    Parker parker;
 
-    TaskletWait() : JobWaiter{[](JobWaiter* raw) { static_cast<TaskletWait*>(raw)->gate.open(); }} {}
+    TaskletWait() : JobWaiter{[](JobWaiter* raw) { static_cast<TaskletWait*>(raw)->parker.unpark(); }} {}
 };
 
 // A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there are none for a
@@ -49,7 +49,7 @@ struct TaskletWait : JobWaiter {
         arch::pause();
     }
     TaskletWait wait;
-    if (Shown::of(job).enroll(wait)) wait.gate.wait();
+    if (Shown::of(job).enroll(wait)) wait.parker.park();
 }
 
 }   // namespace

@@ -23,7 +23,7 @@ inline void check_whole(const Stream& stream) {
     check(stream);
     stream.jobs.check();
     stream.sleep.sleeper.check(false);
-    stream.turn.gate.check();
+    stream.turn.parker.check();
     stream.posts.check_whole();
     stream.ending.joint.check_whole(nullptr);
     stream.heap->timers.check_whole();

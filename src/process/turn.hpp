@@ -1,7 +1,7 @@
 // Where a stream waits that has lent its hart. share/lending.cpp owns it.
 #pragma once
 
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 
 namespace weft {
 
@@ -10,8 +10,8 @@ struct Stream;
 struct Turn {
     Stream* const stream;   // whose it is
     Turn* next = nullptr;   // in Lending::waiting
-    Gate gate;
-    // the stream goes on with a hart that a domain has brought; under Lending::lock until the gate opens
+    Parker parker;
+    // the stream goes on with a hart that a domain has brought; under Lending::lock until it is unparked
     bool called_off = false;
 
     explicit Turn(Stream* whose) : stream(whose) {}

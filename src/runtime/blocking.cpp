@@ -65,20 +65,20 @@ std::uint64_t Crew::look_again() const {
 
 std::uint64_t Crew::submit(Call& call) {
     call.since_ns = os::now_ns();
-    Worker* rung;
+    Worker* woken;
     std::uint64_t again_ns = os::forever;
     {
         std::lock_guard guard(lock_);
         check();
         calls_.push_back(&call);
-        rung = idle_;
-        if (rung != nullptr) {
-            idle_ = rung->next_idle;
+        woken = idle_;
+        if (woken != nullptr) {
+            idle_ = woken->next_idle;
         } else if (count_ >= at_once() || !start_one()) {
             again_ns = look_again();
         }
     }
-    if (rung != nullptr) rung->gate.open();
+    if (woken != nullptr) woken->parker.unpark();
     return again_ns;
 }
 
@@ -103,7 +103,7 @@ void Crew::run(Worker& self) {
         }
         lock_.unlock();
         if (call == nullptr) {
-            self.gate.wait();
+            self.parker.park();
         } else {
             errno = 0;
             call->fn(call->argument);
@@ -124,7 +124,7 @@ void Crew::stop() {
         stopping_ = true;
         all = std::exchange(workers_, nullptr);
     }
-    for (Worker* worker = all; worker != nullptr; worker = worker->next) worker->gate.open();
+    for (Worker* worker = all; worker != nullptr; worker = worker->next) worker->parker.unpark();
     while (all != nullptr) {
         Worker* next = all->next;
         os::thread_join(all->thread);

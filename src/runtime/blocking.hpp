@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "base/fifo.hpp"
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "os/lock.hpp"
 #include "os/thread.hpp"
 #include "unit/unit.hpp"
@@ -59,7 +59,7 @@ public:
     void check_whole() const {
         check();
         std::size_t all = 0, idle = 0;
-        for (const Worker* worker = workers_; worker != nullptr; worker = worker->next, ++all) worker->gate.check();
+        for (const Worker* worker = workers_; worker != nullptr; worker = worker->next, ++all) worker->parker.check();
         for (const Worker* worker = idle_; worker != nullptr && idle <= all; worker = worker->next_idle, ++idle)
             WEFT_ASSERT(&worker->crew == this);
         WEFT_ASSERT(stopping_ || (all == count_ && idle <= all));
@@ -77,7 +77,7 @@ private:
     struct Worker {
         Crew& crew;
         os::Thread thread{};
-        Gate gate{};              // where it sleeps
+        Parker parker{};          // where it sleeps
         Worker* next = nullptr;   // of all
         Worker* next_idle = nullptr;
 

@@ -88,7 +88,7 @@ std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
 void wait_for_turn(Process& of, Stream& stream) {
     const auto wait = [&] {
         const bool watched = of.lookout.watch(os::now_ns() + slice_ns(of));
-        return stream.turn.gate.wait(watched ? os::forever : slice_ns(of));
+        return stream.turn.parker.park(watched ? os::forever : slice_ns(of));
     };
     while (!wait()) take_turns(of, os::now_ns());
 }
@@ -104,7 +104,7 @@ bool end_waiting(Process& of) {
         first = first_waiting(of.lending, slice_ns(of));
     }
     if (first == nullptr) return false;
-    first->gate.open();
+    first->parker.unpark();
     return true;
 }
 
@@ -120,7 +120,7 @@ void end_waiting_of(Stream& stream) {
         stream.turn.called_off = true;
     }
     of.base.request(of.streams_root, -1);
-    stream.turn.gate.open();
+    stream.turn.parker.unpark();
 }
 
 bool step_aside(Stream& stream) {
@@ -137,7 +137,7 @@ bool step_aside(Stream& stream) {
     if (given == Answer::lent) {
         of.base.put(of.streams_root, 0);   // the stream asks for a hart still
     } else {
-        to->gate.open();
+        to->parker.unpark();
     }
     trace_sleep(stream, trace::Event::sleep);
     wait_for_turn(of, stream);

@@ -28,7 +28,7 @@ namespace weft {
 
 struct Unit;
 
-// What waits when it is not a unit: an OS thread at its gate, a join_many. `wake` is called once, on the
+// What waits when it is not a unit: an OS thread at its parker, a join_many. `wake` is called once, on the
 // finisher's stream, after the unit's end is published; it may end the waiter's life.
 struct JoinWaiter {
     JoinWaiter() {}

@@ -7,7 +7,7 @@
 // does inline.
 #include <mutex>
 
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "process/job_ring.hpp"
 #include "process/shown.hpp"
 #include "test/model/model.hpp"
@@ -56,14 +56,14 @@ struct Part {
     using Jobs = BasicJobs<Job, Orders>;
 
     struct Waiter : JobWaiter {
-        Gate gate;
+        Parker parker;
         plain<int> ready{0};
 
         Waiter()
             : JobWaiter{[](JobWaiter* raw) {
                   auto* self = static_cast<Waiter*>(raw);
                   WEFT_ASSERT(self->ready == 1);
-                  self->gate.open();
+                  self->parker.unpark();
               }} {
             ready = 1;
         }
@@ -151,9 +151,9 @@ struct Part {
         auto& waiter = *new (waiter_place) Waiter;
         if constexpr (wrong == Wrong::waits_without_a_look) {
             Shown::of(job).state.store(reinterpret_cast<std::uintptr_t>(static_cast<JobWaiter*>(&waiter)));
-            waiter.gate.wait();
+            waiter.parker.park();
         } else if (Shown::of(job).enroll(waiter)) {
-            waiter.gate.wait();
+            waiter.parker.park();
         }
         waiter.~Waiter();
     }

@@ -62,13 +62,13 @@ struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
     using Mine = Shared<Careful, sync::WordOrders>;
     Mine lock;
     Party parties[3];
-    Gate second_reads;
+    Parker second_reads;
 
     void before() { WEFT_ASSERT(lock.view().try_read()); }
     void thread(unsigned index) {
         Party& party = parties[index];
         if (index == 0) {
-            second_reads.wait();
+            second_reads.park();
             lock.unlock(party);
         } else if (index == 1) {
             Mine::Lock::ForWriting writing(lock.view());
@@ -87,7 +87,7 @@ struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
             }
         } else {
             lock.read(party);
-            second_reads.open();
+            second_reads.unpark();
             lock.unlock(party);
         }
     }

@@ -3,7 +3,7 @@
 #include "poll/timers.hpp"
 #include "test/model/model.hpp"
 
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "poll/timers.cpp"   // as it is: the library's one, behind the doors of a model
 
 namespace weft::model {
@@ -29,7 +29,7 @@ struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     Timers timers;
     Mine mine;
     Timer other;
-    Gate gate;
+    Parker parker;
     atomic<int> winner{0};
     int woken = 0;
 
@@ -40,7 +40,7 @@ struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     }
     void wake() {
         ++woken;
-        gate.open();
+        parker.unpark();
     }
 
     void before() {
@@ -60,7 +60,7 @@ struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
             mine.claim = [](Timer& timer) { return static_cast<Mine&>(timer).of->win(1); };
             mine.fire = [](Timer& timer) { static_cast<Mine&>(timer).of->wake(); };
             timers.add(mine);
-            gate.wait();
+            parker.park();
             if (wrong != Wrong::forgets_to_cancel) {
                 const bool waited = cancel();
                 WEFT_ASSERT(!waited || winner.load() == 2);

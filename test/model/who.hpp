@@ -1,10 +1,10 @@
-// Who waits, in the models of src/sync: a thread of the model, with a gate that it sleeps at.
+// Who waits, in the models of src/sync: a thread of the model, with a parker that it sleeps at.
 //
 // A party and its waiter are used again and again, and its fields are plain: whoever touches them after he has woken it
 // races with that, so the search finds it, as it would be found on a stack that is used for something else.
 #pragma once
 
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 #include "sync/waiter.hpp"
 #include "sync/word.hpp"
 #include "test/model/model.hpp"
@@ -41,7 +41,7 @@ public:
     }
     void wake(const Waker&) const {
         WEFT_ASSERT(party_->saved == 1);
-        if (Habits::wakes) party_->gate.open();
+        if (Habits::wakes) party_->parker.unpark();
     }
 
 private:
@@ -79,7 +79,7 @@ struct BasicParty {
     using Whom = BasicWhom<Habits>;
     static constexpr std::uint32_t too_late = ~std::uint32_t{0};
 
-    Gate gate;
+    Parker parker;
     atomic<std::uint32_t> winner{0};
     plain<int> contested{0};
     plain<int> saved{0};   // the context of a unit; an OS thread needs none
@@ -107,7 +107,7 @@ struct BasicParty {
     // all.
     bool park(bool hurries) {
         if (hurries && (!Habits::competes || win(too_late))) return false;
-        gate.wait();
+        parker.park();
         return true;
     }
 
@@ -124,7 +124,7 @@ struct BasicParty {
         Leaving<Habits, typename Object::Word> leaving{*this};
         if (!object.enter(waiter, leaving)) return;
         leaving.left();
-        gate.wait();
+        parker.park();
     }
     // Parks in an object that it has entered, and that need be no view. False: it has given up.
     template <class Object>

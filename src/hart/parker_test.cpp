@@ -1,4 +1,4 @@
-#include "hart/gate.hpp"
+#include "hart/parker.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -11,63 +11,63 @@
 namespace weft {
 namespace {
 
-TEST(Gate, AnOpeningThatComesBeforeTheWaitIsNotLost) {
-    Gate gate;
-    gate.open();
-    EXPECT_TRUE(gate.wait());
+TEST(Parker, AnUnparkThatComesBeforeTheParkIsNotLost) {
+    Parker parker;
+    parker.unpark();
+    EXPECT_TRUE(parker.park());
 }
 
-TEST(Gate, OpeningsCountAsOneAndAreUsedUp) {
-    Gate gate;
-    gate.open();
-    gate.open();
-    EXPECT_TRUE(gate.wait());
-    EXPECT_FALSE(gate.wait(1'000));
+TEST(Parker, UnparksCountAsOneAndAreUsedUp) {
+    Parker parker;
+    parker.unpark();
+    parker.unpark();
+    EXPECT_TRUE(parker.park());
+    EXPECT_FALSE(parker.park(1'000));
 }
 
-TEST(Gate, AWaitWithALimitEndsWhenNobodyComes) {
-    Gate gate;
+TEST(Parker, AWaitWithALimitEndsWhenNobodyComes) {
+    Parker parker;
     const std::uint64_t begin = os::now_ns();
-    EXPECT_FALSE(gate.wait(2'000'000));
+    EXPECT_FALSE(parker.park(2'000'000));
     EXPECT_GE(os::now_ns() - begin, 2'000'000u);
-    EXPECT_FALSE(gate.wait(0));
-    gate.open();   // nobody waits any more: kept for the next
-    EXPECT_TRUE(gate.wait(0));
+    EXPECT_FALSE(parker.park(0));
+    parker.unpark();   // nobody waits any more: kept for the next
+    EXPECT_TRUE(parker.park(0));
 }
 
-// Each lets the other through, over and over: the gates are used again at once, and the plain numbers carry what
-// the openings publish.
-TEST(Gate, TwoCarriersLetEachOtherThrough) {
+// Each wakes the other, over and over: the parkers are used again at once, and the plain numbers carry what the
+// unparks publish.
+TEST(Parker, TwoCarriersLetEachOtherThrough) {
     constexpr int rounds = 5'000;
-    Gate there, back;
+    Parker there, back;
     int ball = 0;
     std::thread other([&] {
         for (int i = 0; i < rounds; ++i) {
-            there.wait();
+            there.park();
             ++ball;
-            back.open();
+            back.unpark();
         }
     });
     for (int i = 0; i < rounds; ++i) {
         EXPECT_EQ(ball, i);
-        there.open();
-        EXPECT_TRUE(back.wait());
+        there.unpark();
+        EXPECT_TRUE(back.park());
     }
     other.join();
     EXPECT_EQ(ball, rounds);
 }
 
-TEST(Gate, ASignalDoesNotLetTheCarrierThrough) {
+TEST(Parker, ASignalDoesNotLetTheCarrierThrough) {
     struct sigaction action = {};
     struct sigaction before = {};
     static atomic<int> signals;
     signals.store(0);
     action.sa_handler = [](int) { signals.fetch_add(1); };
     ASSERT_EQ(sigaction(SIGUSR1, &action, &before), 0);
-    Gate gate;
+    Parker parker;
     atomic<bool> opened{false};
     std::thread carrier([&] {
-        EXPECT_TRUE(gate.wait());
+        EXPECT_TRUE(parker.park());
         EXPECT_TRUE(opened.load());
     });
     for (int i = 1; i <= 50; ++i) {
@@ -75,25 +75,25 @@ TEST(Gate, ASignalDoesNotLetTheCarrierThrough) {
         while (signals.load() < i) std::this_thread::yield();
     }
     opened.store(true);
-    gate.open();
+    parker.unpark();
     carrier.join();
     sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST(Gate, WakesForNoReasonDoNotLetTheCarrierThrough) {
+TEST(Parker, WakesForNoReasonDoNotLetTheCarrierThrough) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds";
     static atomic<int> waits;
     waits.store(0);
     os::fault_hook.store([](os::Door door) { return door == os::Door::futex_wait && waits.fetch_add(1) < 100; });
-    Gate gate;
+    Parker parker;
     atomic<bool> opened{false};
     std::thread carrier([&] {
-        EXPECT_TRUE(gate.wait());
+        EXPECT_TRUE(parker.park());
         EXPECT_TRUE(opened.load());
     });
     while (waits.load() < 100) std::this_thread::yield();
     opened.store(true);
-    gate.open();
+    parker.unpark();
     carrier.join();
     os::fault_hook.store(nullptr);
 }
