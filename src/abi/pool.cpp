@@ -52,8 +52,8 @@ weft_status pop_foreign(Pool& from, Unit** units, std::size_t capacity, std::siz
     return fail(WEFT_WRONG_CONTEXT, "the pool is private to another stream");
 }
 
-// A letter of the runtime's is nobody else's business: it is answered, and the next is taken.
-Unit* past_letters(Pool& from, Unit* popped) {
+// A remote call of the runtime's is nobody else's business: it is run, and the next is taken.
+Unit* past_remote_calls(Pool& from, Unit* popped) {
     while (popped != nullptr && popped->has(Unit::internal)) {
         popped->body(popped->argument);
         popped = pool::pop(from);
@@ -214,7 +214,7 @@ weft_status weft_pool_pop(weft_pool* pool, weft_unit** unit) noexcept {
         if (status == WEFT_OK) *unit = weft::to_handle(popped);
         return status;
     }
-    *unit = weft::to_handle(past_letters(*from, pool::pop(*from)));
+    *unit = weft::to_handle(past_remote_calls(*from, pool::pop(*from)));
     return WEFT_OK;
 }
 
@@ -236,7 +236,7 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
     for (size_t i = 0; i < taken; ++i) {
         Unit* unit = popped[i];
         if (unit->has(Unit::internal)) {
-            unit->body(unit->argument);   // a letter of the runtime's
+            unit->body(unit->argument);   // a remote call of the runtime's
         } else {
             units[kept++] = weft::to_handle(unit);
         }
@@ -264,7 +264,7 @@ weft_status weft_pool_pop_wait_until(weft_pool* pool, uint64_t deadline_ns, weft
             "nothing waits in the pool, and a unit that waited would stop its stream; only a scheduler's run and OS "
             "threads that are no streams wait here");
     }
-    *unit = weft::to_handle(past_letters(
+    *unit = weft::to_handle(past_remote_calls(
         from, stream == nullptr ? pop_wait(nullptr, from, deadline_ns) : run_pop_wait(*stream, from, deadline_ns)));
     return WEFT_OK;
 }

@@ -19,7 +19,7 @@ Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t time
     from.idle_list.add(place);      // 2
     Unit* unit = pool::pop(from);   // 3
     bool claimed;
-    if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_mail(*stream))) {
+    if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_pending_attention(*stream))) {
         if (stream != nullptr) give_hart_back(*stream);
         if (stream != nullptr) trace_sleep(*stream, trace::Event::sleep);
         std::optional<OutsideWait> outside;
@@ -55,7 +55,7 @@ Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t deadline_ns) {
             deadline_ns == os::forever ? os::forever : deadline_ns - std::min(deadline_ns, os::now_ns());
         if (left == 0) return nullptr;
         if (Unit* unit = wait_once(stream, sleeper, from, left)) return unit;
-        if (stream != nullptr && has_mail(*stream)) return nullptr;
+        if (stream != nullptr && has_pending_attention(*stream)) return nullptr;
     }
 }
 

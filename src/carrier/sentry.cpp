@@ -182,7 +182,7 @@ void tell(const Found& found) {
 // One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much lies in it.
 bool left_alone(const Process& of, const Pool& pool) {
     if (of.settings.values.rescue == WEFT_RESCUE_ALL && pool::thief_safe(pool)) return false;
-    if (pool.kind == WEFT_POOL_USER || pool.letters || pool.confined) return false;
+    if (pool.kind == WEFT_POOL_USER || pool.remote_calls || pool.confined) return false;
     return pool.kind == WEFT_POOL_PRIVATE || pool.drawers.load() <= Pool::of_one_stream;
 }
 

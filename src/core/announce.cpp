@@ -13,13 +13,13 @@ PrivatePool* foreign_pool(const Unit& unit) {
     return home == nullptr || home->mine() ? nullptr : home;
 }
 
-void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument) {
-    letter.body = body;
-    letter.argument = argument;
-    letter.kind = Kind::tasklet;
-    letter.flags = Unit::internal;
-    letter.pool = &to;
-    to.send(&letter);
+void send_remote_call(Unit& remote_call, PrivatePool& to, void (*body)(void*), void* argument) {
+    remote_call.body = body;
+    remote_call.argument = argument;
+    remote_call.kind = Kind::tasklet;
+    remote_call.flags = Unit::internal;
+    remote_call.pool = &to;
+    to.send(&remote_call);
 }
 
 // ---- waits that have been given up ---------------------------------------------------------------------
@@ -74,19 +74,19 @@ Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
     const Joint::Announced answer = unit.joint.announce_local(waiter);
     if (answer != Joint::Announced::taken) [[likely]]
         return answer;
-    // One whose deadline has come may not have been forgotten yet, where that takes a letter.
+    // One whose deadline has come may not have been forgotten yet, where that takes a remote call.
     return forget_given_up(unit.joint) ? unit.joint.announce_local(waiter) : answer;
 }
 
-void Letter::send(PrivatePool& to) {
-    send_letter(
+void RemoteCall::send(PrivatePool& to) {
+    send_remote_call(
         unit, to,
         [](void* raw) {
-            auto* letter = static_cast<Letter*>(raw);
-            const Joint::Announced announced = announce(*letter->target, letter->waiter);
-            // Once it waits it may have been woken, and be gone with the letter: its target may be another stream's by
-            // now.
-            if (announced != Joint::Announced::waiting) letter->answer(letter, announced);
+            auto* remote_call = static_cast<RemoteCall*>(raw);
+            const Joint::Announced announced = announce(*remote_call->target, remote_call->waiter);
+            // Once it waits it may have been woken, and be gone with the remote call: its target may be another
+            // stream's by now.
+            if (announced != Joint::Announced::waiting) remote_call->answer(remote_call, announced);
         },
         this);
 }

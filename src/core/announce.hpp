@@ -1,5 +1,5 @@
 // Somebody who waits for the end of a unit is announced to its Joint, or, where another stream alone may touch that, by
-// a letter to that stream.
+// a remote call to that stream.
 #pragma once
 
 #include "process/stream.hpp"
@@ -10,13 +10,13 @@ namespace weft {
 // concerns it is sent there. Null when the caller may use the Joint as it is.
 PrivatePool* foreign_pool(const Unit& unit);
 
-// Sends a letter: body(argument) runs on the stream that draws from the pool, or here when there is none. Its last act
-// may free `letter`.
-void send_letter(Unit& letter, PrivatePool& to, void (*body)(void*), void* argument);
+// Sends a remote call: body(argument) runs on the stream that draws from the pool, or here when there is none. Its last
+// act may free `remote_call`.
+void send_remote_call(Unit& remote_call, PrivatePool& to, void (*body)(void*), void* argument);
 
-// A wait with a deadline that has been given up while the unit's Joint knows of it still: a letter is on its way to the
-// stream that alone may make that forget it. The unit may become shared before the letter arrives; then whoever comes
-// to its Joint next does so. Noted before the letter is sent, and until it has arrived.
+// A wait with a deadline that has been given up while the unit's Joint knows of it still: a remote call is on its way
+// to the stream that alone may make that forget it. The unit may become shared before the remote call arrives; then
+// whoever comes to its Joint next does so. Noted before the remote call is sent, and until it has arrived.
 struct GivenUp {
     Unit* target = nullptr;
     JoinWaiter* waiter = nullptr;
@@ -36,11 +36,11 @@ Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWait
 
 // Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's Joint, so the
 // announcement travels there as a tasklet that needs no memory but the waiter's own.
-struct Letter {
+struct RemoteCall {
     Unit* target = nullptr;
     Joint::Waiter waiter;
-    // on the other stream; its last act may free the letter
-    void (*answer)(Letter* letter, Joint::Announced answer) = nullptr;
+    // on the other stream; its last act may free the remote call
+    void (*answer)(RemoteCall* remote_call, Joint::Announced answer) = nullptr;
     void* context = nullptr;
     Unit unit{};
 

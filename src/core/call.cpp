@@ -28,7 +28,7 @@ struct OnTheirOwn {
     void end(Stream&) const {}
 };
 struct OnSchedulers {
-    // A letter is never local, nor one that others may be joining at this moment.
+    // A remote call is never local, nor one that others may be joining at this moment.
     static bool takes(const Unit& unit) {
         return unit.kind == Kind::tasklet && unit.has(Unit::local) && !unit.marked(Unit::at_start);
     }

@@ -58,7 +58,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         ask_for_jobs(stream, false);
         for (int i = 0; i < 32; ++i) arch::pause();
         share_processor(stream);
-        if (has_mail(stream)) return true;
+        if (has_pending_attention(stream)) return true;
         if (stream.asked(std::memory_order_relaxed).has(attention::aside)) return false;   // relaxed: a hint
         stream.handed = pick(stream);
         if (stream.handed == nullptr) stream.handed = take_job(stream);
@@ -83,7 +83,7 @@ void sleep(Stream& stream) {
     bool claimed = false;
     stream.handed = pick(stream);   // 3
     if (stream.handed == nullptr) stream.handed = take_job(stream);
-    const bool nothing = stream.handed == nullptr && !has_mail(stream) && sched::quiet(by) &&
+    const bool nothing = stream.handed == nullptr && !has_pending_attention(stream) && sched::quiet(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
     if (nothing) {
         probe(Probe::sleep_before_wait);

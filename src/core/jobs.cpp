@@ -203,7 +203,7 @@ Unit* take_job(Stream& stream) {
     Jobs* const jobs = stream.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr || !jobs->any()) [[likely]]
         return nullptr;
-    if (has_mail(stream)) return nullptr;
+    if (has_pending_attention(stream)) return nullptr;
     Unit* unit;
     {
         std::lock_guard guard(jobs->lock);

@@ -98,26 +98,26 @@ struct UnitJoin : Suspension {
 };
 
 template <Company company>
-struct UnitJoinByLetter : UnitJoin<company> {
+struct RemoteUnitJoin : UnitJoin<company> {
     PrivatePool& home;
-    Letter letter{};
+    RemoteCall remote_call{};
 
-    UnitJoinByLetter(Unit& joiner, Unit& of, PrivatePool& at) : UnitJoin<company>(joiner, of), home(at) {}
+    RemoteUnitJoin(Unit& joiner, Unit& of, PrivatePool& at) : UnitJoin<company>(joiner, of), home(at) {}
 
     void publish() {
-        letter.target = &this->target;
-        letter.waiter = Joint::Waiter(&this->self);
-        letter.context = this;
-        letter.answer = [](Letter* sent, Joint::Announced answer) {
-            static_cast<UnitJoinByLetter*>(sent->context)->settle(answer);
+        remote_call.target = &this->target;
+        remote_call.waiter = Joint::Waiter(&this->self);
+        remote_call.context = this;
+        remote_call.answer = [](RemoteCall* sent, Joint::Announced answer) {
+            static_cast<RemoteUnitJoin*>(sent->context)->settle(answer);
         };
-        letter.send(home);
+        remote_call.send(home);
     }
 };
 
 template <Company company>
-[[gnu::noinline]] weft_status join_by_letter(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
-    UnitJoinByLetter<company> request(self, target, home);
+[[gnu::noinline]] weft_status join_remotely(Stream& stream, Unit& self, Unit& target, PrivatePool& home) {
+    RemoteUnitJoin<company> request(self, target, home);
     suspend(stream, request, Waits::as_stated, to_handle(&target));
     return request.answer();
 }
@@ -139,7 +139,7 @@ template <Company company>
 template <Company company>
 [[gnu::noinline]] weft_status join_slow(Stream& stream, Unit& self, Unit& target) {
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
-    if (auto* home = foreign_pool(target)) return join_by_letter<company>(stream, self, target, *home);
+    if (auto* home = foreign_pool(target)) return join_remotely<company>(stream, self, target, *home);
     return join_to<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
 }
 
@@ -185,7 +185,7 @@ template <Company company>
 
 struct ThreadJoin : JoinWaiter {
     Parker parker;
-    Letter letter{};
+    RemoteCall remote_call{};
     atomic<std::uint8_t> told{Told::none};
 
     ThreadJoin() {
@@ -195,7 +195,7 @@ struct ThreadJoin : JoinWaiter {
     template <Company company>
     void settle(Joint::Announced answer) {
         if (company == Company::any && answer == Joint::Announced::taken) {
-            answer = come_over(*letter.target, *this, [](JoinWaiter* raw, Outcome outcome) {
+            answer = come_over(*remote_call.target, *this, [](JoinWaiter* raw, Outcome outcome) {
                 auto* self = static_cast<ThreadJoin*>(raw);
                 self->told.store(Told::ended(outcome));
                 self->parker.unpark();
@@ -203,7 +203,7 @@ struct ThreadJoin : JoinWaiter {
         }
         if (answer == Joint::Announced::waiting) return;
         if (answer == Joint::Announced::done) {
-            learn(*letter.target);
+            learn(*remote_call.target);
         } else {
             told.store(Told::refused);
         }
@@ -214,14 +214,14 @@ struct ThreadJoin : JoinWaiter {
 template <Company company>
 [[gnu::noinline]] weft_status join_from_thread(Unit& target) {
     ThreadJoin request;
-    request.letter.target = &target;
+    request.remote_call.target = &target;
     if (auto* pool = foreign_pool(target)) {
-        request.letter.waiter = Joint::Waiter(&request);
-        request.letter.context = &request;
-        request.letter.answer = [](Letter* sent, Joint::Announced answer) {
+        request.remote_call.waiter = Joint::Waiter(&request);
+        request.remote_call.context = &request;
+        request.remote_call.answer = [](RemoteCall* sent, Joint::Announced answer) {
             static_cast<ThreadJoin*>(sent->context)->settle<company>(answer);
         };
-        request.letter.send(*pool);
+        request.remote_call.send(*pool);
     } else {
         request.settle<company>(announce(target, Joint::Waiter(&request)));
     }
@@ -231,28 +231,28 @@ template <Company company>
     return told == Told::none ? ended_status(target) : Told::status(told);
 }
 
-// As Letter, but nobody waits for it, so it has memory of its own.
-struct DetachLetter {
+// As RemoteCall, but nobody waits for it, so it has memory of its own.
+struct RemoteDetach {
     Unit unit{};
     Unit* target;
 
-    explicit DetachLetter(Unit& of) : target(&of) {}
+    explicit RemoteDetach(Unit& of) : target(&of) {}
 };
 
-weft_status detach_by_letter(Unit& unit, PrivatePool& pool) {
-    auto* letter = os::make<DetachLetter>(unit);
-    if (letter == nullptr) return fail(WEFT_NO_MEMORY, "no memory to tell another stream that a unit is detached");
-    send_letter(
-        letter->unit, pool,
+weft_status detach_remotely(Unit& unit, PrivatePool& pool) {
+    auto* remote_call = os::make<RemoteDetach>(unit);
+    if (remote_call == nullptr) return fail(WEFT_NO_MEMORY, "no memory to tell another stream that a unit is detached");
+    send_remote_call(
+        remote_call->unit, pool,
         [](void* raw) {
-            auto* sent = static_cast<DetachLetter*>(raw);
+            auto* sent = static_cast<RemoteDetach*>(raw);
             Unit& target = *sent->target;
             os::destroy(sent);
             const auto answer = announce(target, Joint::detacher());
             WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
             if (answer == Joint::Announced::done) release_detached(target);
         },
-        letter);
+        remote_call);
     return WEFT_OK;
 }
 
@@ -346,7 +346,7 @@ weft_status join_and_free_unended(Unit& unit) noexcept {
 weft_status detach(Unit& unit) {
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
     if (!unit.joint.done()) {
-        if (auto* pool = foreign_pool(unit)) return detach_by_letter(unit, *pool);
+        if (auto* pool = foreign_pool(unit)) return detach_remotely(unit, *pool);
     }
     switch (announce(unit, Joint::detacher())) {
     case Joint::Announced::waiting: return WEFT_OK;

@@ -96,13 +96,13 @@ void enroll(MoveWait& wait) {
 
 // A waiter of a unit that is local to another stream's pool enrolls there.
 struct Enrolment {
-    Unit letter{};
+    Unit remote_call{};
 
     void begin(MoveWait& wait) {
         PrivatePool* home = foreign_pool(*wait.unit);
         if (home == nullptr) return enroll(wait);
-        send_letter(
-            letter, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
+        send_remote_call(
+            remote_call, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
     }
 };
 

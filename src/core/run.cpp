@@ -170,7 +170,7 @@ void run_unit(Stream& stream, Unit* unit, Row row) {
     if (unit->context != nullptr) return switch_to(stream, *unit, unit->context);
     if (unit->kind == Kind::tasklet) {
         if (!unit->has(Unit::internal)) return run_here(stream, unit, row);
-        return unit->body(unit->argument);   // a letter: gone after this
+        return unit->body(unit->argument);   // a remote call: gone after this
     }
     if (unit->is_light() && begins_called(stream, *unit, row)) return;
     void* context = detail::begin(stream, *unit);

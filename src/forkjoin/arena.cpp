@@ -96,7 +96,7 @@ struct Execution : Jobs {
         do {
             ask_for_jobs(stream, false);
             for (int i = 0; i < 32; ++i) arch::pause();
-            if (has_to_go() || has_mail(stream) || children_want(*domain)) return nullptr;
+            if (has_to_go() || has_pending_attention(stream) || children_want(*domain)) return nullptr;
             if (Unit* const unit = next(stream)) return unit;
         } while (os::now_ns() - begin_ns < spin_ns);
         return nullptr;
@@ -118,7 +118,7 @@ struct Execution : Jobs {
     // What the hart does next; null: it goes, or comes again at once.
     Unit* find(Stream& stream) {
         if (Unit* const unit = next(stream)) return unit;
-        if (has_mail(stream)) {
+        if (has_pending_attention(stream)) {
             if (any()) stir(*domain);   // it has not looked at the jobs: they are another one's
             return nullptr;
         }
@@ -126,7 +126,7 @@ struct Execution : Jobs {
         if (has_to_go()) return nullptr;
         ask_for_jobs(stream, true);   // who forks from now on shows it, and wants a hart
         if (Unit* const unit = next(stream)) return unit;
-        if (has_mail(stream)) decide({Transition::What::reenter, nullptr, {}});
+        if (has_pending_attention(stream)) decide({Transition::What::reenter, nullptr, {}});
         return nullptr;
     }
 };

@@ -71,7 +71,7 @@ public:
     // looks after its claim.
     void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
-    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at its own mail after this.
+    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at what it is asked after this.
     void prepare() {
         // relaxed: only the stream itself leaves and enters `awake`.
         WEFT_ASSERT(state_.load(std::memory_order_relaxed) == awake);
@@ -128,9 +128,9 @@ public:
     // Whether it sleeps, and nobody has claimed it. From any thread.
     bool sleeps() const { return state_.load() == asleep; }
 
-    // Wakes this stream and no other, whatever its pools hold: for mail that is only its own (a stop, a
-    // suspension). The caller has written the mail with seq_cst and knows that the stream lives. Nothing is lost
-    // when the stream is awake: it looks at its mail after prepare().
+    // Wakes this stream and no other, whatever its pools hold: for a request to it alone (a stop, a
+    // suspension). The caller has written the request with seq_cst and knows that the stream lives. Nothing is lost
+    // when the stream is awake: it looks at its requests after prepare().
     void wake() {
         if (claim() != Claim::asleep) return;
         if (called_.load(std::memory_order_relaxed)) call_(*this);   // relaxed: see be_called()
@@ -147,11 +147,11 @@ private:
     };
 
     Claim claim() {
-        // seq_cst: in wake() the second half of "write the mail, then look whether the stream listens".
+        // seq_cst: in wake() the second half of "write the request, then look whether the stream listens".
         std::uint32_t seen = state_.load(std::memory_order_seq_cst);
         while (seen == listening || seen == asleep) {
             const Claim claimed = seen == asleep ? Claim::asleep : Claim::listening;
-            // relaxed when it fails: what the load above has read settles the order against the mail.
+            // relaxed when it fails: what the load above has read settles the order against the request.
             if (state_.compare_exchange_strong(seen, woken, Orders::claim, std::memory_order_relaxed)) return claimed;
         }
         return Claim::refused;

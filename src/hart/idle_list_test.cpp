@@ -126,7 +126,7 @@ TEST(IdleList, PlacesComeOffFromAnywhereInTheList) {
 
 TEST(Sleeper, AWakeIsForThisOneAndOnlyWhileItListens) {
     Sleeper sleeper;
-    sleeper.wake();   // awake: nothing to remember, the stream will look at its mail
+    sleeper.wake();   // awake: nothing to remember, the stream will look at what it is asked
     sleeper.prepare();
     EXPECT_FALSE(sleeper.cancel());
     sleeper.prepare();
@@ -144,24 +144,24 @@ TEST(Sleeper, AWaitWithALimitEndsWhenNobodyComes) {
     EXPECT_FALSE(sleeper.wait(0));
 }
 
-TEST(Sleeper, MailIsNeverOverslept) {
-    constexpr int letters = 3'000;
+TEST(Sleeper, ARequestIsNeverOverslept) {
+    constexpr int requests = 3'000;
     Sleeper sleeper;
-    atomic<int> mail{0}, seen{0};
+    atomic<int> request{0}, seen{0};
     std::thread stream([&] {
-        for (int have = 0; have < letters;) {
+        for (int have = 0; have < requests;) {
             sleeper.prepare();
-            if (mail.load() != have) {
+            if (request.load() != have) {
                 sleeper.cancel();
             } else {
                 sleeper.wait();
             }
-            have = mail.load();
+            have = request.load();
             seen.store(have);
         }
     });
-    for (int i = 1; i <= letters; ++i) {
-        mail.store(i);
+    for (int i = 1; i <= requests; ++i) {
+        request.store(i);
         sleeper.wake();
         while (seen.load() < i) std::this_thread::yield();   // a lost wake hangs here
     }

@@ -14,10 +14,11 @@ namespace weft {
 namespace {
 
 // Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a
-// main scheduler's own loop is to see to counts as well, unlike in has_mail(): whether that loop waits is the stream's
-// own to know.
+// main scheduler's own loop is to see to counts as well, unlike in has_pending_attention(): whether that loop waits is
+// the stream's own to know.
 bool sleeps_for_good(const Stream& stream) {
-    return stream.sleep.asleep.load() && stream.heap->timers.earliest() == Timers::never && !mail_of(stream).any();
+    return stream.sleep.asleep.load() && stream.heap->timers.earliest() == Timers::never &&
+           !pending_attention_of(stream).any();
 }
 
 // An OS thread of the program's that was a guest may do anything, as others of the program's.

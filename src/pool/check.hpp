@@ -16,7 +16,7 @@ inline void check_whole(const Pool& pool) {
         const auto& own = static_cast<const PrivatePool&>(pool);
         own.check();
         WEFT_ASSERT(own.ready.check_whole(here) == static_cast<std::size_t>(own.waiting.read()));
-        WEFT_ASSERT(own.owner.load() != &own);   // nobody is in the middle of answering letters
+        WEFT_ASSERT(own.owner.load() != &own);   // nobody is in the middle of running remote calls
         break;
     }
     case WEFT_POOL_BLOCKING:

@@ -8,27 +8,27 @@
 namespace weft {
 namespace {
 
-struct Letter {
-    atomic<Letter*> link{nullptr};
+struct Message {
+    atomic<Message*> link{nullptr};
     int sender = 0;
     int number = 0;
 
-    atomic<Letter*>& atomic_link() { return link; }
-    Letter* next() { return link.load(std::memory_order_relaxed); }   // relaxed: the taker owns the chain
+    atomic<Message*>& atomic_link() { return link; }
+    Message* next() { return link.load(std::memory_order_relaxed); }   // relaxed: the taker owns the chain
 };
 
 TEST(Inbox, GivesAllAtOnceOldestFirst) {
-    Inbox<Letter> inbox;
+    Inbox<Message> inbox;
     EXPECT_TRUE(inbox.empty());
     EXPECT_TRUE(inbox.looks_empty());
     EXPECT_EQ(inbox.take_all(), nullptr);
-    Letter letters[3];
-    for (Letter& letter : letters) inbox.push(&letter);
+    Message messages[3];
+    for (Message& message : messages) inbox.push(&message);
     EXPECT_FALSE(inbox.empty());
     EXPECT_FALSE(inbox.looks_empty());
-    Letter* taken = inbox.take_all();
-    for (Letter& letter : letters) {
-        EXPECT_EQ(taken, &letter);
+    Message* taken = inbox.take_all();
+    for (Message& message : messages) {
+        EXPECT_EQ(taken, &message);
         taken = taken->next();
     }
     EXPECT_EQ(taken, nullptr);
@@ -37,26 +37,26 @@ TEST(Inbox, GivesAllAtOnceOldestFirst) {
 
 TEST(Inbox, LosesNothingAndKeepsEachSendersOrderUnderManySenders) {
     constexpr int senders = 3, each = 20'000;
-    Inbox<Letter> inbox;
-    std::vector<std::vector<Letter>> letters;
-    for (int i = 0; i < senders; ++i) letters.emplace_back(each);
+    Inbox<Message> inbox;
+    std::vector<std::vector<Message>> messages;
+    for (int i = 0; i < senders; ++i) messages.emplace_back(each);
     std::vector<std::thread> threads;
     for (int sender = 0; sender < senders; ++sender) {
         threads.emplace_back([&, sender] {
             for (int number = 0; number < each; ++number) {
-                Letter& letter = letters[sender][number];
-                letter.sender = sender;
-                letter.number = number;
-                inbox.push(&letter);
+                Message& message = messages[sender][number];
+                message.sender = sender;
+                message.number = number;
+                inbox.push(&message);
             }
         });
     }
     int next[senders] = {};
     for (int taken = 0; taken < senders * each;) {
-        Letter* letter = inbox.take_all();
-        if (letter == nullptr) std::this_thread::yield();
-        for (; letter != nullptr; letter = letter->next(), ++taken) {
-            ASSERT_EQ(letter->number, next[letter->sender]++);
+        Message* message = inbox.take_all();
+        if (message == nullptr) std::this_thread::yield();
+        for (; message != nullptr; message = message->next(), ++taken) {
+            ASSERT_EQ(message->number, next[message->sender]++);
         }
     }
     for (auto& thread : threads) thread.join();

@@ -24,11 +24,11 @@ void PrivatePool::send(Unit* unit) {
     probe(Probe::push_before_wake);
     idle_list.wake_one();
     // seq_cst, after the push: an owner that leaves writes null and then looks into the inbox, so one of us sees
-    // the other. Without this a letter could lie in a pool that nobody serves.
+    // the other. Without this a remote call could lie in a pool that nobody serves.
     if (owner.load(std::memory_order_seq_cst) == nullptr) serve_orphan();
 }
 
-void PrivatePool::answer_letters() {
+void PrivatePool::run_remote_calls() {
     Ready units;
     while (Unit* unit = ready.pop_front()) {
         if (unit->has(Unit::internal)) {
@@ -41,7 +41,7 @@ void PrivatePool::answer_letters() {
     while (Unit* unit = units.pop_front()) ready.push_back(unit);
 }
 
-// Of what comes in while no stream owns the pool: no letter is kept, so that none lies among what is ready.
+// Of what comes in while no stream owns the pool: no remote call is kept, so that none lies among what is ready.
 void PrivatePool::collect_answering() {
     for (Unit* unit = inbox.take_all(); unit != nullptr;) {
         Unit* following = unit->link;
@@ -54,7 +54,7 @@ void PrivatePool::collect_answering() {
     }
 }
 
-// Letters (Unit::internal) announce joiners of units of this pool. A pool without an owner must still answer
+// Remote calls (Unit::internal) announce joiners of units of this pool. A pool without an owner must still answer
 // them, because a unit of it may have ended already; its real units wait for the next owner, or for whoever pops them.
 void PrivatePool::serve_orphan() {
     do {
@@ -79,7 +79,7 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
         Unit* const unit = ready.pop_front();
         if (unit == nullptr) break;
         waiting.add(-1);
-        // whoever joins it may still write a letter: that finds a unit that is not local, as after a migration
+        // whoever joins it may still send a remote call: that finds a unit that is not local, as after a migration
         unit->change_pool(*this);
         units[count] = unit;
     }
@@ -411,7 +411,7 @@ bool attach(Pool& pool, void* stream, bool main) {
         while (!owner.compare_exchange_strong(none, stream)) {
             if (none == stream) break;   // it draws from it already, by another scheduler
             if (none != static_cast<PrivatePool*>(&pool)) return false;
-            none = nullptr;   // somebody answers letters (serve_orphan): he is done at once
+            none = nullptr;   // somebody runs remote calls (serve_orphan), and is done at once
             os::thread_yield();
         }
     } else if (pool.kind == WEFT_POOL_DEQUE && main) {
@@ -432,7 +432,7 @@ void hand_over(Pool& pool, void* to, bool main) {
 void detach(Pool& pool, void* stream) {
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& own = static_cast<PrivatePool&>(pool);
-        own.answer_letters();   // of a stream that has been told to leave what waits
+        own.run_remote_calls();   // of a stream that has been told to leave what waits
         own.owner.store(nullptr, std::memory_order_seq_cst);
         if (!own.inbox.looks_empty()) own.serve_orphan();
     } else if (pool.kind == WEFT_POOL_DEQUE) {

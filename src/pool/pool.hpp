@@ -41,7 +41,7 @@ struct Pool {
     bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
     bool owned = false;            // made with its stream, freed with the runtime
     bool freed = false;            // kept for the next pool of its kind; under the runtime's lock
-    bool letters = false;          // of carriers (share/carriers.cpp): no unit of the program's comes in
+    bool remote_calls = false;     // of carriers (share/carriers.cpp): no unit of the program's comes in
     bool confined = false;         // a domain's or a guest's: no unit comes in but its contexts, or it
     bool orphan = false;           // owned, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};   // schedulers that may draw from it, and streams that do
@@ -126,16 +126,16 @@ struct PrivatePool : Pool {
         waiting.add(1);
     }
 
-    void collect();          // the owner takes what others sent
-    void send(Unit* unit);   // from anybody but the owner
-    void answer_letters();   // the owner runs the runtime's letters among what is ready, before it leaves
-    void serve_orphan();     // runs those that are sent while no stream owns the pool
+    void collect();            // the owner takes what others sent
+    void send(Unit* unit);     // from anybody but the owner
+    void run_remote_calls();   // the owner runs the runtime's remote calls among what is ready, before it leaves
+    void serve_orphan();       // runs those that are sent while no stream owns the pool
 
     // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it for that moment. They
     // may be run on any stream, and are local no more. False: a stream owns it.
     bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
 
-    // At the owner's door. While letters are answered more are counted than lie here.
+    // At the owner's door. While remote calls run more are counted than lie here.
     void check() const { WEFT_ASSERT(waiting.own() >= (ready.empty() ? 0 : 1)); }
 
 private:
@@ -264,8 +264,8 @@ constexpr weft_pool_operation operation_of(From from) {
 static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO &&
               operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
 
-// At the door of every pool: what comes in is a letter, or a ready unit of the pool's. relaxed: the caller owns the
-// unit.
+// At the door of every pool: what comes in is a remote call, or a ready unit of the pool's. relaxed: the caller owns
+// the unit.
 [[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
     WEFT_ASSERT(unit.has(Unit::internal) || (unit.life.is(State::ready) && unit.pool == &to));
     WEFT_ASSERT(!unit.has(Unit::local) || to.kind == WEFT_POOL_PRIVATE);
@@ -373,7 +373,7 @@ bool quiet(const Pool& pool);
 
 // Whether anybody may pop from it, and push to it, beside those who draw from it now.
 inline bool thief_safe(const Pool& pool) {
-    const bool open = pool.kind != WEFT_POOL_PRIVATE && pool.kind != WEFT_POOL_USER && !pool.letters;
+    const bool open = pool.kind != WEFT_POOL_PRIVATE && pool.kind != WEFT_POOL_USER && !pool.remote_calls;
     return open && (pool.access == WEFT_POOL_ACCESS_DEFAULT || pool.access == WEFT_POOL_ACCESS_MPMC);
 }
 

@@ -12,7 +12,7 @@ struct Domain;
 struct Pool;
 struct PrivatePool;
 struct Sched;
-struct Sent;
+struct HartCall;
 struct Unit;
 
 // What a hart is to do next, as a callback of its domain has decided.
@@ -22,7 +22,7 @@ struct Transition {
     Unit* unit = nullptr;
     union {
         Domain* child = nullptr;
-        Sent* carrier;   // for the hart that is passed on
+        HartCall* carrier;   // for the hart that is passed on
     };
 };
 

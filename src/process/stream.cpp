@@ -6,14 +6,16 @@
 namespace weft {
 
 // One that sleeps has no hart to lend.
-Attention mail_of(const Stream& stream) { return stream.asked().without(attention::leisurely | attention::aside); }
+Attention pending_attention_of(const Stream& stream) {
+    return stream.asked().without(attention::leisurely | attention::aside);
+}
 
-bool has_mail(const Stream& stream) {
+bool has_pending_attention(const Stream& stream) {
     // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it
     // could do.
     const Attention not_ours =
         (attention::stop | attention::replace).only_if(stream.levels.main_runs && stream.levels.depth == 0);
-    return mail_of(stream).without(not_ours).any();
+    return pending_attention_of(stream).without(not_ours).any();
 }
 
 void ask(Stream& stream, Attention bits) {

@@ -19,9 +19,9 @@
 
 namespace weft {
 
-// A hart on its way to a root: a letter in the carriers' pool.
-struct Sent {
-    Unit letter;
+// A hart on its way to a root: a remote call in the carriers' pool.
+struct HartCall {
+    Unit remote_call;
     Carriers* by;
     Domain* to;
     Transition transition;   // what it does there first
@@ -31,28 +31,28 @@ namespace {
 
 // One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part
 // of that.
-Sent* make_sent(Process& of) {
-    Sent* const kept = of.carriers.spare.exchange(nullptr);
-    if (kept == nullptr) return os::make<Sent>();
-    return new (kept) Sent();
+HartCall* make_hart_call(Process& of) {
+    HartCall* const kept = of.carriers.spare.exchange(nullptr);
+    if (kept == nullptr) return os::make<HartCall>();
+    return new (kept) HartCall();
 }
 
-void give_sent(Process& of, Sent& sent) {
-    Sent* none = nullptr;
+void give_hart_call(Process& of, HartCall& sent) {
+    HartCall* none = nullptr;
     if (!of.carriers.spare.compare_exchange_strong(none, &sent)) os::destroy(&sent);
 }
 
-Sent& sent_by(Unit& letter) { return *static_cast<Sent*>(letter.argument); }
+HartCall& hart_call_of(Unit& remote_call) { return *static_cast<HartCall*>(remote_call.argument); }
 
 // The hart is in its domain, with the calling stream.
-void bring(Stream& stream, Sent& sent) {
+void bring(Stream& stream, HartCall& sent) {
     set_domain(stream, sent.to);
     stream.serving.transition = sent.transition;
-    give_sent(*stream.of, sent);
+    give_hart_call(*stream.of, sent);
 }
 
 // A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or back.
-void send_on(Stream& stream, Sent& sent) {
+void send_on(Stream& stream, HartCall& sent) {
     bring(stream, sent);
     send_away(stream);
     carrier_is_free(stream.of->guest_threads);
@@ -60,9 +60,9 @@ void send_on(Stream& stream, Sent& sent) {
 
 // Of the hart that the calling carrier has brought, until it goes back to the base.
 void arrive(void* raw) {
-    auto& sent = *static_cast<Sent*>(raw);
+    auto& sent = *static_cast<HartCall*>(raw);
     Stream& stream = current();
-    if (stream.role.guest != nullptr && !lends_itself(stream)) return leave_letter(stream, sent.letter);
+    if (stream.role.guest != nullptr && !lends_itself(stream)) return leave_remote_call(stream, sent.remote_call);
     Carriers& by = *sent.by;
     bring(stream, sent);
     serve(stream);
@@ -72,14 +72,14 @@ void arrive(void* raw) {
 
 // Under the lock, as what follows.
 Pool* obtain_pool(Carriers& by) {
-    if (by.sent == nullptr) {
+    if (by.remote_calls == nullptr) {
         Pool* const made = make_pool(by.of, WEFT_POOL_SHARED);
         if (made == nullptr) return nullptr;
-        made->letters = true;
+        made->remote_calls = true;
         enlist(by.of, *made);
-        by.sent = made;
+        by.remote_calls = made;
     }
-    return by.sent;
+    return by.remote_calls;
 }
 
 // Between two attempts to start one that the kernel has refused.
@@ -107,8 +107,8 @@ bool start_carrier(Carriers& by) {
     return false;
 }
 
-// Of those that take harts somebody who is counted as busy has given his back, and looks for letters next: a letter
-// holds one of the harts that are granted, and each of the others that carriers have is another one.
+// Of those that take harts a carrier that is counted as busy has given its hart back, and looks for remote calls next:
+// a remote call holds one of the harts that are granted, and each of the others that carriers have is another one.
 bool one_comes_soon(const Carriers& by) {
     return by.what == Carriers::What::harts && by.count != 0 && by.count >= by.of.base.granted();
 }
@@ -123,25 +123,25 @@ bool engage_carrier(Carriers& by, bool starts) {
 }
 
 // With the lock of `by` held, or where a carrier has been engaged.
-void send_to(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
-    letter.body = body;
-    letter.argument = argument;
-    letter.kind = Kind::tasklet;
-    letter.flags = Unit::internal;
-    letter.pool = by.sent;
-    pool::push(*by.sent, &letter);
+void send_to(Carriers& by, Unit& remote_call, void (*body)(void*), void* argument) {
+    remote_call.body = body;
+    remote_call.argument = argument;
+    remote_call.kind = Kind::tasklet;
+    remote_call.flags = Unit::internal;
+    remote_call.pool = by.remote_calls;
+    pool::push(*by.remote_calls, &remote_call);
 }
 
-void send_hart_to(Carriers& by, Sent& sent, Domain& domain, const Transition& transition) {
+void send_hart_to(Carriers& by, HartCall& sent, Domain& domain, const Transition& transition) {
     sent.by = &by;
     sent.to = &domain;
     sent.transition = transition;
-    send_to(by, sent.letter, arrive, &sent);
+    send_to(by, sent.remote_call, arrive, &sent);
 }
 
 // False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread
-// counted on, and the letter with it (keep_thread).
-bool send_hart_by(Carriers& by, bool starts, Sent& sent, Domain& domain, const Transition& transition) {
+// counted on, and the remote call with it (keep_thread).
+bool send_hart_by(Carriers& by, bool starts, HartCall& sent, Domain& domain, const Transition& transition) {
     std::lock_guard guard(by.lock);
     if (!engage_carrier(by, starts)) return false;
     send_hart_to(by, sent, domain, transition);
@@ -181,14 +181,14 @@ void lend_thread(Guest& guest) {
 }
 
 // It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one
-// has looked for the letter while the caller had it.
-void leave_letter(Stream& stream, Unit& letter) {
+// has looked for the remote call while the caller had it.
+void leave_remote_call(Stream& stream, Unit& remote_call) {
     Carriers& threads = stream.of->guest_threads;
     {
         std::lock_guard guard(threads.lock);
-        if (threads.busy <= threads.count) return pool::push(*threads.sent, &letter);
+        if (threads.busy <= threads.count) return pool::push(*threads.remote_calls, &remote_call);
     }
-    send_on(stream, sent_by(letter));
+    send_on(stream, hart_call_of(remote_call));
 }
 
 void keep_thread(Stream& stream) {
@@ -199,9 +199,9 @@ void keep_thread(Stream& stream) {
         if (++threads.busy <= threads.count) return;
     }
     // A hart is on its way for which this thread was counted on.
-    Unit* const letter = pool::pop(*threads.sent);
-    if (letter == nullptr) return;   // somebody has come for it
-    send_on(stream, sent_by(*letter));
+    Unit* const remote_call = pool::pop(*threads.remote_calls);
+    if (remote_call == nullptr) return;   // somebody has come for it
+    send_on(stream, hart_call_of(*remote_call));
 }
 
 Domain* onwards(Process& of, hart::Root* root) {
@@ -224,10 +224,10 @@ hart::Base::Hooks base_hooks(Process& of) {
         .argument = &of};
 }
 
-bool send_letter(Carriers& by, Unit& letter, void (*body)(void*), void* argument) {
+bool send_remote_call(Carriers& by, Unit& remote_call, void (*body)(void*), void* argument) {
     std::lock_guard guard(by.lock);
     if (!engage_carrier(by, true)) return false;
-    send_to(by, letter, body, argument);
+    send_to(by, remote_call, body, argument);
     return true;
 }
 
@@ -243,10 +243,10 @@ void carrier_is_free(Carriers& by) {
 
 bool leave_carriers(const Stream& carrier) {
     Process& of = *carrier.of;
-    Pool* const letters = carrier.levels.main->pools[0];
+    Pool* const remote_calls = carrier.levels.main->pools[0];
     for (Carriers* by : {&of.carriers, &of.rescue.carriers}) {
         std::lock_guard guard(by->lock);
-        if (by->sent != letters) continue;
+        if (by->remote_calls != remote_calls) continue;
         if (by->busy >= by->count) return false;
         --by->count;
     }
@@ -257,27 +257,27 @@ bool leave_carriers(const Stream& carrier) {
 // that before one is started.
 bool pass_on(Domain& domain, const Transition& transition) {
     Process& of = domain.of;
-    Sent* const sent = make_sent(of);
+    HartCall* const sent = make_hart_call(of);
     if (sent == nullptr) return false;
     if (send_hart_by(of.carriers, false, *sent, domain, transition) ||
         send_hart_by(of.guest_threads, false, *sent, domain, transition) ||
         send_hart_by(of.carriers, true, *sent, domain, transition)) {
         return true;
     }
-    give_sent(of, *sent);
+    give_hart_call(of, *sent);
     return false;
 }
 
 namespace {
 
 struct Retiring {
-    Unit letter;
+    Unit remote_call;
     Carriers* by;
     Stream* carrier = nullptr;
     atomic<std::uint32_t> told{0};
 };
 
-// An idle carrier's last letter.
+// An idle carrier's last remote call.
 void retire(void* raw) {
     auto& one = *static_cast<Retiring*>(raw);
     Stream& stream = current();
@@ -293,7 +293,7 @@ void retire(void* raw) {
         }
     }
     if (!stays) {
-        // letters that come now are for the others, and one of them may be the last of another
+        // remote calls that come now are for the others, and one of them may be the last of another
         ask(stream, attention::abandon);
         stream.ending.freeing.store(true);
         one.carrier = &stream;
@@ -304,17 +304,17 @@ void retire(void* raw) {
     probe(Probe::carrier_told);
 }
 
-bool send_last_letter(Carriers& by, Retiring& one) {
+bool send_last_remote_call(Carriers& by, Retiring& one) {
     std::lock_guard guard(by.lock);
     if (!engage_carrier(by, false)) return false;
-    send_to(by, one.letter, retire, &one);
+    send_to(by, one.remote_call, retire, &one);
     return true;
 }
 
 bool retire_carrier(Carriers& by) {
     Retiring one;
     one.by = &by;
-    if (send_last_letter(by, one)) {
+    if (send_last_remote_call(by, one)) {
         while (one.told.load() == 0) os::futex_wait(one.told, 0);
         if (one.carrier != nullptr) end_stream(*one.carrier);
     }
@@ -345,21 +345,21 @@ void watch_again(Process& of) {
     }
 }
 
-Sent* reserve_carrier(Process& of) {
-    Sent* const sent = make_sent(of);
+HartCall* reserve_carrier(Process& of) {
+    HartCall* const sent = make_hart_call(of);
     if (sent == nullptr) return nullptr;
     {
         std::lock_guard guard(of.carriers.lock);
         if (engage_carrier(of.carriers, true)) return sent;
     }
-    give_sent(of, *sent);
+    give_hart_call(of, *sent);
     return nullptr;
 }
 
-void pass_on_to(Sent& reserved, Domain& domain) { send_hart_to(domain.of.carriers, reserved, domain, {}); }
+void pass_on_to(HartCall& reserved, Domain& domain) { send_hart_to(domain.of.carriers, reserved, domain, {}); }
 
-void forgo_carrier(Process& of, Sent& reserved) {
-    give_sent(of, reserved);
+void forgo_carrier(Process& of, HartCall& reserved) {
+    give_hart_call(of, reserved);
     carrier_is_free(of.carriers);
 }
 

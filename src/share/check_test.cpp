@@ -25,7 +25,7 @@ TEST(ShareCheckDeathTest, AStreamThatIsCountedAndDoesNotWaitStopsTheProcess) {
     EXPECT_DEATH(lending.check(), "does not hold");
 }
 
-TEST(ShareCheckDeathTest, ABusyCarrierWithoutAPoolOfLettersStopsTheProcess) {
+TEST(ShareCheckDeathTest, ABusyCarrierWithoutAPoolOfRemoteCallsStopsTheProcess) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";
     Carriers carriers{no_process(), "test", Carriers::What::harts};
     carriers.check_whole(0, 0);

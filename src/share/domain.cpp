@@ -679,7 +679,7 @@ weft_status decide_to_pass() {
     if (const weft_status status = may_decide(stream); status != WEFT_OK) return status;
     if (stream->role.guest == nullptr)
         return fail(WEFT_WRONG_STATE, "an OS thread of the runtime's has this hart already; weft_guest_here tells");
-    Sent* const carrier = reserve_carrier(*stream->of);
+    HartCall* const carrier = reserve_carrier(*stream->of);
     if (carrier == nullptr)
         return fail(WEFT_SYSTEM,
                     "there is no other OS thread for this hart, and the kernel starts none (see ulimit -u and the "

@@ -511,7 +511,7 @@ bool make_way() {
 
 void stop_lending(Stream& stream) {
     if (Unit* const unit = std::exchange(stream.handed, nullptr)) {
-        if (unit->has(Unit::internal)) leave_letter(stream, *unit);
+        if (unit->has(Unit::internal)) leave_remote_call(stream, *unit);
         else pool::push(*unit->pool, unit);
     }
     if (stream.role.guest->lends) keep_thread(stream);

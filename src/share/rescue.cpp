@@ -27,7 +27,7 @@ namespace weft {
 // An emergency: a carrier draws from the pools of a stream that does not come to them, as long as that is so.
 struct StandIn {
     Process& of;
-    Unit letter;
+    Unit remote_call;
     Sched* sched = nullptr;   // of the thief-safe ones among those pools
     std::size_t rank;         // of that stream
     Stream* const stands_for;
@@ -136,7 +136,7 @@ void destroy(StandIn* one) {
     os::destroy(one);
 }
 
-// The letter's body, on a carrier, or, where the runtime ends, on whatever stream finds it.
+// The remote call's body, on a carrier, or, where the runtime ends, on whatever stream finds it.
 void stand_in(void* raw) {
     auto& self = *static_cast<StandIn*>(raw);
     Stream& stream = current();
@@ -449,7 +449,7 @@ private:
     bool send(StandIn& made) {
         rescue_.emergencies.fetch_add(1);
         rescue_.running.fetch_add(1);
-        if (send_letter(rescue_.carriers, made.letter, stand_in, &made)) return true;
+        if (send_remote_call(rescue_.carriers, made.remote_call, stand_in, &made)) return true;
         rescue_.emergencies.fetch_sub(1);
         rescue_.running.fetch_sub(1);
         unlink(rescue_, made);

@@ -69,7 +69,7 @@ std::string lost_wake_up(const Stream& stream) {
             "a wake-up was lost: every hart waits, and stream %zu sleeps while a unit that is bound to it is ready\n",
             stream.rank);
     }
-    if (has_mail(stream)) {
+    if (has_pending_attention(stream)) {
         return sentence("a wake-up was lost: every hart waits, and stream %zu sleeps while it is asked to see to: %s\n",
                         stream.rank, names_of(stream.asked()).c_str());
     }

@@ -1,5 +1,6 @@
-// A join with a deadline. Who waits may go away before the unit has ended, while the unit's Joint, or a letter on its
-// way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of its own.
+// A join with a deadline. Who waits may go away before the unit has ended, while the unit's Joint, or a remote call on
+// its way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of its
+// own.
 #include <new>
 
 #include "core/announce.hpp"
@@ -22,9 +23,9 @@ struct TimedJoin : JoinWaiter {
     Outcome outcome = Outcome::returned;
     // the Joint knows nothing of it any more; of the stream of a unit that is local
     atomic<bool> over{false};
-    atomic<std::uint32_t> owners{2};           // who waits; and the Joint, or the letter to it
-    atomic<std::uint32_t> stage{on_its_way};   // of the letter that announces
-    Unit letter{};
+    atomic<std::uint32_t> owners{2};           // who waits; and the Joint, or the remote call to it
+    atomic<std::uint32_t> stage{on_its_way};   // of the remote call that announces
+    Unit remote_call{};
     GivenUp gone{};
 
     static constexpr std::uint32_t on_its_way = 0, announcing = 1, announced = 2, given_up_first = 3;
@@ -67,10 +68,10 @@ struct TimedJoin : JoinWaiter {
         if (weft::withdraw(target, *this)) let_go();
     }
 
-    void announce_by_letter(PrivatePool& home) {
-        owners.fetch_add(1);   // the letter's: once it is announced all others may be done with the record
-        send_letter(
-            letter, home,
+    void announce_remotely(PrivatePool& home) {
+        owners.fetch_add(1);   // the remote call's: once it is announced all others may be done with the record
+        send_remote_call(
+            remote_call, home,
             [](void* raw) {
                 auto& self = *static_cast<TimedJoin*>(raw);
                 std::uint32_t seen = on_its_way;
@@ -86,8 +87,8 @@ struct TimedJoin : JoinWaiter {
     }
 
     // The deadline came first.
-    void give_up(bool by_letter) {
-        if (by_letter) {
+    void give_up(bool by_remote_call) {
+        if (by_remote_call) {
             std::uint32_t seen = on_its_way;
             while (!stage.compare_exchange_strong(seen, given_up_first)) {
                 if (seen == announced) break;
@@ -95,7 +96,7 @@ struct TimedJoin : JoinWaiter {
                 seen = on_its_way;
                 os::thread_yield();
             }
-            if (seen == on_its_way) return;   // the letter will find that out when it arrives
+            if (seen == on_its_way) return;   // the remote call will find that out when it arrives
         }
         if (over) return;
         // Also of one that was this stream's when it was announced to: the waiter may come back on another, or the
@@ -109,8 +110,8 @@ struct TimedJoin : JoinWaiter {
                     if (!self.over) self.withdraw();
                 }};
         note(gone);
-        send_letter(
-            letter, *home,
+        send_remote_call(
+            remote_call, *home,
             [](void* raw) {
                 auto& self = *static_cast<TimedJoin*>(raw);
                 forget_noted(self.gone);
@@ -130,12 +131,12 @@ struct TimedJoin : JoinWaiter {
     if (record == nullptr) return fail(WEFT_NO_MEMORY, "no memory to wait for a unit with a deadline");
     PrivatePool* const home = foreign_pool(target);
     if (home != nullptr) {
-        record->announce_by_letter(*home);
+        record->announce_remotely(*home);
     } else {
         record->settle(announce(target, static_cast<JoinWaiter*>(record)));
     }
     const bool woken = record->party.park(deadline_ns, Waits::join, to_handle(&target));
-    const bool busy = woken && record->busy, told = woken && record->told;   // else a letter may be settling that
+    const bool busy = woken && record->busy, told = woken && record->told;   // else a remote call may be settling that
     const Outcome ended_so = told ? record->outcome : Outcome::returned;
     if (!woken) record->give_up(home != nullptr);
     record->let_go();

@@ -48,7 +48,7 @@ struct Unit {
     static constexpr Flags bound{2};        // never leaves its pool, of which one stream draws
     static constexpr Flags user_stack{4};   // the stack's memory is the user's, free from the join on
     static constexpr Flags measured{8};     // the depth of its stack is noted when it ends
-    static constexpr Flags internal{16};    // a letter of the runtime on somebody's stack: no descriptor
+    static constexpr Flags internal{16};    // a remote call of the runtime on somebody's stack: no descriptor
     static constexpr Flags primary{32};     // the one that called weft_init: nobody joins it
     // a default stack without a canary, and nothing to be done at the end: the stack is any spare one. Of kind Full,
     // which has one of its own, from the start on
@@ -133,7 +133,7 @@ struct Unit {
     // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else none
     std::uint32_t entries = 0;
 
-    // A descriptor is zeroed slab memory, or a letter on a stack: neither needs more.
+    // A descriptor is zeroed slab memory, or a remote call on a stack: neither needs more.
     Unit() : link(nullptr) {}
 
     using Word [[gnu::may_alias]] = std::uint64_t;

@@ -213,8 +213,8 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
     EXPECT_EQ(units_alive(), 1u);
 }
 
-// It is local to a private pool, whose stream answers joiners by letter, until it moves to one where they announce
-// themselves.
+// It is local to a private pool, whose stream answers joiners by remote calls, until it moves to one where they
+// announce themselves.
 TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     Runtime runtime;
     weft_pool* const home = make_pool(WEFT_POOL_PRIVATE);

@@ -91,7 +91,7 @@ TEST_F(MoveWindows, AJoinerThatComesBetweenTheTwoStepsIsWoken) {
     }
 }
 
-TEST_F(MoveWindows, ALetterThatComesAfterTheMoveAnnouncesItsJoiner) {
+TEST_F(MoveWindows, ARemoteCallThatComesAfterTheMoveAnnouncesItsJoiner) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     for (int round = 0; round < 20; ++round) {
         atomic<bool> runs{false}, go{false}, away{false}, end{false};
@@ -107,7 +107,8 @@ TEST_F(MoveWindows, ALetterThatComesAfterTheMoveAnnouncesItsJoiner) {
             nullptr, pool_of(1));
         must_happen("it runs", [&] { return runs.load(); });
         Ult joiner([&] { EXPECT_EQ(unit.join(), WEFT_OK); });
-        while (joiner.state() != WEFT_UNIT_SUSPENDED) weft_unit_yield();   // its letter lies in the inbox of stream 1
+        while (joiner.state() != WEFT_UNIT_SUSPENDED)
+            weft_unit_yield();   // its remote call lies in the inbox of stream 1
         go = true;
         must_happen("the unit is elsewhere", [&] { return away.load(); });
         end = true;

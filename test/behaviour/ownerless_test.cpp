@@ -102,7 +102,7 @@ TEST(Ownerless, AJoinerFromBeforeThePopLearnsOfTheEndElsewhere) {
     }
 }
 
-TEST(Ownerless, LettersThatAStreamLeavesBehindAreAnswered) {
+TEST(Ownerless, RemoteCallsThatAStreamLeavesBehindAreRun) {
     Runtime runtime;
     weft_pool* const pool = make_pool(WEFT_POOL_PRIVATE);
     atomic<int> ran{0};
@@ -115,7 +115,7 @@ TEST(Ownerless, LettersThatAStreamLeavesBehindAreAnswered) {
                 runs = true;
                 while (!go_on) std::this_thread::yield();
                 weft_unit* next = pop(pool);
-                EXPECT_EQ(next, unit) << "and the letter behind it is among what is ready now";
+                EXPECT_EQ(next, unit) << "and the remote call behind it is among what is ready now";
                 EXPECT_EQ(weft_pool_push(pool, next), WEFT_OK);
                 EXPECT_EQ(weft_stream_stop(weft_stream_self(), true), WEFT_OK);
             },

@@ -79,7 +79,7 @@ TEST_P(TimedJoin, LeavesNobodyBehindWhoWouldKeepOthersFromJoining) {
     EXPECT_EQ(target.free(), WEFT_OK) << weft_error_text();
 }
 
-// The stream of the unit does not look at its letters before the deadline.
+// The stream of the unit does not look at its remote calls before the deadline.
 TEST_P(TimedJoin, ComesBackThoughTheUnitsStreamIsBusy) {
     if (GetParam().home == Home::own_private) GTEST_SKIP() << "the busy stream would be the joiner's";
     atomic<bool> started{false}, stop{false};

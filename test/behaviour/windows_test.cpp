@@ -404,7 +404,7 @@ TEST_F(Windows, AJoinerThatAnnouncesBeforeTheEndIsPublishedIsWoken) {
     }
 }
 
-TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
+TEST_F(Windows, ARemoteCallThatComesAfterTheEndIsAnswered) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     atomic<bool> running{false}, go{false};
     Ult target(
@@ -417,7 +417,7 @@ TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
     Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(2));
     // Its announcement lies in the inbox of stream 1, which runs the target.
     must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
-    must_happen("its letter is sent", [&] {
+    must_happen("its remote call is sent", [&] {
         std::size_t length = 0;
         EXPECT_EQ(weft_pool_length_get(pool_of(1), &length), WEFT_OK);
         return length != 0;
@@ -426,7 +426,7 @@ TEST_F(Windows, ALetterThatComesAfterTheEndIsAnswered) {
     EXPECT_EQ(joiner.join(), WEFT_OK);
 }
 
-TEST_F(Windows, ALetterThatComesBeforeTheEndIsPublishedIsAnswered) {
+TEST_F(Windows, ARemoteCallThatComesBeforeTheEndIsPublishedIsAnswered) {
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
     Stop stop(Probe::finish_before_publish, carrier(1));
     Ult target([] {}, nullptr, pool_of(1));
@@ -527,7 +527,7 @@ void other_sleeps() {
 }
 
 // A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its end is awaited from
-// here: a join that just misses it would write a letter to the stream that stands still.
+// here: a join that just misses it would send a remote call to the stream that stands still.
 void nudge(weft_pool* pool, Stop& where) {
     Ult unit([] {}, nullptr, pool);
     must_happen("the unit that wakes the stream ends", [&] { return ended(unit); });
@@ -709,7 +709,7 @@ private:
     atomic<bool> met_{false};
 };
 
-// Stops the first carrier that is idle before it looks for letters, and the first one that has had its last.
+// Stops the first carrier that is idle before it looks for remote calls, and the first one that has had its last.
 struct Carriers {
     static inline atomic<int> idle{0}, told{0};
     static inline atomic<bool> idle_go{false}, told_go{false};
@@ -749,12 +749,12 @@ TEST_F(Windows, TwoThatMakeRoomAtOnceEndACarrierEach) {
         made.fetch_add(1);
     };
     std::thread first(make_room);
-    if (forced) must_happen("one has its last letter", [] { return Carriers::told == 1; });
+    if (forced) must_happen("one has its last remote call", [] { return Carriers::told == 1; });
     std::thread second(make_room);
-    for (int look = 0; look < 100; ++look) std::this_thread::yield();   // its letter is there, mostly
+    for (int look = 0; look < 100; ++look) std::this_thread::yield();   // its remote call is there, mostly
     Carriers::told_go = true;
     while (made == 0) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // without a hart: they are the others'
-    EXPECT_TRUE(!forced || made == 1) << "the second letter was for the carrier that is stopped";
+    EXPECT_TRUE(!forced || made == 1) << "the second remote call was for the carrier that is stopped";
     Carriers::idle_go = true;
     while (made != 2) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);
     first.join();

@@ -17,9 +17,9 @@ constexpr std::uint8_t local = 1;
 
 enum class Reads : unsigned char { pool_first, flags_first };
 
-// Thread 0 is the stream of the pool that the unit is local to: it serves a letter if there is one, and sends the unit
-// to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells him of the
-// end.
+// Thread 0 is the stream of the pool that the unit is local to: it runs a remote call if there is one, and sends the
+// unit to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells him of
+// the end.
 template <class Orders, Reads reads = Reads::pool_first>
 struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     using Joint = BasicJoint<Unit>;
@@ -28,7 +28,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     Pool home, away;
     atomic<std::uint8_t> flags{local};
     atomic<Pool*> pool{nullptr};
-    atomic<int> letter{0}, sent{0};
+    atomic<int> remote_call{0}, sent{0};
     plain<int> result{0}, context{0}, record{0};
     int woken = 0, found = 0;
 
@@ -45,7 +45,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     }
 
     void serve() {
-        if (letter.exchange(0, std::memory_order_acquire) != 0) announce();
+        if (remote_call.exchange(0, std::memory_order_acquire) != 0) announce();
     }
 
     void thread(unsigned index) {
@@ -67,7 +67,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
                 return announce();
             }
             WEFT_ASSERT(seen == &home);
-            letter.store(1, std::memory_order_release);
+            remote_call.store(1, std::memory_order_release);
         }
     }
 
@@ -86,7 +86,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
         ++woken;
     }
 
-    // What is still to be done: the letter is served by the stream that it was sent to, and the unit ends.
+    // What is still to be done: the remote call runs on the stream that it was sent to, and the unit ends.
     void after() {
         serve();
         if (!joint.done()) finish();

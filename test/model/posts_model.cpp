@@ -14,9 +14,9 @@ struct WrongLook : PostsOrders {
 
 // `senders` send `count` calls each; the last thread takes them, until all that were accepted have been made.
 template <class Orders, std::size_t size, int senders, int count>
-struct Letters : rl::test_suite<Letters<Orders, size, senders, count>, senders + 1> {
+struct PostedCalls : rl::test_suite<PostedCalls<Orders, size, senders, count>, senders + 1> {
     struct Call {
-        Letters* of = nullptr;
+        PostedCalls* of = nullptr;
         int sender = 0, number = 0;
         plain<int> made{0};
     };
@@ -91,13 +91,13 @@ void weft::model::search(Models& models) {
     using Strong = PostsOrders;
     const unsigned more = models.full() ? 1 : 0;
     const unsigned times = models.full() ? 5 : 1;
-    models.holds<Letters<Strong, 2, 1, 1>>("one sender, one call", Preemptions{6 + more});
-    models.holds<Letters<Strong, 2, 1, 3>>("one sender, three calls", Preemptions{3 + more});
-    models.holds<Letters<Strong, 2, 2, 1>>("two senders, a call each", Preemptions{2 + more});
-    models.holds<Letters<Strong, 2, 2, 2>>("two senders, two calls each", Random{50'000 * times});
-    models.holds<Letters<Strong, 2, 2, 3>>("two senders, three calls each", Random{50'000 * times});
+    models.holds<PostedCalls<Strong, 2, 1, 1>>("one sender, one call", Preemptions{6 + more});
+    models.holds<PostedCalls<Strong, 2, 1, 3>>("one sender, three calls", Preemptions{3 + more});
+    models.holds<PostedCalls<Strong, 2, 2, 1>>("two senders, a call each", Preemptions{2 + more});
+    models.holds<PostedCalls<Strong, 2, 2, 2>>("two senders, two calls each", Random{50'000 * times});
+    models.holds<PostedCalls<Strong, 2, 2, 3>>("two senders, three calls each", Random{50'000 * times});
     models.holds<Full<Strong>>("two senders, and nobody takes", Preemptions{6 + more});
 
-    models.fails<Letters<WrongPublish, 2, 1, 1>>("a call that is published without order", Random{100'000});
-    models.fails<Letters<WrongLook, 2, 1, 1>>("a look that acquires nothing", Random{100'000});
+    models.fails<PostedCalls<WrongPublish, 2, 1, 1>>("a call that is published without order", Random{100'000});
+    models.fails<PostedCalls<WrongLook, 2, 1, 1>>("a look that acquires nothing", Random{100'000});
 }

@@ -182,23 +182,23 @@ struct SleepAgain : rl::test_suite<SleepAgain<Pool, Orders, units>, 2> {
     }
 };
 
-// Mail for one stream alone: written, then wake(). The stream looks at it after prepare().
+// A request to one stream alone: written, then wake(). The stream looks at it after prepare().
 template <class Orders, bool timed>
-struct Mail : rl::test_suite<Mail<Orders, timed>, 2> {
+struct Request : rl::test_suite<Request<Orders, timed>, 2> {
     BasicSleeper<Orders> sleeper;
-    atomic<int> mail{0};
+    atomic<int> request{0};
 
     void before() { os::model_clock = 0; }
 
     void thread(unsigned index) {
         if (index == 0) {
-            mail.store(1);
+            request.store(1);
             sleeper.wake();
             return;
         }
-        for (bool first = true; mail.load() == 0; first = false) {
+        for (bool first = true; request.load() == 0; first = false) {
             sleeper.prepare();
-            if (mail.load() != 0) {
+            if (request.load() != 0) {
                 sleeper.cancel();
             } else {
                 sleeper.wait(timed && first ? 10 : os::forever);
@@ -266,8 +266,8 @@ void weft::model::search(Models& models) {
     models.holds<Sleep<Shared, Strong, 2, 1, 2>>("two pushers to a shared pool, two streams", Random{50'000 * times});
     models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Preemptions{2});
     models.holds<Sleep<Number, Strong, 2, 1, 2, 2>>("two pushers, two pools, two streams", Random{50'000 * times});
-    models.holds<Mail<Strong, false>>("mail for one", Preemptions{6 + more});
-    models.holds<Mail<Strong, true>>("mail for one that waits with a limit", Preemptions{3 + more});
+    models.holds<Request<Strong, false>>("a request to one", Preemptions{6 + more});
+    models.holds<Request<Strong, true>>("a request to one that waits with a limit", Preemptions{3 + more});
     models.holds<ClaimCarries<Strong>>("a claim carries what was written before", Preemptions{4 + more});
 
     models.fails<ClaimCarries<ClaimRelaxed>>("a claim that carries nothing", Preemptions{4});

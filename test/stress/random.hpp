@@ -205,9 +205,9 @@ private:
             woken_late_.fetch_sub(1);
             return;
         default: {   // resumed by a unit, elsewhere
-            struct Letter {
+            struct Message {
                 std::atomic<weft_unit*> unit{nullptr};
-            } letter;
+            } message;
             const int slot = claim();
             if (slot < 0) return;
             Slot& own = slots_[static_cast<std::size_t>(slot)];
@@ -215,14 +215,14 @@ private:
             own.runs.fetch_add(1);
             Ult waker(
                 [&] {
-                    while (letter.unit.load() == nullptr) weft_unit_yield();
-                    EXPECT_EQ(weft_unit_resume(letter.unit.load()), WEFT_OK);
+                    while (message.unit.load() == nullptr) weft_unit_yield();
+                    EXPECT_EQ(weft_unit_resume(message.unit.load()), WEFT_OK);
                     own.ended.store(true);
                     finished_.fetch_add(1);
                 },
                 nullptr, pools_[random.below(static_cast<std::uint32_t>(pools_.size()))]);
-            EXPECT_EQ(weft_unit_suspend([](weft_unit* unit, void* raw) { static_cast<Letter*>(raw)->unit.store(unit); },
-                                        &letter),
+            EXPECT_EQ(weft_unit_suspend(
+                          [](weft_unit* unit, void* raw) { static_cast<Message*>(raw)->unit.store(unit); }, &message),
                       WEFT_OK);
             EXPECT_EQ(waker.join(), WEFT_OK);
         }

@@ -103,7 +103,8 @@ TEST(Outside, APrivateUnitThatOthersWaitForIsNotFreedWhereverTheyAre) {
     Ult sleeper([&] { bed.sleep(); }, nullptr, stream.pool());
     Ult first([&] { EXPECT_EQ(sleeper.join(), WEFT_OK); });
     until([&] { return bed.occupied() && first.state() == WEFT_UNIT_SUSPENDED; });
-    // Letters are served in the order in which they come: a unit sent after the first join's letter has run after it.
+    // Remote calls run in the order in which they come: a unit sent after the first join's remote call has run after
+    // it.
     Ult(([] {}), nullptr, stream.pool()).join();
     std::thread thread([&] { EXPECT_EQ(weft_unit_join_free(sleeper.handle()), WEFT_BUSY); });
     thread.join();
