@@ -40,7 +40,7 @@ struct Execution : Jobs {
     void want_harts() {
         if (most == 1) return;
         // relaxed: it does not become false again
-        if (asked.load(std::memory_order_relaxed) || asked.exchange(true)) return stir(*domain);
+        if (asked.load(std::memory_order_relaxed) || asked.exchange(true)) return kick(*domain);
         request_harts(*domain, static_cast<std::ptrdiff_t>(most - 1));
     }
 
@@ -119,7 +119,7 @@ struct Execution : Jobs {
     Unit* find(Stream& stream) {
         if (Unit* const unit = next(stream)) return unit;
         if (has_pending_attention(stream)) {
-            if (any()) stir(*domain);   // it has not looked at the jobs: they are another one's
+            if (any()) kick(*domain);   // it has not looked at the jobs: they are another one's
             return nullptr;
         }
         if (Unit* const unit = domain->home == &stream ? look_around_at_home(stream) : look_around(stream)) return unit;

@@ -24,7 +24,7 @@ bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root
     return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0;
 }
 [[gnu::always_inline]] inline std::size_t wanted(const Root& root) {
-    return root.lulled.load() ? std::min(asked(root), root.held) : asked(root);
+    return root.is_idle.load() ? std::min(asked(root), root.held) : asked(root);
 }
 
 }   // namespace
@@ -221,7 +221,7 @@ void Base::plan_look() {
         telling |= root->told && root->wanted_back.load() != 0;
     }
     // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one,
-    // whoever has that one may be lulled by it.
+    // that may make its holder idle.
     limited &= claimed > 1;
     const std::uint64_t now_ns = turns_ || limited || telling ? time_ns() : 0;
     std::uint64_t at_ns = os::forever;
@@ -379,7 +379,7 @@ void Base::set_weight(Root& root, unsigned weight) {
 void Base::request(Root& root, std::ptrdiff_t delta) {
     change([&] {
         root.asked += delta;
-        if (delta >= 0) root.lulled.store(false);   // who wants fewer has no more to do
+        if (delta >= 0) root.is_idle.store(false);   // who wants fewer has no more to do
     });
 }
 

@@ -21,8 +21,8 @@ struct Root {
     atomic<std::uint32_t> wanted_back{0};
     atomic<std::uint32_t> asked_back{0};   // how often that has come to be more than 0, or 0 again: counted first
     // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is
-    // stirred.
-    atomic<bool> lulled{false};
+    // kicked.
+    atomic<bool> is_idle{false};
 
     // Of a guest, an OS thread of the application (share/guest.hpp): its root has one hart at most, and is on the list
     // only while it has it or wants it. `keeps` says where it stands; of that the base changes only this: it takes a
@@ -119,7 +119,7 @@ public:
     void set_weight(Root& root, unsigned weight);
 
     // A root wants so many harts more than before, or fewer. Deltas commute: their sum counts, and may be below zero
-    // for a moment. One that was lulled has something to do now, also with a delta of 0, but not if it wants fewer.
+    // for a moment. One that was idle has something to do now, also with a delta of 0, but not if it wants fewer.
     void request(Root& root, std::ptrdiff_t delta);
 
     // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no
@@ -176,9 +176,9 @@ public:
     // A hart of the one becomes the other's. The deltas are requests. `last`: `from` was closing, and has left.
     void move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last);
 
-    // A root that was lulled may have something to do.
-    void stir(Root& root) {
-        if (root.lulled.load() && root.lulled.exchange(false)) request(root, 0);
+    // A root that was idle may have something to do.
+    void kick(Root& root) {
+        if (root.is_idle.load() && root.is_idle.exchange(false)) request(root, 0);
     }
 
     // An OS thread is there that could be sent with a hart, and was not before: who was to have one that nobody could

@@ -263,10 +263,10 @@ TEST_F(BaseTest, OneThatIsTakenWithoutAQuestionMayBeExtra) {
     EXPECT_EQ(base.granted(), 4u);
 }
 
-TEST_F(BaseTest, TheLimitIsLookedAtAlsoWhileALulledRootHasTheOnlyHart) {
+TEST_F(BaseTest, TheLimitIsLookedAtAlsoWhileAnIdleRootHasTheOnlyHart) {
     base.request(a, 2);
     EXPECT_EQ(came(a), 2u);
-    a.lulled = true;
+    a.is_idle = true;
     give_back(a);
     now = 1'000'000'000;
     base.look();
@@ -369,20 +369,20 @@ TEST_F(BaseTest, AHartThatMovesToAndFroIsAskedForAfterASliceAltogether) {
     EXPECT_EQ(a.wanted_back, 1u);
 }
 
-TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsStirred) {
+TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsKicked) {
     base.request(a, 2);
-    a.lulled = true;
+    a.is_idle = true;
     EXPECT_EQ(give_back(a), nullptr);
     base.look();
     EXPECT_EQ(a.held, 1u);
     EXPECT_EQ(a.wanted_back, 0u);
-    base.stir(a);
+    base.kick(a);
     EXPECT_EQ(a.held, 2u);
-    a.lulled = true;
+    a.is_idle = true;
     EXPECT_EQ(give_back(a), nullptr);
     base.request(a, 1);
-    EXPECT_EQ(a.held, 3u) << "a request stirs";
-    a.lulled = true;
+    EXPECT_EQ(a.held, 3u) << "a request kicks";
+    a.is_idle = true;
     for (int i = 0; i < 2; ++i) EXPECT_EQ(give_back(a), nullptr);
     base.request(a, -1);
     EXPECT_EQ(a.held, 1u) << "who wants fewer has no more to do";
@@ -516,10 +516,10 @@ struct StepsAside : BaseTest {
 
 TEST_F(StepsAside, AGuestHasAHartAgainThatNobodyElseHasAUseFor) {
     EXPECT_EQ(base.lacked().load(), 1u) << "whoever only looks for something to do lets a hart go";
-    a.lulled.store(true);
+    a.is_idle.store(true);
     EXPECT_EQ(give_back(a), &guest);
     EXPECT_EQ(base.lacked().load(), 0u);
-    base.stir(a);
+    base.kick(a);
     EXPECT_EQ(a.wanted_back.load(), 0u);
     EXPECT_EQ(a.held, 1u) << "it has its hart as any guest";
 }

@@ -149,7 +149,7 @@ private:
                 line("    a domain's (pool %p)", static_cast<const void*>(hart::RootOf<Domain>::of(root).pool));
             }
             line(": has %zu, asks for %td", root.held, root.asked);
-            if (root.lulled.load()) line(", has nothing to do");
+            if (root.is_idle.load()) line(", has nothing to do");
             if (root.aside) line(", has stepped aside");
             if (const std::uint32_t back = root.wanted_back.load(); back != 0) line(", is to give back %u", back);
             if (root.coming != 0) line(", %zu on their way", root.coming);

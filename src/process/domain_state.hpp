@@ -27,8 +27,8 @@ struct Domain {
     atomic<std::uint32_t> harts{0};
     atomic<std::uint32_t> wanted_back{0};
     atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
-    atomic<bool> lulled{false};
-    atomic<std::uint64_t> stirred{0};   // how often it may have got something to do
+    atomic<bool> is_idle{false};
+    atomic<std::uint64_t> kicks{0};   // how often it may have got something to do
 
     Unit* registrant = nullptr;        // null: it was created without one
     Pool* former = nullptr;            // where the registrant belongs otherwise
@@ -59,7 +59,7 @@ struct Domain {
     std::uint32_t present() const { return harts.load() & ~closing; }
     atomic<std::uint32_t>& wanted_word() { return parent == nullptr ? root.wanted_back : wanted_back; }
     atomic<std::uint32_t>& asked_word() { return parent == nullptr ? root.asked_back : asked_back; }
-    atomic<bool>& lulled_word() { return parent == nullptr ? root.lulled : lulled; }
+    atomic<bool>& idle_word() { return parent == nullptr ? root.is_idle : is_idle; }
 };
 
 // The running unit, which may be a context of a domain that wants to know, is about to wait.

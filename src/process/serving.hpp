@@ -43,7 +43,7 @@ struct Serving {
     atomic<Domain*> returned{nullptr};
     bool under_way = false;    // that scheduler sees to the hart of the other domain
     bool deciding = false;     // in a callback that may say what that is to do next
-    bool owes_stir = false;    // a context has yielded on its hart: if that goes, others are to come for it
+    bool owes_kick = false;    // a context has yielded on its hart: if that goes, others are to come for it
     Transition transition;     // what it is to do next
     std::uint32_t turns = 0;   // how often it has asked a domain that
 };

@@ -38,12 +38,12 @@ weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(
 
 }   // namespace
 
-// Told first, then the look at `lulled`: see lull().
-void stir(Domain& domain) {
+// Told first, then the look at `is_idle`: see go_idle().
+void kick(Domain& domain) {
     for (Domain* of = &domain; of != nullptr; of = of->parent) {
-        of->stirred.fetch_add(1);
-        if (of->parent == nullptr) return domain.of.base.stir(of->root);
-        of->lulled.store(false);
+        of->kicks.fetch_add(1);
+        if (of->parent == nullptr) return domain.of.base.kick(of->root);
+        of->is_idle.store(false);
     }
 }
 
@@ -53,27 +53,27 @@ namespace {
 
 // What a domain could know when its `enter` was called.
 struct Before {
-    std::uint64_t stirred;
+    std::uint64_t kicks;
     std::uint32_t asked_back;
     bool wanted;
 
     explicit Before(Domain& domain)
-        : stirred(domain.stirred.load()),
+        : kicks(domain.kicks.load()),
           asked_back(domain.asked_word().load()),
           wanted(domain.wanted_word().load() != 0) {}
 };
 
-// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and is lulled.
+// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and goes idle.
 // What it may have seen is wanted before, or still, or has been counted since: who asks counts first and says so then,
-// so here it is looked in the other order. Both this and stir() write first and look then, seq_cst, so that one sees
-// the other: either the domain is not lulled, or it is stirred. If it has seen that, it may not have looked for
-// something to do; and it may have been lulled before, when the one context that could go on had this hart, or another
+// so here it is looked in the other order. Both this and kick() write first and look then, seq_cst, so that one sees
+// the other: either the domain is not idle, or it is kicked. If it has seen that, it may not have looked for
+// something to do; and it may have been idle before, when the one context that could go on had this hart, or another
 // in whose place this one has come (send_away).
-void lull(Domain& domain, const Before& before) {
+void go_idle(Domain& domain, const Before& before) {
     if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back)
-        return stir(domain);
-    domain.lulled_word().store(true);
-    if (domain.stirred.load() != before.stirred) domain.lulled_word().store(false);
+        return kick(domain);
+    domain.idle_word().store(true);
+    if (domain.kicks.load() != before.kicks) domain.idle_word().store(false);
 }
 
 // The pool of a domain's contexts: what comes in is told of, and nothing ever waits here.
@@ -87,8 +87,8 @@ weft_pool_ops pool_table() {
         // goes.
         Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
         if (stream == nullptr || stream->serving.domain != &domain || stream->serving.domain == stream->serving.lender)
-            return stir(domain);
-        stream->serving.owes_stir = true;
+            return kick(domain);
+        stream->serving.owes_kick = true;
     };
     table.pop = [](void*) -> weft_unit* { return nullptr; };
     table.length = [](const void*) -> std::size_t { return 0; };
@@ -150,7 +150,7 @@ bool wants_a_look(const Unit& unit) {
 }   // namespace
 
 void complete(Domain& domain) {
-    WEFT_ASSERT(domain.children == nullptr);   // relied on by stir(): a parent outlives its children
+    WEFT_ASSERT(domain.children == nullptr);   // relied on by kick(): a parent outlives its children
     leave_parent(domain);
     Unit& unit = *domain.registrant;
     if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::careful);
@@ -226,7 +226,7 @@ Domain* neediest_child(const Domain& domain) {
     Domain* best = nullptr;
     for (Domain* child = domain.children; child != nullptr; child = child->sibling) {
         const auto has = static_cast<std::ptrdiff_t>(child->present());
-        if (child->asked <= has || child->lulled.load() || (best != nullptr && child->present() >= best->present()))
+        if (child->asked <= has || child->is_idle.load() || (best != nullptr && child->present() >= best->present()))
             continue;
         best = child;
     }
@@ -273,12 +273,12 @@ void lose_hart(Stream& stream) {
 
 namespace {
 
-// The hart goes to the parent, and the domain is not asked. One above may be lulled, since a child had as many harts as
+// The hart goes to the parent, and the domain is not asked. One above may be idle, since a child had as many harts as
 // it wanted, and would have been lent another one when this one had come up from it. So each is told when it counts
 // this hart itself.
 void go_up_unasked(Stream& stream, bool takes_next = true) {
-    stream.serving.owes_stir = false;
-    stir(*stream.serving.domain);
+    stream.serving.owes_kick = false;
+    kick(*stream.serving.domain);
     go_up(stream, *stream.serving.domain, takes_next);
 }
 
@@ -292,10 +292,10 @@ void leave_unasked(Stream& stream, bool takes_next = true) {
 void hand_over_hart(Stream& stream) {
     const Transition made = std::exchange(stream.serving.transition, {});
     if (made.what == What::run) make_ready(&stream, *made.unit);
-    stream.serving.owes_stir = false;
+    stream.serving.owes_kick = false;
     while (stream.serving.domain->parent != nullptr) go_up_unasked(stream);
     Domain& domain = *stream.serving.domain;
-    stir(domain);   // as where a hart leaves unasked
+    kick(domain);   // as where a hart leaves unasked
     set_domain(stream, nullptr);
     bool last = false;
     domain.of.base.hand_over(domain.root, stream.role.guest->root, last);
@@ -306,7 +306,7 @@ void hand_over_hart(Stream& stream) {
 void send_away(Stream& stream) {
     const Transition made = std::exchange(stream.serving.transition, {});
     if (pass_on(*stream.serving.domain, made)) {
-        stream.serving.owes_stir = false;   // the hart stays in the domain, which may end now
+        stream.serving.owes_kick = false;   // the hart stays in the domain, which may end now
         return set_domain(stream, nullptr);
     }
     if (made.what == What::run) make_ready(&stream, *made.unit);
@@ -341,8 +341,8 @@ void take_home(Stream& stream, Domain& domain) {
 }
 
 // The hart goes, and leaves a context behind that has yielded on it.
-void pay_stir(Stream& stream, Domain& domain) {
-    if (std::exchange(stream.serving.owes_stir, false)) stir(domain);
+void pay_kick(Stream& stream, Domain& domain) {
+    if (std::exchange(stream.serving.owes_kick, false)) kick(domain);
 }
 
 // Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another
@@ -380,7 +380,7 @@ bool others_in_turn(Stream& stream, Domain& domain) {
     // counted by each stream: harts of one domain would write one line at each turn
     if (++stream.serving.turns % turn != 0) return false;
     if (Domain* const child = domain.ops.child_requested == nullptr ? child_in_need(domain) : nullptr) {
-        pay_stir(stream, domain);
+        pay_kick(stream, domain);
         set_domain(stream, child);
         return true;
     }
@@ -412,29 +412,29 @@ Unit* next_of(Stream& stream, Domain& domain) {
     switch (made.what) {
     case What::run:
         if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) {
-            pay_stir(stream, domain);
+            pay_kick(stream, domain);
             return send_home(stream, domain), nullptr;
         }
         if (domain.ops.block != nullptr) made.unit->mark(Unit::careful);
-        stream.serving.owes_stir = false;
+        stream.serving.owes_kick = false;
         return made.unit;
     case What::reenter: break;
     case What::enter:
-        pay_stir(stream, domain);
+        pay_kick(stream, domain);
         go_down(stream, domain, made.child);
         break;
     case What::pass:
         pass_on_to(*made.carrier, domain);
-        stream.serving.owes_stir = false;   // the hart stays in the domain, which may end now
+        stream.serving.owes_kick = false;   // the hart stays in the domain, which may end now
         set_domain(stream, nullptr);
         break;
     case What::open:
     case What::yield:
-        pay_stir(stream, domain);
+        pay_kick(stream, domain);
         if (Domain* const child = child_in_need(domain)) {
             set_domain(stream, child);
         } else {
-            lull(domain, before);
+            go_idle(domain, before);
             go_up(stream, domain);
         }
     }
@@ -639,11 +639,11 @@ weft_status unregister_domain(Domain& domain) {
 
 void request_harts(Domain& domain, std::ptrdiff_t delta) {
     if (domain.parent == nullptr) {
-        if (delta == 0) return stir(domain);          // without the base's lock, where the domain is not lulled
-        if (delta > 0) domain.stirred.fetch_add(1);   // as in stir(), which the request is, too
+        if (delta == 0) return kick(domain);        // without the base's lock, where the domain is not idle
+        if (delta > 0) domain.kicks.fetch_add(1);   // as in kick(), which the request is, too
         return domain.of.base.request(domain.root, delta);
     }
-    if (delta >= 0) stir(domain);
+    if (delta >= 0) kick(domain);
     pass_request(domain, delta);
 }
 

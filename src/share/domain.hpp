@@ -24,7 +24,7 @@ weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
 
 // It may have got something to do, and is lent harts again.
-void stir(Domain& domain);
+void kick(Domain& domain);
 
 // Whether a child of one that lends by itself has less than it has asked for.
 bool children_want(Domain& domain);

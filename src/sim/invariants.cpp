@@ -178,7 +178,7 @@ void describe_units(std::string& text) {
                          : root.guest               ? "a guest's root"
                                                     : "a domain's root",
                          root.held, root.coming, root.asked, root.wanted_back.load(),
-                         root.lulled.load() ? ", has nothing to do" : "", root.closing ? ", is closing" : "");
+                         root.is_idle.load() ? ", has nothing to do" : "", root.closing ? ", is closing" : "");
     });
     of->descriptors.each(describe, &text);
 }
