@@ -97,7 +97,7 @@ set(weft_layer_scenarios
   Channel.MovesElementsAndDropsWhatNobodyReceived
   Timer.ManyPendingOnesAreFiredInOrder
   Poller.MayRemoveItself
-  Blocking.BringsErrnoBack                                      # the crew
+  Blocking.BringsErrnoBack                                      # the blocking pool
   Event.HandedToAndFroLetsInWhatComesFromElsewhere
   Streams/CppThread.*                                           # C++, with its futures
   Trace.ManyStreamsThatComeAndGoAndOsThreadsAreTracks

@@ -14,7 +14,7 @@
 
 namespace weft {
 
-class Crew;
+class BlockingPool;
 struct Carriers;
 struct GivenUp;
 struct Lending;
@@ -34,7 +34,7 @@ struct RoomsOwn {
     Rescue& rescue;
     Sentry& sentry;
     Neighbourhood& neighbours;
-    Crew& crew;
+    BlockingPool& blocking_pool;
     // detached units that got no stack, and that nobody would give one back to
     Shortage& shortage;
     Quiet& quiet;   // under Process::lock
@@ -69,7 +69,7 @@ struct Process : RoomsOwn {
     Lookout lookout;
     Jobs jobs;   // of the streams that are in no domain
     context::Hosts hosts;
-    atomic<std::uint64_t> crew_alarm_ns{os::forever};   // when the lookout is to ask whether the crew is large enough
+    atomic<std::uint64_t> blocking_alarm_ns{os::forever};   // when the lookout asks whether it is large enough
     // of the OS thread that has started it: for those that run its units
     const os::SignalMask signals = os::thread_signals();
     // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t few = 4;
 
-std::size_t at_once() { return std::min(std::max(few, 2 * hart::limit()), Crew::most); }
+std::size_t at_once() { return std::min(std::max(few, 2 * hart::limit()), BlockingPool::most); }
 
 // Of the stream that the unit is on now: see os/local.hpp.
 void set_errno(int error) { *current().errno_address = error; }
@@ -30,7 +30,7 @@ void resume_called(Unit& unit) {
 
 }   // namespace
 
-bool Crew::start_one() {
+bool BlockingPool::start_one() {
     auto* worker = os::make<Worker>(*this);
     if (worker == nullptr) return false;
     const bool started = os::thread_start(
@@ -39,8 +39,8 @@ bool Crew::start_one() {
             auto& self = *static_cast<Worker*>(raw);
             os::thread_name("weft/blocking");
             os::thread_without_signals();
-            leave_bindings(self.crew.of_);
-            self.crew.run(self);
+            leave_bindings(self.blocking_pool.of_);
+            self.blocking_pool.run(self);
         },
         worker);
     if (!started) {
@@ -53,17 +53,17 @@ bool Crew::start_one() {
     return true;
 }
 
-bool Crew::ready() {
+bool BlockingPool::ready() {
     std::lock_guard guard(lock_);
     check();
     return count_ != 0 || start_one();
 }
 
-std::uint64_t Crew::look_again() const {
+std::uint64_t BlockingPool::look_again() const {
     return calls_.empty() || count_ == most ? os::forever : calls_.front()->since_ns + patience_ns;
 }
 
-std::uint64_t Crew::submit(Call& call) {
+std::uint64_t BlockingPool::submit(Call& call) {
     call.since_ns = os::now_ns();
     Worker* woken;
     std::uint64_t again_ns = os::forever;
@@ -82,7 +82,7 @@ std::uint64_t Crew::submit(Call& call) {
     return again_ns;
 }
 
-std::uint64_t Crew::grow(std::uint64_t now_ns) {
+std::uint64_t BlockingPool::grow(std::uint64_t now_ns) {
     std::lock_guard guard(lock_);
     check();
     if (calls_.empty() || stopping_) return os::forever;
@@ -91,7 +91,7 @@ std::uint64_t Crew::grow(std::uint64_t now_ns) {
     return now_ns + patience_ns;
 }
 
-void Crew::run(Worker& self) {
+void BlockingPool::run(Worker& self) {
     const Process* const of = process_or_null();
     lock_.lock();
     for (;;) {
@@ -116,7 +116,7 @@ void Crew::run(Worker& self) {
     lock_.unlock();
 }
 
-void Crew::stop() {
+void BlockingPool::stop() {
     Worker* all;
     {
         std::lock_guard guard(lock_);
@@ -135,21 +135,22 @@ void Crew::stop() {
 
 namespace {
 
-// The unit's call goes to the crew once its context is saved.
+// The unit's call goes to the blocking pool once its context is saved.
 struct HandOver : Suspension {
-    Crew::Call& call;
+    BlockingPool::Call& call;
     Process& of;
 
-    HandOver(Unit& unit, Crew::Call& what, Process& in) : Suspension{unit}, call(what), of(in) {}
+    HandOver(Unit& unit, BlockingPool::Call& what, Process& in) : Suspension{unit}, call(what), of(in) {}
 
     void publish() {
         Process& runs = of;   // a copy: the unit, and its stack, may go on as soon as the call is handed over
-        const std::uint64_t again_ns = runs.crew.submit(call);
+        const std::uint64_t again_ns = runs.blocking_pool.submit(call);
         if (again_ns == os::forever) return;
-        runs.crew_alarm_ns.store(again_ns);
-        // Without a lookout nobody comes to see whether the call waits for long: then the crew grows now. By `again_ns`
-        // it would not where another call, which came later, is the first by now, and nobody would look after that one.
-        if (!runs.lookout.watch(again_ns)) runs.crew.grow(os::forever);
+        runs.blocking_alarm_ns.store(again_ns);
+        // Without a lookout nobody comes to see whether the call waits for long: then the blocking pool grows now. By
+        // `again_ns` it would not where another call, which came later, is the first by now, and nobody would look
+        // after that one.
+        if (!runs.lookout.watch(again_ns)) runs.blocking_pool.grow(os::forever);
     }
 };
 
@@ -166,11 +167,11 @@ struct HandOver : Suspension {
         return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot give its hart away; make the blocking call from a ULT");
     if (self->kind == Kind::tasklet) return fail(WEFT_WRONG_KIND, "a tasklet cannot give its hart away; make it a ULT");
     Process& of = *stream->of;
-    if (!of.crew.ready())
+    if (!of.blocking_pool.ready())
         return fail(WEFT_SYSTEM,
                     "the kernel refused an OS thread for a blocking call (see ulimit -u and the cgroup's pids.max)");
     CallFor call_for(*self, fn, argument);
-    Crew::Call call{call_for.fn(), call_for.argument(), self};
+    BlockingPool::Call call{call_for.fn(), call_for.argument(), self};
     HandOver request(*self, call, of);
     suspend(*stream, request, Waits::blocking, reinterpret_cast<const void*>(fn));
     set_errno(call.error);

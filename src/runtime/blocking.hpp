@@ -20,7 +20,7 @@ namespace weft {
 
 struct Process;
 
-class Crew {
+class BlockingPool {
 public:
     static constexpr std::size_t most = 1024;
     // how long a call waits for a thread before there is one more
@@ -37,10 +37,10 @@ public:
         Call* next = nullptr;
     };
 
-    explicit Crew(Process& of) : of_(of) {}
-    ~Crew() { stop(); }
-    Crew(const Crew&) = delete;
-    Crew& operator=(const Crew&) = delete;
+    explicit BlockingPool(Process& of) : of_(of) {}
+    ~BlockingPool() { stop(); }
+    BlockingPool(const BlockingPool&) = delete;
+    BlockingPool& operator=(const BlockingPool&) = delete;
 
     // At least one thread is there. False: none could be started.
     bool ready();
@@ -61,7 +61,7 @@ public:
         std::size_t all = 0, idle = 0;
         for (const Worker* worker = workers_; worker != nullptr; worker = worker->next, ++all) worker->parker.check();
         for (const Worker* worker = idle_; worker != nullptr && idle <= all; worker = worker->next_idle, ++idle)
-            WEFT_ASSERT(&worker->crew == this);
+            WEFT_ASSERT(&worker->blocking_pool == this);
         WEFT_ASSERT(stopping_ || (all == count_ && idle <= all));
         WEFT_ASSERT(calls_.empty() || idle_ == nullptr);
         calls_.check_whole([](const Call& call) { WEFT_ASSERT(call.unit->life.is(State::waiting)); });
@@ -75,13 +75,13 @@ private:
     }
 
     struct Worker {
-        Crew& crew;
+        BlockingPool& blocking_pool;
         os::Thread thread{};
         Parker parker{};          // where it sleeps
         Worker* next = nullptr;   // of all
         Worker* next_idle = nullptr;
 
-        explicit Worker(Crew& of) : crew(of) {}
+        explicit Worker(BlockingPool& of) : blocking_pool(of) {}
     };
 
     bool start_one();   // under the lock

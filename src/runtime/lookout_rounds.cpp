@@ -31,10 +31,10 @@ std::uint64_t lookout_round(void* context) {
             watch_anew(of);   // the stream may not come to it
         }
     }
-    if (of.crew_alarm_ns.load() > now_ns) return std::min(next_ns, of.crew_alarm_ns.load());
-    of.crew_alarm_ns.store(os::forever);
-    const std::uint64_t again_ns = of.crew.grow(now_ns);
-    if (again_ns != os::forever) of.crew_alarm_ns.store(again_ns);
+    if (of.blocking_alarm_ns.load() > now_ns) return std::min(next_ns, of.blocking_alarm_ns.load());
+    of.blocking_alarm_ns.store(os::forever);
+    const std::uint64_t again_ns = of.blocking_pool.grow(now_ns);
+    if (again_ns != os::forever) of.blocking_alarm_ns.store(again_ns);
     return std::min(next_ns, again_ns);
 }
 

@@ -144,7 +144,7 @@ void end_stream_zero(Process& of) {
 void tear_down(Process* ending) {
     dumps_end();
     ending->lookout.stop();   // before the streams that it looks at are gone
-    ending->crew.stop();
+    ending->blocking_pool.stop();
     stop_other_streams(*ending);   // carriers that have started since: the lookout hands harts out, too
     end_stream_zero(*ending);
     ending->hosts.stop();
@@ -202,10 +202,10 @@ weft_status bring_up(Process& made) {
 }   // namespace
 
 Runtime::Runtime(const Settings& chosen, bool itself)
-    : Process(
-          chosen, itself,
-          {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, crew_, shortage_, quiet_, observers_},
-          {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
+    : Process(chosen, itself,
+              {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, blocking_pool_, shortage_, quiet_,
+               observers_},
+              {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.levels.main->pools[0];

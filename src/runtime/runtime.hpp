@@ -28,7 +28,7 @@ private:
     Rescue rescue_{*this};
     Sentry sentry_{*this};
     Neighbourhood neighbours_;
-    Crew crew_{*this};
+    BlockingPool blocking_pool_{*this};
     Shortage shortage_;
     Quiet quiet_;
     Observers observers_;

@@ -97,7 +97,7 @@ void check_structures(Process& of) {
     of.lending.check_whole();
     of.rescue.check();
     of.shortage.check_whole();
-    of.crew.check_whole();
+    of.blocking_pool.check_whole();
     for (const Carriers* by : {&of.carriers, &of.guest_threads, &of.rescue.carriers}) check_carriers(of, *by);
     if (check_keys != nullptr) check_keys();
 }

@@ -68,8 +68,8 @@ bool lacks_in_parallel_here(const void* caller) {
     // only regions of several threads are numbered
     if (me == nullptr || me->team->size == 1) return lacks_in_parallel_without_us(caller);
     const Team* const team = me->team;
-    if (known.caller != caller || known.team != team || known.region != team->crew->regions)
-        known = {caller, team, team->crew->regions, lacks_in_parallel_without_us(caller)};
+    if (known.caller != caller || known.team != team || known.region != team->team_pool->regions)
+        known = {caller, team, team->team_pool->regions, lacks_in_parallel_without_us(caller)};
     return known.lacks;
 }
 

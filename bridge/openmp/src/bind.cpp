@@ -82,7 +82,7 @@ void place_team(Team& team, const Slot& from, Bind policy) {
     // relaxed: the region has not begun
     const unsigned threads = team.size.load(std::memory_order_relaxed), places = from.places;
     const unsigned at = static_cast<unsigned>(from.place) - from.first_place;
-    const auto slot = [&team](unsigned i) -> Slot& { return *team.crew->slots[i]; };
+    const auto slot = [&team](unsigned i) -> Slot& { return *team.team_pool->slots[i]; };
     const auto nth = [&](unsigned i) { return static_cast<int>(from.first_place + (at + i) % places); };
     if (policy == Bind::primary) {
         for (unsigned i = 0; i < threads; ++i) settle(slot(i), from.place, from.first_place, places);

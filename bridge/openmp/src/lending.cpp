@@ -24,10 +24,11 @@ bool lend_thread(Until until) {
     const weft_unit* const guest = weft_guest_here();
     if (until == Until::something || me.slot->number != 0 || guest == nullptr || guest != weft_unit_self())
         return false;
-    Crew& crew = *me.team->crew;
+    TeamPool& team_pool = *me.team->team_pool;
     // relaxed: where it has moved on, this thread does at once
-    crew.lent.begin(until == Until::the_end ? Lent::to_the_end : me.team->generation.load(std::memory_order_relaxed));
-    me.lends = &crew;
+    team_pool.lent.begin(until == Until::the_end ? Lent::to_the_end
+                                                 : me.team->generation.load(std::memory_order_relaxed));
+    me.lends = &team_pool;
     return true;
 }
 
@@ -37,21 +38,21 @@ void has_thread() {
     me.lends = nullptr;
 }
 
-const Crew* lent_to() {
+const TeamPool* lent_to() {
     const Thread* const own = thread_of_os_thread();
     return own == nullptr ? nullptr : own->lends;
 }
 
-bool is_over(const Crew& lent) { return is_over_since(lent.team, lent.lent.until()); }
+bool is_over(const TeamPool& lent) { return is_over_since(lent.team, lent.lent.until()); }
 
-bool fits(const Crew& crew, const Crew& lent) {
-    const Crew* at = &crew;
+bool fits(const TeamPool& team_pool, const TeamPool& lent) {
+    const TeamPool* at = &team_pool;
     while (at != nullptr && at != &lent) at = at->around.get();
     return at != nullptr;
 }
 
-bool is_behind_lent(const Crew& crew) {
-    for (const Crew* at = &crew; at != nullptr; at = at->around.get()) {
+bool is_behind_lent(const TeamPool& team_pool) {
+    for (const TeamPool* at = &team_pool; at != nullptr; at = at->around.get()) {
         if (const std::uint64_t until = at->lent.until(); until != Lent::nothing && is_over_since(at->team, until))
             return true;
     }
@@ -59,8 +60,8 @@ bool is_behind_lent(const Crew& crew) {
 }
 
 // Whoever has ended the barrier may be about to say so to the guest.
-void leave_lent_thread(const Crew& crew) {
-    while (weft_guest_here() != nullptr && is_behind_lent(crew)) weft_unit_yield();
+void leave_lent_thread(const TeamPool& team_pool) {
+    while (weft_guest_here() != nullptr && is_behind_lent(team_pool)) weft_unit_yield();
     come_back();
 }
 

@@ -14,9 +14,9 @@
 
 namespace weft_openmp {
 
-struct Crew;
+struct TeamPool;
 
-// Of a crew: until when thread 0's OS thread carries its members. Written by thread 0 alone.
+// Of a team pool: until when thread 0's OS thread carries its members. Written by thread 0 alone.
 class Lent {
 public:
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
@@ -36,19 +36,19 @@ private:
 bool lend_thread(Until until);
 void has_thread();
 
-// A thread of that crew has just gone on. If that is behind a barrier at which a guest waits, and on that guest's OS
-// thread, it goes on elsewhere.
-void leave_lent_thread(const Crew& crew);
-bool is_behind_lent(const Crew& crew);
-inline void go_on_behind(const Crew& crew) {
-    if (is_behind_lent(crew)) [[unlikely]]
-        leave_lent_thread(crew);
+// A thread of that team pool has just gone on. If that is behind a barrier at which a guest waits, and on that guest's
+// OS thread, it goes on elsewhere.
+void leave_lent_thread(const TeamPool& team_pool);
+bool is_behind_lent(const TeamPool& team_pool);
+inline void go_on_behind(const TeamPool& team_pool) {
+    if (is_behind_lent(team_pool)) [[unlikely]]
+        leave_lent_thread(team_pool);
 }
 
-// For `enter`, on a guest's OS thread: whose members it carries; null: nobody's. Members of `crew` are of those, if
-// they `fit`. It carries none once the barrier is over.
-const Crew* lent_to();
-bool fits(const Crew& crew, const Crew& lent);
-bool is_over(const Crew& lent);
+// For `enter`, on a guest's OS thread: whose members it carries; null: nobody's. Members of `team_pool` are of those,
+// if they `fit`. It carries none once the barrier is over.
+const TeamPool* lent_to();
+bool fits(const TeamPool& team_pool, const TeamPool& lent);
+bool is_over(const TeamPool& lent);
 
 }   // namespace weft_openmp

@@ -171,7 +171,7 @@ void begin_with_loop(Team& team, Schedule schedule, long start, long end, long s
     Share& share = begin_with_share(team);
     extent(share, start, end, step);
     shape(share, *team.icv, team.size, schedule, static_cast<std::uint64_t>(std::max(chunk, 0L)), false);
-    for (unsigned i = 0; i < team.size; ++i) team.crew->slots[i]->loop.simple = share.simple;
+    for (unsigned i = 0; i < team.size; ++i) team.team_pool->slots[i]->loop.simple = share.simple;
 }
 
 namespace {

@@ -66,7 +66,7 @@ std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __A
 struct Member {
     void (*body)(void* argument);
     void* argument;
-    Crew* crew;   // until it leaves that; read while it is ready
+    TeamPool* team_pool;   // until it leaves that; read while it is ready
     bool begun = false;
 };
 
@@ -126,11 +126,11 @@ void pass(Members& all) {
 void enter_on_guests_thread(Members& all) {
     // A member that fits may yield for ever, until one has run that does not.
     if (all.ready.one_waits_in_vain(this_hart())) return pass(all);
-    const Crew* const lent = lent_to();
+    const TeamPool* const lent = lent_to();
     if (lent != nullptr && !is_over(*lent)) {
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [lent](const weft_unit* one) {
             const Member* const member = member_of(one);
-            return member != nullptr && member->crew != nullptr && fits(*member->crew, *lent);
+            return member != nullptr && member->team_pool != nullptr && fits(*member->team_pool, *lent);
         });
         // what has happened before a member is pushed is seen by whoever has popped it
         if (context != nullptr && !is_over(*lent)) {
@@ -142,8 +142,8 @@ void enter_on_guests_thread(Members& all) {
         weft_unit* const context = all.ready.pop_fitting(this_hart(), [](const weft_unit* one) {
             const Member* const member = member_of(one);
             // relaxed: a hint
-            return member != nullptr && member->begun && member->crew != nullptr &&
-                   member->crew->dismissed.load(std::memory_order_relaxed);
+            return member != nullptr && member->begun && member->team_pool != nullptr &&
+                   member->team_pool->dismissed.load(std::memory_order_relaxed);
         });
         if (context != nullptr) return resume(context);
     }
@@ -161,22 +161,23 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
-// Its crew's last region is over, and the next has not begun.
+// Its team pool's last region is over, and the next has not begun.
 bool is_idle(void*, const weft_unit* context) {
     const Member* const member = member_of(context);
-    if (member == nullptr || member->crew == nullptr) return false;
-    const Team& team = member->crew->team;
+    if (member == nullptr || member->team_pool == nullptr) return false;
+    const Team& team = member->team_pool->team;
     // relaxed, both: nobody writes them any more
     return team.arrived.load(std::memory_order_relaxed) == team.size.load(std::memory_order_relaxed);
 }
 
 // At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would
-// wait for ever. One that has not left its crew ends with the runtime: in weft_finalize, which the primary unit calls.
+// wait for ever. One that has not left its team pool ends with the runtime: in weft_finalize, which the primary unit
+// calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
-    if (member->crew == nullptr) return;
+    if (member->team_pool == nullptr) return;
     // relaxed: nobody writes it any more; it has had no turn to leave itself
-    if (member->crew->dismissed.load(std::memory_order_relaxed)) return leave(*member->crew);
+    if (member->team_pool->dismissed.load(std::memory_order_relaxed)) return leave(*member->team_pool);
     if (member->begun || weft_unit_self() != nullptr) return;
     static std::atomic<bool> told{false};   // several may, and a process exits once
     if (!told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
@@ -193,13 +194,14 @@ void domain_has_ended(void* self) {
     leaving.store(0);
 }
 
-weft_status spawn_member(const Members& all, void (*body)(void*), void* argument, Crew& crew, std::size_t stack_bytes) {
+weft_status spawn_member(const Members& all, void (*body)(void*), void* argument, TeamPool& team_pool,
+                         std::size_t stack_bytes) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = WEFT_KIND_HOSTED;
     options.stack_bytes = stack_bytes;
     options.name = "openmp";
-    auto* const member = new Member{body, argument, &crew};
+    auto* const member = new Member{body, argument, &team_pool};
     options.data = member;
     options.release = has_ended;
     return weft_ult_spawn_at(all.pool, be, member, &options, reinterpret_cast<const void*>(be), nullptr);
@@ -259,11 +261,11 @@ bool members_are_behind() {
 // acquire: pairs with begin_members; there is one, for a member asks
 bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }
 
-weft_unit* next_member(const Crew& crew) {
+weft_unit* next_member(const TeamPool& team_pool) {
     // acquire: pairs with begin_members; there is one, where members wait
     Members& all = *members.load(std::memory_order_acquire);
-    if (read(all.wanted) != 0 || (weft_guest_here() != nullptr && is_behind_lent(crew))) return nullptr;
-    return all.ready.next_of_row(this_hart(), crew);
+    if (read(all.wanted) != 0 || (weft_guest_here() != nullptr && is_behind_lent(team_pool))) return nullptr;
+    return all.ready.next_of_row(this_hart(), team_pool);
 }
 
 void give_way() {
@@ -292,12 +294,12 @@ weft_pool* pool_of_members() {
 // relaxed, as below: a number
 void dismiss_members(unsigned count) { leaving.fetch_add(count, std::memory_order_relaxed); }
 
-void leave_crew() {
-    static_cast<Member*>(weft_unit_self_data())->crew = nullptr;
+void leave_team_pool() {
+    static_cast<Member*>(weft_unit_self_data())->team_pool = nullptr;
     leaving.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew,
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, TeamPool& team_pool,
                  std::size_t stack_bytes) {
     const Members& all = begin_members();
     // All threads are started before the first member begins. A member that began while they are started would wait for
@@ -305,7 +307,7 @@ void add_members(void (*body)(void* argument), const std::vector<void*>& argumen
     if (const weft_status status = weft_hosted_prepare(arguments.size(), stack_bytes); status != WEFT_OK)
         fatal_no_thread(status);
     for (void* const argument : arguments) {
-        const weft_status status = spawn_member(all, body, argument, crew, stack_bytes);
+        const weft_status status = spawn_member(all, body, argument, team_pool, stack_bytes);
         if (status != WEFT_OK) fatal_no_thread(status);
     }
     // One for each member, however few harts there are: where those that it has stand in the kernel or spin, rescue

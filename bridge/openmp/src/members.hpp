@@ -9,19 +9,19 @@
 
 namespace weft_openmp {
 
-struct Crew;
+struct TeamPool;
 struct WaitingRow;
 
-// New members of the crew, one for each argument, which run body(argument) at once or soon, and never end. What a stack
-// holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message where the
-// system gives no thread. The caller is a unit.
-void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, Crew& crew,
+// New members of the team pool, one for each argument, which run body(argument) at once or soon, and never end. What a
+// stack holds at least: stack_bytes (0: what the C library gives threads). Ends the process with libgomp's message
+// where the system gives no thread. The caller is a unit.
+void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, TeamPool& team_pool,
                  std::size_t stack_bytes);
-// So many of a crew have nothing to do any more but to leave it, and end: where OS threads are limited, others have
-// theirs then.
+// So many of a team pool have nothing to do any more but to leave it, and end: where OS threads are limited, others
+// have theirs then.
 void dismiss_members(unsigned count);
-// By a member, which ends: its crew may be gone before it is.
-void leave_crew();
+// By a member, which ends: its team pool may be gone before it is.
+void leave_team_pool();
 
 // Where those of the domain lie that are to be spawned: members, and tasks that are units. Begins the members, if there
 // are none.

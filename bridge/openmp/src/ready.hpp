@@ -64,12 +64,12 @@ public:
         note(context, hart);
         return context;
     }
-    // By the hart of that number: the first one of its line, if that is of a row of that crew's. Null: pop is to be
-    // asked, as each sixteenth time at least.
-    weft_unit* next_of_row(unsigned hart, const Crew& crew) {
+    // By the hart of that number: the first one of its line, if that is of a row of that team pool's. Null: pop is to
+    // be asked, as each sixteenth time at least.
+    weft_unit* next_of_row(unsigned hart, const TeamPool& team_pool) {
         Line& own = lines_[hart];
         if (own.turns % turns_between_looks == turns_between_looks - 1) return nullptr;
-        weft_unit* const context = own.pop_of_row(crew, filled_lines_);
+        weft_unit* const context = own.pop_of_row(team_pool, filled_lines_);
         if (context != nullptr) ++own.turns;   // it is noted: it has waited where it ran
         return context;
     }
@@ -139,11 +139,11 @@ private:
             lock_.unlock();
             return context;
         }
-        weft_unit* pop_of_row(const Crew& crew, std::atomic<unsigned>& filled_lines) {
+        weft_unit* pop_of_row(const TeamPool& team_pool, std::atomic<unsigned>& filled_lines) {
             if (oldest() == nothing) return nullptr;
             lock_.lock();
             weft_unit* context = nullptr;
-            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->crew == &crew)
+            if (count_ != 0 && ring_[first_].row != nullptr && ring_[first_].row->team_pool == &team_pool)
                 context = take_first(End::front, filled_lines);
             lock_.unlock();
             return context;

@@ -16,9 +16,9 @@ weft_unit* context(std::uintptr_t number) { return reinterpret_cast<weft_unit*>(
 
 // A row of contexts, from `first` on.
 template <std::size_t count>
-WaitingRow linked(Waiting (&row)[count], std::uintptr_t first, const Crew* crew = nullptr) {
+WaitingRow linked(Waiting (&row)[count], std::uintptr_t first, const TeamPool* team_pool = nullptr) {
     for (std::size_t i = 0; i < count; ++i) {
-        row[i] = {context(first + i), i + 1 < count ? &row[i + 1] : nullptr, i == 0 ? nullptr : &row[i - 1], crew,
+        row[i] = {context(first + i), i + 1 < count ? &row[i + 1] : nullptr, i == 0 ? nullptr : &row[i - 1], team_pool,
                   static_cast<unsigned>(i)};
     }
     return {row, &row[count - 1], count};
@@ -55,21 +55,21 @@ TEST_F(ReadyContexts, OfARowComeOneByOneInItsOrderBetweenThoseBeforeAndAfterIt) 
     EXPECT_FALSE(ready.any());
 }
 
-TEST_F(ReadyContexts, OfARowComeToAMemberOfItsCrewAloneAndNotAtEachTurn) {
-    const auto* const crew = reinterpret_cast<const Crew*>(alignof(std::max_align_t));
-    const auto* const other = reinterpret_cast<const Crew*>(2 * alignof(std::max_align_t));
+TEST_F(ReadyContexts, OfARowComeToAMemberOfItsTeamPoolAloneAndNotAtEachTurn) {
+    const auto* const team_pool = reinterpret_cast<const TeamPool*>(alignof(std::max_align_t));
+    const auto* const other = reinterpret_cast<const TeamPool*>(2 * alignof(std::max_align_t));
     Waiting row[20];
-    ready.push_row(1, linked(row, 1, crew));
+    ready.push_row(1, linked(row, 1, team_pool));
     EXPECT_EQ(ready.next_of_row(1, *other), nullptr);
-    EXPECT_EQ(ready.next_of_row(0, *crew), nullptr) << "another hart's line";
+    EXPECT_EQ(ready.next_of_row(0, *team_pool), nullptr) << "another hart's line";
     unsigned taken = 0;
-    while (ready.next_of_row(1, *crew) == context(taken + 1)) ++taken;
+    while (ready.next_of_row(1, *team_pool) == context(taken + 1)) ++taken;
     EXPECT_EQ(taken, 15u) << "then others have a turn";
     EXPECT_EQ(ready.pop(1), context(16));
-    for (unsigned number = 17; number <= 20; ++number) EXPECT_EQ(ready.next_of_row(1, *crew), context(number));
+    for (unsigned number = 17; number <= 20; ++number) EXPECT_EQ(ready.next_of_row(1, *team_pool), context(number));
     ready.push(context(21));
-    EXPECT_EQ(ready.next_of_row(0, *crew), nullptr) << "no row";
-    EXPECT_EQ(ready.next_of_row(1, *crew), nullptr) << "nobody is left";
+    EXPECT_EQ(ready.next_of_row(0, *team_pool), nullptr) << "no row";
+    EXPECT_EQ(ready.next_of_row(1, *team_pool), nullptr) << "nobody is left";
 }
 
 TEST_F(ReadyContexts, OfARowAreTakenWhereTheyFitAndByHartsThatHaveNone) {

@@ -1,4 +1,4 @@
-// Records that no unit has now, the latest first. They keep their crews, so that a unit that begins a region finds
+// Records that no unit has now, the latest first. They keep their team pools, so that a unit that begins a region finds
 // members there.
 #pragma once
 

@@ -54,7 +54,7 @@ OPENMP_API unsigned GOMP_parallel_reductions(void (*body)(void*), void* data, un
     auto* const reductions = *static_cast<std::uintptr_t**>(data);
     make_reductions(reductions, size);
     begin_region(me, body, data, size, bind_of(flags), reductions, [](Team& team, void*) {
-        for (unsigned i = 0; i < team.size; ++i) enter_reductions(team.crew->slots[i]->implicit, team.reductions);
+        for (unsigned i = 0; i < team.size; ++i) enter_reductions(team.team_pool->slots[i]->implicit, team.reductions);
     });
     body(data);
     end_region(me);

@@ -38,7 +38,7 @@ Share* more_spares(Team& team, Slot& slot) {
         const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's
         // acquire: pairs with advance_to
         for (unsigned i = 0; i < size; ++i)
-            passed = std::min(passed, team.crew->slots[i]->at.load(std::memory_order_acquire));
+            passed = std::min(passed, team.team_pool->slots[i]->at.load(std::memory_order_acquire));
         while (team.oldest != nullptr && team.oldest->number < passed) {
             Share* const share = team.oldest;
             // relaxed: read before, by those who have passed it
@@ -98,10 +98,10 @@ Share& begin_with_share(Team& team) {
     // relaxed, and all that follow: the region has no threads yet
     const unsigned size = team.size.load(std::memory_order_relaxed);
     if (size == 1) return *team.origin;
-    Share& share = *take_spare(team, *team.crew->slots[0]);
+    Share& share = *take_spare(team, *team.team_pool->slots[0]);
     share.number = team.origin->number + 1;
     team.origin->next.store(&share, std::memory_order_relaxed);
-    for (unsigned i = 0; i < size; ++i) advance_to(*team.crew->slots[i], share);
+    for (unsigned i = 0; i < size; ++i) advance_to(*team.team_pool->slots[i], share);
     return share;
 }
 
@@ -113,7 +113,7 @@ void start_shares(Team& team) {
 
 void end_shares(Team& team) {
     // Where it was cancelled, not all have come as far. The last one is where the next region begins.
-    Share* last = team.crew->slots[0]->share;
+    Share* last = team.team_pool->slots[0]->share;
     // relaxed: behind the region's last barrier
     for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}
     if (team.shares_hold_memory.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: behind the last barrier
@@ -135,7 +135,7 @@ void free_all_shares(Team& team) {
         }
     };
     free_list(team.oldest);
-    for (auto& slot : team.crew->slots) free_list(slot->spares);
+    for (auto& slot : team.team_pool->slots) free_list(slot->spares);
 }
 
 }   // namespace weft_openmp

@@ -35,7 +35,8 @@ bool descends(const Task& task, const Task* under) {
 
 template <class Visit>
 bool some_victim(const Thread& me, Visit visit) {
-    const Crew::Table& table = *me.slot->crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
+    const TeamPool::Table& table =
+        *me.slot->team_pool->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     // relaxed: the region's, or a guess from the dock
     const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));
     unsigned at = me.slot->next_victim;
@@ -192,9 +193,9 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
-    // In a table that stays: who has ended the last task may look here while the next region makes the crew larger, and
-    // then what it finds is of no use, nor does harm.
-    const Crew::Table& table = *team.crew->table.load(std::memory_order_acquire);   // acquire: pairs with grow
+    // In a table that stays: who has ended the last task may look here while the next region makes the team pool
+    // larger, and then what it finds is of no use, nor does harm.
+    const TeamPool::Table& table = *team.team_pool->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
     const auto sum = [&](std::atomic<std::uint64_t> Slot::*which) {
         std::uint64_t total = 0;

@@ -54,12 +54,12 @@ pthread_key_t key_of_threads() {
 });
 
 // A thread's end lets its members end.
-void dismiss(Crew& crew) {
-    dismiss_members(static_cast<unsigned>(crew.slots.size()) - 1);
-    crew.dismissed.store(true);
-    crew.team.helpers.wake();
-    crew.spares.wake();
-    leave(crew);
+void dismiss(TeamPool& team_pool) {
+    dismiss_members(static_cast<unsigned>(team_pool.slots.size()) - 1);
+    team_pool.dismissed.store(true);
+    team_pool.team.helpers.wake();
+    team_pool.spares.wake();
+    leave(team_pool);
 }
 
 void reset(Task& task, Team& team, const Icv* icv) {
@@ -102,35 +102,35 @@ inline bool arrive(Team& team, std::uint64_t region, bool in_row) {
     return completes(team, are_many(team) ? team.helpers.arrive_among_many(region, in_row) : 1);
 }
 
-// Waits in the dock for a region later than `seen`; returns its number, 0 when the crew is dismissed.
+// Waits in the dock for a region later than `seen`; returns its number, 0 when the team pool is dismissed.
 std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
-    Crew& crew = *slot.crew;
-    const auto called = [&] { return slot.region.load() != seen || crew.dismissed.load(); };
-    const auto spare = [&] { return slot.number >= crew.awake.load(); };
+    TeamPool& team_pool = *slot.team_pool;
+    const auto called = [&] { return slot.region.load() != seen || team_pool.dismissed.load(); };
+    const auto spare = [&] { return slot.number >= team_pool.awake.load(); };
     while (!called()) {
         if (spare()) {
             // It may have been the next one of some that have arrived. It is no longer of the team, for which others
             // are to add them up.
-            if (are_many(crew.team)) crew.team.helpers.wake();
-            crew.spares.wait([&] { return called() || !spare(); });
+            if (are_many(team_pool.team)) team_pool.team.helpers.wake();
+            team_pool.spares.wait([&] { return called() || !spare(); });
         } else if (!run_some_task(me, nullptr)) {
-            crew.team.helpers.wait(
-                are_many(crew.team) ? seen : 0, [&] { return called() || spare() || may_find_task(me, nullptr); },
+            team_pool.team.helpers.wait(
+                are_many(team_pool.team) ? seen : 0, [&] { return called() || spare() || may_find_task(me, nullptr); },
                 [&](unsigned count) {
-                    if (completes(crew.team, count)) crew.team.closer.wake();
+                    if (completes(team_pool.team, count)) team_pool.team.closer.wake();
                     return true;
                 });
         }
     }
-    return crew.dismissed.load() ? 0 : slot.region.load();
+    return team_pool.dismissed.load() ? 0 : slot.region.load();
 }
 
 // Whether a thread of the region is new, or has another place than before, or the team another size: then all are
 // shown.
-[[gnu::noinline]] bool affinity_has_changed(Crew& crew, unsigned size) {
+[[gnu::noinline]] bool affinity_has_changed(TeamPool& team_pool, unsigned size) {
     bool changed = false;
     for (unsigned i = 0; i < size; ++i) {
-        Slot& slot = *crew.slots[i];
+        Slot& slot = *team_pool.slots[i];
         changed |= std::exchange(slot.size_shown, size) != size;
         changed |= std::exchange(slot.place_shown, slot.place) != slot.place;
     }
@@ -139,7 +139,7 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
 
 // OMP_DISPLAY_AFFINITY.
 [[gnu::noinline]] void show_affinity(const Slot& slot) {
-    if (!slot.crew->team.shows_affinity) return;
+    if (!slot.team_pool->team.shows_affinity) return;
     const std::string text = affinity_of_this_thread({}) + "\n";
     std::fputs(text.c_str(), stderr);
 }
@@ -160,7 +160,7 @@ Thread& begin_member(Slot& slot) {
 void be_member(void* raw) {
     Slot& slot = *static_cast<Slot*>(raw);
     Thread& me = begin_member(slot);
-    Team& team = slot.crew->team;
+    Team& team = slot.team_pool->team;
     me.slot = &slot;
     me.team = &team;
     me.task = &slot.implicit;
@@ -171,15 +171,15 @@ void be_member(void* raw) {
         if (environment().display_affinity) [[unlikely]]
             show_affinity(slot);
         go_on_in_loop(slot);
-        go_on_behind(*slot.crew);
+        go_on_behind(*slot.team_pool);
         team.body(team.data);
         if (arrive(team, region, true)) team.closer.wake();
     }
     thread_in_region = nullptr;
     me.stand_alone();
     if (others()) use_thread_up();
-    leave_crew();
-    leave(*slot.crew);
+    leave_team_pool();
+    leave(*slot.team_pool);
 }
 
 void close(Thread& me) {
@@ -217,18 +217,19 @@ Thread& begin_this_thread() {
     return *own_thread;
 }
 
-void leave(Crew& crew) {
-    if (crew.users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &crew;   // acq_rel: all others have left it
+void leave(TeamPool& team_pool) {
+    if (team_pool.users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete &team_pool;   // acq_rel: all others have left it
 }
 
-Crew::Crew(Crew* around_it) : around(around_it) {
+TeamPool::TeamPool(TeamPool* around_it) : around(around_it) {
     // relaxed: the caller is one of them
     if (around_it != nullptr) around_it->users.fetch_add(1, std::memory_order_relaxed);
-    team.crew = this;
+    team.team_pool = this;
     grow(1);
 }
 
-Crew::~Crew() {
+TeamPool::~TeamPool() {
     for (auto& slot : slots) {
         while (slot->implicit.group != nullptr) delete std::exchange(slot->implicit.group, slot->implicit.group->outer);
         if (slot->implicit.dependences != nullptr) forget_dependences(slot->implicit);
@@ -236,7 +237,7 @@ Crew::~Crew() {
     free_all_shares(team);
 }
 
-void Crew::grow(unsigned size) {
+void TeamPool::grow(unsigned size) {
     const auto before = static_cast<unsigned>(slots.size());
     if (size <= before) return;
     if (before == 0 || size > tables.back()->count) {
@@ -249,7 +250,7 @@ void Crew::grow(unsigned size) {
     }
     for (unsigned number = before; number < size; ++number) {
         auto slot = std::make_unique<Slot>();
-        slot->crew = this;
+        slot->team_pool = this;
         slot->number = number;
         reset(slot->implicit, team, nullptr);
         // release: pairs with the thieves' load
@@ -268,10 +269,10 @@ void Crew::grow(unsigned size) {
 
 // Their memory stays: thieves may have looked at it, and who waited there has left what it waited with on stacks that
 // are gone.
-void Crew::forget_members() {
+void TeamPool::forget_members() {
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
-    static auto& kept = *new std::vector<std::unique_ptr<Slot>>;   // under the lock of whoever calls all crews
+    static auto& kept = *new std::vector<std::unique_ptr<Slot>>;   // under the lock of whoever calls all team pools
     for (std::size_t i = 1; i < slots.size(); ++i) kept.push_back(std::move(slots[i]));
     slots.resize(1);
     awake.store(1);
@@ -281,9 +282,9 @@ void Crew::forget_members() {
 
 void forget_members() {
     Shown::each([](Thread& thread) {
-        for (auto* const of_depths_or_apart : {&thread.crews, &thread.aparts}) {
-            for (auto& crew : *of_depths_or_apart) {
-                if (crew != nullptr) crew->forget_members();
+        for (auto* const of_depths_or_apart : {&thread.team_pools, &thread.aparts}) {
+            for (auto& team_pool : *of_depths_or_apart) {
+                if (team_pool != nullptr) team_pool->forget_members();
             }
         }
     });
@@ -292,14 +293,15 @@ void forget_members() {
 Thread::Thread() { begin_alone(); }
 
 Thread::Thread(Slot& of_member)
-    : team(&of_member.crew->team), slot(&of_member), task(&of_member.implicit), member(true) {
-    crews.push_back(nullptr);
+    : team(&of_member.team_pool->team), slot(&of_member), task(&of_member.implicit), member(true) {
+    team_pools.push_back(nullptr);
 }
 
 void Thread::begin_alone() {
-    for (auto& crew : crews) static_cast<void>(crew.release());   // in the child of a fork: their members are no more
-    crews.clear();
-    crews.push_back(nullptr);
+    for (auto& team_pool : team_pools)
+        static_cast<void>(team_pool.release());   // in the child of a fork: their members are no more
+    team_pools.clear();
+    team_pools.push_back(nullptr);
     ends_early = weft_hosted();
     foreign = environment().follows_load && getpid() != gettid() && !ends_early;
     told_last = ~0U;
@@ -310,8 +312,8 @@ void Thread::begin_alone() {
 
 namespace {
 
-void begin_team_of_one(Crew& crew, const Icv* icv, std::atomic<unsigned>& group) {
-    Team& team = crew.team;
+void begin_team_of_one(TeamPool& team_pool, const Icv* icv, std::atomic<unsigned>& group) {
+    Team& team = team_pool.team;
     team.icv = icv;
     team.group = &group;
     // relaxed, all: nobody else is there
@@ -321,24 +323,24 @@ void begin_team_of_one(Crew& crew, const Icv* icv, std::atomic<unsigned>& group)
     team.ended_elsewhere.store(0, std::memory_order_relaxed);
     team.created_elsewhere.store(0, std::memory_order_relaxed);
     start_shares(team);
-    reset(*crew.slots[0], team);
+    reset(*team_pool.slots[0], team);
 }
 
 }   // namespace
 
 // Where it is outside of all regions: of a member that is after its last one, so the thousands of a large team need
 // none.
-void Thread::make_crew_of_one() {
-    crews[0] = std::make_unique<Crew>(nullptr);
-    Crew& alone = *crews[0];
+void Thread::make_team_pool_of_one() {
+    team_pools[0] = std::make_unique<TeamPool>(nullptr);
+    TeamPool& alone = *team_pools[0];
     group.store(1, std::memory_order_relaxed);   // relaxed: nobody else is there
     begin_team_of_one(alone, environment().initial, group);
     place_alone(*alone.slots[0]);
 }
 
 void Thread::stand_alone() {
-    if (crews[0] == nullptr) make_crew_of_one();
-    Crew& alone = *crews[0];
+    if (team_pools[0] == nullptr) make_team_pool_of_one();
+    TeamPool& alone = *team_pools[0];
     team = &alone.team;
     slot = alone.slots[0].get();
     task = &slot->implicit;
@@ -350,9 +352,9 @@ Thread::~Thread() {
     thread_in_region = this_thread_or_null = own_thread = nullptr;
     shown.hide();
     give_back(counts);
-    for (auto* const of_depths_or_apart : {&crews, &aparts}) {
-        for (auto& crew : *of_depths_or_apart) {
-            if (crew != nullptr) dismiss(*crew.release());
+    for (auto* const of_depths_or_apart : {&team_pools, &aparts}) {
+        for (auto& team_pool : *of_depths_or_apart) {
+            if (team_pool != nullptr) dismiss(*team_pool.release());
         }
     }
     give_tasks_back(*this);
@@ -367,9 +369,9 @@ unsigned grantable(const Thread& me) {
     use.size = sizeof use;
     std::size_t harts = weft_hart_use_get(&use) == WEFT_OK ? use.available : weft_hart_limit();
     if (weft_unit_self() != nullptr) ++harts;
-    if (me.crews.size() > 1) {
-        const Crew& crew = *me.crews[1];
-        const unsigned called = crew.awake.load() - 1, asleep = crew.team.helpers.count();
+    if (me.team_pools.size() > 1) {
+        const TeamPool& team_pool = *me.team_pools[1];
+        const unsigned called = team_pool.awake.load() - 1, asleep = team_pool.team.helpers.count();
         harts += called > asleep ? called - asleep : 0;
     }
     return static_cast<unsigned>(std::clamp<std::size_t>(harts, 1, weft_hart_limit()));
@@ -428,7 +430,7 @@ namespace {
 [[gnu::noinline]] void begin_as_unit(Thread& me, unsigned size) {
     weft_unit_end_disable();
     if (!me.native) return;
-    if (me.crews[1]->slots.size() < size) come_by_members(me, size);
+    if (me.team_pools[1]->slots.size() < size) come_by_members(me, size);
     begin_to_stay(me);
 }
 
@@ -462,13 +464,14 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
         if (status != WEFT_OK) fatal_no_thread(status);
     }
     count(me.counts.regions);
-    if (++me.depth == me.crews.size()) me.crews.push_back(std::make_unique<Crew>(me.of_unit ? nullptr : me.slot->crew));
+    if (++me.depth == me.team_pools.size())
+        me.team_pools.push_back(std::make_unique<TeamPool>(me.of_unit ? nullptr : me.slot->team_pool));
     const bool of_unit = me.ends_early && me.depth == 1;
     if (of_unit) [[unlikely]]
         begin_as_unit(me, size);
-    Crew& crew = *me.crews[me.depth];
-    crew.grow(size);
-    Team& team = crew.team;
+    TeamPool& team_pool = *me.team_pools[me.depth];
+    team_pool.grow(size);
+    Team& team = team_pool.team;
     const Icv& from = inherited(me);
     team.level = outer.level + 1;
     team.active_level = outer.active_level + (size > 1 ? 1 : 0);
@@ -506,33 +509,33 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.created_elsewhere.store(0, std::memory_order_relaxed);
     team.singles.store(0, std::memory_order_relaxed);
     start_shares(team);
-    for (unsigned i = 0; i < size; ++i) reset(*crew.slots[i], team);
+    for (unsigned i = 0; i < size; ++i) reset(*team_pool.slots[i], team);
     if (prepare != nullptr) prepare(team, argument);
     if (binding) [[unlikely]] {
         place_team(team, *team.outer_slot, bind == Bind::no || from.bind == Bind::no ? from.bind : bind);
         take_place(me);
     }
     me.team = &team;
-    me.slot = crew.slots[0].get();
+    me.slot = team_pool.slots[0].get();
     me.task = &me.slot->implicit;
     me.under = nullptr;
     thread_in_region = this_thread_or_null;
     go_on_in_loop(*me.slot);
-    const unsigned before = crew.awake.exchange(size);
+    const unsigned before = team_pool.awake.exchange(size);
     if (size == 1) return;
     if (said.display_affinity) [[unlikely]] {
-        team.shows_affinity = affinity_has_changed(crew, size);
+        team.shows_affinity = affinity_has_changed(team_pool, size);
         show_affinity(*me.slot);
     }
-    ++crew.regions;
-    for (unsigned i = 1; i < size; ++i) crew.slots[i]->region.store(crew.regions);
+    ++team_pool.regions;
+    for (unsigned i = 1; i < size; ++i) team_pool.slots[i]->region.store(team_pool.regions);
     team.helpers.wake();
-    if (size > before) crew.spares.wake();
+    if (size > before) team_pool.spares.wake();
 }
 
 void end_region(Thread& me) {
     Team& team = *me.team;
-    arrive(team, team.crew->regions, false);
+    arrive(team, team.team_pool->regions, false);
     close(me);
     if (team.counted) team.group->fetch_sub(team.size - 1, std::memory_order_relaxed);   // relaxed: a number
     end_shares(team);
@@ -553,15 +556,15 @@ void end_region(Thread& me) {
 
 Apart::Apart(const Icv* icv, League league)
     : me_(this_thread()), team_(me_.team), slot_(me_.slot), task_(me_.task), under_(me_.under), of_unit_(me_.of_unit) {
-    if (me_.aparts_begun == me_.aparts.size()) me_.aparts.push_back(std::make_unique<Crew>(nullptr));
-    Crew& crew = *me_.aparts[me_.aparts_begun++];
-    Team& team = crew.team;
-    begin_team_of_one(crew, icv, group_);
+    if (me_.aparts_begun == me_.aparts.size()) me_.aparts.push_back(std::make_unique<TeamPool>(nullptr));
+    TeamPool& team_pool = *me_.aparts[me_.aparts_begun++];
+    Team& team = team_pool.team;
+    begin_team_of_one(team_pool, icv, group_);
     team.league = league;
     if (binding) [[unlikely]]
-        place_apart(*crew.slots[0], *slot_);
+        place_apart(*team_pool.slots[0], *slot_);
     me_.team = &team;
-    me_.slot = crew.slots[0].get();
+    me_.slot = team_pool.slots[0].get();
     me_.task = &me_.slot->implicit;
     me_.under = nullptr;
     me_.of_unit = false;   // the slot is its own
@@ -596,7 +599,7 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
 // Of a team whose members are many: kept apart, since in others each instruction here counts.
 [[gnu::noinline]] void meet_among_many(Thread& me, Team& team) {
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: as in meet
-    const std::uint64_t region = team.crew->regions;
+    const std::uint64_t region = team.team_pool->regions;
     bool last = arrive(team, region, Helpers::is_member());
     while (!last && team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
         if (run_some_task(me, nullptr)) continue;
@@ -607,7 +610,7 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
             [&team](unsigned count) { return completes(team, count); });
     }
     if (last) end_barrier(me, team, generation);
-    go_on_behind(*team.crew);
+    go_on_behind(*team.team_pool);
 }
 
 }   // namespace
@@ -625,7 +628,7 @@ void meet(Thread& me) {
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);
     if (team.arrived.fetch_add(1) + 1 == team.size) {
         end_barrier(me, team, generation);
-        return go_on_behind(*team.crew);
+        return go_on_behind(*team.team_pool);
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: pairs with the store above
         if (run_some_task(me, nullptr)) continue;
@@ -634,7 +637,7 @@ void meet(Thread& me) {
             return team.generation.load(std::memory_order_acquire) != generation || may_find_task(me, nullptr);
         });
     }
-    go_on_behind(*team.crew);
+    go_on_behind(*team.team_pool);
 }
 
 bool meet_or_leave(Thread& me) {
@@ -652,12 +655,12 @@ bool meet_or_leave(Thread& me) {
         team.arrived_cancellably.store(0, std::memory_order_relaxed);   // relaxed: as in meet
         team.generation.store(generation + 1);
         team.helpers.wake();
-        go_on_behind(*team.crew);
+        go_on_behind(*team.team_pool);
         return false;
     }
     while (team.generation.load(std::memory_order_acquire) == generation) {   // acquire: as in meet
         if (cancelled()) {
-            go_on_behind(*team.crew);
+            go_on_behind(*team.team_pool);
             return true;
         }
         if (run_some_task(me, nullptr)) continue;
@@ -666,7 +669,7 @@ bool meet_or_leave(Thread& me) {
                    may_find_task(me, nullptr);
         });
     }
-    go_on_behind(*team.crew);
+    go_on_behind(*team.team_pool);
     return false;
 }
 

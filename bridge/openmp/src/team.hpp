@@ -22,7 +22,7 @@
 
 namespace weft_openmp {
 
-struct Crew;
+struct TeamPool;
 struct OfUnit;
 
 // A thread's place in a team. What others read while a region runs has lines of its own.
@@ -30,7 +30,7 @@ struct alignas(128) Slot {
     Deque deque;   // of deferred tasks
     // deferred tasks, by this thread; each written by it alone
     alignas(64) std::atomic<std::uint64_t> created{0}, ended{0};
-    Crew* crew = nullptr;
+    TeamPool* team_pool = nullptr;
     unsigned number = 0;
     unsigned next_victim = 0;
     unsigned size_shown = 0;   // of the team, when its affinity was shown
@@ -53,7 +53,7 @@ struct League {
     unsigned number = 0, teams = 1;
 };
 
-// The team of a region. There is one for each crew, used again and again.
+// The team of a region. There is one for each team pool, used again and again.
 struct alignas(128) Team {
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
@@ -64,7 +64,7 @@ struct alignas(128) Team {
     const Icv* icv = nullptr;   // of the implicit tasks, at first
     // how many threads the contention group has, where there is a limit; its initial thread is one
     std::atomic<unsigned>* group = nullptr;
-    Crew* crew = nullptr;
+    TeamPool* team_pool = nullptr;
     Team* outer = nullptr;   // where thread 0 was when it met the region
     Slot* outer_slot = nullptr;
     Task* outer_task = nullptr;
@@ -107,14 +107,14 @@ struct alignas(128) Team {
     const Icv* of_league = nullptr;                      // of the initial tasks of a league's teams in a target region
 };
 
-// Lets go of a crew that the caller is one of the users of.
-void leave(Crew& crew);
-struct LeavesCrew {
-    void operator()(Crew* crew) const { leave(*crew); }
+// Lets go of a team pool that the caller is one of the users of.
+void leave(TeamPool& team_pool);
+struct LeavesTeamPool {
+    void operator()(TeamPool* team_pool) const { leave(*team_pool); }
 };
 
 // Those who make one thread's teams at one depth.
-struct Crew {
+struct TeamPool {
     // A copy for thieves, who may look while it grows; the old ones stay.
     struct Table {
         std::unique_ptr<std::atomic<Slot*>[]> slots;   // null where none is yet
@@ -133,15 +133,15 @@ struct Crew {
     Sleepers spares;
     alignas(64) Lent lent;   // read at each barrier
     // that of the team around its teams, which lives as long. Null: there is none, or it changes
-    const std::unique_ptr<Crew, LeavesCrew> around;
+    const std::unique_ptr<TeamPool, LeavesTeamPool> around;
 
-    explicit Crew(Crew* around_it);
-    ~Crew();
+    explicit TeamPool(TeamPool* around_it);
+    ~TeamPool();
     void grow(unsigned size);
     void forget_members();   // they are no more: the runtime has ended
 };
 
-// All members of all crews are no more. Nobody is in a region of several threads.
+// The members of all team pools are no more. Nobody is in a region of several threads.
 void forget_members();
 
 // What OpenMP calls a thread, as long as it lives: members and all others.
@@ -158,22 +158,22 @@ struct alignas(64) Thread {
     bool stands = false;
     Thief thief;
     // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been there.
-    std::vector<std::unique_ptr<Crew>> crews;
+    std::vector<std::unique_ptr<TeamPool>> team_pools;
     unsigned depth = 0;
-    Crew* lends = nullptr;                       // whose members its OS thread carries, while it waits for them
-    unsigned aparts_begun = 0;                   // of those that follow
-    std::vector<std::unique_ptr<Crew>> aparts;   // one for each Apart that is within another; they stay
-    int place = -1;                              // where it runs; its slot's, once it has taken part in the region
-    std::atomic<unsigned> group{1};              // of which it is the initial thread
-    unsigned threads_of_team = 0;                // thread_limit of the teams construct; 0: none
+    TeamPool* lends = nullptr;                       // whose members its OS thread carries, while it waits for them
+    unsigned aparts_begun = 0;                       // of those that follow
+    std::vector<std::unique_ptr<TeamPool>> aparts;   // one for each Apart that is within another; they stay
+    int place = -1;                                  // where it runs; its slot's, once it has taken part in the region
+    std::atomic<unsigned> group{1};                  // of which it is the initial thread
+    unsigned threads_of_team = 0;                    // thread_limit of the teams construct; 0: none
     // A thread of the program's own that is not its first, and has not said how many threads its regions are to have:
     // what omp_get_max_threads says to it may follow the load (WEFT_OMP_MAX_THREADS), and no region of it gets more by
     // default than it has been told last.
-    // of a task that is a unit; its slot is that of another, to be asked only for its number and its crew
+    // of a task that is a unit; its slot is that of another, to be asked only for its number and its team pool
     // (unit_task.hpp)
     bool of_unit = false;
     bool foreign = false;
-    bool member = false;   // of a crew: a context of the members' domain
+    bool member = false;   // of a team pool: a context of the members' domain
     // of a unit of the program's that may be cancelled: not within a region, since members work by what lies on its
     // stack
     bool ends_early = false;
@@ -198,7 +198,7 @@ struct alignas(64) Thread {
     void set_icv(const Icv& values) { task->icv = interned(values); }
     void begin_alone();   // as a new thread, and in the child of a fork
     void stand_alone();   // outside of all regions
-    void make_crew_of_one();
+    void make_team_pool_of_one();
 };
 
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.

@@ -48,9 +48,9 @@ void be_task(void* raw) {
     be_of_unit(nullptr);
     records.give(record);
     // Only now, when all that it has counted can be seen: the last one tells those that wait for all. The team may be
-    // in its next region by then, or the crew dismissed.
+    // in its next region by then, or the team pool dismissed.
     if (team.units.fetch_sub(1) == 1) wake_for_all(team);
-    leave(*team.crew);
+    leave(*team.team_pool);
 }
 
 }   // namespace
@@ -74,7 +74,7 @@ void spawn_task(Task& task) {
     options.name = "openmp task";
     options.site = reinterpret_cast<const void*>(task.body);
     team.units.fetch_add(1);
-    team.crew->users.fetch_add(1, std::memory_order_relaxed);   // relaxed: the team waits for the task
+    team.team_pool->users.fetch_add(1, std::memory_order_relaxed);   // relaxed: the team waits for the task
     const weft_status status = weft_ult_spawn(pool_of_members(), be_task, &task, &options, nullptr);
     if (status != WEFT_OK) fatal("Thread creation failed", status);
 }

@@ -39,7 +39,7 @@ Turnstile turnstile;
 });
 
 unsigned members_of(const Thread& record) {
-    return record.crews.size() == 1 ? 0 : static_cast<unsigned>(record.crews[1]->slots.size()) - 1;
+    return record.team_pools.size() == 1 ? 0 : static_cast<unsigned>(record.team_pools[1]->slots.size()) - 1;
 }
 
 Records<Thread>& list_for(const Thread& record) { return members_of(record) == 0 ? without : with_members; }
@@ -63,14 +63,14 @@ void give_record(Thread& record) {
     turnstile.waiting.wake_one();
 }
 
-// The crews of a record that nobody has, if it has more members. Its own are others' then.
-bool takes_others_crews(Thread& me) {
+// The team pools of a record that nobody has, if it has more members. Its own are others' then.
+bool takes_others_team_pools(Thread& me) {
     Thread* const other = with_members.take();
     if (other == nullptr) return false;
     const bool has_more = members_of(*other) > members_of(me);
     if (has_more) {
-        me.crews.swap(other->crews);
-        std::swap(me.crews[0], other->crews[0]);
+        me.team_pools.swap(other->team_pools);
+        std::swap(me.team_pools[0], other->team_pools[0]);
     }
     list_for(*other).give(*other);
     return has_more;
@@ -219,7 +219,7 @@ Thread& thread_of_scheduler() {
 
 void come_by_members(Thread& me, unsigned size) {
     // One that has some gives none back while it waits, so it goes on.
-    while (!takes_others_crews(me) && members_of(me) == 0 && !has_room()) {
+    while (!takes_others_team_pools(me) && members_of(me) == 0 && !has_room()) {
         if (turnstile.looked_after.exchange(true)) {
             turnstile.waiting.sleep([] { return !turnstile.looked_after.load() || with_members.any() || has_room(); });
             continue;

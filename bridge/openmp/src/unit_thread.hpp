@@ -3,7 +3,7 @@
 // has a value under a key that follows it (weft/local.h), by which the words that the routines read
 // (this_thread_or_null and those beside it) are the running unit's at all times.
 //
-// Such a unit has a record (Thread), with crews, only while it needs one: what it keeps between its regions, while
+// Such a unit has a record (Thread), with team pools, only while it needs one: what it keeps between its regions, while
 // others run, are its control variables. Records go from unit to unit.
 #pragma once
 

@@ -112,9 +112,9 @@ bool Sleepers::wake_first(const void* key) {
 }
 
 // More rows than harts: of the OS threads that have carried a hart, any may carry one now.
-void Helpers::have_members(const Crew& crew) {
+void Helpers::have_members(const TeamPool& team_pool) {
     if (rows_ != nullptr) return;
-    crew_ = &crew;
+    team_pool_ = &team_pool;
     harts_ = static_cast<unsigned>(weft_hart_limit());
     row_count_ = std::clamp(4 * std::bit_ceil(harts_), 8U, most_rows);
     rows_ = std::make_unique<Row[]>(row_count_);
@@ -142,7 +142,7 @@ unsigned Helpers::gather(std::uint64_t region) {
 }
 
 void Helpers::suspend(const Condition& condition, weft_unit* next) {
-    Request request{this, condition, {nullptr, nullptr, nullptr, crew_, this_thread().slot->number}};
+    Request request{this, condition, {nullptr, nullptr, nullptr, team_pool_, this_thread().slot->number}};
     const weft_status status =
         next == nullptr ? weft_unit_suspend(publish, &request) : weft_context_suspend_to(next, publish, &request);
     if (status != WEFT_OK) [[unlikely]]

@@ -23,11 +23,11 @@ namespace weft_openmp {
 using weft_bridge::relax;
 using weft_bridge::SpinLock;
 
-struct Crew;
+struct TeamPool;
 
-// The member of that crew that the calling hart is to go on with, if another one of them waits now. Null: its domain is
-// to decide. By a member of it, which is to leave for that one at once.
-weft_unit* next_member(const Crew& crew);
+// The member of that team pool that the calling hart is to go on with, if another one of them waits now. Null: its
+// domain is to decide. By a member of it, which is to leave for that one at once.
+weft_unit* next_member(const TeamPool& team_pool);
 
 // Whether contexts are ready that no hart runs, or harts are asked for by others: then to look is to take somebody's
 // time.
@@ -163,7 +163,7 @@ struct Waiting {
     weft_unit* unit = nullptr;
     Waiting* next = nullptr;
     Waiting* before = nullptr;   // but of the first of a row
-    const Crew* crew = nullptr;
+    const TeamPool* team_pool = nullptr;
     unsigned number = 0;   // in its team
 };
 
@@ -191,7 +191,7 @@ struct WaitingRow {
 class Helpers {
 public:
     // For a team that has members. Before any of them waits.
-    void have_members(const Crew& crew);
+    void have_members(const TeamPool& team_pool);
     // That the team has as many threads as this makes its members many.
     bool makes_many(unsigned threads) const { return threads > harts_; }
 
@@ -259,7 +259,7 @@ private:
         const Condition condition{[](const void* raw) { return (*static_cast<const Holds*>(raw))(); }, &holds};
         bool patient = true;
         do {
-            weft_unit* const next = counted ? next_member(*crew_) : nullptr;
+            weft_unit* const next = counted ? next_member(*team_pool_) : nullptr;
             if (next == nullptr) {
                 if (counted) {
                     if (const unsigned count = gather(region); count != 0 && gathered(count)) return true;
@@ -296,7 +296,7 @@ private:
     alignas(64) std::unique_ptr<Row[]> rows_;   // apart from what those that wait write: these do not change
     unsigned row_count_ = 0;                    // a power of two
     unsigned harts_ = ~0U;                      // that there are at most; without members nobody is many
-    const Crew* crew_ = nullptr;
+    const TeamPool* team_pool_ = nullptr;
 };
 
 }   // namespace weft_openmp

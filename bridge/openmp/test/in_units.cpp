@@ -366,7 +366,7 @@ void in_a_pushed_scheduler() {
 }
 
 // Many units, one after the other: the members of one serve the next.
-void crews_come_from_a_pool() {
+void team_pools_come_from_a_pool() {
     std::uint64_t before = 0, after = 0;
     for (int i = 0; i < 500; ++i) {
         weft_unit* unit = nullptr;
@@ -491,7 +491,7 @@ void everything() {
     if ((weft_features() & WEFT_FEATURE_CANCEL) != 0) {
         for (const weft_kind kind : ult_kinds) a_unit_ends_after_its_region(kind);
     }
-    crews_come_from_a_pool();
+    team_pools_come_from_a_pool();
     waiting_units_hold_no_members();
     units_at_once_share_few_members();
     units_at_once_may_wait_for_each_other();
