@@ -117,7 +117,7 @@ weft_status weft_unit_local_set(weft_unit* unit, const weft_key* key, void* valu
     if (unit == nullptr || key == nullptr) return is_null(unit == nullptr ? "unit" : "key");
     Unit* of = to_unit(unit);
     if (to_key(key)->lasting) return set_of_handle(*of, *to_key(key), value);
-    if (of->joint.done())
+    if (of->join_state.done())
         return fail(WEFT_WRONG_STATE, "unit %llu has ended, and its values with it",
                     static_cast<unsigned long long>(of->id));
     if (to_key(key)->follows() && of != running_or_null())

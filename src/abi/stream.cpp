@@ -115,7 +115,7 @@ weft_status weft_stream_free(weft_stream* stream) noexcept {
     if (weft_status status = check(stream); status != WEFT_OK) return status;
     if (process_or_null() == nullptr) return not_initialized();   // it has gone with its runtime
     Stream& of = *to_stream(stream);
-    if (!of.ending.joint.done())
+    if (!of.ending.join_state.done())
         return fail(WEFT_BUSY,
                     "stream %zu has not ended; weft_stream_stop asks it to, weft_stream_join_free waits for it",
                     of.rank);
@@ -133,7 +133,7 @@ weft_status weft_stream_stop(weft_stream* stream, bool at_once) noexcept {
 
 weft_status weft_stream_ended_get(const weft_stream* stream, bool* ended) noexcept {
     if (stream == nullptr || ended == nullptr) return is_null(stream == nullptr ? "stream" : "ended");
-    *ended = to_stream(stream)->ending.joint.done();
+    *ended = to_stream(stream)->ending.join_state.done();
     return WEFT_OK;
 }
 

@@ -98,7 +98,7 @@ static_assert(WEFT_OUTCOME_RETURNED == static_cast<int>(Outcome::returned) &&
 weft_status weft_unit_outcome_get(const weft_unit* unit, weft_unit_outcome* outcome) noexcept {
     if (unit == nullptr || outcome == nullptr) return is_null(unit == nullptr ? "unit" : "outcome");
     const Unit& of = *to_unit(unit);
-    if (!of.joint.done()) return not_ended(of);
+    if (!of.join_state.done()) return not_ended(of);
     *outcome = static_cast<weft_unit_outcome>(of.outcome);
     return WEFT_OK;
 }
@@ -126,7 +126,7 @@ weft_status weft_unit_detach(weft_unit* unit) noexcept {
 weft_status weft_unit_exception_get(const weft_unit* unit, void** exception) noexcept {
     if (unit == nullptr || exception == nullptr) return is_null(unit == nullptr ? "unit" : "exception");
     Unit& of = *to_unit(unit);
-    if (!of.joint.done()) return not_ended(of);
+    if (!of.join_state.done()) return not_ended(of);
     *exception = of.outcome == Outcome::exception ? &of.exception() : nullptr;
     return WEFT_OK;
 }
@@ -297,7 +297,7 @@ void* weft_unit_self_data(void) noexcept {
 weft_status weft_unit_argument_get(const weft_unit* unit, void** argument) noexcept {
     if (unit == nullptr || argument == nullptr) return is_null(unit == nullptr ? "unit" : "argument");
     const Unit* of = to_unit(unit);
-    if (of->joint.done() && of->outcome == Outcome::exception)
+    if (of->join_state.done() && of->outcome == Outcome::exception)
         return fail(WEFT_WRONG_STATE, "the unit has ended by an exception, which is kept where its argument was");
     *argument = of->argument;
     return WEFT_OK;
@@ -306,7 +306,8 @@ weft_status weft_unit_argument_get(const weft_unit* unit, void** argument) noexc
 weft_status weft_unit_argument_set(weft_unit* unit, void* argument) noexcept {
     if (unit == nullptr) return is_null("unit");
     Unit* of = to_unit(unit);
-    if (of->joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
+    if (of->join_state.done())
+        return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(of->id));
     of->argument = argument;
     return WEFT_OK;
 }
@@ -319,7 +320,7 @@ weft_status weft_unit_spawn_site_get(const weft_unit* unit, const void** site) n
 
 weft_status weft_unit_detached_get(const weft_unit* unit, bool* detached) noexcept {
     if (unit == nullptr || detached == nullptr) return is_null(unit == nullptr ? "unit" : "detached");
-    *detached = to_unit(unit)->joint.announced().detached();
+    *detached = to_unit(unit)->join_state.announced().detached();
     return WEFT_OK;
 }
 
@@ -382,12 +383,12 @@ weft_status weft_unit_stack_get(const weft_unit* unit, weft_stack_info* info) no
     told.guarded = WEFT_UNSUPPORTED;
     const mem::Stack* stack = of->stack;
     if (stack == nullptr && of == running_or_null()) stack = current().home.stack;   // it stands on its scheduler's
-    if (stack != nullptr && !of->joint.done()) {
+    if (stack != nullptr && !of->join_state.done()) {
         told.lowest = stack->lowest;
         told.bytes = stack->bytes;
         if (of->has(Unit::measured)) told.most_bytes = mem::measure(*stack);
         told.guarded = stack->guarded == mem::Guard::none ? WEFT_UNSUPPORTED : WEFT_OK;
-    } else if (of->joint.done() && of->has(Unit::measured) && of->kind != Kind::hosted) {
+    } else if (of->join_state.done() && of->has(Unit::measured) && of->kind != Kind::hosted) {
         told.most_bytes = reinterpret_cast<std::uintptr_t>(of->context);
     }
     std::memcpy(info, &told, info->size < sizeof told ? info->size : sizeof told);

@@ -323,7 +323,7 @@ weft_status prepare_main(Stream& stream, Sched& sched) {
     Unit* unit = make_sched_unit(of, nullptr, *stream.levels.beneath->pools[0], main_main, sched, nullptr);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler's stack");
     unit->flags |= Unit::bound;
-    unit->joint.detach_local();
+    unit->join_state.detach_local();
     sched.unit = unit;
     return WEFT_OK;
 }
@@ -437,7 +437,7 @@ weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Uni
     sched.unit = made;
     sched.turn = turn;
     *unit = made;
-    if (detached) made->joint.detach_local();   // nobody else knows the unit yet
+    if (detached) made->join_state.detach_local();   // nobody else knows the unit yet
     return WEFT_OK;
 }
 

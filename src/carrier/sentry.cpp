@@ -197,7 +197,7 @@ bool has_own_hart(const Stream& stream) {
 
 bool is_the_programs_own(const Stream& stream) {
     return !stream.role.hidden && stream.role.guest == nullptr && stream.carrier.thread_id.load() != 0 &&
-           !stream.ending.joint.done();
+           !stream.ending.join_state.done();
 }
 
 class Watch {

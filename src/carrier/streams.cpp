@@ -120,7 +120,7 @@ void carrier_main(void* raw) {
     strip(stream);
     stream.carrier.signal_stack.leave();
     os::set_local(nullptr);
-    finish_and_wake(stream.ending.joint);
+    finish_and_wake(stream.ending.join_state);
 }
 
 // ---- the table of streams --------------------------------------------------------------------------
@@ -279,20 +279,20 @@ struct UnitWait : Suspension {
     UnitWait(Unit& unit, Stream& of) : Suspension{unit}, stream(of) {}
 
     void publish() {
-        if (stream.ending.joint.announce_shared(&self) == Joint::Announced::waiting) return;
+        if (stream.ending.join_state.announce_shared(&self) == JoinState::Announced::waiting) return;
         resume_waiting(self);
     }
 };
 
 [[gnu::noinline]] void wait_for_end(Stream& stream) {
-    if (stream.ending.joint.done()) return;
+    if (stream.ending.join_state.done()) return;
     if (Unit* self = running_or_null()) {
         UnitWait waiter(*self, stream);
         return suspend(current(), waiter, Waits::stream_free,
                        handles::to_handle<weft_stream>(handles::Thing::stream, &stream));
     }
     ThreadWait waiter;
-    if (stream.ending.joint.announce_shared(&waiter) != Joint::Announced::waiting) return;
+    if (stream.ending.join_state.announce_shared(&waiter) != JoinState::Announced::waiting) return;
     const OutsideWait outside;
     waiter.parker.park();
 }

@@ -62,20 +62,20 @@ void forget_noted(GivenUp& wait) {
 
 // ---- announcing ----------------------------------------------------------------------------------------
 
-Joint::Announced announce(Unit& unit, Joint::Waiter waiter) {
+JoinState::Announced announce(Unit& unit, JoinState::Waiter waiter) {
     probe(Probe::join_before_announce);
     if (!unit.has_now(Unit::local)) {
-        const Joint::Announced answer = unit.joint.announce_shared(waiter);
-        if (answer != Joint::Announced::taken) [[likely]]
+        const JoinState::Announced answer = unit.join_state.announce_shared(waiter);
+        if (answer != JoinState::Announced::taken) [[likely]]
             return answer;
         forget_those_who_gave_up(unit);
-        return unit.joint.announce_shared(waiter);
+        return unit.join_state.announce_shared(waiter);
     }
-    const Joint::Announced answer = unit.joint.announce_local(waiter);
-    if (answer != Joint::Announced::taken) [[likely]]
+    const JoinState::Announced answer = unit.join_state.announce_local(waiter);
+    if (answer != JoinState::Announced::taken) [[likely]]
         return answer;
     // One whose deadline has come may not have been forgotten yet, where that takes a remote call.
-    return forget_given_up(unit.joint) ? unit.joint.announce_local(waiter) : answer;
+    return forget_given_up(unit.join_state) ? unit.join_state.announce_local(waiter) : answer;
 }
 
 void RemoteCall::send(PrivatePool& to) {
@@ -83,10 +83,10 @@ void RemoteCall::send(PrivatePool& to) {
         unit, to,
         [](void* raw) {
             auto* remote_call = static_cast<RemoteCall*>(raw);
-            const Joint::Announced announced = announce(*remote_call->target, remote_call->waiter);
+            const JoinState::Announced announced = announce(*remote_call->target, remote_call->waiter);
             // Once it waits it may have been woken, and be gone with the remote call: its target may be another
             // stream's by now.
-            if (announced != Joint::Announced::waiting) remote_call->answer(remote_call, announced);
+            if (announced != JoinState::Announced::waiting) remote_call->answer(remote_call, announced);
         },
         this);
 }
@@ -98,14 +98,14 @@ namespace {
 // Several that the end of a unit has found. How it ended is looked at before anybody goes on: the first may free it.
 struct Crowd {
     Outcome outcome;
-    Joint::Row row;
+    JoinState::Row row;
 
-    explicit Crowd(Joint::Waiter top)
+    explicit Crowd(JoinState::Waiter top)
         : outcome(static_cast<const Unit*>(top.other()->of)->outcome), row(take_crowd(top)) {}
 
     void tell_all_but_first() const {
         for (JoinWaiter* waiter = row.rest; waiter != nullptr;) {
-            JoinWaiter* const next = Joint::Row::next(*waiter);   // it may be gone with its wait
+            JoinWaiter* const next = JoinState::Row::next(*waiter);   // it may be gone with its wait
             waiter->told(waiter, outcome);
             waiter = next;
         }
@@ -114,14 +114,14 @@ struct Crowd {
 
 void wake_crowd(JoinWaiter* top) {
     probe(Probe::finish_before_crowd);
-    const Crowd crowd(Joint::Waiter::over(*top));
+    const Crowd crowd(JoinState::Waiter::over(*top));
     if (!crowd.row.first.none()) wake(crowd.row.first);
     crowd.tell_all_but_first();
 }
 
 }   // namespace
 
-void wake(Joint::Waiter waiter) {
+void wake(JoinState::Waiter waiter) {
     if (Unit* unit = waiter.unit()) {
         resume_waiting(*unit);
     } else {
@@ -129,13 +129,13 @@ void wake(Joint::Waiter waiter) {
     }
 }
 
-Unit* wake_all_but_first(Joint::Waiter top) {
+Unit* wake_all_but_first(JoinState::Waiter top) {
     const Crowd crowd(top);
     crowd.tell_all_but_first();
     return crowd.row.first.sole_unit();
 }
 
-Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, Outcome)) {
+JoinState::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter*, Outcome)) {
     probe(Probe::join_before_crowd);
     return announce_over(unit, waiter, wake_crowd, told);
 }

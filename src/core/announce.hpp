@@ -1,26 +1,26 @@
-// Somebody who waits for the end of a unit is announced to its Joint, or, where another stream alone may touch that, by
-// a remote call to that stream.
+// Somebody who waits for the end of a unit is announced to its JoinState, or, where another stream alone may touch
+// that, by a remote call to that stream.
 #pragma once
 
 #include "process/stream.hpp"
 
 namespace weft {
 
-// The private pool of another stream that the unit is local to: only that stream may touch the unit's Joint, and what
-// concerns it is sent there. Null when the caller may use the Joint as it is.
+// The private pool of another stream that the unit is local to: only that stream may touch the unit's JoinState, and
+// what concerns it is sent there. Null when the caller may use the JoinState as it is.
 PrivatePool* foreign_pool(const Unit& unit);
 
 // Sends a remote call: body(argument) runs on the stream that draws from the pool, or here when there is none. Its last
 // act may free `remote_call`.
 void send_remote_call(Unit& remote_call, PrivatePool& to, void (*body)(void*), void* argument);
 
-// A wait with a deadline that has been given up while the unit's Joint knows of it still: a remote call is on its way
-// to the stream that alone may make that forget it. The unit may become shared before the remote call arrives; then
-// whoever comes to its Joint next does so. Noted before the remote call is sent, and until it has arrived.
+// A wait with a deadline that has been given up while the unit's JoinState knows of it still: a remote call is on its
+// way to the stream that alone may make that forget it. The unit may become shared before the remote call arrives; then
+// whoever comes to its JoinState next does so. Noted before the remote call is sent, and until it has arrived.
 struct GivenUp {
     Unit* target = nullptr;
     JoinWaiter* waiter = nullptr;
-    void (*forget)(JoinWaiter* waiter) = nullptr;   // makes the Joint forget it; once, under a lock
+    void (*forget)(JoinWaiter* waiter) = nullptr;   // makes the JoinState forget it; once, under a lock
     GivenUp* next = nullptr;
 };
 void note(GivenUp& wait);
@@ -28,19 +28,19 @@ void forget_noted(GivenUp& wait);   // unless that has been done
 
 // Tells a unit whose foreign_pool() is null who waits for it. It may have become shared since, on this stream, or
 // elsewhere if it was shared then.
-Joint::Announced announce(Unit& unit, Joint::Waiter waiter);
+JoinState::Announced announce(Unit& unit, JoinState::Waiter waiter);
 
 // announce() of one to whom that has said that it is taken: it waits besides others. `told` is called then instead of
 // `wake`.
-Joint::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter* waiter, Outcome outcome));
+JoinState::Announced come_over(Unit& unit, JoinWaiter& waiter, void (*told)(JoinWaiter* waiter, Outcome outcome));
 
-// Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's Joint, so the
-// announcement travels there as a tasklet that needs no memory but the waiter's own.
+// Announces a waiter to a unit of another stream's private pool. Only that stream may touch the unit's JoinState, so
+// the announcement travels there as a tasklet that needs no memory but the waiter's own.
 struct RemoteCall {
     Unit* target = nullptr;
-    Joint::Waiter waiter;
+    JoinState::Waiter waiter;
     // on the other stream; its last act may free the remote call
-    void (*answer)(RemoteCall* remote_call, Joint::Announced answer) = nullptr;
+    void (*answer)(RemoteCall* remote_call, JoinState::Announced answer) = nullptr;
     void* context = nullptr;
     Unit unit{};
 
@@ -49,10 +49,10 @@ struct RemoteCall {
 };
 
 // One unit, or a waiter that is none: an OS thread, somebody who waits for many, a crowd.
-void wake(Joint::Waiter waiter);
+void wake(JoinState::Waiter waiter);
 
 // Of a unit that its joiner has called: the others that wait for it are told. Returns the joiner, which goes on by
 // itself.
-[[gnu::noinline]] Unit* wake_all_but_first(Joint::Waiter crowd);
+[[gnu::noinline]] Unit* wake_all_but_first(JoinState::Waiter crowd);
 
 }   // namespace weft

@@ -108,7 +108,7 @@ public:
     // True: it has nothing to tell, and is to be ended.
     template <Out out>
     [[gnu::always_inline]] bool call(Unit& target) {
-        target.joint.announce_first(&self_);
+        target.join_state.announce_first(&self_);
         self_.waits_object = to_handle(&target);
         if constexpr (out == Out::first) pool_.take_front(&target);
         target.life.move(State::ready, State::running);

@@ -65,7 +65,7 @@ enum class Out : unsigned char {
 template <Out out>
 [[gnu::always_inline]] inline bool call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack) {
     probe(Probe::join_before_announce);
-    target.joint.announce_first(&self);
+    target.join_state.announce_first(&self);
     self.waits_object = to_handle(&target);
     if constexpr (out == Out::first) stream.callable->take_front(&target);
     call_on(stack, stream, self, target);
@@ -89,7 +89,7 @@ template <Out out, Frees frees>
     Unit* joiner;   // and the stack: read from the unit, they need not be kept in registers over the call
     const bool plainly = call_first<out>(stream, self, target, stack);
     if (plainly) [[likely]] {
-        joiner = target.joint.announced().sole_unit();
+        joiner = target.join_state.announced().sole_unit();
     } else {
         joiner = end_called(stream, target);
         if (joiner == nullptr) {
@@ -127,7 +127,7 @@ extern template weft_status free_tasklet_by_call<Out::taken>(Stream&, Unit&, Uni
 // Whether the running ULT may call `target`, which its stream has just taken out of whatever pool.
 bool may_call_taken(Stream& stream, const Unit& target);
 
-// The running ULT, whom the Joint of `target` knows as its waiter, calls it. It may come back on another stream.
+// The running ULT, which the JoinState of `target` knows as its waiter, calls it. It may come back on another stream.
 [[gnu::noinline]] void call_taken(Stream& stream, Unit& self, Unit& target);
 
 // The running ULT spawns `child`, which nobody else knows and is in no pool, child-first: calls it, if it may, and goes

@@ -30,21 +30,21 @@ using detail::way_to;
 
 // ---- the end is published ------------------------------------------------------------------------------
 
-// Whether the end stays news until somebody asks for it, and observers are told of that: joint.hpp.
+// Whether the end stays news until somebody asks for it, and observers are told of that: join_state.hpp.
 enum class News : bool { no, yes };
 
 // Returns whoever waits for it. The descriptor belongs to that from here on.
 template <News news>
-[[gnu::always_inline]] inline Joint::Waiter publish_end(Stream& stream, Unit& unit) {
+[[gnu::always_inline]] inline JoinState::Waiter publish_end(Stream& stream, Unit& unit) {
     probe(Probe::finish_before_publish);
     stream.counters.add(trace::Count::finished);
     unit.life.move(State::running, State::done);
-    Joint::Waiter waiter;
+    JoinState::Waiter waiter;
     if (unit.has(Unit::local)) {   // a private pool is none of the user's
-        waiter = news == News::yes ? unit.joint.finish_local_as_news() : unit.joint.finish_local();
+        waiter = news == News::yes ? unit.join_state.finish_local_as_news() : unit.join_state.finish_local();
     } else {
         pool::belongs_no_more(unit);
-        waiter = news == News::yes ? unit.joint.finish_shared_as_news() : unit.joint.finish_shared();
+        waiter = news == News::yes ? unit.join_state.finish_shared_as_news() : unit.join_state.finish_shared();
     }
     tell_movers_of_end(&unit);
     return waiter;
@@ -64,13 +64,13 @@ template <News news>
 }
 
 // Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
-void tell(Unit* detached, Joint::Waiter waiter) {
+void tell(Unit* detached, JoinState::Waiter waiter) {
     if (waiter.detached()) {
         if (detached->outcome == Outcome::exception) [[unlikely]]
             terminate_with(detached->exception());
         if (is_refused(detached->outcome)) [[unlikely]]
             tell_everybody(*detached);
-        if (detached->marked(Unit::observed)) detached->joint.detach_again();
+        if (detached->marked(Unit::observed)) detached->join_state.detach_again();
         release(current_or_null(), *detached);
         return;
     }
@@ -80,14 +80,14 @@ void tell(Unit* detached, Joint::Waiter waiter) {
 }   // namespace
 
 void end_unit(Stream& stream, Unit& unit) {
-    const Joint::Waiter waiter = publish_end<News::no>(stream, unit);
+    const JoinState::Waiter waiter = publish_end<News::no>(stream, unit);
     if (!waiter.none()) tell(&unit, waiter);
 }
 
 void end_unit_slow(Stream& stream, Unit& unit) {
     const bool refused = is_refused(unit.outcome);
     if (!refused && !unit.marked(Unit::observed)) return end_unit(stream, unit);
-    const Joint::Waiter waiter = publish_end<News::yes>(stream, unit);
+    const JoinState::Waiter waiter = publish_end<News::yes>(stream, unit);
     if (waiter.none()) return;
     JoinWaiter* const other = waiter.crowd() ? nullptr : waiter.other();
     const bool gone = waiter.detached() || (other != nullptr && other->given_up != nullptr && other->given_up(other));
@@ -96,7 +96,7 @@ void end_unit_slow(Stream& stream, Unit& unit) {
 }
 
 Unit* end_for_joiner(Stream& stream, Unit& unit) {
-    Joint::Waiter waiter;
+    JoinState::Waiter waiter;
     if (!unit.marked(Unit::observed)) {
         waiter = publish_end<News::no>(stream, unit);
     } else {
@@ -115,8 +115,8 @@ void end_returned_slow(Stream& stream, Unit& unit) {
     end_unit_slow(stream, unit);
 }
 
-void finish_and_wake(Joint& joint) {
-    const Joint::Waiter waiter = joint.finish_shared();
+void finish_and_wake(JoinState& join_state) {
+    const JoinState::Waiter waiter = join_state.finish_shared();
     if (!waiter.none()) wake(waiter);
 }
 
@@ -180,7 +180,7 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
 
 // Whoever waits for a unit that has ended is told, after which the unit may be gone.
 [[noreturn, gnu::noinline]] void detail::tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit,
-                                                         Joint::Waiter waiter) {
+                                                         JoinState::Waiter waiter) {
     tell(unit, waiter);
     depart(stream, stack);
 }
@@ -238,7 +238,7 @@ weft_status free_returned(Unit& unit) noexcept {
 }
 
 void release_detached(Unit& unit) {
-    if (is_refused(unit.outcome) && !unit.joint.done_and_known()) tell_everybody(unit);
+    if (is_refused(unit.outcome) && !unit.join_state.done_and_known()) tell_everybody(unit);
     release(current_or_null(), unit);
 }
 

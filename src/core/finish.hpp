@@ -47,7 +47,7 @@ void end_unit_slow(Stream& stream, Unit& unit);
 [[gnu::noinline]] void end_returned_slow(Stream& stream, Unit& unit);
 
 // The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
-void finish_and_wake(Joint& joint);
+void finish_and_wake(JoinState& join_state);
 
 // The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null:
 // whom the scheduler picks.
@@ -100,7 +100,7 @@ template <Frees frees>
     } else {
         probe(Probe::finish_before_publish);
         unit.life.move(State::running, State::done);
-        unit.joint.finish_announced();
+        unit.join_state.finish_announced();
         if constexpr (frees == Frees::yes) retire(unit);
     }
     if constexpr (frees == Frees::yes) stream.units->give(&unit);
@@ -117,7 +117,8 @@ namespace detail {
 
 void release_stack(void* stack);
 [[noreturn, gnu::noinline]] void conclude(Unit& unit, Unit* next = nullptr);
-[[noreturn, gnu::noinline]] void tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit, Joint::Waiter waiter);
+[[noreturn, gnu::noinline]] void tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit,
+                                                 JoinState::Waiter waiter);
 
 }   // namespace detail
 
@@ -134,7 +135,7 @@ void release_stack(void* stack);
     mem::Stack* const stack = unit.stack;
     stream.counters.add(trace::Count::finished);
     unit.life.move(State::running, State::done);
-    const Joint::Waiter waiter = unit.joint.finish_local();   // a unit of the direct pool ends on its stream
+    const JoinState::Waiter waiter = unit.join_state.finish_local();   // a unit of the direct pool ends on its stream
     Unit* next = waiter.unit();
     if (next != nullptr) {
         // Alone in the pool it would come out at once: it need not go in.

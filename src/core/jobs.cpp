@@ -213,7 +213,7 @@ Unit* take_job(Stream& stream) {
         jobs->unlink(*job);
     }
     stream.counters.add(trace::Count::stolen);
-    unit->joint.detach_local();   // nobody else knows it
+    unit->join_state.detach_local();   // nobody else knows it
     if (unit->marked(Unit::observed)) [[unlikely]]
         observe(trace::Event::create, *unit);
     pool::belongs(*unit);

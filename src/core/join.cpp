@@ -18,8 +18,8 @@ weft_status busy_status() {
 }
 
 weft_status may_join(const Unit& target) {
-    // Nobody comes to its Joint as long as it runs, and it runs as long as its stream. One in a pool is not bound; its
-    // scheduler may be gone by now.
+    // Nobody comes to its JoinState as long as it runs, and it runs as long as its stream. One in a pool is not bound;
+    // its scheduler may be gone by now.
     if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound))
         return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
     Stream* stream = current_or_null();
@@ -68,16 +68,16 @@ struct UnitJoin : Suspension {
 
     UnitJoin(Unit& joiner, Unit& joined) : Suspension{joiner}, target(joined) {}
 
-    void publish() { settle(announce(target, Joint::Waiter(&self))); }
+    void publish() { settle(announce(target, JoinState::Waiter(&self))); }
 
-    void settle(Joint::Announced answer) {
-        if (answer == Joint::Announced::waiting) [[likely]]
+    void settle(JoinState::Announced answer) {
+        if (answer == JoinState::Announced::waiting) [[likely]]
             return;
-        if (company == Company::any && answer == Joint::Announced::taken) {
+        if (company == Company::any && answer == JoinState::Announced::taken) {
             answer = come_over();
-            if (answer == Joint::Announced::waiting) return;
+            if (answer == JoinState::Announced::waiting) return;
         }
-        if (answer == Joint::Announced::done) {
+        if (answer == JoinState::Announced::done) {
             learn(target);
         } else {
             told = Told::refused;
@@ -85,7 +85,7 @@ struct UnitJoin : Suspension {
         resume_waiting(self);
     }
 
-    [[gnu::noinline]] Joint::Announced come_over() {
+    [[gnu::noinline]] JoinState::Announced come_over() {
         auto& waiter = *new (later) Later(*this);
         return weft::come_over(target, waiter, [](JoinWaiter* raw, Outcome outcome) {
             UnitJoin& to = static_cast<Later*>(raw)->by;
@@ -106,9 +106,9 @@ struct RemoteUnitJoin : UnitJoin<company> {
 
     void publish() {
         remote_call.target = &this->target;
-        remote_call.waiter = Joint::Waiter(&this->self);
+        remote_call.waiter = JoinState::Waiter(&this->self);
         remote_call.context = this;
-        remote_call.answer = [](RemoteCall* sent, Joint::Announced answer) {
+        remote_call.answer = [](RemoteCall* sent, JoinState::Announced answer) {
             static_cast<RemoteUnitJoin*>(sent->context)->settle(answer);
         };
         remote_call.send(home);
@@ -126,7 +126,7 @@ template <Company company>
 template <Company company>
 [[gnu::noinline]] weft_status join_to(Stream& stream, Unit& self, Unit& target, Unit* next) {
     if (next == &target && may_call_taken(stream, target) &&
-        announce(target, Joint::Waiter(&self)) == Joint::Announced::waiting) {
+        announce(target, JoinState::Waiter(&self)) == JoinState::Announced::waiting) {
         call_taken(stream, self, target);
         return ended_status(target);
     }
@@ -147,7 +147,7 @@ template <Company company>
 template <Company company>
 [[gnu::always_inline]] inline weft_status wait_in_unit(Stream*& stream, Unit& target) {
     Unit& self = *stream->running;
-    if (target.joint.untouched()) [[likely]] {
+    if (target.join_state.untouched()) [[likely]] {
         if (may_call_at_once(*stream, target)) [[likely]] {
             call_and_wait<Out::first, Frees::no>(*stream, self, target);
             stream = current_or_null();
@@ -158,7 +158,7 @@ template <Company company>
         stream = current_or_null();
         if (called) return ended_status(target);
     }
-    if (target.joint.done()) {
+    if (target.join_state.done()) {
         learn(target);
         return ended_status(target);
     }
@@ -169,10 +169,10 @@ template <Company company>
         stream = current_or_null();
         return status;
     }
-    // The target ends on this stream, as a unit of its private pool, and nobody else looks at its Joint: it may know
-    // its joiner before the joiner has left.
+    // The target ends on this stream, as a unit of its private pool, and nobody else looks at its JoinState: it may
+    // know its joiner before the joiner has left.
     probe(Probe::join_before_announce);
-    if (target.joint.announce_local(&self) != Joint::Announced::waiting) [[unlikely]] {
+    if (target.join_state.announce_local(&self) != JoinState::Announced::waiting) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
         return status;
@@ -193,16 +193,16 @@ struct ThreadJoin : JoinWaiter {
     }
 
     template <Company company>
-    void settle(Joint::Announced answer) {
-        if (company == Company::any && answer == Joint::Announced::taken) {
+    void settle(JoinState::Announced answer) {
+        if (company == Company::any && answer == JoinState::Announced::taken) {
             answer = come_over(*remote_call.target, *this, [](JoinWaiter* raw, Outcome outcome) {
                 auto* self = static_cast<ThreadJoin*>(raw);
                 self->told.store(Told::ended(outcome));
                 self->parker.unpark();
             });
         }
-        if (answer == Joint::Announced::waiting) return;
-        if (answer == Joint::Announced::done) {
+        if (answer == JoinState::Announced::waiting) return;
+        if (answer == JoinState::Announced::done) {
             learn(*remote_call.target);
         } else {
             told.store(Told::refused);
@@ -216,14 +216,14 @@ template <Company company>
     ThreadJoin request;
     request.remote_call.target = &target;
     if (auto* pool = foreign_pool(target)) {
-        request.remote_call.waiter = Joint::Waiter(&request);
+        request.remote_call.waiter = JoinState::Waiter(&request);
         request.remote_call.context = &request;
-        request.remote_call.answer = [](RemoteCall* sent, Joint::Announced answer) {
+        request.remote_call.answer = [](RemoteCall* sent, JoinState::Announced answer) {
             static_cast<ThreadJoin*>(sent->context)->settle<company>(answer);
         };
         request.remote_call.send(*pool);
     } else {
-        request.settle<company>(announce(target, Joint::Waiter(&request)));
+        request.settle<company>(announce(target, JoinState::Waiter(&request)));
     }
     const OutsideWait outside;
     request.parker.park();
@@ -248,9 +248,9 @@ weft_status detach_remotely(Unit& unit, PrivatePool& pool) {
             auto* sent = static_cast<RemoteDetach*>(raw);
             Unit& target = *sent->target;
             os::destroy(sent);
-            const auto answer = announce(target, Joint::detacher());
-            WEFT_ASSERT(answer != Joint::Announced::taken);   // joined and detached at once: the program's bug
-            if (answer == Joint::Announced::done) release_detached(target);
+            const auto answer = announce(target, JoinState::detacher());
+            WEFT_ASSERT(answer != JoinState::Announced::taken);   // joined and detached at once: the program's bug
+            if (answer == JoinState::Announced::done) release_detached(target);
         },
         remote_call);
     return WEFT_OK;
@@ -258,7 +258,7 @@ weft_status detach_remotely(Unit& unit, PrivatePool& pool) {
 
 template <Company company>
 [[gnu::cold, gnu::noinline]] weft_status join_outside(Stream* stream, Unit& unit) {
-    if (unit.joint.done()) {
+    if (unit.join_state.done()) {
         learn(unit);
         return ended_status(unit);
     }
@@ -290,8 +290,8 @@ weft_status status_of(Outcome outcome) {
 }
 
 weft_status try_join(Unit& unit) noexcept {
-    if (!unit.joint.done()) return not_ended(unit);
-    if (!unit.joint.done_and_known()) learn(unit);
+    if (!unit.join_state.done()) return not_ended(unit);
+    if (!unit.join_state.done_and_known()) learn(unit);
     return ended_status(unit);
 }
 
@@ -318,8 +318,8 @@ weft_status join_taken_alone(Stream& stream, Unit& target) {
 }
 
 weft_status free_if_ended(Unit& unit) noexcept {
-    if (!unit.joint.done()) return not_ended(unit);
-    if (!unit.joint.done_and_known()) learn(unit);
+    if (!unit.join_state.done()) return not_ended(unit);
+    if (!unit.join_state.done_and_known()) learn(unit);
     release(current_or_null(), unit);
     return WEFT_OK;
 }
@@ -345,13 +345,13 @@ weft_status join_and_free_unended(Unit& unit) noexcept {
 
 weft_status detach(Unit& unit) {
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit cannot be detached");
-    if (!unit.joint.done()) {
+    if (!unit.join_state.done()) {
         if (auto* pool = foreign_pool(unit)) return detach_remotely(unit, *pool);
     }
-    switch (announce(unit, Joint::detacher())) {
-    case Joint::Announced::waiting: return WEFT_OK;
-    case Joint::Announced::done: release_detached(unit); return WEFT_OK;
-    case Joint::Announced::taken: break;
+    switch (announce(unit, JoinState::detacher())) {
+    case JoinState::Announced::waiting: return WEFT_OK;
+    case JoinState::Announced::done: release_detached(unit); return WEFT_OK;
+    case JoinState::Announced::taken: break;
     }
     return fail(WEFT_BUSY, "somebody waits for this unit; it cannot be detached");
 }

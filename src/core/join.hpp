@@ -19,7 +19,7 @@ weft_status not_ended(const Unit& unit);
 [[gnu::cold, gnu::noinline]] weft_status join_alone(Unit& unit);
 
 [[gnu::always_inline]] inline weft_status join(Unit& unit) {
-    return unit.joint.done_and_known() ? ended_status(unit) : join_unended(unit);
+    return unit.join_state.done_and_known() ? ended_status(unit) : join_unended(unit);
 }
 
 // join() of one that has ended; WEFT_BUSY: it has not.
@@ -72,7 +72,7 @@ template <Out out>
         if (may_call_tasklet_at_once(*stream, unit))
             return free_tasklet_by_call<Out::first>(*stream, *stream->running, unit);
     }
-    return unit.joint.done_and_known() ? free_returned(unit) : join_and_free_unended(unit);
+    return unit.join_state.done_and_known() ? free_returned(unit) : join_and_free_unended(unit);
 }
 
 weft_status detach(Unit& unit);

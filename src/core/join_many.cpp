@@ -30,9 +30,9 @@ struct GroupJoin : JoinWaiter, Suspension {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
         Unit* unit = to_unit(units[i], "weft_unit_join_many or weft_unit_join_free_many");
-        if (unit == nullptr || unit == &self || unit->has_now(Unit::local) || unit->joint.done()) continue;
+        if (unit == nullptr || unit == &self || unit->has_now(Unit::local) || unit->join_state.done()) continue;
         group.left.fetch_add(1);
-        if (announce(*unit, Joint::Waiter(&group)) != Joint::Announced::waiting) group.left.fetch_sub(1);
+        if (announce(*unit, JoinState::Waiter(&group)) != JoinState::Announced::waiting) group.left.fetch_sub(1);
     }
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
@@ -79,9 +79,9 @@ weft_status join_many(Handle* units, std::size_t count) {
             }
         }
         // Most have ended: one load.
-        const weft_status status = unit.joint.done_and_known() ? ended_status(unit)
-                                   : std::is_const_v<Handle>   ? join_unended(unit)
-                                                               : join_alone(unit);
+        const weft_status status = unit.join_state.done_and_known() ? ended_status(unit)
+                                   : std::is_const_v<Handle>        ? join_unended(unit)
+                                                                    : join_alone(unit);
         if (!weft_unit_joined(status)) return status;
         if (status != WEFT_OK) {
             if (unreturned == nullptr) unreturned = &unit;

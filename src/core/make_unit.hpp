@@ -13,9 +13,9 @@ namespace weft {
 // Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which begin_life() writes.
 [[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument,
                                             const void* site) {
-    // context, joint and stack: together two stores instead of three.
+    // context, join state and stack: together two stores instead of three.
     static_assert(offsetof(Unit, stack) == offsetof(Unit, context) + 16 &&
-                  offsetof(Unit, joint) == offsetof(Unit, context) + 8);
+                  offsetof(Unit, join_state) == offsetof(Unit, context) + 8);
     std::memset(static_cast<void*>(&unit.context), 0, 24);
     unit.body = body;
     unit.argument = argument;

@@ -50,7 +50,8 @@ MoveWaits waits;
 
 bool over(const Unit& unit) {
     // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether anybody waits.
-    return !Unit::Marks{unit.marks.load(std::memory_order_seq_cst)}.has(Unit::migrate) || unit.joint.done_after_all();
+    return !Unit::Marks{unit.marks.load(std::memory_order_seq_cst)}.has(Unit::migrate) ||
+           unit.join_state.done_after_all();
 }
 
 // Takes the waiters of a unit out, linked by next.
@@ -353,7 +354,7 @@ weft_status ask_to_move(Unit& unit, Pool& to) {
     const auto id = static_cast<unsigned long long>(unit.id);
     if (unit.has_now(Unit::bound))
         return fail(WEFT_WRONG_STATE, "unit %llu is bound to its stream, and stays in its pool", id);
-    if (unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", id);
+    if (unit.join_state.done()) return fail(WEFT_WRONG_STATE, "unit %llu has ended", id);
     if (unit.kind == Kind::tasklet && !unit.life.is(State::ready)) {
         return fail(WEFT_WRONG_STATE, "tasklet %llu has started, and runs to its end where it is; make it a ULT", id);
     }
@@ -430,7 +431,7 @@ weft_status wait_for_move(Unit& unit) {
         return went == Went::refused ? refused(unit) : WEFT_OK;
     }
     for (;;) {
-        if (unit.joint.done()) {
+        if (unit.join_state.done()) {
             if (!unit.marked(Unit::migrate)) return WEFT_OK;
             return fail(WEFT_WRONG_STATE, "unit %llu has ended where it was", static_cast<unsigned long long>(unit.id));
         }

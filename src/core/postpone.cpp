@@ -53,7 +53,7 @@ bool stacks_may_come_free(Process& of, std::uint64_t tries) {
 }
 
 // A hint: it may be detached at the next moment.
-bool is_detached(const Unit& unit) { return unit.joint.announced().detached(); }
+bool is_detached(const Unit& unit) { return unit.join_state.announced().detached(); }
 
 // Whoever joins the unit learns that it has not run.
 void do_without(Stream& stream, Unit& unit, Outcome outcome) {

@@ -12,7 +12,7 @@ void promote(Stream& stream, Unit& unit);
 
 // Of a unit that is called: its joiner, if that has called it; else its parent has.
 inline Unit* calling_joiner(const Unit& unit) {
-    return unit.joint.announced().unit_or([&unit] { return first_of_crowd(unit); });
+    return unit.join_state.announced().unit_or([&unit] { return first_of_crowd(unit); });
 }
 
 // Whether the unit, which runs, is called by its parent, who is in no pool yet: promote() puts it there.

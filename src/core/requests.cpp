@@ -24,7 +24,7 @@ bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(c
 weft_status ask_to_end(Unit& unit) noexcept {
     if constexpr (!config::cancel) return built_without("cancellation", "WEFT_CANCEL");
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
-    if (unit.joint.done())
+    if (unit.join_state.done())
         return fail(WEFT_WRONG_STATE, "unit %llu has ended", static_cast<unsigned long long>(unit.id));
     if (unit.marked(Unit::observed)) observe(trace::Event::cancel, unit);
     unit.mark(Unit::cancel);

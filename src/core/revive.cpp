@@ -37,7 +37,7 @@ weft_status may_begin_first(const Stream* stream, const Unit& unit) {
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how) {
     const auto id = static_cast<unsigned long long>(unit.id);
     if (unit.has_now(Unit::primary)) return fail(WEFT_WRONG_STATE, "the primary unit ends with the program");
-    if (!unit.joint.done()) return fail(WEFT_WRONG_STATE, "unit %llu has not ended; join it first", id);
+    if (!unit.join_state.done()) return fail(WEFT_WRONG_STATE, "unit %llu has not ended; join it first", id);
     Stream* stream = current_or_null();
     if (how == Revived::first) {
         if (const weft_status status = may_begin_first(stream, unit); status != WEFT_OK) return status;
@@ -78,7 +78,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     unit.argument = argument;
     unit.pool = &pool;
     unit.spawn_site = site;
-    unit.joint.reset();
+    unit.join_state.reset();
     unit.begin_life(birth);
     if (own_float) give_own_float(unit);
     if (stream != nullptr) {

@@ -15,7 +15,7 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     if (handle != nullptr) {
         *handle = to_handle(&unit);
     } else {
-        unit.joint.detach_local();   // nobody else knows the unit yet
+        unit.join_state.detach_local();   // nobody else knows the unit yet
     }
     if (child_first) return launch_child_first<pool::From::parent>(unit);
     make_ready(stream, unit, pool::From::spawned);
@@ -127,7 +127,7 @@ template <bool tasklet>
         make_sample(*unit, *learner);
     if (unit->marked(Unit::observed)) [[unlikely]]
         observe(trace::Event::create, *unit);
-    unit->joint.announce_first(Joint::detacher());   // nobody else knows the unit yet
+    unit->join_state.announce_first(JoinState::detacher());   // nobody else knows the unit yet
     if (where == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     } else {
@@ -147,7 +147,7 @@ template <bool tasklet>
     unit->id = stream.take_id();
     describe(*unit, *pool, body, argument, site);
     unit->begin_life(birth);
-    unit->joint.announce_first(Joint::detacher());   // nobody else knows the unit yet
+    unit->join_state.announce_first(JoinState::detacher());   // nobody else knows the unit yet
     pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     return true;
 }

@@ -71,7 +71,7 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
         if (given.units != nullptr) {
             given.units[i] = to_handle(unit);
         } else {
-            unit->joint.detach_local();   // nobody else knows the unit yet
+            unit->join_state.detach_local();   // nobody else knows the unit yet
         }
     }
     if (learner != nullptr) stream->spawning.sampling.set_next(sample - given.count);

@@ -107,7 +107,7 @@ weft_status make_members(Team& team) {
         team.members[i] = {&team, i, nullptr};
         const weft_status status = make_context(nullptr, 0, &members_place, &team.members[i].context);
         if (status == WEFT_OK) {
-            team.members[i].context->joint.detach_local();   // nobody else knows it yet
+            team.members[i].context->join_state.detach_local();   // nobody else knows it yet
             continue;
         }
         while (i-- != 0) drop_context(*team.members[i].context);

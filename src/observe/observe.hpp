@@ -122,7 +122,7 @@ void observe_wait(Unit& unit, Waits what, const void* object) noexcept;
 inline void learn(Unit& unit) {
     if constexpr (!config::observers) return;
     // The end of one that has not run stays news: each joiner is told why.
-    if (unit.marked(Unit::observed) && unit.joint.learn()) observe(trace::Event::join, unit);
+    if (unit.marked(Unit::observed) && unit.join_state.learn()) observe(trace::Event::join, unit);
 }
 
 // What only the trace has. From the stream.

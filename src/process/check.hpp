@@ -25,7 +25,7 @@ inline void check_whole(const Stream& stream) {
     stream.sleep.sleeper.check(false);
     stream.turn.parker.check();
     stream.posts.check_whole();
-    stream.ending.joint.check_whole(nullptr);
+    stream.ending.join_state.check_whole(nullptr);
     stream.heap->timers.check_whole();
     if (stream.running != nullptr)
         WEFT_ASSERT(stream.running->life.is(State::running) || stream.running->kind == Kind::tasklet);

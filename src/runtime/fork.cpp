@@ -103,7 +103,7 @@ void cut_loose(const Stream& from, Unit& unit) {
 
 // Nobody of the parent's asks anything of it any more, or waits for it.
 void forget_others(Unit& unit) {
-    unit.joint.reset();
+    unit.join_state.reset();
     unit.unmark(Unit::requests | Unit::observed);
     Extras* const extras = extras_of(unit);
     if (extras == nullptr) return unit.unmark(Unit::extras);   // whoever was about to give it some is no more

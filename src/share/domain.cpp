@@ -710,14 +710,14 @@ weft_status make_context(void* stack, std::size_t stack_bytes, const void* site,
 }
 
 void drop_context(Unit& context) {
-    context.joint.reset();
+    context.join_state.reset();
     give_back(current_or_null(), context);
 }
 
 weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     Stream* const stream = current_or_null();
     if (const weft_status status = is_context_here(stream, context); status != WEFT_OK) return status;
-    const bool again = context.joint.done();
+    const bool again = context.join_state.done();
     if (!again && (!context.life.is(State::ready) || context.context != nullptr)) {
         return fail(WEFT_WRONG_STATE, "context %llu has started and not ended",
                     static_cast<unsigned long long>(context.id));

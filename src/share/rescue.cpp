@@ -239,7 +239,8 @@ private:
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             Watched& one = at(rank);
             Stream* stream = rank < of_.ranks_used ? of_.streams[rank] : nullptr;
-            if (stream != nullptr && stream->ending.joint.done()) stream = nullptr;   // and its scheduler may be gone
+            if (stream != nullptr && stream->ending.join_state.done())
+                stream = nullptr;   // and its scheduler may be gone
             if (stream != one.stream) one = {.stream = stream};
             one.stand_in = one.stands_in = nullptr;
             if (stream == nullptr || stream->carrier.thread_id.load() == 0) continue;

@@ -67,7 +67,7 @@ void check_carriers(const Process& of, const Carriers& by) {
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
         if (stream == nullptr || by.sent == nullptr || stream->levels.main->pools[0] != by.sent ||
-            stream->ending.joint.done())
+            stream->ending.join_state.done())
             continue;
         ++(stream->ending.freeing.load() ? leaving : staying);
     }

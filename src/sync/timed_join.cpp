@@ -1,5 +1,5 @@
-// A join with a deadline. Who waits may go away before the unit has ended, while the unit's Joint, or a remote call on
-// its way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of its
+// A join with a deadline. Who waits may go away before the unit has ended, while the unit's JoinState, or a remote call
+// on its way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of its
 // own.
 #include <new>
 
@@ -21,9 +21,9 @@ struct TimedJoin : JoinWaiter {
     bool busy = false;   // the unit is detached: nobody may wait for it
     bool told = false;   // how it ended, where others wait, too: one of them may free it
     Outcome outcome = Outcome::returned;
-    // the Joint knows nothing of it any more; of the stream of a unit that is local
+    // the JoinState knows nothing of it any more; of the stream of a unit that is local
     atomic<bool> over{false};
-    atomic<std::uint32_t> owners{2};           // who waits; and the Joint, or the remote call to it
+    atomic<std::uint32_t> owners{2};           // who waits; and the JoinState, or the remote call to it
     atomic<std::uint32_t> stage{on_its_way};   // of the remote call that announces
     Unit remote_call{};
     GivenUp gone{};
@@ -42,28 +42,28 @@ struct TimedJoin : JoinWaiter {
         if (owners.fetch_sub(1) == 1) os::destroy(this);
     }
 
-    // The wait is over: the unit has ended, or cannot be waited for. Of the Joint's side.
+    // The wait is over: the unit has ended, or cannot be waited for. Of the JoinState's side.
     void end() {
         over = true;
         if (party.win(1)) party.wake(Waker());
         let_go();
     }
 
-    void settle(Joint::Announced answer) {
-        if (answer == Joint::Announced::taken)
+    void settle(JoinState::Announced answer) {
+        if (answer == JoinState::Announced::taken)
             answer = come_over(target, *this, [](JoinWaiter* raw, Outcome ended_so) {
                 auto& self = *static_cast<TimedJoin*>(raw);
                 self.told = true;
                 self.outcome = ended_so;
                 self.end();
             });
-        if (answer == Joint::Announced::waiting) return;
-        busy = answer == Joint::Announced::taken;
+        if (answer == JoinState::Announced::waiting) return;
+        busy = answer == JoinState::Announced::taken;
         if (!busy) learn(target);
         end();
     }
 
-    // Where the unit's Joint may be touched: it forgets the wait, unless the unit has ended.
+    // Where the unit's JoinState may be touched: it forgets the wait, unless the unit has ended.
     void withdraw() {
         if (weft::withdraw(target, *this)) let_go();
     }
@@ -79,7 +79,7 @@ struct TimedJoin : JoinWaiter {
                     self.settle(announce(self.target, static_cast<JoinWaiter*>(&self)));
                     self.stage = announced;
                 } else {
-                    self.let_go();   // for the Joint, which is told nothing: the unit may have ended and be gone
+                    self.let_go();   // for the JoinState, which is told nothing: the unit may have ended and be gone
                 }
                 self.let_go();
             },
@@ -124,7 +124,7 @@ struct TimedJoin : JoinWaiter {
 }   // namespace
 
 [[gnu::noinline]] weft_status join_until(Unit& target, std::uint64_t deadline_ns) {
-    if (target.joint.done() || deadline_ns == forever) return join(target);
+    if (target.join_state.done() || deadline_ns == forever) return join(target);
     const Caller caller;
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
     auto* record = os::make<TimedJoin>(caller, target);

@@ -20,45 +20,45 @@ os::Lock& lock_of(const void* unit) {
 
 }   // namespace
 
-Joint::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*),
-                               void (*told)(JoinWaiter*, Outcome)) {
+JoinState::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*),
+                                   void (*told)(JoinWaiter*, Outcome)) {
     waiter.of = &unit;
     waiter.wake = wake;
     waiter.told = told;
     // Who has called it looks for others only where there is something to see to.
     if (!unit.has_now(Unit::local)) unit.mark(Unit::untidy);
     std::lock_guard guard(lock_of(&unit));
-    return unit.joint.announce_over(waiter);
+    return unit.join_state.announce_over(waiter);
 }
 
 bool withdraw(Unit& unit, JoinWaiter& waiter) {
-    if (unit.joint.withdraw(&waiter)) return true;
-    if (unit.joint.done()) return false;
+    if (unit.join_state.withdraw(&waiter)) return true;
+    if (unit.join_state.done()) return false;
     std::lock_guard guard(lock_of(&unit));
-    return unit.joint.withdraw_from_crowd(waiter);
+    return unit.join_state.withdraw_from_crowd(waiter);
 }
 
 Unit* first_of_crowd(const Unit& unit) {
     std::lock_guard guard(lock_of(&unit));
-    return Joint::first_of_crowd(unit.joint.announced());
+    return JoinState::first_of_crowd(unit.join_state.announced());
 }
 
-Joint::Row take_crowd(Joint::Waiter top) {
+JoinState::Row take_crowd(JoinState::Waiter top) {
     std::lock_guard guard(lock_of(top.other()->of));
-    return Joint::in_order(top);
+    return JoinState::in_order(top);
 }
 
-bool forget_given_up_in_crowd(Joint& joint) {
+bool forget_given_up_in_crowd(JoinState& join_state) {
     bool found = false;
     for (;;) {
-        Joint::Waiter gone;
+        JoinState::Waiter gone;
         {
-            const Joint::Waiter top = joint.announced();
+            const JoinState::Waiter top = join_state.announced();
             if (!top.crowd()) break;
             std::lock_guard guard(lock_of(top.other()->of));
-            gone = joint.given_up_in_crowd();
+            gone = join_state.given_up_in_crowd();
             if (gone.none()) break;
-            joint.withdraw_from_crowd(*gone.other());
+            join_state.withdraw_from_crowd(*gone.other());
         }
         if (gone.crowd()) {
             gone.other()->told(gone.other(), Outcome::returned);
@@ -67,7 +67,7 @@ bool forget_given_up_in_crowd(Joint& joint) {
         }
         found = true;
     }
-    return found || forget_given_up_alone(joint);
+    return found || forget_given_up_alone(join_state);
 }
 
 void crowds_forked() {

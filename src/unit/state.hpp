@@ -13,8 +13,8 @@
 // Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume a suspended unit,
 // and only what it waits for wakes a waiting one.
 //
-// A second race is not drawn here: the end of a unit against its joiner. It is decided by the Joint
-// (joint.hpp); `done` in the state is for those who look, the Joint is for those who wait.
+// A second race is not drawn here: the end of a unit against its joiner. It is decided by the JoinState
+// (join_state.hpp); `done` in the state is for those who look, the JoinState is for those who wait.
 #pragma once
 
 #include <cstdint>

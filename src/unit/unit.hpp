@@ -14,7 +14,7 @@
 #include "base/atomic.hpp"
 #include "base/bits.hpp"
 #include "base/config.hpp"
-#include "unit/joint.hpp"
+#include "unit/join_state.hpp"
 #include "unit/state.hpp"
 #include "unit/waits.hpp"
 #include "unit/whereabouts.hpp"
@@ -97,7 +97,7 @@ struct Unit {
     };
     // where to go on; null: not started. Ended: the deepest use of its stack, measured
     void* context = nullptr;
-    Joint joint;   // where its end meets its joiner
+    JoinState join_state;   // where its end meets its joiner
     // null: it has none yet, or stands on its stream's scheduler's; once it has ended, nobody's business
     mem::Stack* stack = nullptr;
     union {
@@ -280,7 +280,7 @@ struct Unit {
     // unit only on the stream that draws from the pool. It is not local again in this life, even in another private
     // pool: a joiner may have seen it shared. Nor plain, for that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
-        if (has(local)) forget_given_up(joint);   // afterwards this stream could not
+        if (has(local)) forget_given_up(join_state);   // afterwards this stream could not
         change_whereabouts(atomic_ref(flags.word), flags.without(local | plain).word, atomic_ref(pool), &to);
     }
 
@@ -294,7 +294,7 @@ struct Unit {
 
     // Neither started nor waited for. From the stream that it is local to.
     [[gnu::always_inline]] bool untouched() const {
-        return (reinterpret_cast<std::uintptr_t>(context) | joint.bits()) == 0;
+        return (reinterpret_cast<std::uintptr_t>(context) | join_state.bits()) == 0;
     }
 
     // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as
@@ -323,12 +323,12 @@ struct Unit {
 
     // While nobody runs: how the state goes with the flags, the context and the end. Of one that lives.
     void check_whole() const {
-        joint.check_whole(this);
+        join_state.check_whole(this);
         const State state = life.now();
         WEFT_ASSERT(state != State::free && pool != nullptr && !has(internal));
         WEFT_ASSERT(kind >= Kind::full && kind <= Kind::hosted && kind != Kind::automatic);
         WEFT_ASSERT(!has(plain) || !has(slow_end));
-        WEFT_ASSERT(joint.done() == (state == State::done));
+        WEFT_ASSERT(join_state.done() == (state == State::done));
         if (state == State::suspended || state == State::waiting)
             WEFT_ASSERT(context != nullptr && kind != Kind::tasklet);
         if (state == State::waiting) WEFT_ASSERT(waits <= Waits::suspend);

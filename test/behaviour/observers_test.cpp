@@ -146,7 +146,7 @@ TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
             weft_unit_state state = WEFT_UNIT_RUNNING;
             while (notes.life(unit) != "csf" || weft_unit_state_get(unit, &state) != WEFT_OK || state != WEFT_UNIT_DONE)
                 std::this_thread::yield();
-            while (!weft::to_unit(unit)->joint.done()) std::this_thread::yield();
+            while (!weft::to_unit(unit)->join_state.done()) std::this_thread::yield();
             let = true;
         });
         auto join = [&] { EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK); };

@@ -1,7 +1,7 @@
 // A unit that leaves a private pool while somebody joins it: he announces himself by the rules of the pool that the
 // unit is in, or was in when he looked.
 #include "test/model/model.hpp"
-#include "unit/joint.hpp"
+#include "unit/join_state.hpp"
 #include "unit/whereabouts.hpp"
 
 namespace weft::model {
@@ -22,8 +22,8 @@ enum class Reads : unsigned char { pool_first, flags_first };
 // the end.
 template <class Orders, Reads reads = Reads::pool_first>
 struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
-    using Joint = BasicJoint<Unit>;
-    Joint joint;
+    using JoinState = BasicJoinState<Unit>;
+    JoinState join_state;
     Unit joiner;
     Pool home, away;
     atomic<std::uint8_t> flags{local};
@@ -36,10 +36,10 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
 
     // What announce() in core/join.cpp does.
     void announce() {
-        const auto answer = (flags.load(std::memory_order_relaxed) & local) != 0 ? joint.announce_local(&joiner)
-                                                                                 : joint.announce_shared(&joiner);
-        if (answer == Joint::Announced::waiting) return;
-        WEFT_ASSERT(answer == Joint::Announced::done);
+        const auto answer = (flags.load(std::memory_order_relaxed) & local) != 0 ? join_state.announce_local(&joiner)
+                                                                                 : join_state.announce_shared(&joiner);
+        if (answer == JoinState::Announced::waiting) return;
+        WEFT_ASSERT(answer == JoinState::Announced::done);
         WEFT_ASSERT(result == 1);
         ++found;
     }
@@ -80,7 +80,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
 
     void finish() {
         result = 1;
-        const auto waiter = joint.finish_shared();
+        const auto waiter = join_state.finish_shared();
         if (waiter.none()) return;
         WEFT_ASSERT(context == 1);
         ++woken;
@@ -89,7 +89,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     // What is still to be done: the remote call runs on the stream that it was sent to, and the unit ends.
     void after() {
         serve();
-        if (!joint.done()) finish();
+        if (!join_state.done()) finish();
         WEFT_ASSERT(woken + found == 1);
     }
 };

@@ -28,7 +28,7 @@ namespace weft {
 
 struct Unit;
 
-// What waits when it is not a unit: an OS thread at its parker, a join_many. `wake` is called once, on the
+// A waiter that is no unit: an OS thread at its parker, a join_many. `wake` is called once, on the
 // finisher's stream, after the unit's end is published; it may end the waiter's life.
 struct JoinWaiter {
     JoinWaiter() {}
@@ -44,8 +44,8 @@ struct JoinWaiter {
     void (*told)(JoinWaiter* self, Outcome outcome);   // instead of `wake`; how the unit ended
 };
 
-// The orders of Joint; a model test passes weaker ones, which must fail.
-struct JointOrders {
+// The orders of JoinState; a model test passes weaker ones, which must fail.
+struct JoinStateOrders {
     // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the acquire with
     // `announce` (the finisher reads the waiter's saved context). seq_cst, not acq_rel: "end, then look whether anybody
     // waits for a move of the unit" must not be turned around (core/migrate.cpp).
@@ -58,9 +58,9 @@ struct JointOrders {
     static constexpr std::memory_order done = std::memory_order_acquire;
 };
 
-// `UnitType` is a parameter for the model tests; the library uses Joint, below.
-template <class UnitType, class Orders = JointOrders>
-class BasicJoint {
+// `UnitType` is a parameter for the model tests; the library uses JoinState, below.
+template <class UnitType, class Orders = JoinStateOrders>
+class BasicJoinState {
     using Word = std::uintptr_t;
 
 public:
@@ -72,7 +72,7 @@ public:
         Waiter(JoinWaiter* waiter) : word_(reinterpret_cast<Word>(waiter) | waiter_tag) {}
 
         // A crowd, by its last.
-        static Waiter over(const JoinWaiter& waiter) { return Waiter(BasicJoint::word_of(waiter)); }
+        static Waiter over(const JoinWaiter& waiter) { return Waiter(BasicJoinState::word_of(waiter)); }
 
         bool none() const { return word_ == empty_word; }
         bool detached() const { return word_ == detached_word; }   // the finisher frees the unit
@@ -96,7 +96,7 @@ public:
         bool crowd() const { return is_crowd(word_); }
 
     private:
-        friend class BasicJoint;
+        friend class BasicJoinState;
         explicit Waiter(Word word) : word_(word) {}
         bool is_pointer() const { return word_ > last_reserved_word; }
         bool tagged() const { return (word_ & waiter_tag) != 0; }
@@ -110,7 +110,7 @@ public:
         taken,     // somebody else waits already, or the unit is detached; nothing is changed
     };
 
-    constexpr BasicJoint() = default;
+    constexpr BasicJoinState() = default;
 
     // A new life, before the unit is published: all zero is empty, too (describe() in core/spawn.hpp).
     void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
@@ -160,7 +160,7 @@ public:
     // Zero: untouched(); for whoever looks at something else besides.
     Word bits() const { return word_.load(std::memory_order_relaxed); }   // relaxed: read on this stream
 
-    // announce_local() to an untouched Joint.
+    // announce_local() to an untouched JoinState.
     void announce_first(Waiter waiter) {
         WEFT_ASSERT(untouched());
         word_.store(waiter.word_, std::memory_order_relaxed);   // relaxed: read on this stream
@@ -315,24 +315,24 @@ private:
     atomic<Word> word_{empty_word};
 };
 
-using Joint = BasicJoint<Unit>;
+using JoinState = BasicJoinState<Unit>;
 
-// Of a Joint that is used by its local forms, on its stream: those who have given up are told that nobody knows them
-// any more. Returns whether there was such a one.
-bool forget_given_up_in_crowd(Joint& joint);
-inline bool forget_given_up_alone(Joint& joint) {
-    const Joint::Waiter waiter = joint.announced();
+// Of a JoinState that is used by its local forms, on its stream: those who have given up are told that nobody knows
+// them any more. Returns whether there was such a one.
+bool forget_given_up_in_crowd(JoinState& join_state);
+inline bool forget_given_up_alone(JoinState& join_state) {
+    const JoinState::Waiter waiter = join_state.announced();
     JoinWaiter* const other = waiter.other();
     if (other == nullptr || waiter.crowd() || other->given_up == nullptr || !other->given_up(other) ||
-        !joint.withdraw(waiter))
+        !join_state.withdraw(waiter))
         return false;
     other->wake(other);
     return true;
 }
-inline bool forget_given_up(Joint& joint) {
-    const Joint::Waiter waiter = joint.announced();
+inline bool forget_given_up(JoinState& join_state) {
+    const JoinState::Waiter waiter = join_state.announced();
     if (waiter.other() == nullptr) return false;
-    return waiter.crowd() ? forget_given_up_in_crowd(joint) : forget_given_up_alone(joint);
+    return waiter.crowd() ? forget_given_up_in_crowd(join_state) : forget_given_up_alone(join_state);
 }
 
 }   // namespace weft
