@@ -188,7 +188,7 @@ weft_status weft_event_set(weft_event* event, void* value) noexcept {
     if (event == nullptr) [[unlikely]]
         return is_null("event");
     Event of = at<Event>(event);
-    Whom waiter{};
+    AgentRef waiter{};
     if (!os::alone() || !of.set_alone(value, waiter)) [[unlikely]]
         return set_among_others(of, value);
     if (waiter.nobody()) return WEFT_OK;

@@ -40,15 +40,15 @@ struct Release : Suspension {
 // From an OS thread, or where something else than a signal may end the wait, or where it may be short.
 [[gnu::noinline]] weft_status wait_parked(Caller caller, Condition& condition, Mutex& mutex, std::uint64_t deadline_ns,
                                           bool (*unless)(void*), void* argument) {
-    Party party(caller, deadline_ns != forever);
-    Waiter waiter(party);
+    Agent agent(caller, deadline_ns != forever);
+    Waiter waiter(agent);
     // To one that looks, on another stream, the mutex goes as it is: it need not fetch it once more.
     const Waiter* const next =
         unless != nullptr ? nullptr
                           : condition.pass(
                                 mutex, waiter, [](const Waiter& first) { return first.who.looks(); }, Entrance());
     if (next != nullptr) {
-        const Whom heir = next->who;
+        const AgentRef heir = next->who;
         if (caller.unit != nullptr) caller.unit->latest_lock = nullptr;
         mutex.set_owner(heir.identity());
         heir.wake(Waker());
@@ -56,7 +56,7 @@ struct Release : Suspension {
         if (!condition.enlist(waiter, mutex, [&] { return unless != nullptr && unless(argument); })) return WEFT_OK;
         unlock(mutex);
     }
-    const bool woken = party.park(deadline_ns, Waits::condition, condition.address());
+    const bool woken = agent.park(deadline_ns, Waits::condition, condition.address());
     if (!woken) condition.withdraw(waiter);
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
     return woken ? WEFT_OK : too_late();

@@ -105,7 +105,7 @@ public:
         let_go(seen);
     }
 
-    // ---- as an object to wait at (party.hpp) ----------------------------------------------------------
+    // ---- as an object to wait at (agent.hpp) ----------------------------------------------------------
 
     bool come() const { return !is_held(); }
 

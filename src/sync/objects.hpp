@@ -5,27 +5,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sync/agent.hpp"
 #include "sync/barrier.hpp"
 #include "sync/channel.hpp"
 #include "sync/condition.hpp"
 #include "sync/event.hpp"
 #include "sync/latch.hpp"
 #include "sync/mutex.hpp"
-#include "sync/party.hpp"
 #include "sync/rwlock.hpp"
 #include "sync/semaphore.hpp"
 #include "weft/sync.h"
 
 namespace weft::sync {
 
-using Mutex = BasicMutex<Whom>;
-using Condition = BasicCondition<Whom, WordOrders>;
-using Event = BasicEvent<Whom>;
-using Semaphore = BasicSemaphore<Whom>;
-using Latch = BasicLatch<Whom>;
-using Barrier = BasicBarrier<Whom>;
-using RwLock = BasicRwLock<Whom>;
-using Channel = BasicChannel<Whom>;
+using Mutex = BasicMutex<AgentRef>;
+using Condition = BasicCondition<AgentRef, WordOrders>;
+using Event = BasicEvent<AgentRef>;
+using Semaphore = BasicSemaphore<AgentRef>;
+using Latch = BasicLatch<AgentRef>;
+using Barrier = BasicBarrier<AgentRef>;
+using RwLock = BasicRwLock<AgentRef>;
+using Channel = BasicChannel<AgentRef>;
 
 // An object lies as a word at the beginning of the user's memory and a body behind it, aligned to 8 wherever that is.
 // The word is of four bytes, so that it never crosses a cache line in memory that is aligned to 4 only.

@@ -24,8 +24,8 @@ public:
     Places& operator=(const Places&) = delete;
 
     bool none() const { return places_ == nullptr; }
-    Waiter& make(std::size_t index, Party& party) {
-        return *new (places_ + index) Waiter(party, static_cast<std::uint32_t>(index));
+    Waiter& make(std::size_t index, Agent& agent) {
+        return *new (places_ + index) Waiter(agent, static_cast<std::uint32_t>(index));
     }
     Waiter& operator[](std::size_t index) { return places_[index]; }
 
@@ -54,19 +54,19 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
         if (!caller.may_wait()) return may_not_wait(caller, Waits::event);
         Places places(count);
         if (places.none()) return fail(WEFT_NO_MEMORY, "no memory to wait for %zu events", count);
-        Party party(caller, true);
+        Agent agent(caller, true);
         std::size_t entered = 0;
         bool waits = true;
         for (; waits && entered < count; ++entered)
-            waits = at<Event>(events[entered]).enter(places.make(entered, party));
+            waits = at<Event>(events[entered]).enter(places.make(entered, agent));
         // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won, he is about to wake
         // us.
-        const bool won = !waits && party.win(static_cast<std::uint32_t>(entered));
-        const bool woken = won || party.park(deadline_ns, Waits::any_event, events);
+        const bool won = !waits && agent.win(static_cast<std::uint32_t>(entered));
+        const bool woken = won || agent.park(deadline_ns, Waits::any_event, events);
         if (!waits) --entered;
         for (std::size_t i = 0; i < entered; ++i) at<Event>(events[i]).withdraw(places[i]);
         if (!woken) return too_late();
-        set = std::min(first_set(events, count), std::size_t{party.winner.load()} - 1);
+        set = std::min(first_set(events, count), std::size_t{agent.winner.load()} - 1);
     }
     if (index != nullptr) *index = set;
     return WEFT_OK;
@@ -126,7 +126,7 @@ private:
 // Does the first of the cases that can be done now, beginning at `start`, with all channels locked. Its number, or
 // `count`.
 std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t start, const Locked& locked,
-                   Claimed<Whom>& claimed) {
+                   Claimed<AgentRef>& claimed) {
     for (std::size_t step = 0; step < count; ++step) {
         const std::size_t i = (start + step) % count;
         if (cases[i].channel == nullptr) continue;
@@ -155,15 +155,15 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
         return fail(WEFT_NO_MEMORY, "no memory to wait for %zu channels", count);
     }
     Locked locked(cases, count, order.data(), words.data());
-    Claimed<Whom> claimed;
-    Party party(caller, true);
+    Claimed<AgentRef> claimed;
+    Agent agent(caller, true);
     // Any: where it begins changes from call to call, and from caller to caller.
     const std::size_t start = static_cast<std::size_t>(arch::cycles() >> 4) % count;
     locked.lock();
     const std::size_t done = do_one(cases, count, start, locked, claimed);
     const bool waits = done == count && caller.may_wait();
     for (std::size_t i = 0; waits && i < count; ++i) {
-        Waiter& waiter = places.make(i, party);
+        Waiter& waiter = places.make(i, agent);
         waiter.item = cases[i].element;
         if (cases[i].channel == nullptr) continue;
         if (cases[i].send) {
@@ -179,7 +179,7 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
         return WEFT_OK;
     }
     if (!waits) return may_not_wait(caller, Waits::channel);
-    const bool woken = party.park(deadline_ns, Waits::any_channel, cases);
+    const bool woken = agent.park(deadline_ns, Waits::any_channel, cases);
     for (std::size_t i = 0; i < count; ++i) {
         if (cases[i].channel == nullptr) continue;
         if (cases[i].send) {
@@ -189,7 +189,7 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
         }
     }
     if (!woken) return too_late();
-    const std::size_t which = party.winner.load() - 1;
+    const std::size_t which = agent.winner.load() - 1;
     cases[which].status = places[which].answer == Answer::closed ? WEFT_CLOSED : WEFT_OK;
     *index = which;
     return WEFT_OK;

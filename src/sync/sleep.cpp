@@ -7,7 +7,7 @@ namespace weft::sync {
 [[gnu::noinline]] weft_status sleep_until(std::uint64_t deadline_ns) {
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, Waits::time);
-    if (deadline_ns > os::now_ns()) Party(caller, true).park(deadline_ns, Waits::time, nullptr);
+    if (deadline_ns > os::now_ns()) Agent(caller, true).park(deadline_ns, Waits::time, nullptr);
     return WEFT_OK;
 }
 

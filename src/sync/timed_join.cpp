@@ -16,7 +16,7 @@ namespace weft::sync {
 namespace {
 
 struct TimedJoin : JoinWaiter {
-    Party party;
+    Agent agent;
     Unit& target;
     bool busy = false;   // the unit is detached: nobody may wait for it
     bool told = false;   // how it ended, where others wait, too: one of them may free it
@@ -30,11 +30,11 @@ struct TimedJoin : JoinWaiter {
 
     static constexpr std::uint32_t on_its_way = 0, announcing = 1, announced = 2, given_up_first = 3;
 
-    TimedJoin(const Caller& caller, Unit& joined) : party(caller, true), target(joined) {
+    TimedJoin(const Caller& caller, Unit& joined) : agent(caller, true), target(joined) {
         wake = [](JoinWaiter* raw) { static_cast<TimedJoin*>(raw)->end(); };
         given_up = [](JoinWaiter* raw) {
             // acquire: pairs with win()
-            return static_cast<TimedJoin*>(raw)->party.winner.load(std::memory_order_acquire) == Party::too_late;
+            return static_cast<TimedJoin*>(raw)->agent.winner.load(std::memory_order_acquire) == Agent::too_late;
         };
     }
 
@@ -45,7 +45,7 @@ struct TimedJoin : JoinWaiter {
     // The wait is over: the unit has ended, or cannot be waited for. Of the JoinState's side.
     void end() {
         over = true;
-        if (party.win(1)) party.wake(Waker());
+        if (agent.win(1)) agent.wake(Waker());
         let_go();
     }
 
@@ -135,7 +135,7 @@ struct TimedJoin : JoinWaiter {
     } else {
         record->settle(announce(target, static_cast<JoinWaiter*>(record)));
     }
-    const bool woken = record->party.park(deadline_ns, Waits::join, to_handle(&target));
+    const bool woken = record->agent.park(deadline_ns, Waits::join, to_handle(&target));
     const bool busy = woken && record->busy, told = woken && record->told;   // else a remote call may be settling that
     const Outcome ended_so = told ? record->outcome : Outcome::returned;
     if (!woken) record->give_up(home != nullptr);

@@ -5,7 +5,7 @@
 // is claim enough; where a deadline or another object could, one compare-and-swap decides.
 //
 // `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and identity(). It is a
-// parameter for the model tests; the library uses Whom (party.hpp).
+// parameter for the model tests; the library uses AgentRef (agent.hpp).
 #pragma once
 
 #include <cstdint>

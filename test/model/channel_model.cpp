@@ -1,6 +1,6 @@
 // The channel: each element is received once, in the order of one sender; what is closed wakes everybody.
 #include "sync/channel.hpp"
-#include "test/model/who.hpp"
+#include "test/model/agent.hpp"
 
 namespace weft::model {
 
@@ -16,54 +16,54 @@ struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, 
                              closes + senders + receivers> {
     static_assert(closes || hurries || (senders * count - leaves) % receivers == 0);
     static constexpr int each = (senders * count - leaves) / receivers;
-    using Channel = sync::BasicChannel<BasicWhom<Habits>, Orders>;
+    using Channel = sync::BasicChannel<BasicAgentRef<Habits>, Orders>;
     static constexpr int room = capacity == 0 ? 1 : capacity;
 
     Element buffer[room];
     Channel channel{{sizeof(Element), capacity,
                      [](void* to, void* from) { *static_cast<Element*>(to) = *static_cast<Element*>(from); }, nullptr},
                     reinterpret_cast<char*>(buffer)};
-    BasicParty<Habits> parties[closes + senders + receivers];
+    BasicAgent<Habits> agents[closes + senders + receivers];
     Element items[closes + senders + receivers];
     atomic<int> seen[senders * 10]{};
     atomic<int> sent[senders * 10]{};
 
     void thread(unsigned index) {
-        BasicParty<Habits>& party = parties[index];
+        BasicAgent<Habits>& agent = agents[index];
         if (closes && index == 0) {
             WEFT_ASSERT(channel.close());
         } else if (index < closes + senders) {
-            send(party, items[index], static_cast<int>(index - closes) * 10);
+            send(agent, items[index], static_cast<int>(index - closes) * 10);
         } else {
-            receive(party, items[index]);
+            receive(agent, items[index]);
         }
-        party.begin(false);   // their memory is used for something else
+        agent.begin(false);   // their memory is used for something else
         items[index] = -1;
     }
 
     // False: it has given up.
     template <class End>
-    bool wait(End end, BasicParty<Habits>& party, Element& item, bool may_give_up) {
-        party.begin(may_give_up);
-        party.waiter.item = &item;
-        if (end.come() && end.take(party.waiter)) return true;
-        return !end.enter(party.waiter) || party.parked(end, may_give_up);
+    bool wait(End end, BasicAgent<Habits>& agent, Element& item, bool may_give_up) {
+        agent.begin(may_give_up);
+        agent.waiter.item = &item;
+        if (end.come() && end.take(agent.waiter)) return true;
+        return !end.enter(agent.waiter) || agent.parked(end, may_give_up);
     }
-    void send(BasicParty<Habits>& party, Element& item, int first) {
+    void send(BasicAgent<Habits>& agent, Element& item, int first) {
         for (int i = 0; i < count; ++i) {
             item = first + i;
-            if (!wait(typename Channel::Sending(channel), party, item, hurries)) continue;
-            if (party.waiter.answer == Answer::closed) return;
+            if (!wait(typename Channel::Sending(channel), agent, item, hurries)) continue;
+            if (agent.waiter.answer == Answer::closed) return;
             sent[first + i].store(1, std::memory_order_relaxed);
         }
     }
-    void receive(BasicParty<Habits>& party, Element& item) {
+    void receive(BasicAgent<Habits>& agent, Element& item) {
         int latest[senders];
         for (int& one : latest) one = -1;
         for (int i = 0; closes || i < each; ++i) {
             item = -1;
-            if (!wait(typename Channel::Receiving(channel), party, item, hurries)) continue;
-            if (party.waiter.answer == Answer::closed) return;
+            if (!wait(typename Channel::Receiving(channel), agent, item, hurries)) continue;
+            if (agent.waiter.answer == Answer::closed) return;
             const int got = item;
             WEFT_ASSERT(got >= 0 && got > latest[got / 10]);
             latest[got / 10] = got;

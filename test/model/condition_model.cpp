@@ -5,7 +5,7 @@
 
 namespace weft::model {
 
-// What a control does wrongly beside the habits of its parties.
+// What a control does wrongly beside the habits of its agents.
 struct Sound {
     static constexpr bool pays = true;            // what is owed to a condition, when the mutex is let go
     static constexpr bool enlists_first = true;   // and lets the mutex go afterwards
@@ -14,11 +14,11 @@ struct Sound {
 // The memory of a mutex and of a condition, and the steps of condition.cpp.
 template <class Habits, class Orders, class Steps = Sound>
 struct Meeting {
-    using Party = BasicParty<Habits>;
-    using Whom = BasicWhom<Habits>;
-    using Mutex = sync::BasicMutex<Whom, Orders>;
-    using Condition = sync::BasicCondition<Whom, Orders>;
-    using Waiter = sync::BasicWaiter<Whom>;
+    using Agent = BasicAgent<Habits>;
+    using AgentRef = BasicAgentRef<Habits>;
+    using Mutex = sync::BasicMutex<AgentRef, Orders>;
+    using Condition = sync::BasicCondition<AgentRef, Orders>;
+    using Waiter = sync::BasicWaiter<AgentRef>;
 
     Mutual<Habits, Orders> mutex;
     typename Condition::Word word;
@@ -27,13 +27,13 @@ struct Meeting {
 
     Condition view() { return Condition(word, body); }
 
-    void lock(Party& party) {
-        mutex.lock(party);
-        hold(party);
+    void lock(Agent& agent) {
+        mutex.lock(agent);
+        hold(agent);
     }
-    void hold(Party& party) {
+    void hold(Agent& agent) {
         ++guarded;
-        WEFT_ASSERT(mutex.view().is_held() && mutex.view().owner() == &party);
+        WEFT_ASSERT(mutex.view().is_held() && mutex.view().owner() == &agent);
     }
     void unlock() {
         Mutex of = mutex.view();
@@ -52,48 +52,48 @@ struct Meeting {
     }
 
     // False: it has given up.
-    bool wait(Party& party, bool hurries = false) {
+    bool wait(Agent& agent, bool hurries = false) {
         Mutex of = mutex.view();
-        party.begin(hurries);
+        agent.begin(hurries);
         if (!Steps::enlists_first) unlock();
-        view().enlist(party.waiter, of);
+        view().enlist(agent.waiter, of);
         if (Steps::enlists_first) unlock();
-        const bool woken = party.park(hurries);
-        if (!woken) view().withdraw(party.waiter);
-        lock_again(party);
+        const bool woken = agent.park(hurries);
+        if (!woken) view().withdraw(agent.waiter);
+        lock_again(agent);
         return woken;
     }
 
     // As wait(), but if it is owed a signal the next takes its place with the mutex.
-    void wait_or_pass(Party& party) {
+    void wait_or_pass(Agent& agent) {
         Mutex of = mutex.view();
-        party.begin(false);
-        Leaving<Habits, typename Condition::Word> leaving{party};
+        agent.begin(false);
+        Leaving<Habits, typename Condition::Word> leaving{agent};
         Waiter* next = view().pass(
-            of, party.waiter, [](const Waiter& first) { return first.who.party()->contested == 0; }, leaving);
+            of, agent.waiter, [](const Waiter& first) { return first.who.agent()->contested == 0; }, leaving);
         if (next == nullptr) {
-            wait(party);
+            wait(agent);
             return;
         }
-        const Whom heir = next->who;
+        const AgentRef heir = next->who;
         of.set_owner(heir.identity());
         leaving.left();
         heir.wake({});
-        party.park(false);
-        lock_again(party);
+        agent.park(false);
+        lock_again(agent);
     }
 
-    void lock_again(Party& party) {
+    void lock_again(Agent& agent) {
         Mutex of = mutex.view();
-        if (party.waiter.answer != Answer::given) {
-            Mutex::insist(party.waiter);
-            while (!of.take(party.waiter)) {
-                party.wait(of);
-                if (party.waiter.answer != Answer::woken) break;
+        if (agent.waiter.answer != Answer::given) {
+            Mutex::insist(agent.waiter);
+            while (!of.take(agent.waiter)) {
+                agent.wait(of);
+                if (agent.waiter.answer != Answer::woken) break;
             }
         }
-        of.set_owner(&party);
-        hold(party);
+        of.set_owner(&agent);
+        hold(agent);
     }
 
     void nobody_left() {
@@ -108,13 +108,13 @@ enum class How { held, free, broadcast, broadcast_held };
 template <How how, int waiting, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
 struct Ready : rl::test_suite<Ready<how, waiting, Habits, Orders, Steps>, waiting + 1> {
     Meeting<Habits, Orders, Steps> at;
-    BasicParty<Habits> parties[waiting + 1];
+    BasicAgent<Habits> agents[waiting + 1];
     plain<int> ready{0};
 
     void thread(unsigned index) {
-        at.lock(parties[index]);
+        at.lock(agents[index]);
         if (index != 0) {
-            while (ready == 0) at.wait(parties[index]);
+            while (ready == 0) at.wait(agents[index]);
             at.unlock();
             return;
         }
@@ -132,21 +132,21 @@ struct Ready : rl::test_suite<Ready<how, waiting, Habits, Orders, Steps>, waitin
 template <How how, class Habits = Careful, class Steps = Sound>
 struct GivesUp : rl::test_suite<GivesUp<how, Habits, Steps>, 3> {
     Meeting<Habits, sync::WordOrders, Steps> at;
-    BasicParty<Habits> parties[3];
+    BasicAgent<Habits> agents[3];
     plain<int> ready{0};
 
     void thread(unsigned index) {
-        at.lock(parties[index]);
+        at.lock(agents[index]);
         if (index == 0) {
             ready = 1;
             if (how == How::held) at.signal_held();
             at.unlock();
             if (how == How::free) at.view().signal();
         } else if (index == 1) {
-            if (ready == 0 && at.wait(parties[index], true)) at.signal_held();
+            if (ready == 0 && at.wait(agents[index], true)) at.signal_held();
             at.unlock();
         } else {
-            while (ready == 0) at.wait(parties[index]);
+            while (ready == 0) at.wait(agents[index]);
             at.unlock();
         }
     }
@@ -157,14 +157,14 @@ struct GivesUp : rl::test_suite<GivesUp<how, Habits, Steps>, 3> {
 template <int rounds, int others, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
 struct Turns : rl::test_suite<Turns<rounds, others, Habits, Orders, Steps>, 2 + others> {
     Meeting<Habits, Orders, Steps> at;
-    BasicParty<Habits> parties[2 + others];
+    BasicAgent<Habits> agents[2 + others];
     plain<int> turn{0};
 
     void thread(unsigned index) {
         if (index == 2) at.view().signal();
-        at.lock(parties[index]);
+        at.lock(agents[index]);
         for (int i = 0; i < rounds && index < 2; ++i) {
-            while (turn != static_cast<int>(index)) at.wait_or_pass(parties[index]);
+            while (turn != static_cast<int>(index)) at.wait_or_pass(agents[index]);
             turn = 1 - static_cast<int>(index);
             at.signal_held();
         }

@@ -3,19 +3,19 @@
 #include "sync/barrier.hpp"
 #include "sync/latch.hpp"
 #include "sync/semaphore.hpp"
-#include "test/model/who.hpp"
+#include "test/model/agent.hpp"
 
 namespace weft::model {
 
 template <class Habits, class Orders>
 struct Permits {
-    using Semaphore = sync::BasicSemaphore<BasicWhom<Habits>, Orders>;
+    using Semaphore = sync::BasicSemaphore<BasicAgentRef<Habits>, Orders>;
     typename Semaphore::Word word;
     typename Semaphore::Body body;
 
     Semaphore view() { return Semaphore(word, body); }
-    bool acquire(BasicParty<Habits>& party, bool hurries) {
-        return view().try_acquire() || party.wait(view(), hurries);
+    bool acquire(BasicAgent<Habits>& agent, bool hurries) {
+        return view().try_acquire() || agent.wait(view(), hurries);
     }
 };
 
@@ -23,18 +23,18 @@ struct Permits {
 template <class Habits, class Orders, int threads, int rounds, int hurried = 0>
 struct OnePermit : rl::test_suite<OnePermit<Habits, Orders, threads, rounds, hurried>, threads> {
     Permits<Habits, Orders> permits;
-    BasicParty<Habits> parties[threads];
+    BasicAgent<Habits> agents[threads];
     plain<int> guarded{0};
 
     void before() { WEFT_ASSERT(permits.view().release(1)); }
     void thread(unsigned index) {
         for (int i = 0; i < rounds; ++i) {
-            if (!permits.acquire(parties[index], index + hurried >= threads)) continue;
+            if (!permits.acquire(agents[index], index + hurried >= threads)) continue;
             ++guarded;
             WEFT_ASSERT(permits.view().count() == 0);
             WEFT_ASSERT(permits.view().release(1));
         }
-        parties[index].begin(false);   // its memory is used for something else
+        agents[index].begin(false);   // its memory is used for something else
     }
     void after() { WEFT_ASSERT(permits.word.glance() == 1 && permits.body.ring.empty()); }
 };
@@ -43,7 +43,7 @@ struct OnePermit : rl::test_suite<OnePermit<Habits, Orders, threads, rounds, hur
 template <class Habits, int at_once>
 struct Releases : rl::test_suite<Releases<Habits, at_once>, 3> {
     Permits<Habits, sync::WordOrders> permits;
-    BasicParty<Habits> parties[3];
+    BasicAgent<Habits> agents[3];
     plain<int> message{0};
 
     void thread(unsigned index) {
@@ -51,9 +51,9 @@ struct Releases : rl::test_suite<Releases<Habits, at_once>, 3> {
             message = 1;
             for (int i = 0; i < 2; i += at_once) WEFT_ASSERT(permits.view().release(at_once));
         } else {
-            permits.acquire(parties[index], false);
+            permits.acquire(agents[index], false);
             WEFT_ASSERT(message == 1);
-            parties[index].begin(false);
+            agents[index].begin(false);
         }
     }
     void after() { WEFT_ASSERT(permits.word.glance() == 0 && permits.body.ring.empty()); }
@@ -62,10 +62,10 @@ struct Releases : rl::test_suite<Releases<Habits, at_once>, 3> {
 // Two count down, the others wait; who has waited may end the latch.
 template <class Habits, class Orders, int waiting, int hurried = 0>
 struct CountsDown : rl::test_suite<CountsDown<Habits, Orders, waiting, hurried>, 2 + waiting> {
-    using Latch = sync::BasicLatch<BasicWhom<Habits>, Orders>;
+    using Latch = sync::BasicLatch<BasicAgentRef<Habits>, Orders>;
     typename Latch::Word word{2};
     typename Latch::Body body;
-    BasicParty<Habits> parties[2 + waiting];
+    BasicAgent<Habits> agents[2 + waiting];
     plain<int> messages[2];
 
     void thread(unsigned index) {
@@ -73,11 +73,11 @@ struct CountsDown : rl::test_suite<CountsDown<Habits, Orders, waiting, hurried>,
         if (index < 2) {
             messages[index] = 1;
             WEFT_ASSERT(latch.count_down(1));
-        } else if (latch.come() || parties[index].wait(latch, index + hurried >= 2 + waiting)) {
+        } else if (latch.come() || agents[index].wait(latch, index + hurried >= 2 + waiting)) {
             WEFT_ASSERT(messages[0] == 1 && messages[1] == 1);
             if (waiting == 1) body.ring.take_all();   // its memory is used for something else
         }
-        parties[index].begin(false);
+        agents[index].begin(false);
     }
     void after() { WEFT_ASSERT(word.glance() == 0 && body.ring.empty()); }
 };
@@ -85,10 +85,10 @@ struct CountsDown : rl::test_suite<CountsDown<Habits, Orders, waiting, hurried>,
 // All arrive `rounds` times; the last one of a phase by itself (barrier.cpp).
 template <class Habits, class Orders, int threads, int rounds, bool at_once>
 struct Phases : rl::test_suite<Phases<Habits, Orders, threads, rounds, at_once>, threads> {
-    using Barrier = sync::BasicBarrier<BasicWhom<Habits>, Orders>;
+    using Barrier = sync::BasicBarrier<BasicAgentRef<Habits>, Orders>;
     typename Barrier::Word word{threads};
     typename Barrier::Body body;
-    BasicParty<Habits> parties[threads];
+    BasicAgent<Habits> agents[threads];
     plain<int> written[threads];
     plain<int> completions{0};
 
@@ -100,24 +100,24 @@ struct Phases : rl::test_suite<Phases<Habits, Orders, threads, rounds, at_once>,
     void thread(unsigned index) {
         for (int i = 0; i < rounds; ++i) {
             if (i % 2 == 0) written[index] = i;
-            arrive_and_wait(parties[index]);
+            arrive_and_wait(agents[index]);
             WEFT_ASSERT(completions >= i + 1);
             for (const auto& one : written) WEFT_ASSERT(i % 2 != 0 || one == i);
-            parties[index].begin(false);   // its memory is used for something else
+            agents[index].begin(false);   // its memory is used for something else
         }
     }
-    void arrive_and_wait(BasicParty<Habits>& party) {
+    void arrive_and_wait(BasicAgent<Habits>& agent) {
         Barrier barrier(word, body);
         while (at_once) {
             if (barrier.nearly_complete() && barrier.arrive_last() == 1) return;
-            party.waiter.mark = 0;
-            party.wait(typename Barrier::Arrival(barrier));
-            if (party.waiter.mark == 0) return;
+            agent.waiter.mark = 0;
+            agent.wait(typename Barrier::Arrival(barrier));
+            if (agent.waiter.mark == 0) return;
         }
         std::uint32_t phase = 0;
         WEFT_ASSERT(barrier.arrive(1, 0, &phase));
         typename Barrier::End end(barrier, phase);
-        if (!end.come()) party.wait(end);
+        if (!end.come()) agent.wait(end);
     }
     void after() { WEFT_ASSERT(word.glance() == threads && completions == rounds && body.ring.empty()); }
 };

@@ -1,35 +1,35 @@
 // The event: whoever waits is woken by the set and sees what was written before; of several events one wakes.
 #include "sync/event.hpp"
-#include "test/model/who.hpp"
+#include "test/model/agent.hpp"
 
 namespace weft::model {
 
 template <class Habits, class Orders>
 struct Occasion {
-    using Event = sync::BasicEvent<BasicWhom<Habits>, Orders>;
+    using Event = sync::BasicEvent<BasicAgentRef<Habits>, Orders>;
     typename Event::Word word;
     typename Event::Body body;
 
     Event view() { return Event(word, body); }
     // False: it has given up.
-    bool wait(BasicParty<Habits>& party, bool hurries = false) { return view().come() || party.wait(view(), hurries); }
+    bool wait(BasicAgent<Habits>& agent, bool hurries = false) { return view().come() || agent.wait(view(), hurries); }
 };
 
 // One sets it, the others wait, of whom the last `hurried` may give up.
 template <class Habits, class Orders, int waiting, int hurried = 0>
 struct SetAndWait : rl::test_suite<SetAndWait<Habits, Orders, waiting, hurried>, waiting + 1> {
     Occasion<Habits, Orders> event;
-    BasicParty<Habits> parties[waiting + 1];
+    BasicAgent<Habits> agents[waiting + 1];
     plain<int> message{0};
 
     void thread(unsigned index) {
         if (index == 0) {
             message = 1;
             WEFT_ASSERT(event.view().set(this));
-        } else if (event.wait(parties[index], index + hurried > waiting)) {
+        } else if (event.wait(agents[index], index + hurried > waiting)) {
             WEFT_ASSERT(message == 1 && event.view().value() == this && event.view().come());
         }
-        parties[index].begin(false);   // its memory is used for something else
+        agents[index].begin(false);   // its memory is used for something else
     }
     void after() { WEFT_ASSERT(event.body.ring.empty() && event.view().come()); }
 };
@@ -38,12 +38,12 @@ struct SetAndWait : rl::test_suite<SetAndWait<Habits, Orders, waiting, hurried>,
 template <class Orders>
 struct TwoSet : rl::test_suite<TwoSet<Orders>, 3> {
     Occasion<Careful, Orders> event;
-    Party party;
+    Agent agent;
     int sets = 0;
 
     void thread(unsigned index) {
         if (index == 2) {
-            event.wait(party);
+            event.wait(agent);
         } else if (event.view().set(nullptr)) {
             ++sets;
         }
@@ -55,13 +55,13 @@ struct TwoSet : rl::test_suite<TwoSet<Orders>, 3> {
 template <class Orders, int rounds>
 struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
     Occasion<Careful, Orders> events[2];
-    Party parties[2];
+    Agent agents[2];
     plain<int> message{0};
 
     void thread(unsigned index) {
         for (int i = 0; i < rounds; ++i) {
             if (index == 0) turn(1, i);
-            WEFT_ASSERT(events[index].wait(parties[index]));
+            WEFT_ASSERT(events[index].wait(agents[index]));
             WEFT_ASSERT(message == i);
             events[index].view().reset();
             events[index].body.value = nullptr;
@@ -79,9 +79,9 @@ struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
 template <class Habits, bool hurries>
 struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
     Occasion<Habits, sync::WordOrders> events[2];
-    BasicParty<Habits> party;
-    sync::BasicWaiter<BasicWhom<Habits>> places[2]{sync::BasicWaiter<BasicWhom<Habits>>{party, 0},
-                                                   sync::BasicWaiter<BasicWhom<Habits>>{party, 1}};
+    BasicAgent<Habits> agent;
+    sync::BasicWaiter<BasicAgentRef<Habits>> places[2]{sync::BasicWaiter<BasicAgentRef<Habits>>{agent, 0},
+                                                       sync::BasicWaiter<BasicAgentRef<Habits>>{agent, 1}};
     plain<int> messages[2];
 
     void thread(unsigned index) {
@@ -90,19 +90,19 @@ struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
             events[index].view().set(nullptr);
             return;
         }
-        party.begin(true);
+        agent.begin(true);
         unsigned entered = 0;
         bool waits = true;
         for (; waits && entered < 2; ++entered) waits = events[entered].view().enter(places[entered]);
-        const bool won = !waits && party.win(entered);
-        const bool woken = won || party.park(hurries);
+        const bool won = !waits && agent.win(entered);
+        const bool woken = won || agent.park(hurries);
         if (!waits) --entered;
         for (unsigned i = 0; i < entered; ++i) events[i].view().withdraw(places[i]);
-        for (auto& place : places) party.clear(place);
+        for (auto& place : places) agent.clear(place);
         if (!woken) return;
-        const unsigned which = party.winner.load() - 1;
+        const unsigned which = agent.winner.load() - 1;
         WEFT_ASSERT(which < 2 && events[which].view().come() && messages[which] == 1);
-        party.begin(false);
+        agent.begin(false);
     }
 };
 
@@ -110,7 +110,7 @@ struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
 template <class Habits, unsigned waiting>
 struct SetAndLeave : rl::test_suite<SetAndLeave<Habits, waiting>, waiting + 1> {
     Occasion<Habits, sync::WordOrders> event;
-    BasicParty<Habits> parties[waiting + 1];
+    BasicAgent<Habits> agents[waiting + 1];
     plain<int> message{0};
 
     void thread(unsigned index) {
@@ -119,7 +119,7 @@ struct SetAndLeave : rl::test_suite<SetAndLeave<Habits, waiting>, waiting + 1> {
             event.view().set(nullptr);
             return;
         }
-        parties[index].leave(event.view());
+        agents[index].leave(event.view());
         WEFT_ASSERT(message == 1);
     }
 };
@@ -127,16 +127,16 @@ struct SetAndLeave : rl::test_suite<SetAndLeave<Habits, waiting>, waiting + 1> {
 // One that gives up and stays in the ring.
 struct Stays : rl::test_suite<Stays, 2> {
     Occasion<Careful, sync::WordOrders> event;
-    Party party;
+    Agent agent;
 
     void thread(unsigned index) {
         if (index == 0) {
             event.view().set(nullptr);
             return;
         }
-        party.begin(true);
-        if (!event.view().enter(party.waiter) || party.park(true)) return;
-        party.begin(false);
+        agent.begin(true);
+        if (!event.view().enter(agent.waiter) || agent.park(true)) return;
+        agent.begin(false);
     }
 };
 

@@ -1,8 +1,8 @@
-// Locking and letting go a mutex, as mutex.cpp and abi/sync.cpp do it, by a party of the models.
+// Locking and letting go a mutex, as mutex.cpp and abi/sync.cpp do it, by an agent of the models.
 #pragma once
 
 #include "sync/mutex.hpp"
-#include "test/model/who.hpp"
+#include "test/model/agent.hpp"
 
 namespace weft::model {
 
@@ -12,8 +12,8 @@ using sync::Urgency;
 // The memory of a mutex; a view of it is made where one is needed.
 template <class Habits, class Orders>
 struct Mutual {
-    using Party = BasicParty<Habits>;
-    using Mutex = sync::BasicMutex<BasicWhom<Habits>, Orders>;
+    using Agent = BasicAgent<Habits>;
+    using Mutex = sync::BasicMutex<BasicAgentRef<Habits>, Orders>;
     typename Mutex::Word word;
     typename Mutex::Body body;
 
@@ -21,16 +21,16 @@ struct Mutual {
 
     // False: it gave up. `patient`: it may be overtaken as often as where many streams run; otherwise as where one
     // does.
-    bool lock(Party& party, bool hurries = false, Urgency urgency = Urgency::normal, bool patient = false) {
+    bool lock(Agent& agent, bool hurries = false, Urgency urgency = Urgency::normal, bool patient = false) {
         Mutex mutex = view();
-        if (mutex.try_lock(&party)) return true;
-        Mutex::ask(party.waiter, urgency);
-        while (party.wait(mutex, hurries)) {
-            if (party.waiter.answer != Answer::woken || mutex.take(party.waiter)) {
-                mutex.set_owner(&party);
+        if (mutex.try_lock(&agent)) return true;
+        Mutex::ask(agent.waiter, urgency);
+        while (agent.wait(mutex, hurries)) {
+            if (agent.waiter.answer != Answer::woken || mutex.take(agent.waiter)) {
+                mutex.set_owner(&agent);
                 return true;
             }
-            if (!patient) Mutex::insist(party.waiter);
+            if (!patient) Mutex::insist(agent.waiter);
         }
         return false;
     }

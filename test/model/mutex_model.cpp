@@ -10,18 +10,18 @@ template <class Habits, class Orders, int threads, int rounds, int hurried = 0, 
           bool patient = false>
 struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hurried, last, patient>, threads> {
     Mutual<Habits, Orders> mutex;
-    BasicParty<Habits> parties[threads];
+    BasicAgent<Habits> agents[threads];
     plain<int> guarded{0};
     int locked[threads] = {};
 
     void thread(unsigned index) {
         for (int i = 0; i < rounds; ++i) {
             const Urgency urgency = index + 1 == threads ? last : Urgency::normal;
-            if (!mutex.lock(parties[index], index + hurried >= threads, urgency, patient)) continue;
+            if (!mutex.lock(agents[index], index + hurried >= threads, urgency, patient)) continue;
             ++guarded;
             ++mutex.body.depth;
             ++locked[index];
-            WEFT_ASSERT(mutex.view().is_held() && mutex.view().owner() == &parties[index]);
+            WEFT_ASSERT(mutex.view().is_held() && mutex.view().owner() == &agents[index]);
             mutex.unlock();
         }
     }
@@ -44,30 +44,30 @@ struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
     using Mine = Mutual<Careful, sync::WordOrders>;
     using Mutex = Mine::Mutex;
     Mine mutex;
-    Party parties[threads];
+    Agent agents[threads];
     plain<int> guarded{0};
 
     void thread(unsigned index) {
-        Party& party = parties[index];
-        if (!lock(party, wrong == Wrong::stays_in_the_ring && index == 0)) return;
+        Agent& agent = agents[index];
+        if (!lock(agent, wrong == Wrong::stays_in_the_ring && index == 0)) return;
         ++guarded;
         unlock();
     }
 
-    bool lock(Party& party, bool hurries) {
-        if (wrong == Wrong::looks_then_stores) return mutex.lock(party);
+    bool lock(Agent& agent, bool hurries) {
+        if (wrong == Wrong::looks_then_stores) return mutex.lock(agent);
         Mutex view = mutex.view();
-        if (view.try_lock(&party)) return true;
-        Mutex::ask(party.waiter, Urgency::normal);
-        party.begin(hurries);
-        if (!view.enter(party.waiter)) return true;
+        if (view.try_lock(&agent)) return true;
+        Mutex::ask(agent.waiter, Urgency::normal);
+        agent.begin(hurries);
+        if (!view.enter(agent.waiter)) return true;
         if (wrong == Wrong::stays_on_its_way) {
-            party.park(false);
-            Mutex::ask(party.waiter, Urgency::normal);   // forgets that it was woken
-            return mutex.lock(party);
+            agent.park(false);
+            Mutex::ask(agent.waiter, Urgency::normal);   // forgets that it was woken
+            return mutex.lock(agent);
         }
-        if (party.park(hurries)) return wrong == Wrong::takes_woken_for_given || mutex.lock(party);
-        party.begin(false);   // its memory is used for something else
+        if (agent.park(hurries)) return wrong == Wrong::takes_woken_for_given || mutex.lock(agent);
+        agent.begin(false);   // its memory is used for something else
         return false;
     }
     void unlock() {

@@ -1,52 +1,52 @@
 // The read-write lock: a writer is alone, readers are together, and everybody has its turn.
 #include "sync/rwlock.hpp"
-#include "test/model/who.hpp"
+#include "test/model/agent.hpp"
 
 namespace weft::model {
 
 template <class Habits, class Orders>
 struct Shared {
-    using Lock = sync::BasicRwLock<BasicWhom<Habits>, Orders>;
-    using Party = BasicParty<Habits>;
+    using Lock = sync::BasicRwLock<BasicAgentRef<Habits>, Orders>;
+    using Agent = BasicAgent<Habits>;
     typename Lock::Word word;
     typename Lock::Body body;
 
     Lock view() { return Lock(word, body); }
-    bool read(Party& party) { return view().try_read() || party.wait(typename Lock::ForReading(view())); }
-    bool write(Party& party, bool hurries) {
-        if (!view().try_write() && !party.wait(typename Lock::ForWriting(view()), hurries)) return false;
-        view().set_owner(&party);
+    bool read(Agent& agent) { return view().try_read() || agent.wait(typename Lock::ForReading(view())); }
+    bool write(Agent& agent, bool hurries) {
+        if (!view().try_write() && !agent.wait(typename Lock::ForWriting(view()), hurries)) return false;
+        view().set_owner(&agent);
         return true;
     }
-    void unlock(Party& party) { WEFT_ASSERT(view().unlock(&party)); }
+    void unlock(Agent& agent) { WEFT_ASSERT(view().unlock(&agent)); }
 };
 
 // Writers first, then readers; the last `hurried` of the writers may give up. Who is not let in is a deadlock here.
 template <class Habits, class Orders, int writers, int readers, int rounds, int hurried = 0>
 struct Turns : rl::test_suite<Turns<Habits, Orders, writers, readers, rounds, hurried>, writers + readers> {
     Shared<Habits, Orders> lock;
-    BasicParty<Habits> parties[writers + readers];
+    BasicAgent<Habits> agents[writers + readers];
     plain<int> guarded{0};
     atomic<int> reading{0};
     int written[writers + readers] = {};
 
     void thread(unsigned index) {
-        BasicParty<Habits>& party = parties[index];
+        BasicAgent<Habits>& agent = agents[index];
         for (int i = 0; i < rounds; ++i) {
             if (index < writers) {
-                if (!lock.write(party, index + hurried >= writers)) continue;
-                WEFT_ASSERT(reading.load(std::memory_order_relaxed) == 0 && lock.view().owner() == &party);
+                if (!lock.write(agent, index + hurried >= writers)) continue;
+                WEFT_ASSERT(reading.load(std::memory_order_relaxed) == 0 && lock.view().owner() == &agent);
                 ++guarded;
                 ++written[index];
             } else {
-                lock.read(party);
+                lock.read(agent);
                 reading.fetch_add(1, std::memory_order_relaxed);
                 WEFT_ASSERT(guarded >= 0);
                 reading.fetch_sub(1, std::memory_order_relaxed);
             }
-            lock.unlock(party);
+            lock.unlock(agent);
         }
-        party.begin(false);   // its memory is used for something else
+        agent.begin(false);   // its memory is used for something else
     }
     void after() {
         int sum = 0;
@@ -61,34 +61,34 @@ template <bool lets_in>
 struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
     using Mine = Shared<Careful, sync::WordOrders>;
     Mine lock;
-    Party parties[3];
+    Agent agents[3];
     Parker second_reads;
 
     void before() { WEFT_ASSERT(lock.view().try_read()); }
     void thread(unsigned index) {
-        Party& party = parties[index];
+        Agent& agent = agents[index];
         if (index == 0) {
             second_reads.park();
-            lock.unlock(party);
+            lock.unlock(agent);
         } else if (index == 1) {
             Mine::Lock::ForWriting writing(lock.view());
-            party.begin(true);
-            if (!writing.enter(party.waiter)) {
-                lock.view().set_owner(&party);
-                lock.unlock(party);
-            } else if (party.park(true)) {
-                lock.unlock(party);
+            agent.begin(true);
+            if (!writing.enter(agent.waiter)) {
+                lock.view().set_owner(&agent);
+                lock.unlock(agent);
+            } else if (agent.park(true)) {
+                lock.unlock(agent);
             } else if (lets_in) {
-                writing.withdraw(party.waiter);
+                writing.withdraw(agent.waiter);
             } else {
                 const std::uint32_t seen = lock.word.lock();
-                sync::withdraw(lock.body.writers, party.waiter);
+                sync::withdraw(lock.body.writers, agent.waiter);
                 lock.word.unlock(lock.body.readers.empty() ? seen & ~Mine::Lock::waiters : seen);
             }
         } else {
-            lock.read(party);
+            lock.read(agent);
             second_reads.unpark();
-            lock.unlock(party);
+            lock.unlock(agent);
         }
     }
     void after() { WEFT_ASSERT(lock.word.glance() == 0); }

@@ -18,7 +18,7 @@ inline void use_otherwise(Timer& timer) {
 
 enum class Wrong { nothing, forgets_to_cancel, claims_without_asking, looks_without_order };
 
-// A wait with a deadline, as in sync/party.cpp: either the timer or somebody else wakes the one that waits. It cancels
+// A wait with a deadline, as in sync/agent.cpp: either the timer or somebody else wakes the one that waits. It cancels
 // the timer afterwards, and goes. A second timer is in the heap before or behind it.
 template <Wrong wrong, int other_ns>
 struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {

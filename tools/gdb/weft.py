@@ -838,7 +838,7 @@ class Object:
 
     BUSY = 1 << 31  # sync/word.hpp
     MOST_WAITERS = 1000  # that are counted
-    WHO, ORDERS = "weft::sync::Whom", "weft::sync::WordOrders"
+    WHO, ORDERS = "weft::sync::AgentRef", "weft::sync::WordOrders"
 
     def __init__(self, value, body, parameters=1):
         if value.address is None:

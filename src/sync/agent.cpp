@@ -1,4 +1,4 @@
-#include "sync/party.hpp"
+#include "sync/agent.hpp"
 
 #include <optional>
 
@@ -12,36 +12,36 @@
 namespace weft::sync {
 namespace {
 
-// A party's deadline.
+// An agent's deadline.
 struct Deadline : Timer {
-    Party& party;
+    Agent& agent;
 
-    Deadline(Party& of, std::uint64_t at_ns) : party(of) {
+    Deadline(Agent& of, std::uint64_t at_ns) : agent(of) {
         deadline_ns = at_ns;
-        claim = [](Timer& timer) { return static_cast<Deadline&>(timer).party.win(Party::too_late); };
-        fire = [](Timer& timer) { static_cast<Deadline&>(timer).party.wake(Waker()); };
+        claim = [](Timer& timer) { return static_cast<Deadline&>(timer).agent.win(Agent::too_late); };
+        fire = [](Timer& timer) { static_cast<Deadline&>(timer).agent.wake(Waker()); };
     }
 };
 
 // A unit that stood and looked goes to sleep, unless it has been woken.
 struct FallAsleep : Suspension {
-    Party& party;
+    Agent& agent;
 
-    explicit FallAsleep(Party& of) : Suspension{*of.unit}, party(of) {}
+    explicit FallAsleep(Agent& of) : Suspension{*of.unit}, agent(of) {}
 
     void publish() {
-        std::uint32_t seen = Party::standing;
+        std::uint32_t seen = Agent::standing;
         // acq_rel: the release pairs with the exchange in wake(), whose caller needs the saved context; the acquire,
         // when it fails, with the same, for what the waker wrote.
-        if (party.stance.compare_exchange_strong(seen, Party::asleep, std::memory_order_acq_rel,
+        if (agent.stance.compare_exchange_strong(seen, Agent::asleep, std::memory_order_acq_rel,
                                                  std::memory_order_acquire))
             return;
         resume_waiting(self);
     }
 };
 
-[[gnu::noinline]] void fall_asleep(Stream& stream, Party& party, Waits what, const void* object) {
-    FallAsleep request(party);
+[[gnu::noinline]] void fall_asleep(Stream& stream, Agent& agent, Waits what, const void* object) {
+    FallAsleep request(agent);
     suspend(stream, request, what, object);
 }
 
@@ -60,9 +60,9 @@ weft_status may_not_wait(Caller caller, Waits what) {
                 what_of(what));
 }
 
-void Party::wake(Waker from) {
-    Unit* const sleeper = unit;   // read before: the party goes on, and may be gone, once it sees that it is woken
-    // acq_rel: the release pairs with the loads and the compare-and-swap of the party, which reads what the waker
+void Agent::wake(Waker from) {
+    Unit* const sleeper = unit;   // read before: the agent goes on, and may be gone, once it sees that it is woken
+    // acq_rel: the release pairs with the loads and the compare-and-swap of the agent, which reads what the waker
     // wrote; the acquire with the same compare-and-swap, for the saved context.
     const std::uint32_t stood = stance.exchange(woken, std::memory_order_acq_rel);
     WEFT_ASSERT(stood != woken);   // one has claimed it, and wakes it once
@@ -72,7 +72,7 @@ void Party::wake(Waker from) {
     resume_claimed(from.stream, *sleeper);
 }
 
-bool Party::park_thread(std::uint64_t deadline_ns) {
+bool Agent::park_thread(std::uint64_t deadline_ns) {
     std::uint32_t seen = standing;
     // relaxed when it succeeds: nothing is given; acquire when it fails: pairs with wake().
     if (!stance.compare_exchange_strong(seen, asleep, std::memory_order_acquire, std::memory_order_acquire))
@@ -93,7 +93,7 @@ bool Party::park_thread(std::uint64_t deadline_ns) {
     }
 }
 
-bool Party::park(std::uint64_t deadline_ns, Waits what, const void* object) {
+bool Agent::park(std::uint64_t deadline_ns, Waits what, const void* object) {
     // acquire: pairs with wake().
     const auto come = [this] { return stance.load(std::memory_order_acquire) == woken; };
     if (unit == nullptr) return park_thread(deadline_ns);

@@ -1,7 +1,7 @@
-// Who waits, in the models of src/sync: a thread of the model, with a parker that it sleeps at.
+// What waits, in the models of src/sync: a thread of the model, with a parker that it sleeps at.
 //
-// A party and its waiter are used again and again, and its fields are plain: whoever touches them after he has woken it
-// races with that, so the search finds it, as it would be found on a stack that is used for something else.
+// An agent and its waiter are used again and again, and its fields are plain: a thread that touches them after it has
+// woken it races with that, so the search finds it, as it would be found on a stack that is used for something else.
 #pragma once
 
 #include "hart/parker.hpp"
@@ -11,7 +11,7 @@
 
 namespace weft::model {
 
-// What a party does right; a control leaves one out.
+// What an agent does right; a control leaves one out.
 struct Careful {
     static constexpr bool wakes = true;
     static constexpr bool settles = true;
@@ -20,44 +20,44 @@ struct Careful {
 };
 
 template <class Habits>
-struct BasicParty;
+struct BasicAgent;
 
 template <class Habits>
-class BasicWhom {
+class BasicAgentRef {
 public:
-    using Party = BasicParty<Habits>;
+    using Agent = BasicAgent<Habits>;
     struct Waker {};
 
-    BasicWhom() = default;
-    BasicWhom(Party& party) : party_(&party) {}
+    BasicAgentRef() = default;
+    BasicAgentRef(Agent& agent) : agent_(&agent) {}
 
-    Party* party() const { return party_; }
-    void* identity() const { return party_; }
+    Agent* agent() const { return agent_; }
+    void* identity() const { return agent_; }
     bool claim(std::uint32_t index) const {
-        return !Habits::competes || party_->contested == 0 || party_->win(index + 1);
+        return !Habits::competes || agent_->contested == 0 || agent_->win(index + 1);
     }
     void settle() const {
-        if (Habits::settles) party_->contested = 0;
+        if (Habits::settles) agent_->contested = 0;
     }
     void wake(const Waker&) const {
-        WEFT_ASSERT(party_->saved == 1);
-        if (Habits::wakes) party_->parker.unpark();
+        WEFT_ASSERT(agent_->saved == 1);
+        if (Habits::wakes) agent_->parker.unpark();
     }
 
 private:
-    Party* party_ = nullptr;
+    Agent* agent_ = nullptr;
 };
 
 // As sync::Leaving: the word stays busy until the context is saved.
 template <class Habits, class Word>
 struct Leaving {
-    BasicParty<Habits>& party;
+    BasicAgent<Habits>& agent;
     Word* word = nullptr;
     typename Word::Seen next{};
 
     template <class May>
     typename Word::Seen lock_if(Word& of, May&& may) {
-        party.saved = 0;
+        agent.saved = 0;
         return of.lock_among_others(may);
     }
     static bool changed(bool now) { return now; }
@@ -69,21 +69,21 @@ struct Leaving {
     }
     // After the switch.
     void left() {
-        party.saved = 1;
+        agent.saved = 1;
         if (Habits::stays_busy) word->unlock(next);
     }
 };
 
 template <class Habits>
-struct BasicParty {
-    using Whom = BasicWhom<Habits>;
+struct BasicAgent {
+    using AgentRef = BasicAgentRef<Habits>;
     static constexpr std::uint32_t too_late = ~std::uint32_t{0};
 
     Parker parker;
     atomic<std::uint32_t> winner{0};
     plain<int> contested{0};
     plain<int> saved{0};   // the context of a unit; an OS thread needs none
-    sync::BasicWaiter<Whom> waiter{Whom(*this)};
+    sync::BasicWaiter<AgentRef> waiter{AgentRef(*this)};
 
     // Before it enters anything.
     void begin(bool is_contested) {
@@ -92,7 +92,7 @@ struct BasicParty {
         winner.store(0, std::memory_order_relaxed);
         clear(waiter);
     }
-    void clear(sync::BasicWaiter<Whom>& place) {
+    void clear(sync::BasicWaiter<AgentRef>& place) {
         place.next = nullptr;
         place.previous = nullptr;
         place.answer = sync::Answer::none;
@@ -117,7 +117,7 @@ struct BasicParty {
         begin(hurries);
         return !object.enter(waiter) || parked(object, hurries);
     }
-    // As suspend_among_others() (party.hpp).
+    // As suspend_among_others() (agent.hpp).
     template <class Object>
     void leave(Object object) {
         begin(false);
@@ -135,8 +135,8 @@ struct BasicParty {
     }
 };
 
-using Party = BasicParty<Careful>;
-using Whom = BasicWhom<Careful>;
+using Agent = BasicAgent<Careful>;
+using AgentRef = BasicAgentRef<Careful>;
 
 struct Hasty : Careful {
     static constexpr bool stays_busy = false;

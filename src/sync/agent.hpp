@@ -46,7 +46,7 @@ struct Waker {
 
 // A unit or an OS thread that can be found before it sleeps: because several may wake it, or because what it waits for
 // may come while it looks.
-struct Party {
+struct Agent {
     Unit* const unit;   // null: an OS thread
     void* const identity;
     bool contested;   // several may wake it; written by itself, and by who has claimed it
@@ -56,40 +56,40 @@ struct Party {
     static constexpr std::uint32_t standing = 0, asleep = 1, woken = 2;
     static constexpr std::uint32_t nobody = 0, too_late = ~std::uint32_t{0};
 
-    Party(const Caller& caller, bool is_contested)
+    Agent(const Caller& caller, bool is_contested)
         : unit(caller.unit), identity(caller.identity()), contested(is_contested) {}
 
     // True: nobody else will wake it.
     bool win(std::uint32_t as) {
         std::uint32_t none = nobody;
-        // acq_rel: pairs with itself; what the winner did before is seen by the party when it has been woken or has
+        // acq_rel: pairs with itself; what the winner did before is seen by the agent when it has been woken or has
         // lost. relaxed when it fails: the loser does nothing.
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // By who has claimed it. The party may be gone when this returns.
+    // By who has claimed it. The agent may be gone when this returns.
     void wake(Waker from);
 
     // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A
-    // deadline needs a contested party.
+    // deadline needs a contested agent.
     bool park(std::uint64_t deadline_ns, Waits what, const void* object);
 
 private:
     bool park_thread(std::uint64_t deadline_ns);
 };
 
-// Who waits: mostly a unit whose context has been saved when a waker can see it, so that it needs nothing but a resume;
-// or a party.
-class Whom {
+// What waits: mostly a unit whose context has been saved when a waker can see it, so that it needs nothing but a
+// resume; or an agent.
+class AgentRef {
 public:
     using Waker = sync::Waker;
 
-    Whom() = default;   // to be assigned; Whom{} is nobody
-    Whom(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
-    Whom(Party& party) : word_(reinterpret_cast<std::uintptr_t>(&party) | party_tag) {}
+    AgentRef() = default;   // to be assigned; AgentRef{} is nobody
+    AgentRef(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
+    AgentRef(Agent& agent) : word_(reinterpret_cast<std::uintptr_t>(&agent) | agent_tag) {}
 
     // Whether claiming it always succeeds.
-    bool certain() const { return (word_ & party_tag) == 0; }
+    bool certain() const { return (word_ & agent_tag) == 0; }
     // Of one that is certain.
     Unit& unit() const {
         WEFT_ASSERT(certain() && word_ != 0);
@@ -98,17 +98,17 @@ public:
     }
 
     bool claim(std::uint32_t index) const {
-        if ((word_ & party_tag) == 0) [[likely]]
+        if ((word_ & agent_tag) == 0) [[likely]]
             return true;
-        return !party().contested || party().win(index + 1);
+        return !agent().contested || agent().win(index + 1);
     }
     // It has been claimed, and what comes next is not contested any more.
     void settle() const {
-        if ((word_ & party_tag) != 0) party().contested = false;
+        if ((word_ & agent_tag) != 0) agent().contested = false;
     }
     void wake(Waker from) const {
-        if ((word_ & party_tag) != 0) [[unlikely]]
-            return party().wake(from);
+        if ((word_ & agent_tag) != 0) [[unlikely]]
+            return agent().wake(from);
         unit().life.move(State::waiting, State::ready);
         resume_claimed(from.stream, unit());
     }
@@ -116,18 +116,18 @@ public:
     // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed: it may fall asleep
     // any time.
     bool looks() const {
-        return !certain() && !party().contested && party().stance.load(std::memory_order_relaxed) == Party::standing;
+        return !certain() && !agent().contested && agent().stance.load(std::memory_order_relaxed) == Agent::standing;
     }
-    void* identity() const { return (word_ & party_tag) == 0 ? reinterpret_cast<void*>(word_) : party().identity; }
+    void* identity() const { return (word_ & agent_tag) == 0 ? reinterpret_cast<void*>(word_) : agent().identity; }
 
 private:
-    static constexpr std::uintptr_t party_tag = 1;
-    Party& party() const { return *reinterpret_cast<Party*>(word_ & ~party_tag); }
+    static constexpr std::uintptr_t agent_tag = 1;
+    Agent& agent() const { return *reinterpret_cast<Agent*>(word_ & ~agent_tag); }
 
     std::uintptr_t word_;
 };
 
-using Waiter = BasicWaiter<Whom>;
+using Waiter = BasicWaiter<AgentRef>;
 
 // Whether a unit that found nothing else to run on its stream should look for a while before it leaves: somebody on
 // another stream may be about to answer, and nobody wants the hart.
@@ -261,9 +261,9 @@ template <class Object>
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, what);
     if (caller.thread() || deadline_ns != forever) {
-        Party party(caller, deadline_ns != forever);
-        waiter.who = party;
-        if (!object.enter(waiter, Entrance()) || party.park(deadline_ns, what, address)) return WEFT_OK;
+        Agent agent(caller, deadline_ns != forever);
+        waiter.who = agent;
+        if (!object.enter(waiter, Entrance()) || agent.park(deadline_ns, what, address)) return WEFT_OK;
         object.withdraw(waiter);
         return too_late();
     }
