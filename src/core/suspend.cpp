@@ -24,7 +24,7 @@ using detail::unless_wanted;
 
 [[gnu::always_inline]] inline Unit* pop_shared(SharedPool& from) {
     Unit* const unit = from.ready.pop();
-    if (unit != nullptr) from.promise.popped(from.access);
+    if (unit != nullptr) from.access_check.popped(from.access);
     return unit;
 }
 

@@ -19,7 +19,7 @@ void PrivatePool::collect() {
 }
 
 void PrivatePool::send(Unit* unit) {
-    if (!unit->has(Unit::internal)) promise.pushed(access);
+    if (!unit->has(Unit::internal)) access_check.pushed(access);
     inbox.push(unit);
     probe(Probe::push_before_wake);
     idle_list.wake_one();
@@ -73,7 +73,7 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
         os::thread_yield();
     }
     // Consumers of a moment are one at a time; who alone may push as well is another matter.
-    if (access == WEFT_POOL_ACCESS_PRIVATE) promise.popped(access);
+    if (access == WEFT_POOL_ACCESS_PRIVATE) access_check.popped(access);
     collect_answering();
     for (count = 0; count < capacity; ++count) {
         Unit* const unit = ready.pop_front();
@@ -104,7 +104,7 @@ Unit* DequePool::pop_own() {
 bool DequePool::take_next(Unit* unit) {
     if (!mine()) return false;
     const bool taken = ring.pop_bottom_if(unit) || (ring.looks_empty() && spill.pop_if(unit));
-    if (taken) promise.popped(access);
+    if (taken) access_check.popped(access);
     return taken;
 }
 
@@ -174,7 +174,7 @@ void push_other(Pool& to, Unit* unit, From from) {
     if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING)
         return push_shared(static_cast<SharedPool&>(to), unit);
     if (to.kind == WEFT_POOL_PRIVATE) return static_cast<PrivatePool&>(to).send(unit);
-    to.promise.pushed(to.access);
+    to.access_check.pushed(to.access);
     switch (to.kind) {
     case WEFT_POOL_LIFO:
     case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(from)); break;
@@ -290,7 +290,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) 
         return push_many_user(static_cast<UserPool&>(to), first, count, operation_of(from));
     }
     if (to.kind == WEFT_POOL_SHARED || to.kind == WEFT_POOL_BLOCKING) {
-        to.promise.pushed(to.access);
+        to.access_check.pushed(to.access);
         static_cast<SharedPool&>(to).ready.push_chain(first, last);
         probe(Probe::push_before_wake);
         to.idle_list.wake_some(static_cast<std::uint32_t>(count));
@@ -298,7 +298,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) 
     }
     if (to.kind == WEFT_POOL_PRIVATE && static_cast<PrivatePool&>(to).mine()) {
         auto& mine = static_cast<PrivatePool&>(to);
-        mine.promise.pushed(mine.access);
+        mine.access_check.pushed(mine.access);
         mine.ready.push_chain(first, last);
         mine.waiting.add(static_cast<std::int64_t>(count));
         return;
@@ -311,7 +311,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) 
 }
 
 Unit* pop_other(Pool& from) {
-    from.promise.popped(from.access);
+    from.access_check.popped(from.access);
     switch (from.kind) {
     case WEFT_POOL_PRIVATE: return static_cast<PrivatePool&>(from).pop();
     case WEFT_POOL_BLOCKING:
@@ -439,7 +439,7 @@ void detach(Pool& pool, void* stream) {
         void* self = stream;
         static_cast<DequePool&>(pool).owner.compare_exchange_strong(self, nullptr);
     }
-    pool.promise.left(stream);
+    pool.access_check.left(stream);
     pool.drawers.fetch_sub(1);
 }
 

@@ -13,10 +13,10 @@
 #include "os/local.hpp"
 #include "os/lock.hpp"
 #include "os/memory.hpp"
+#include "pool/access_check.hpp"
 #include "pool/deque.hpp"
 #include "pool/fifo_shared.hpp"
 #include "pool/inbox.hpp"
-#include "pool/promise.hpp"
 #include "unit/handle.hpp"
 #include "unit/unit.hpp"
 #include "weft/pool.h"
@@ -49,13 +49,13 @@ struct Pool {
     static constexpr unsigned of_one_stream = 2;
     // of those schedulers that have it now: those whose place no unit can take (core/promote.hpp)
     atomic<unsigned> stateful{0};
-    Pool* next = nullptr;            // the runtime's list of all pools
-    void* data = nullptr;            // the program's
-    pool::Promise promise;           // that access is; looked at in checked builds
-    IdleList idle_list;              // after a push, of streams that sleep for want of work
-    IdleList::Entry watch;           // the watchdog's on it (share/rescue.hpp)
-    Served served;                   // what that finds, from look to look
-    atomic<std::uint32_t> lent{0};   // units that live elsewhere for a while and come back (core/migrate.hpp)
+    Pool* next = nullptr;             // the runtime's list of all pools
+    void* data = nullptr;             // the program's
+    pool::AccessCheck access_check;   // whether access is what it says; in checked builds
+    IdleList idle_list;               // after a push, of streams that sleep for want of work
+    IdleList::Entry watch;            // the watchdog's on it (share/rescue.hpp)
+    Served served;                    // what that finds, from look to look
+    atomic<std::uint32_t> lent{0};    // units that live elsewhere for a while and come back (core/migrate.hpp)
     atomic<std::uint32_t> came_back{0};
 
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
@@ -79,13 +79,13 @@ struct PrivatePool : Pool {
     }
 
     void put(Unit* unit) {
-        promise.pushed(access);
+        access_check.pushed(access);
         check();
         keep(unit);
     }
 
     Unit* pop() {
-        promise.popped(access);
+        access_check.popped(access);
         check();
         if (!inbox.empty()) [[unlikely]]
             collect();
@@ -96,7 +96,7 @@ struct PrivatePool : Pool {
 
     // Takes out `front`, which ready.front() is, without a look at what others have sent.
     void take_front(Unit* front) {
-        promise.popped(access);
+        access_check.popped(access);
         check();
         WEFT_ASSERT(ready.front() == front);
         ready.drop_front(front);
@@ -105,7 +105,7 @@ struct PrivatePool : Pool {
 
     // pop() and put(unit) in one; null, and nothing done, when the pool is empty.
     Unit* rotate(Unit* unit) {
-        promise.pushed(access);
+        access_check.pushed(access);
         check();
         if (!inbox.empty()) [[unlikely]]
             collect();
@@ -275,7 +275,7 @@ static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIEL
 void push_other(Pool& to, Unit* unit, From from);
 
 [[gnu::always_inline]] inline void push_shared(SharedPool& to, Unit* unit) {
-    to.promise.pushed(to.access);
+    to.access_check.pushed(to.access);
     to.ready.push(unit);
     probe(Probe::push_before_wake);
     to.idle_list.wake_one();
@@ -283,7 +283,7 @@ void push_other(Pool& to, Unit* unit, From from);
 
 // A spawned unit goes into a deque of the calling stream's.
 [[gnu::always_inline]] inline void push_own(DequePool& to, Unit* unit) {
-    to.promise.pushed(to.access);
+    to.access_check.pushed(to.access);
     if (!to.ring.push_bottom(unit)) [[unlikely]]
         to.spill.push(unit);
     probe(Probe::push_before_wake);
@@ -358,7 +358,7 @@ Unit* pop_other(Pool& from);
 [[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
     const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
                                                       : static_cast<DequePool&>(from).pop_own_if(unit);
-    if (popped) from.promise.popped(from.access);
+    if (popped) from.access_check.popped(from.access);
     return popped;
 }
 

@@ -118,7 +118,7 @@ Pool* make_pool(Process& of, weft_pool_kind kind, weft_pool_access access) {
             pool->freed = false;   // empty, and without drawers, as it was when it was made
             pool->access = access;
             pool->data = nullptr;
-            pool->promise.reset();
+            pool->access_check.reset();
             return pool;
         }
     }

@@ -9,13 +9,13 @@
 
 namespace weft_openmp {
 
-// That a task will end. Others wait for it before they may run.
-struct Promise {
+// A task in the graph of dependences. Others wait for its end before they may run.
+struct DependNode {
     std::atomic<std::uint32_t> owners{1};
-    std::atomic<std::uint32_t> awaited{1};   // promises that are to be kept first, and 1 while they are counted
+    std::atomic<std::uint32_t> awaited{1};   // nodes that are to be completed first, and 1 while they are counted
     SpinLock lock;
-    bool kept = false;   // with `dependants`, under the lock
-    std::vector<Promise*> dependants;
+    bool completed = false;   // with `dependants`, under the lock
+    std::vector<DependNode*> dependants;
     Task* task = nullptr;   // null: somebody who waits in the team
     Team* team = nullptr;
 
@@ -30,45 +30,45 @@ namespace {
 // How a task uses an address. Those that use it alike, one right after the other, and may, run side by side.
 enum class Use : std::uint8_t { in, out, inoutset };
 
-class Promises {
+class DependNodes {
 public:
-    Promises() = default;
-    Promises(const Promises&) = delete;
-    Promises& operator=(const Promises&) = delete;
-    ~Promises() { clear(); }
+    DependNodes() = default;
+    DependNodes(const DependNodes&) = delete;
+    DependNodes& operator=(const DependNodes&) = delete;
+    ~DependNodes() { clear(); }
 
-    void add(Promise& promise) {
-        if (all_.size() == all_.capacity()) drop_kept();          // before it grows
-        promise.owners.fetch_add(1, std::memory_order_relaxed);   // relaxed: the caller owns it
-        all_.push_back(&promise);
+    void add(DependNode& node) {
+        if (all_.size() == all_.capacity()) drop_completed();   // before it grows
+        node.owners.fetch_add(1, std::memory_order_relaxed);    // relaxed: the caller owns it
+        all_.push_back(&node);
     }
-    void take(Promises& other) {
+    void take(DependNodes& other) {
         clear();
         all_.swap(other.all_);
     }
-    const std::vector<Promise*>& all() const { return all_; }
+    const std::vector<DependNode*>& all() const { return all_; }
 
 private:
     void clear() {
-        for (Promise* promise : all_) promise->release();
+        for (DependNode* node : all_) node->release();
         all_.clear();
     }
-    void drop_kept() {
-        std::erase_if(all_, [](Promise* promise) {
-            promise->lock.lock();
-            const bool kept = promise->kept;
-            promise->lock.unlock();
-            if (kept) promise->release();
-            return kept;
+    void drop_completed() {
+        std::erase_if(all_, [](DependNode* node) {
+            node->lock.lock();
+            const bool completed = node->completed;
+            node->lock.unlock();
+            if (completed) node->release();
+            return completed;
         });
     }
 
-    std::vector<Promise*> all_;
+    std::vector<DependNode*> all_;
 };
 
 struct Address {
     Use use = Use::out;
-    Promises last, before;   // those that use it as the last did; and those that came before them
+    DependNodes last, before;   // those that use it as the last did; and those that came before them
 };
 
 // What the depend clause says, one by one.
@@ -95,13 +95,13 @@ void each_use(void** depend, Visit visit) {
     }
 }
 
-void await(Promise& self, const Promises& others) {
-    for (Promise* other : others.all()) {
+void await(DependNode& self, const DependNodes& others) {
+    for (DependNode* other : others.all()) {
         if (other == &self) continue;
         other->lock.lock();
-        if (!other->kept) {
+        if (!other->completed) {
             self.owners.fetch_add(1, std::memory_order_relaxed);    // relaxed: the caller owns it
-            self.awaited.fetch_add(1, std::memory_order_relaxed);   // relaxed: 1 is kept until all are counted
+            self.awaited.fetch_add(1, std::memory_order_relaxed);   // relaxed: 1 stays until all are counted
             other->dependants.push_back(&self);
         }
         other->lock.unlock();
@@ -109,7 +109,7 @@ void await(Promise& self, const Promises& others) {
 }
 
 // acq_rel: what the others have done comes before it runs
-bool all_counted(Promise& self) { return self.awaited.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+bool all_counted(DependNode& self) { return self.awaited.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 }   // namespace
 
@@ -120,10 +120,10 @@ struct Dependences {
 bool depend(Thread& me, Task& task, void** depend) {
     auto*& dependences = me.task->dependences;
     if (dependences == nullptr) dependences = new Dependences;
-    auto* const self = new Promise;   // the task's, until it has ended
+    auto* const self = new DependNode;   // the task's, until it has ended
     self->task = &task;
     self->team = me.team;
-    task.promise = self;
+    task.node = self;
     each_use(depend, [&](void* where, Use use) {
         Address& address = dependences->addresses[where];
         if (use == Use::out || use != address.use) {
@@ -138,7 +138,7 @@ bool depend(Thread& me, Task& task, void** depend) {
 
 void wait_for_depended(Thread& me, void** depend) {
     if (me.task->dependences == nullptr) return;
-    auto* const self = new Promise;
+    auto* const self = new DependNode;
     self->team = me.team;
     each_use(depend, [&](void* where, Use use) {
         const auto found = me.task->dependences->addresses.find(where);
@@ -147,19 +147,19 @@ void wait_for_depended(Thread& me, void** depend) {
         else await(*self, found->second.before);
     });
     all_counted(*self);
-    // acquire: pairs with the last one kept
+    // acquire: pairs with the last one that is completed
     wait_in_task(me, [self] { return self->awaited.load(std::memory_order_acquire) == 0; });
     self->release();
 }
 
-void keep_promise(Task& task) {
-    Promise* const self = std::exchange(task.promise, nullptr);
+void complete_node(Task& task) {
+    DependNode* const self = std::exchange(task.node, nullptr);
     self->lock.lock();
-    self->kept = true;
-    std::vector<Promise*> dependants;
+    self->completed = true;
+    std::vector<DependNode*> dependants;
     dependants.swap(self->dependants);
     self->lock.unlock();
-    for (Promise* next : dependants) {
+    for (DependNode* next : dependants) {
         Task* const released = next->task;
         Team* const team = next->team;
         if (next->awaited.fetch_sub(1) == 1) {

@@ -15,6 +15,6 @@ bool depend(Thread& me, Task& task, void** depend);
 // Waits until those have ended that a task with this clause would depend on.
 void wait_for_depended(Thread& me, void** depend);
 // The task has ended.
-void keep_promise(Task& task);
+void complete_node(Task& task);
 
 }   // namespace weft_openmp

@@ -226,7 +226,8 @@ void let_go(Thread& me, Task& task) {
         at->pending.store(Task::running, std::memory_order_relaxed);   // relaxed: nobody else has it
         free_task(me, at);
         // acq_rel: all that others did with it comes before its reuse
-        if (parent == nullptr || parent->pending.fetch_sub(Task::one_kept, std::memory_order_acq_rel) != Task::one_kept)
+        if (parent == nullptr ||
+            parent->pending.fetch_sub(Task::one_completed, std::memory_order_acq_rel) != Task::one_completed)
             return;
         at = parent;
     }
@@ -234,7 +235,7 @@ void let_go(Thread& me, Task& task) {
 
 void outlive(Thread& me, Task& task) {
     // relaxed, both: its own; its parent runs
-    task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_kept, std::memory_order_relaxed);
+    task.parent.load(std::memory_order_relaxed)->pending.fetch_add(Task::one_completed, std::memory_order_relaxed);
     // acq_rel: as in let_go
     if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);
 }
@@ -249,7 +250,7 @@ void end_task(Task& task, bool own) {
     Team& team = *task.team;
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
-    if (task.promise != nullptr) keep_promise(task);
+    if (task.node != nullptr) complete_node(task);
     // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the
     // memory is used again
     bool parent_waits, parent_goes;
@@ -264,7 +265,7 @@ void end_task(Task& task, bool own) {
             parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
         }
     } else {
-        const std::uint64_t before = parent->pending.fetch_add(Task::one_kept - 1, std::memory_order_acq_rel);
+        const std::uint64_t before = parent->pending.fetch_add(Task::one_completed - 1, std::memory_order_acq_rel);
         parent_goes = false;
         parent_waits = static_cast<std::uint32_t>(before) == Task::running + 1;
         if (task.pending.fetch_sub(Task::running, std::memory_order_acq_rel) == Task::running) let_go(me, task);

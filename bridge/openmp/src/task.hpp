@@ -18,7 +18,7 @@ struct Team;
 struct Thread;
 struct Slot;
 struct Dependences;   // of a task's children (depend.cpp)
-struct Promise;       // what others depend on: one of those children (depend.cpp)
+struct DependNode;    // what others depend on: one of those children (depend.cpp)
 
 // Tasks that somebody waits for together: those of a taskgroup, of a taskloop, or of a construct with a reduction of
 // tasks.
@@ -41,7 +41,7 @@ inline Group* taskgroup_of(Group* group) {
 // In memory that stays memory of tasks for ever: a thief may look at one that has ended.
 struct alignas(64) Task {
     static constexpr std::size_t inline_bytes = 64;
-    static constexpr std::uint64_t one_kept = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t one_completed = std::uint64_t{1} << 32;
     // more than children can end before they are counted
     static constexpr std::uint64_t running = std::uint64_t{1} << 31;
     static constexpr std::uint32_t is_untied = 1, is_final = 2;   // in `said`
@@ -69,7 +69,7 @@ struct alignas(64) Task {
     alignas(64) std::atomic<std::uint64_t> pending{running};
     Task* next = nullptr;   // in a list of free ones, or of those that are queued by priority
     Dependences* dependences = nullptr;
-    Promise* promise = nullptr;
+    DependNode* node = nullptr;
     bool implicit = false, holds_memory = false;
     bool unit = false;   // where tasks are units: this one is, once it may run
     int priority = 0;

@@ -16,7 +16,7 @@ namespace weft::pool {
 using Describe = void (*)(char* text, std::size_t bytes);
 inline atomic<Describe> describe_caller{nullptr};
 
-class Promise {
+class AccessCheck {
 public:
     [[gnu::always_inline]] void pushed(weft_pool_access access) {
         if constexpr (config::checked) {

@@ -1,4 +1,4 @@
-#include "pool/promise.hpp"
+#include "pool/access_check.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -31,7 +31,7 @@ const char* text(weft_pool_access access) {
 
 }   // namespace
 
-void Promise::note(weft_pool_access access, bool push) {
+void AccessCheck::note(weft_pool_access access, bool push) {
     if (access == (push ? WEFT_POOL_ACCESS_MPSC : WEFT_POOL_ACCESS_SPMC)) return;
     const void* self = caller();
     char name[sizeof One::name] = "somebody";
@@ -47,14 +47,14 @@ void Promise::note(weft_pool_access access, bool push) {
     }
 }
 
-void Promise::left(const void* stream) {
+void AccessCheck::left(const void* stream) {
     if constexpr (!config::checked) return;
     std::lock_guard guard(lock_);
     if (popper_.who == stream) popper_ = One{};
     // Of a private one the consumer is the producer too.
 }
 
-void Promise::reset() {
+void AccessCheck::reset() {
     pusher_ = One{};
     popper_ = One{};
 }
