@@ -111,7 +111,7 @@ list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
 set(weft_shards 16)
 # But where somebody waits for another stream to take a job, which it does not where memory is refused, or for the
-# lookout while stream 0 blocks.
+# reactor while stream 0 blocks.
 set(weft_unrefused Followed.AUnitThatATakenJobJoinsFindsNoWordOfThat
   Rescue.ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks)
 list(TRANSFORM weft_unrefused PREPEND "-")

@@ -89,14 +89,14 @@ weft_status weft_poller_register(bool (*fn)(void*), void* argument, const weft_p
     weft_poller_hint known{};
     if (const weft_status status = complete(hint, known); status != WEFT_OK) return status;
     const int descriptor = known.has_descriptor ? known.descriptor : -1;
-    if (descriptor >= 0 && !of->lookout.thread_there()) {
+    if (descriptor >= 0 && !of->reactor.thread_there()) {
         return fail(WEFT_SYSTEM,
                     "the kernel refused the thread that waits for descriptors, or the two descriptors that it needs "
                     "(see ulimit -u and -n)");
     }
     Poller* made = of->pollers.add(fn, argument, descriptor, known.events, known.only_when_ready);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a poller");
-    if (descriptor >= 0 && !of->lookout.add(descriptor, known.events, made->tag)) {
+    if (descriptor >= 0 && !of->reactor.add(descriptor, known.events, made->tag)) {
         of->pollers.remove(*made, nullptr);
         return fail(WEFT_INVALID, "the kernel does not tell when descriptor %d is ready (a regular file, or closed)",
                     descriptor);
@@ -114,7 +114,7 @@ weft_status weft_poller_unregister(weft_poller* poller) noexcept {
     const int descriptor = gone->descriptor;
     handles::freed(gone);
     of->pollers.remove(*gone, current_or_null());
-    if (descriptor >= 0) of->lookout.remove(descriptor);   // nobody arms it any more
+    if (descriptor >= 0) of->reactor.remove(descriptor);   // nobody arms it any more
     note_pollers(*of);
     return WEFT_OK;
 }

@@ -80,7 +80,7 @@ void wait_is_overdue(Process& of) {
         return;
     }
     by.look_ns.store(0);
-    if (of.lookout.watch(0)) return;   // which does it
+    if (of.reactor.watch(0)) return;   // which does it
     by.look_ns.store(os::forever);
     by.judged.refused(now_ns);
 }

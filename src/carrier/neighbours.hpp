@@ -17,7 +17,7 @@ struct Process;
 
 struct Neighbourhood {
     atomic<std::uint64_t> due_ns{0};              // who waits does not look before
-    atomic<std::uint64_t> look_ns{os::forever};   // when the lookout is to; forever: none are withheld
+    atomic<std::uint64_t> look_ns{os::forever};   // when the reactor is to; forever: none are withheld
     atomic<std::size_t> withheld{0};              // as is told
     atomic<std::uint64_t> withholdings{0};
 
@@ -30,7 +30,7 @@ struct Neighbourhood {
 // The caller has a hart, and has waited for another one for longer than usual.
 void wait_is_overdue(Process& of);
 
-// What the lookout does; returns when it is to do so again.
+// What the reactor does; returns when it is to do so again.
 std::uint64_t look_at_neighbours(Process& of, std::uint64_t now_ns);
 
 }   // namespace weft

@@ -75,7 +75,7 @@ void inherit_nothing(Process& of) {
     choose_speaker(of);
     if ((of.bound_once || current().role.hidden || current().carrier.starts_late) && current().carrier.binding.empty())
         os::affinity_set(0, of.cpus);
-    // whoever has started it may have others, as the lookout has
+    // whoever has started it may have others, as the reactor has
     if (current().carrier.starts_late) os::thread_set_signals(of.signals);
 }
 
@@ -356,7 +356,7 @@ void stop_listening(Stream& stream) {
 
 namespace {
 
-// Between two attempts of the lookout's to start the OS thread that the kernel has refused.
+// Between two attempts of the reactor's to start the OS thread that the kernel has refused.
 constexpr std::uint64_t zero_again_ns = 10'000'000;
 
 bool start_zeros_thread(Process& of) {
@@ -373,11 +373,11 @@ void start_zero(Sleeper&) {
     stop_listening(zero);
     zero.sleep.sleeper.be_called(false);
     if (start_zeros_thread(of)) return;
-    // Nobody sleeps there now, so whoever pushes wakes nobody. Streams that are idle try again, and the lookout: all of
-    // them may be asleep, or there is none. Where the lookout cannot be had either, the next idle stream is all there
+    // Nobody sleeps there now, so whoever pushes wakes nobody. Streams that are idle try again, and the reactor: all of
+    // them may be asleep, or there is none. Where the reactor cannot be had either, the next idle stream is all there
     // is.
     of.zero_waits.store(true);
-    of.lookout.watch(os::now_ns() + zero_again_ns);
+    of.reactor.watch(os::now_ns() + zero_again_ns);
 }
 
 namespace {

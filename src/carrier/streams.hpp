@@ -34,7 +34,7 @@ weft_status start_stream_zero(Process& of, Stream** zero);
 // The one that starts by itself has no OS thread before something is pushed to its pool, or asked of it: most programs
 // need none. Again, where the kernel has refused it. False: it refuses still.
 bool start_zero_again(Process& of);
-// That by the lookout; returns when it is to come again, os::forever: it need not.
+// That by the reactor; returns when it is to come again, os::forever: it need not.
 std::uint64_t look_after_zero(Process& of, std::uint64_t now_ns);
 // It is needed now. Returns once it has one.
 void await_thread(Stream& stream);

@@ -15,7 +15,7 @@ bool nothing_ready(const Stream& stream) {
            (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
-// Fires what is due. A stream that goes on to run units lets the lookout tell it when to look again; one that sleeps
+// Fires what is due. A stream that goes on to run units lets the reactor tell it when to look again; one that sleeps
 // sees to it itself, unless it has something to run before.
 bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
@@ -55,7 +55,7 @@ bool on_watch(Process& of, const Stream& stream) { return of.watch.load() == &st
 
 void arm_descriptors(Process& of) {
     of.pollers.arm_all(
-        [&](int descriptor, std::uint32_t events, std::uint32_t tag) { of.lookout.arm(descriptor, events, tag); });
+        [&](int descriptor, std::uint32_t events, std::uint32_t tag) { of.reactor.arm(descriptor, events, tag); });
 }
 
 }   // namespace
@@ -65,7 +65,7 @@ void have_timers_watched(Stream& stream) {
     const std::uint64_t next_ns = stream.heap->timers.earliest();
     if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is asked to look before
     stream.sleep.alarm_ns.store(next_ns);
-    if (stream.of->lookout.watch(next_ns)) return;
+    if (stream.of->reactor.watch(next_ns)) return;
     // It could not be started: the stream looks at its timers itself at each switch, and asks again.
     stream.sleep.alarm_ns.store(Timers::never);
     stream.attention.fetch_or(attention::alarm.word);
@@ -74,7 +74,7 @@ void have_timers_watched(Stream& stream) {
 void arm(Stream& stream, Timer& timer) {
     Timers& timers = stream.heap->timers;
     timers.add(timer);
-    // The first to come due, and sooner than this stream is asked to look (that the lookout wakes for another one's
+    // The first to come due, and sooner than this stream is asked to look (that the reactor wakes for another one's
     // sake helps nobody here): at the next switch the scheduler sees whether it will sleep itself.
     if (timers.earliest() == timer.deadline_ns && stream.sleep.alarm_ns.load() > timer.deadline_ns) {
         stream.attention.fetch_or(attention::alarm.word);
@@ -85,11 +85,11 @@ void arm_outside(Process& of, Timer& timer) {
     Stream& zero = *of.streams[0];
     zero.heap->timers.add(timer);
     if (zero.heap->timers.earliest() != timer.deadline_ns) return;
-    // One that is busy may not come to it: the lookout has rescue look then. One that sleeps sleeps until then.
+    // One that is busy may not come to it: the reactor has rescue look then. One that sleeps sleeps until then.
     std::uint64_t alarm_ns = zero.sleep.asleep.load() ? 0 : zero.sleep.alarm_ns.load();
     while (timer.deadline_ns < alarm_ns && !zero.sleep.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
-    // Where the lookout cannot be started stream 0 asks again, and looks itself at each switch (have_timers_watched).
-    if (timer.deadline_ns < alarm_ns && !of.lookout.watch(timer.deadline_ns)) zero.sleep.alarm_ns.store(Timers::never);
+    // Where the reactor cannot be started stream 0 asks again, and looks itself at each switch (have_timers_watched).
+    if (timer.deadline_ns < alarm_ns && !of.reactor.watch(timer.deadline_ns)) zero.sleep.alarm_ns.store(Timers::never);
     ask(zero, attention::alarm);
 }
 

@@ -1,7 +1,7 @@
 // What a stream does between two units besides running them: its timers, the pollers, the calls that were posted to it.
 //
 // None of it costs a stream that runs anything: whoever wants something sets a bit of its attention, which it reads at
-// each switch anyway. For a timer that comes due while the stream is busy that is the lookout (poll/lookout.hpp).
+// each switch anyway. For a timer that comes due while the stream is busy that is the reactor (poll/reactor.hpp).
 #pragma once
 
 #include "process/process.hpp"
@@ -24,7 +24,7 @@ void arm_outside(Process& of, Timer& timer);
 // scheduler's stack.
 bool do_housekeeping(Stream& stream, Attention bits);
 
-// A stream without anything to run sees to its timers itself, by the time that it sleeps, and does not tell the lookout
+// A stream without anything to run sees to its timers itself, by the time that it sleeps, and does not tell the reactor
 // of them: they are unwatched (attention::unwatched). Before its loop runs a unit after all, which may keep it busy for
 // any time, it has them watched.
 void have_timers_watched(Stream& stream);

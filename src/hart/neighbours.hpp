@@ -12,7 +12,7 @@ class Neighbours {
 public:
     static constexpr std::uint64_t ms = 1'000'000;
     static constexpr std::uint64_t overdue_every_ns = 10 * ms;   // who waits looks no sooner after another,
-    static constexpr std::uint64_t look_every_ns = 20 * ms;      // and the lookout does, while harts are withheld
+    static constexpr std::uint64_t look_every_ns = 20 * ms;      // and the reactor does, while harts are withheld
 
     // Somebody who has a hart waits for another one for longer than usual. `delay_ns`: for how long the OS threads of
     // those with something to do did not run since the last look, together. `idle_ns`: for how long processors were

@@ -25,7 +25,7 @@ struct NeighboursTest : testing::Test {
         ASSERT_EQ(delayed(7, 2), 1u);
         judged.begin(now_ns);
     }
-    // The lookout finds the same again and again, 20 ms after each other; for how long harts are withheld then, at most
+    // The reactor finds the same again and again, 20 ms after each other; for how long harts are withheld then, at most
     // 10 s.
     std::uint64_t lasts_ms(const Neighbours::Found& found) {
         for (std::uint64_t passed_ms = 20; passed_ms <= 10'000; passed_ms += 20) {

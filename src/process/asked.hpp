@@ -24,7 +24,7 @@ inline constexpr Attention adopt{256};        // a pool for bound units is there
 inline constexpr Attention replace{512};      // another main scheduler is there
 inline constexpr Attention observing{1024};   // always pass through the scheduler: units are observed (observe.hpp)
 inline constexpr Attention observed{2048};    // that has begun or ended
-// in Loop::attended alone: timers wait that the lookout does not know of; see housekeeping.hpp
+// in Loop::attended alone: timers wait that the reactor does not know of; see housekeeping.hpp
 inline constexpr Attention unwatched{4096};
 inline constexpr Attention abandon{8192};   // with stop: return now, and leave in the pools what waits there
 inline constexpr Attention lent{16384};     // the hart may be a domain's (domain.hpp)

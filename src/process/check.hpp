@@ -68,7 +68,7 @@ inline void check_whole(Process& of) {
     of.extras.check_whole();
     of.stacks.check_whole();
     of.pollers.check_whole();
-    of.lookout.check();
+    of.reactor.check();
     of.base.check_whole();
 }
 

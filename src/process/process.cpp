@@ -31,7 +31,7 @@ Process::Process(const Settings& chosen, bool itself, const RoomsOwn& rooms, con
       settings(chosen),
       stacks(stack_settings(chosen.values)),
       base(above.harts, static_cast<hart::Policy>(chosen.values.hart_policy), chosen.values.slice_ns),
-      lookout(above.round, above.ready, this),
+      reactor(above.round, above.ready, this),
       by_itself(itself),
       nesting(itself ? 0 : 1) {
     default_kind = static_cast<Kind>(chosen.values.kind);

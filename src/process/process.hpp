@@ -7,8 +7,8 @@
 #include "hart/base.hpp"
 #include "os/lock.hpp"
 #include "os/thread.hpp"
-#include "poll/lookout.hpp"
 #include "poll/pollers.hpp"
+#include "poll/reactor.hpp"
 #include "process/settings.hpp"
 #include "process/stream.hpp"
 
@@ -44,8 +44,8 @@ struct RoomsOwn {
 // What rooms above are asked, or told.
 struct ProcessHooks {
     hart::Base::Hooks harts;
-    Lookout::Round round;
-    Lookout::Ready ready;
+    Reactor::Round round;
+    Reactor::Ready ready;
     void (*pool_comes)(Process& of, Pool& pool);   // into the list, or out of it; under Process::lock
     void (*pool_goes)(Process& of, Pool& pool);
     // that many of the program's are there now; under Process::lock
@@ -66,10 +66,10 @@ struct Process : RoomsOwn {
     Pollers pollers;
     // the idle stream that looks at the pollers without a descriptor now and then
     atomic<Stream*> watch{nullptr};
-    Lookout lookout;
+    Reactor reactor;
     Jobs jobs;   // of the streams that are in no domain
     context::Hosts hosts;
-    atomic<std::uint64_t> blocking_alarm_ns{os::forever};   // when the lookout asks whether it is large enough
+    atomic<std::uint64_t> blocking_alarm_ns{os::forever};   // when the reactor asks whether it is large enough
     // of the OS thread that has started it: for those that run its units
     const os::SignalMask signals = os::thread_signals();
     // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it

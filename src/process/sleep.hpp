@@ -14,8 +14,8 @@ namespace weft {
 void start_zero(Sleeper&);
 
 struct Sleep {
-    atomic<bool> asleep{false};                      // a hint for the lookout
-    atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the lookout
+    atomic<bool> asleep{false};                      // a hint for the reactor
+    atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the reactor
     Sleeper sleeper{start_zero, false};
     IdleList::Entry own_place;    // on the idle list of the pool of its bound units,
     IdleList::Entry jobs_place;   // and on that of the process's jobs

@@ -147,10 +147,10 @@ struct HandOver : Suspension {
         const std::uint64_t again_ns = runs.blocking_pool.submit(call);
         if (again_ns == os::forever) return;
         runs.blocking_alarm_ns.store(again_ns);
-        // Without a lookout nobody comes to see whether the call waits for long: then the blocking pool grows now. By
+        // Without a reactor nobody comes to see whether the call waits for long: then the blocking pool grows now. By
         // `again_ns` it would not where another call, which came later, is the first by now, and nobody would look
         // after that one.
-        if (!runs.lookout.watch(again_ns)) runs.blocking_pool.grow(os::forever);
+        if (!runs.reactor.watch(again_ns)) runs.blocking_pool.grow(os::forever);
     }
 };
 

@@ -24,7 +24,7 @@
 #include "process/variables.hpp"
 #include "process/way.hpp"
 #include "runtime/fork.hpp"
-#include "runtime/lookout_rounds.hpp"
+#include "runtime/reactor_rounds.hpp"
 #include "share/carriers.hpp"
 #include "share/domain.hpp"
 #include "share/guest.hpp"
@@ -143,9 +143,9 @@ void end_stream_zero(Process& of) {
 
 void tear_down(Process* ending) {
     dumps_end();
-    ending->lookout.stop();   // before the streams that it looks at are gone
+    ending->reactor.stop();   // before the streams that it looks at are gone
     ending->blocking_pool.stop();
-    stop_other_streams(*ending);   // carriers that have started since: the lookout hands harts out, too
+    stop_other_streams(*ending);   // carriers that have started since: the reactor hands harts out, too
     end_stream_zero(*ending);
     ending->hosts.stop();
     drop_created(*ending);
@@ -205,7 +205,7 @@ Runtime::Runtime(const Settings& chosen, bool itself)
     : Process(chosen, itself,
               {lending_, carriers_, guest_threads_, rescue_, sentry_, neighbours_, blocking_pool_, shortage_, quiet_,
                observers_},
-              {base_hooks(*this), lookout_round, lookout_ready, watch_pool, forget_pool, watch_pools}) {}
+              {base_hooks(*this), reactor_round, reactor_ready, watch_pool, forget_pool, watch_pools}) {}
 
 Pool* primary_pool(Stream& zero, bool roams) {
     Pool* const main = zero.levels.main->pools[0];

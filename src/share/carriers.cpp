@@ -219,7 +219,7 @@ hart::Base::Hooks base_hooks(Process& of) {
         .closed = [](hart::Root& root, void*) { complete(hart::RootOf<Domain>::of(root)); },
         .tell = [](hart::Root& root,
                    void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
-        .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->lookout.watch(deadline_ns); },
+        .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->reactor.watch(deadline_ns); },
         .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
         .argument = &of};
 }
@@ -289,7 +289,7 @@ void retire(void* raw) {
         --one.by->busy;
         if (!stays) {
             --one.by->count;
-            one.by->patient_until_ns = os::now_ns() + Lookout::room_ns;
+            one.by->patient_until_ns = os::now_ns() + Reactor::room_ns;
         }
     }
     if (!stays) {
@@ -323,11 +323,11 @@ bool retire_carrier(Carriers& by) {
 
 }   // namespace
 
-bool give_up_thread(Process& of, bool& lookout_stood_down) {
+bool give_up_thread(Process& of, bool& reactor_stood_down) {
     if (end_sentry(of) || retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
     // With descriptors somebody waits for what it alone is told.
-    if (of.pollers.live() != 0 || !of.lookout.stand_down()) return false;
-    lookout_stood_down = true;
+    if (of.pollers.live() != 0 || !of.reactor.stand_down()) return false;
+    reactor_stood_down = true;
     return true;
 }
 
@@ -337,7 +337,7 @@ std::size_t busy_carriers(Process& of) {
 }
 
 void watch_again(Process& of) {
-    if (of.lookout.stand_up()) return;
+    if (of.reactor.stand_up()) return;
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];

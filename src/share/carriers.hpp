@@ -89,10 +89,10 @@ void send_away(Stream& stream);
 void hand_over_hart(Stream& stream);
 
 // An OS thread that Weft can do without ends, for whoever needs the room more: the sentry, an idle carrier, or the
-// lookout. False: there is none. From a unit; may switch.
-bool give_up_thread(Process& of, bool& lookout_stood_down);
+// reactor. False: there is none. From a unit; may switch.
+bool give_up_thread(Process& of, bool& reactor_stood_down);
 std::size_t busy_carriers(Process& of);
-// The lookout has stood down: it, or whoever waits to be told, looks at what it was to watch.
+// The reactor has stood down: it, or whoever waits to be told, looks at what it was to watch.
 void watch_again(Process& of);
 
 }   // namespace weft

@@ -415,7 +415,7 @@ bool let_go(Guest& guest, hart::Root** next) {
     return true;
 }
 
-// While others lack a hart. The lookout sees to slices; where that could not be had the guest does.
+// While others lack a hart. The reactor sees to slices; where that could not be had the guest does.
 bool slice_is_over(hart::Base& base, const hart::Root& root) {
     if (!root.lacked.load()) return false;
     if (root.wanted_back.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();

@@ -84,10 +84,10 @@ std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
     return now_ns + slice_ns(of);   // once more, if nobody has heard it until then
 }
 
-// The lookout sees to the turns. Where it cannot be started, who waits does so.
+// The reactor sees to the turns. Where it cannot be started, who waits does so.
 void wait_for_turn(Process& of, Stream& stream) {
     const auto wait = [&] {
-        const bool watched = of.lookout.watch(os::now_ns() + slice_ns(of));
+        const bool watched = of.reactor.watch(os::now_ns() + slice_ns(of));
         return stream.turn.parker.park(watched ? os::forever : slice_ns(of));
     };
     while (!wait()) take_turns(of, os::now_ns());
@@ -150,7 +150,7 @@ bool step_aside(Stream& stream) {
 std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns) {
     if (of.base.look_at_ns() <= now_ns) {
         if (now_ns - of.lending.limit_read_ns >= hart::Limit::lasts_ns) {
-            // which only a thread may ask for that is bound to no CPU, as the lookout is
+            // which only a thread may ask for that is bound to no CPU, as the reactor is
             static_cast<void>(hart::limit_anew());
             of.lending.limit_read_ns = now_ns;
         }

@@ -22,7 +22,7 @@ struct Lending {
     std::size_t next_rank = 0;                  // whom to ask next
     std::uint64_t turn_over_ns = os::forever;   // while some wait: when others are to let them go on
 
-    std::uint64_t limit_read_ns = 0;   // the lookout's alone
+    std::uint64_t limit_read_ns = 0;   // the reactor's alone
 
     // At the door, under the lock.
     void check() const {
@@ -52,8 +52,8 @@ void end_waiting_of(Stream& stream);
 // again. From the scheduler's stack. False: it has none of the streams', but a domain has brought one.
 bool step_aside(Stream& stream);
 
-// The lookout's part: slices that are over, limits that have changed. Returns when it is to be asked again;
-// os::forever: when the lookout is told.
+// The reactor's part: slices that are over, limits that have changed. Returns when it is to be asked again;
+// os::forever: when the reactor is told.
 std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns);
 
 }   // namespace weft

@@ -142,7 +142,7 @@ void stand_in(void* raw) {
     Stream& stream = current();
     Process& of = *stream.of;
     Rescue& rescue = of.rescue;
-    os::thread_set_signals(of.signals);   // the lookout, which has started it, has none
+    os::thread_set_signals(of.signals);   // the reactor, which has started it, has none
     if (arrives(self, stream)) serve_instead(self, stream);
     unlink(rescue, self);
     unask(stream, attention::relieved);
@@ -386,7 +386,7 @@ private:
         }
         for (std::size_t i = 0; i < lacking_; ++i) {
             const hart::Servers& served = own[i].awake != 0 ? own[i] : all;
-            // Those who compute where harts are withheld do so on purpose, and the lookout sees how long.
+            // Those who compute where harts are withheld do so on purpose, and the reactor sees how long.
             roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) ||
                             all.standing > rescue_.lent;
         }
@@ -562,7 +562,7 @@ void called(Sleeper& self) {
     Process& of = ProcessSleeper::process_of(self);
     of.rescue.look_ns.store(0);
     // A thread that is refused once may be had the next moment, and nobody may come here again.
-    if (!of.lookout.watch(0) && of.lookout.thread_there()) of.lookout.watch(0);
+    if (!of.reactor.watch(0) && of.reactor.thread_there()) of.reactor.watch(0);
 }
 
 }   // namespace

@@ -1,7 +1,7 @@
 // Rescue: when what could run waits for harts that stand still, or that all compute and never switch, OS threads beside
 // the streams run it, until it is over. src/hart/README.md, "Rescue", has the rules, doc/decisions/0025 the reasons.
 //
-// The watchdog is a task of the lookout's (poll/lookout.hpp). It sleeps as long as nothing waits: it is on the idle
+// The watchdog is a task of the reactor's (poll/reactor.hpp). It sleeps as long as nothing waits: it is on the idle
 // lists of the pools, as the one who hears when nobody else does.
 #pragma once
 
@@ -41,13 +41,13 @@ struct Rescue {
 
     const weft_rescue mode;
     ProcessSleeper sleeper;   // asleep as long as nothing waits
-    // when the lookout is to look; 0: it has been woken; forever: not before it is
+    // when the reactor is to look; 0: it has been woken; forever: not before it is
     atomic<std::uint64_t> look_ns{os::forever};
     atomic<std::uint64_t> looks{0}, emergencies{0}, refused{0};
     atomic<std::size_t> running{0};   // OS threads that stand in, and harts that domains have beyond the limit
     Carriers carriers;
 
-    // The lookout's own.
+    // The reactor's own.
     Watched* watched = nullptr;   // by rank
     std::size_t watched_count = 0;
     hart::Watchdog of_pools, of_domains;
@@ -67,7 +67,7 @@ struct Rescue {
     bool all() const { return mode == WEFT_RESCUE_ALL; }   // also where one stream alone draws
     // So many streams draw from a pool that is helped, at least.
     std::size_t least_streams() const { return all() ? 1 : 2; }
-    // At the door of the lookout, under the lock, and while nobody runs.
+    // At the door of the reactor, under the lock, and while nobody runs.
     void check() const {
         WEFT_ASSERT(running.load() >= lent && (watched != nullptr || watched_count == 0));
         WEFT_ASSERT(helps() || (running.load() == 0 && stand_ins == nullptr));
@@ -84,7 +84,7 @@ void end_rescue(Process& of);
 // Something may wait that nobody comes to: the watchdog looks. From anywhere.
 void wake_watchdog(Process& of);
 
-// As wake_watchdog(), by the lookout, also while it looks: the watchdog goes on for a while.
+// As wake_watchdog(), by the reactor, also while it looks: the watchdog goes on for a while.
 void watch_anew(Process& of);
 
 // That many streams of the program's are there now: with the first that may be helped its pools are watched. Under the
@@ -94,7 +94,7 @@ void watch_pools(Process& of, std::size_t streams);
 void watch_pool(Process& of, Pool& pool);
 void forget_pool(Process& of, Pool& pool);
 
-// What the lookout does for it; returns when it is to do so again.
+// What the reactor does for it; returns when it is to do so again.
 std::uint64_t watch_over(Process& of, std::uint64_t now_ns);
 
 }   // namespace weft

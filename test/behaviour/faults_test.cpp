@@ -370,7 +370,7 @@ TEST(Faults, AThreadThatIsRefusedIsAStatus) {
     each_call_fails({Door::thread}, true);
 }
 
-// The lookout, which tells busy streams of their timers, cannot be started.
+// The reactor, which tells busy streams of their timers, cannot be started.
 TEST(Faults, TimersOfABusyStreamFireThoughAllThreadsAreRefused) {
     if (!weft::config::checked) return;   // nothing fails in a build without the injector; the tests above say so
     const Deadline deadline(60);

@@ -74,7 +74,7 @@ WEFT_API weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) WEFT_
 
 /** The kernel has refused the caller an OS thread (EAGAIN of pthread_create: RLIMIT_NPROC, pids.max). Those of Weft's
  * end that it can do without, one after the other: pthreads that are parked for hosted units and promised to none, then
- * those that take harts to domains and are idle, then the lookout. After each attempt(argument) is called, until it
+ * those that take harts to domains and are idle, then the reactor. After each attempt(argument) is called, until it
  * returns true. Where none is left it waits for some to have nothing to do: 20 ms, and up to 10 s while more of them
  * run units than there are harts. attempt is required and must not switch.
  *

@@ -1,4 +1,4 @@
-#include "runtime/lookout_rounds.hpp"
+#include "runtime/reactor_rounds.hpp"
 
 #include <algorithm>
 #include <mutex>
@@ -13,7 +13,7 @@
 
 namespace weft {
 
-std::uint64_t lookout_round(void* context) {
+std::uint64_t reactor_round(void* context) {
     auto& of = *static_cast<Process*>(context);
     const std::uint64_t now_ns = os::now_ns();
     // before the lock: they may start OS threads
@@ -38,7 +38,7 @@ std::uint64_t lookout_round(void* context) {
     return std::min(next_ns, again_ns);
 }
 
-void lookout_ready(void* context, std::uint32_t tag) {
+void reactor_ready(void* context, std::uint32_t tag) {
     auto& of = *static_cast<Process*>(context);
     Poller* poller = of.pollers.at(tag);
     if (poller == nullptr) return;

@@ -1,4 +1,4 @@
-#include "poll/lookout.hpp"
+#include "poll/reactor.hpp"
 
 #include <mutex>
 #include <utility>
@@ -19,7 +19,7 @@ constexpr std::uint64_t patience_ns = 1'000'000;
 
 }   // namespace
 
-bool Lookout::start() {
+bool Reactor::start() {
     std::lock_guard guard(lock_);
     check();
     if (started_.load()) return true;
@@ -31,7 +31,7 @@ bool Lookout::start() {
         [](void* raw) {
             os::thread_name("weft/lookout");
             os::thread_without_signals();
-            static_cast<Lookout*>(raw)->run();
+            static_cast<Reactor*>(raw)->run();
         },
         this);
     if (!made) return false;
@@ -39,7 +39,7 @@ bool Lookout::start() {
     return true;
 }
 
-bool Lookout::start_now_and_then() {
+bool Reactor::start_now_and_then() {
     const std::uint64_t now_ns = os::now_ns();
     if (now_ns < patient_until_ns_.load()) return false;
     if (start()) return true;
@@ -47,19 +47,19 @@ bool Lookout::start_now_and_then() {
     return false;
 }
 
-bool Lookout::ring() {
+bool Reactor::ring() {
     if (!started_.load() && !start_now_and_then()) return false;
     os::watch_ring(watch_);
     return true;
 }
 
-bool Lookout::add(int descriptor, std::uint32_t events, std::uint32_t tag) {
+bool Reactor::add(int descriptor, std::uint32_t events, std::uint32_t tag) {
     return os::watch_add(watch_, descriptor, events, tag);
 }
 
-bool Lookout::stand_down() { return end(os::now_ns() + room_ns); }
+bool Reactor::stand_down() { return end(os::now_ns() + room_ns); }
 
-bool Lookout::end(std::uint64_t patient_until_ns) {
+bool Reactor::end(std::uint64_t patient_until_ns) {
     std::lock_guard guard(lock_);
     check();
     if (!started_.load()) return false;
@@ -71,19 +71,19 @@ bool Lookout::end(std::uint64_t patient_until_ns) {
     return true;
 }
 
-bool Lookout::stand_up() {
+bool Reactor::stand_up() {
     patient_until_ns_.store(0);
     return watch(0);
 }
 
-void Lookout::stop() {
+void Reactor::stop() {
     patient_until_ns_.store(os::forever);   // where it has not started: streams that end may still ask for it
     end(os::forever);
     std::lock_guard guard(lock_);
     if (std::exchange(open_, false)) os::watch_close(watch_);
 }
 
-void Lookout::run() {
+void Reactor::run() {
     while (!stopping_.load()) {
         target_.store(os::forever);
         const std::uint64_t next_ns = round_(context_);

@@ -15,22 +15,22 @@
 
 namespace weft {
 
-class Lookout {
+class Reactor {
 public:
     // What it does when it wakes: tells those whose time has come, and returns the next deadline (os::forever: none).
     using Round = std::uint64_t (*)(void* context);
     // A descriptor is ready.
     using Ready = void (*)(void* context, std::uint32_t tag);
 
-    Lookout(Round round, Ready ready, void* context) : round_(round), ready_(ready), context_(context) {}
-    ~Lookout() { stop(); }
+    Reactor(Round round, Ready ready, void* context) : round_(round), ready_(ready), context_(context) {}
+    ~Reactor() { stop(); }
 
     // By whoever has written, with seq_cst, a deadline that `round` will find: it will be looked at when it comes.
     // False: the thread could not be started.
     //
     // One that could not be started is not tried again for a while, however often it is asked.
     //
-    // The lookout writes `forever` to its target before it reads the deadlines, the caller reads the target after it
+    // The reactor writes `forever` to its target before it reads the deadlines, the caller reads the target after it
     // has written his: so one of the two sees the other.
     bool watch(std::uint64_t deadline_ns) { return deadline_ns >= target_.load() || ring(); }
 
