@@ -145,13 +145,13 @@ bool take_turn(Sched& by) {
     Level level(stream, by);
     bool more = true;
     // A unit that another has left for by its name runs all the same: its pool may be one that nobody draws from.
-    for (unsigned left = by.turn; left != 0 || stream.handed != nullptr; left -= left != 0) {
+    for (unsigned left = by.turn; left != 0 || stream.next_unit != nullptr; left -= left != 0) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
             // the stream's own loop is wanted
-            if (stream.handed == nullptr && (replacing(stream) || abandoning(stream))) break;
+            if (stream.next_unit == nullptr && (replacing(stream) || abandoning(stream))) break;
         }
-        Unit* unit = std::exchange(stream.handed, nullptr);
+        Unit* unit = std::exchange(stream.next_unit, nullptr);
         if (unit == nullptr) unit = sched::pick(by);
         if (unit == nullptr) {
             more = false;
@@ -239,7 +239,7 @@ Level::Level(Stream& stream, Sched& by)
       common_(stream.common),
       standard_(stream.standard),
       lender_(stream.serving.lender),
-      own_way_(stream.serving.own_way),
+      saved_way_(stream.serving.saved_way),
       serving_(stream.serving.under_way) {
     if (may_be_followed(*unit_)) [[unlikely]]
         tell_followers_it_leaves(stream, *unit_);
@@ -252,25 +252,25 @@ Level::Level(Stream& stream, Sched& by)
     stream.standard = by.pools[0];
     settle_homes(stream);
     stream.running = nullptr;
-    stream.callable = &Stream::no_pool;
+    stream.inline_pool = &Stream::no_pool;
     ++stream.levels.depth;
     stream.through_home = true;   // what settle_way() comes to at any depth
     stream.restartable = false;
 }
 
 void Level::leave(Stream& stream) {
-    WEFT_ASSERT(stream.handed == nullptr);
+    WEFT_ASSERT(stream.next_unit == nullptr);
     stream.sched = sched_;
     stream.home = home_;
     stream.direct = direct_;
     stream.common = common_;
     stream.standard = standard_;
     stream.serving.lender = lender_;
-    stream.serving.own_way = own_way_;
+    stream.serving.saved_way = saved_way_;
     stream.serving.under_way = serving_;
     settle_homes(stream);
     stream.running = unit_;
-    if (direct_ != nullptr) (unit_->has_jobs() ? stream.callable_without_jobs : stream.callable) = direct_;
+    if (direct_ != nullptr) (unit_->has_jobs() ? stream.inline_pool_without_jobs : stream.inline_pool) = direct_;
     --stream.levels.depth;
     settle_way(stream);
     if (may_be_followed(*unit_)) [[unlikely]]
@@ -283,7 +283,7 @@ void begin_main(Stream& stream) {
     stream.levels.main_pool.store(main.pools[0]);
     stream.direct = nullptr;
     stream.common = nullptr;
-    stream.callable = &Stream::no_pool;
+    stream.inline_pool = &Stream::no_pool;
     if (main.stateless()) {
         stream.sched = &main;
         Pool* const first = main.pools[0];
@@ -452,8 +452,8 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
     for (;;) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);   // and the hart is back, if the unit has left it to a domain
-        if (stream.handed == nullptr) break;
-        run_handed(stream);   // a unit has left for another by its name, which takes its place
+        if (stream.next_unit == nullptr) break;
+        run_next_unit(stream);   // a unit has left for another by its name, which takes its place
     }
     level.leave(stream);
     *stream.errno_address = error;
@@ -499,7 +499,7 @@ void run_wait(Stream& stream, Sched& by) {
     if (stream.wanted()) attend(stream);
     if (stream.asked().has(attention::stop) && one_returns(stream, by)) os::thread_yield();
     else idle(stream);
-    run_handed(stream);
+    run_next_unit(stream);
     level.leave(stream);
 }
 

@@ -24,7 +24,7 @@ private:
     Pool* common_;
     Pool* standard_;
     Domain* lender_;
-    Way own_way_;
+    Way saved_way_;
     bool serving_;
 };
 

@@ -99,10 +99,10 @@ public:
         : Calling(stream, self),
           stream_(stream),
           self_(self),
-          pool_(*stream.callable),
+          pool_(*stream.inline_pool),
           top_(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) &
                                        ~(arch::stack_alignment - 1))) {
-        stream.callable = &Stream::no_pool;
+        stream.inline_pool = &Stream::no_pool;
     }
 
     // True: it has nothing to tell, and is to be ended.
@@ -123,7 +123,7 @@ public:
     }
 
     void go_on() {
-        stream_.callable = &pool_;
+        stream_.inline_pool = &pool_;
         Calling::go_on();
     }
 
@@ -154,7 +154,7 @@ template <class Handle>
 template <class How, class Handle>
 [[gnu::noinline]] std::size_t call_ults(Stream& stream, Unit& self, Handle* units, std::size_t count, How how) {
     Calling calling(stream, self);
-    PrivatePool& pool = *stream.callable;
+    PrivatePool& pool = *stream.inline_pool;
     std::size_t ended = 0;
     do {
         Unit& target = *pool.ready.front();   // whose handle is units[ended]
@@ -233,7 +233,7 @@ bool call_child(Stream& stream, Unit& child) {
     Unit& self = *stream.running;
     PrivatePool* const direct = stream.direct;
     // A parent who waits in a pool of others is theirs to run meanwhile.
-    if (direct == nullptr || stream.callable != direct || self.pool != direct || child.pool != direct ||
+    if (direct == nullptr || stream.inline_pool != direct || self.pool != direct || child.pool != direct ||
         !child.plain_and_unasked() || !free_to_call(stream))
         return false;
     if (self.marked(Unit::at_yield) || !has_spare(stream)) return false;
@@ -262,7 +262,7 @@ template <class Handle>
 std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count) {
     if constexpr (!context::may_call) return 0;
     const Unit& first = *to_unit(units[0], call_on_many<Handle>);
-    if (stream.callable->ready.front() != &first || !first.untouched() || !free_to_call(stream)) return 0;
+    if (stream.inline_pool->ready.front() != &first || !first.untouched() || !free_to_call(stream)) return 0;
     if (OnSpare::takes(first)) {
         return has_spare(stream) ? call_ults(stream, self, units, count, OnSpare{stream.take_spare()}) : 0;
     }

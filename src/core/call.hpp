@@ -14,12 +14,12 @@ namespace weft {
 // Whether the stream, which runs a ULT, could call some unit: nobody wants anything of it that would wait for as long
 // as units call each other, and the unit would begin with no exception.
 [[gnu::always_inline]] inline bool free_to_call(const Stream& stream) {
-    return !stream.wanted() && stream.callable->inbox.empty() && !detail::handles_exception(stream);
+    return !stream.wanted() && stream.inline_pool->inbox.empty() && !detail::handles_exception(stream);
 }
 
 // Whether what runs is a ULT that may call `target` with what it has at hand. False: not at once, or not at all.
 [[gnu::always_inline]] inline bool may_call_at_once(const Stream& stream, const Unit& target) {
-    return context::may_call && stream.callable->ready.front() == &target &&
+    return context::may_call && stream.inline_pool->ready.front() == &target &&
            target.as_born(stream.spawning.birth_ult) && target.untouched() && stream.spare != nullptr &&
            free_to_call(stream);
 }
@@ -67,7 +67,7 @@ template <Out out>
     probe(Probe::join_before_announce);
     target.join_state.announce_first(&self);
     self.waits_object = to_handle(&target);
-    if constexpr (out == Out::first) stream.callable->take_front(&target);
+    if constexpr (out == Out::first) stream.inline_pool->take_front(&target);
     call_on(stack, stream, self, target);
     return target.light_and_unmarked(Unit::at_end | Unit::at_release);
 }

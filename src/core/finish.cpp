@@ -109,7 +109,7 @@ Unit* end_for_joiner(Stream& stream, Unit& unit) {
 
 void end_returned_slow(Stream& stream, Unit& unit) {
     if (unit.has_jobs()) leave_jobs(stream, unit);
-    stream.callable = &Stream::no_pool;   // the scheduler runs next
+    stream.inline_pool = &Stream::no_pool;   // the scheduler runs next
     if (unit.marked(Unit::observed)) observe(trace::Event::finish, unit);
     stream.running = nullptr;
     end_unit_slow(stream, unit);
@@ -152,7 +152,7 @@ void end_on_user_stack(void* raw) {
     look_before_ending(stream, unit, next);
     if (unit.has(Unit::user_stack)) {
         // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
-        if (next != nullptr) stream.handed = next;
+        if (next != nullptr) stream.next_unit = next;
         context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
     }
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);

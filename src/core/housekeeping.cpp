@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 bool nothing_ready(const Stream& stream) {
-    return stream.handed == nullptr && sched::quiet(*stream.sched) &&
+    return stream.next_unit == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own));
 }
 

@@ -42,8 +42,8 @@ void share_processor(const Stream& stream) {
 
 namespace {
 
-// Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `handed`, or the stream
-// is wanted.
+// Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in `next_unit`, or the
+// stream is wanted.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     Jobs& jobs = stream.of->jobs;
     const std::uint64_t spin_ns = stream.of->settings.values.spin_ns;
@@ -60,9 +60,9 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
         share_processor(stream);
         if (has_pending_attention(stream)) return true;
         if (stream.asked(std::memory_order_relaxed).has(attention::aside)) return false;   // relaxed: a hint
-        stream.handed = pick(stream);
-        if (stream.handed == nullptr) stream.handed = take_job(stream);
-        if (stream.handed != nullptr) return true;
+        stream.next_unit = pick(stream);
+        if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
+        if (stream.next_unit != nullptr) return true;
         if (!stream.sched->stateless() && !sched::quiet(*stream.sched)) return true;   // it picks for itself
         if (is_wanted_elsewhere(stream) || stream.of->base.granted() > most) return false;
         now_ns = os::now_ns();
@@ -81,9 +81,9 @@ void sleep(Stream& stream) {
     ask_for_jobs(stream, true);   // who forks from now on shows it, and wakes us
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
-    stream.handed = pick(stream);   // 3
-    if (stream.handed == nullptr) stream.handed = take_job(stream);
-    const bool nothing = stream.handed == nullptr && !has_pending_attention(stream) && sched::quiet(by) &&
+    stream.next_unit = pick(stream);   // 3
+    if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
+    const bool nothing = stream.next_unit == nullptr && !has_pending_attention(stream) && sched::quiet(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
     if (nothing) {
         probe(Probe::sleep_before_wait);
@@ -104,12 +104,12 @@ void sleep(Stream& stream) {
     if (stream.own != nullptr) stream.own->idle_list.remove(stream.sleep.own_place);
     if (!stream.only_carries()) jobs.idle_list.remove(stream.sleep.jobs_place);
     if (!claimed) return;
-    if (stream.handed == nullptr) stream.handed = pick(stream);
-    if (stream.handed == nullptr) stream.handed = take_job(stream);
+    if (stream.next_unit == nullptr) stream.next_unit = pick(stream);
+    if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
     if (jobs.any()) jobs.idle_list.wake_one();   // 6
     // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there are several it pays
     // for all of them.
-    const bool owes = stream.handed != nullptr || (!by.stateless() && by.count > 1);
+    const bool owes = stream.next_unit != nullptr || (!by.stateless() && by.count > 1);
     if (!owes) return;
     for (std::size_t i = 0; i < by.count; ++i) {   // 6
         if (!pool::quiet(*by.pools[i])) by.pools[i]->idle_list.wake_one();

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Gives the hart back and sleeps until there may be work; may leave a unit in `handed`. From the scheduler's stack.
+// Gives the hart back and sleeps until there may be work; may leave a unit in `next_unit`. From the scheduler's stack.
 void idle(Stream& stream);
 
 // A stream that sleeps computes nothing, and others may use its hart. From its own carrier.

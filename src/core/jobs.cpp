@@ -76,7 +76,7 @@ bool begin_jobs(Stream& stream, Unit& unit) {
     rewind(ring);
     unit.shape |= Unit::jobs;
     // A joiner that would call the unit it waits for leaves without the look of those that switch: it is to switch.
-    stream.callable_without_jobs = std::exchange(stream.callable, &Stream::no_pool);
+    stream.inline_pool_without_jobs = std::exchange(stream.inline_pool, &Stream::no_pool);
     return true;
 }
 
@@ -124,7 +124,7 @@ void leave_jobs(Stream& stream, Unit& unit) {
     rewind(ring);
     ring.close();
     unit.shape = unit.shape.without(Unit::jobs);
-    stream.callable = stream.callable_without_jobs;
+    stream.inline_pool = stream.inline_pool_without_jobs;
 }
 
 // ---- taking --------------------------------------------------------------------------------------------

@@ -332,7 +332,7 @@ weft_status join_and_free_unended(Unit& unit) noexcept {
         return status;
     }
     if (take_next(*stream, unit)) return join_and_free_taken(*stream, unit);
-    if (stream->callable->ready.front() == &unit) {
+    if (stream->inline_pool->ready.front() == &unit) {
         weft_unit* handle = to_handle(&unit);
         if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
         stream = current_or_null();

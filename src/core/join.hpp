@@ -66,7 +66,7 @@ template <Out out>
 
 [[gnu::always_inline]] inline weft_status join_and_free(Unit& unit) noexcept {
     Stream* const stream = current_or_null();
-    if (stream != nullptr && stream->callable->ready.front() == &unit) {
+    if (stream != nullptr && stream->inline_pool->ready.front() == &unit) {
         if (may_call_at_once(*stream, unit)) [[likely]]
             return join_and_free_by_call<Out::first>(*stream, *stream->running, unit);
         if (may_call_tasklet_at_once(*stream, unit))

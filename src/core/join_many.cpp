@@ -72,7 +72,7 @@ weft_status join_many(Handle* units, std::size_t count) {
             continue;
         }
         Unit& unit = *to_unit(units[i], call_on_many<Handle>);
-        if (self != nullptr && (stream = current_or_null())->callable->ready.front() == &unit) {
+        if (self != nullptr && (stream = current_or_null())->inline_pool->ready.front() == &unit) {
             if (const std::size_t ended = call_row(*stream, *self, units + i, count - i)) {
                 i += ended;
                 continue;

@@ -28,7 +28,7 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
     stream.home.context = arch::prepare(stream.home.stack->top, unit_hooks.scheduler_main);
     // nobody is called in its place
     if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;
-    (unit.has_jobs() ? stream.callable_without_jobs : stream.callable) = stream.direct;
+    (unit.has_jobs() ? stream.inline_pool_without_jobs : stream.inline_pool) = stream.direct;
 }
 
 // The parent that has called a unit waits in its pool in earnest now.

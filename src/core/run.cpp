@@ -109,10 +109,10 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     do {
         if (!begins(stream, *unit)) continue;
         unit->stack = stack;
-        if (stream.direct != nullptr) stream.callable = stream.direct;
+        if (stream.direct != nullptr) stream.inline_pool = stream.direct;
         arch::call(&stream.home.context, stack->top, apart_main, unit);
         if (stream.running != unit) return;   // it has suspended, and may be gone: somebody else has come home
-        stream.callable = &Stream::no_pool;
+        stream.inline_pool = &Stream::no_pool;
         end_light(stream, *unit);
     } while ((unit = next_of_row(stream, row,
                                  [](const Unit& next) { return next.kind == Kind::roc && next.has(Unit::plain); })));
@@ -160,7 +160,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     stack_was_found(stream);
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
-    if (stream.direct != nullptr) stream.callable = stream.direct;
+    if (stream.direct != nullptr) stream.inline_pool = stream.direct;
     context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
 }
 
@@ -179,8 +179,8 @@ void run_unit(Stream& stream, Unit* unit, Row row) {
     switch_to(stream, *unit, context);
 }
 
-void run_handed(Stream& stream) {
-    if (Unit* unit = std::exchange(stream.handed, nullptr)) run_unit(stream, unit);
+void run_next_unit(Stream& stream) {
+    if (Unit* unit = std::exchange(stream.next_unit, nullptr)) run_unit(stream, unit);
 }
 
 // Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go
@@ -242,7 +242,7 @@ bool should_stop(Stream& stream) {
     // What came before the stop, after the last look: a pool with bound units, a call.
     if (bits.has(attention::adopt | attention::posted)) return false;
     if (loop_hooks.has_kept(stream) || expects_bound(stream) || expects_lent(*stream.sched)) return false;
-    return stream.handed == nullptr && sched::quiet(*stream.sched) &&
+    return stream.next_unit == nullptr && sched::quiet(*stream.sched) &&
            (stream.own == nullptr || pool::quiet(*stream.own)) &&
            (!stream.role.hidden || loop_hooks.leave_carriers(stream));
 }
@@ -278,11 +278,11 @@ bool run_units(Stream& stream) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
             // A unit that another has left for by its name runs first: its pool may be one that nobody draws from.
-            const bool leaves = stream.handed == nullptr && !stream.levels.main_runs;
+            const bool leaves = stream.next_unit == nullptr && !stream.levels.main_runs;
             if (leaves && stream.loop.attended.has(attention::replace)) return false;
             if (leaves && stream.loop.attended.has(attention::abandon)) return true;
         }
-        Unit* unit = std::exchange(stream.handed, nullptr);
+        Unit* unit = std::exchange(stream.next_unit, nullptr);
         if (unit == nullptr) unit = pick(stream);
         if (unit != nullptr) {
             if (stream.loop.attended.has(attention::timing | attention::unwatched | attention::observing))
@@ -298,8 +298,8 @@ bool run_units(Stream& stream) {
             os::thread_yield();
             continue;
         }
-        stream.handed = take_job(stream);
-        if (stream.handed != nullptr) continue;
+        stream.next_unit = take_job(stream);
+        if (stream.next_unit != nullptr) continue;
         idle(stream);
         stream.loop.clock_ns = os::now_ns();
     }

@@ -15,8 +15,8 @@ namespace weft {
 enum class Row : bool { no, yes };
 void run_unit(Stream& stream, Unit* unit, Row row = Row::no);
 
-// The unit that was left in `handed`, if any. From the scheduler's stack.
-void run_handed(Stream& stream);
+// The unit that was left in `next_unit`, if any. From the scheduler's stack.
+void run_next_unit(Stream& stream);
 
 // Whether units that have bound themselves to the stream are to go on there.
 bool expects_bound(const Stream& stream);

@@ -238,7 +238,7 @@ void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Fl
         observe(trace::Event::resume, unit);   // it is in the middle of its life
     }
     stream.running = &unit;
-    if (stream.direct != nullptr) stream.callable = stream.direct;
+    if (stream.direct != nullptr) stream.inline_pool = stream.direct;
 }
 
 }   // namespace weft

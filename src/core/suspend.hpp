@@ -37,7 +37,7 @@ Unit* successor_other(Stream& stream);
 
 // As successor(), by a short look: null also where the pool is to be asked with care, and where what runs is no ULT.
 [[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
-    PrivatePool& pool = *stream.callable;
+    PrivatePool& pool = *stream.inline_pool;
     Unit* const next = pool.ready.front();
     if (next == nullptr || stream.wanted() || !pool.inbox.empty()) [[unlikely]]
         return nullptr;
@@ -50,11 +50,11 @@ Unit* successor_other(Stream& stream);
 [[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
     if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]]
         return named;
-    stream.handed = named;
+    stream.next_unit = named;
     return nullptr;
 }
 
-// Where to go so that `next` runs: itself, or the scheduler, which will find it in `handed`.
+// Where to go so that `next` runs: itself, or the scheduler, which will find it in `next_unit`.
 [[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
     if (next != nullptr) [[likely]] {
         if (void* context = context_of(stream, *next)) [[likely]] {
@@ -62,10 +62,10 @@ Unit* successor_other(Stream& stream);
             stream.running = next;
             return {context, next->stack};
         }
-        stream.handed = next;
+        stream.next_unit = next;
     }
     stream.running = nullptr;
-    stream.callable = &Stream::no_pool;
+    stream.inline_pool = &Stream::no_pool;
     return stream.home;
 }
 

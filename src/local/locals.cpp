@@ -119,13 +119,13 @@ void each_follower(Call call) {
     }
 }
 
-// Nobody is called in the place of a unit that is followed; `callable` is the unit's as long as it runs.
+// Nobody is called in the place of a unit that is followed; `inline_pool` is the unit's as long as it runs.
 void call_nobody(Stream& stream, const Unit& unit) {
-    stream.callable = &Stream::no_pool;
-    if (unit.has_jobs()) stream.callable_without_jobs = &Stream::no_pool;
+    stream.inline_pool = &Stream::no_pool;
+    if (unit.has_jobs()) stream.inline_pool_without_jobs = &Stream::no_pool;
 }
 void call_again(Stream& stream) {
-    if (stream.direct != nullptr) stream.callable = stream.direct;
+    if (stream.direct != nullptr) stream.inline_pool = stream.direct;
 }
 
 // The unit, which runs, has got a value under such a key.
@@ -136,7 +136,7 @@ void begin_to_follow(Unit& unit) {
 }
 
 // It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its
-// parent has, that goes on with `callable`.
+// parent has, that goes on with `inline_pool`.
 void cease_to_follow(const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
     if (is_in_own_float(unit)) return;   // which calls nobody

@@ -61,8 +61,8 @@ void end_locals(Unit& unit) noexcept;
 
 // ---- keys that follow units ------------------------------------------------------------------------------
 //
-// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and `callable` is empty
-// while it runs: a unit that was called in its place would find its words.
+// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and `inline_pool` is
+// empty while it runs: a unit that was called in its place would find its words.
 
 inline constexpr std::size_t most_following = 8;
 

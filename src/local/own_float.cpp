@@ -18,25 +18,25 @@ constexpr std::size_t marks = own_float_bit | inside_float_bit;
 using Body = void (*)(void*);
 
 // As a unit that runs finds it where the stream has one.
-PrivatePool* callable_of(Stream& stream) { return stream.direct != nullptr ? stream.direct : &Stream::no_pool; }
+PrivatePool* inline_pool_of(Stream& stream) { return stream.direct != nullptr ? stream.direct : &Stream::no_pool; }
 
 // Ends what the body has had, also when it throws.
 class Inside {
 public:
-    Inside(Stream& stream, Unit& unit) : unit_(unit), callable_(stream.callable) {
+    Inside(Stream& stream, Unit& unit) : unit_(unit), inline_pool_(stream.inline_pool) {
         unit.user_stack_bytes |= inside_float_bit;
         enter_own_float(stream, arch::unpack(unit.user_stack_bytes & ~marks));
     }
     ~Inside() {
         Stream& stream = current();
         end_own_float(stream, unit_);
-        if (unit_.is_light()) stream.callable = callable_;   // of who has called it, and goes on
+        if (unit_.is_light()) stream.inline_pool = inline_pool_;   // of who has called it, and goes on
     }
     Inside(const Inside&) = delete;
 
 private:
     Unit& unit_;
-    PrivatePool* const callable_;
+    PrivatePool* const inline_pool_;
 };
 
 void own_float_body(void* argument) {
@@ -74,7 +74,7 @@ void give_own_float(Unit& unit, const arch::FloatingPoint& begins_with) {
 arch::FloatingPoint leave_own_float(Stream& stream) {
     const arch::FloatingPoint own = arch::floating_point();
     arch::set_floating_point(stream.carrier.own.floating_point, own);
-    stream.callable = callable_of(stream);
+    stream.inline_pool = inline_pool_of(stream);
     if (stream.sched->calls_program) settle_way(stream);
     return own;
 }
@@ -82,7 +82,7 @@ arch::FloatingPoint leave_own_float(Stream& stream) {
 void enter_own_float(Stream& stream, const arch::FloatingPoint& own) {
     stream.carrier.own.floating_point = arch::floating_point();
     arch::set_floating_point(own, stream.carrier.own.floating_point);
-    stream.callable = &Stream::no_pool;   // what it calls would run with its own
+    stream.inline_pool = &Stream::no_pool;   // what it calls would run with its own
     if (stream.sched->calls_program)
         stream.through_home = true;   // and so would who picks the next, before it has left
 }

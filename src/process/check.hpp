@@ -13,8 +13,8 @@ inline void check(const Stream& stream) {
     WEFT_ASSERT(stream.direct == nullptr ||
                 (stream.common == nullptr && stream.direct->owner.load(std::memory_order_relaxed) == &stream));
     // relaxed: the stream's own pool
-    WEFT_ASSERT(stream.callable == &Stream::no_pool ||
-                stream.callable->owner.load(std::memory_order_relaxed) == &stream);
+    WEFT_ASSERT(stream.inline_pool == &Stream::no_pool ||
+                stream.inline_pool->owner.load(std::memory_order_relaxed) == &stream);
     WEFT_ASSERT((stream.serving.domain == stream.serving.lender) || stream.levels.depth != 0);
 }
 

@@ -38,7 +38,7 @@ struct Serving {
     Domain* domain = nullptr;   // which has the stream's hart; null: none
     // which had it when the scheduler began that stands on this stack: a level, or the stream's own
     Domain* lender = nullptr;
-    Way own_way{};   // of that scheduler, while another domain has the hart
+    Way saved_way{};   // of that scheduler, while another domain has the hart
     // domains that come with a hart, to go on with a unit that is bound to this stream
     atomic<Domain*> returned{nullptr};
     bool under_way = false;    // that scheduler sees to the hart of the other domain

@@ -78,14 +78,14 @@ struct Stream {
     // default stacks, without a canary, for the next plain units that start: one, and more only while units call each
     // other. A unit that ends puts its own here while it still stands on it: nobody but this stream takes it
     mem::Stack* spare = nullptr;
-    Unit* handed = nullptr;     // picked by a unit that left, to be run by the scheduler
-    Sched* sched = nullptr;     // whose units run: the main one, or one that is itself a unit (level.hpp)
-    Pool* standard = nullptr;   // where units go for which no pool is named
+    Unit* next_unit = nullptr;   // picked by a unit that left, to be run by the scheduler
+    Sched* sched = nullptr;      // whose units run: the main one, or one that is itself a unit (level.hpp)
+    Pool* standard = nullptr;    // where units go for which no pool is named
     // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first unit, and need not ask
     // whether it is a ULT that does so
-    PrivatePool* callable = &no_pool;
-    // callable, where the unit that runs has forked: then callable is empty
-    PrivatePool* callable_without_jobs = nullptr;
+    PrivatePool* inline_pool = &no_pool;
+    // `inline_pool` where the unit that runs has forked: then `inline_pool` is empty
+    PrivatePool* inline_pool_without_jobs = nullptr;
     // where units bound to the stream wait, when no pool of its main scheduler is theirs
     PrivatePool* own = nullptr;
     bool through_home = false;   // a unit that leaves goes home always; see settle_way()
@@ -172,9 +172,9 @@ static_assert(config::checked ? offsetof(Stream, instead) == offsetof(weft_here,
 // What lies in which cache line. A checked build has a word more at the head.
 constexpr std::size_t line_of(std::size_t offset) { return config::checked ? 0 : offset / config::cache_line; }
 static_assert(line_of(offsetof(Stream, common)) == line_of(offsetof(Stream, jobs)), "what picks the next unit");
-static_assert(line_of(offsetof(Stream, callable)) == line_of(offsetof(Stream, units)),
+static_assert(line_of(offsetof(Stream, inline_pool)) == line_of(offsetof(Stream, units)),
               "what a unit is made of, started and joined with");
-static_assert(line_of(offsetof(Stream, home)) == line_of(offsetof(Stream, callable_without_jobs)),
+static_assert(line_of(offsetof(Stream, home)) == line_of(offsetof(Stream, inline_pool_without_jobs)),
               "what a switch changes, or goes home by");
 static_assert(line_of(offsetof(Stream, counters)) <= 3, "and all that no later than in the fourth");
 static_assert(line_of(offsetof(Stream, spawning.birth_tasklet)) == line_of(offsetof(Stream, spawning.ult_home)),

@@ -193,7 +193,7 @@ struct StreamCall {
         fn(argument);
         error = errno;
         unit.life.move(State::running, State::ready);
-        current().handed = &unit;
+        current().next_unit = &unit;
     }
 };
 

@@ -132,8 +132,8 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     zero->carrier.own.floating_point = from.carrier.own.floating_point;
     const bool followed = is_followed(unit);
     if (followed) unit.mark(Unit::careful);   // a tasklet had no need of it
-    if (is_in_own_float(unit) || followed) zero->callable = &Stream::no_pool;
-    if (unit.has_jobs()) zero->callable_without_jobs = std::exchange(zero->callable, &Stream::no_pool);
+    if (is_in_own_float(unit) || followed) zero->inline_pool = &Stream::no_pool;
+    if (unit.has_jobs()) zero->inline_pool_without_jobs = std::exchange(zero->inline_pool, &Stream::no_pool);
     dumps_forked(made);
     return true;
 }

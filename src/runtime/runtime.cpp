@@ -225,7 +225,7 @@ void begin_primary(Process& of, Stream& zero, Unit& unit, Pool& pool, bool roams
     unit.flags |= Unit::bound.only_if(!roams) | Unit::local.only_if(pool.kind == WEFT_POOL_PRIVATE);
     unit.pool = &pool;
     zero.running = &unit;
-    if (zero.direct != nullptr) zero.callable = zero.direct;
+    if (zero.direct != nullptr) zero.inline_pool = zero.direct;
     of.primary = &unit;
 }
 

@@ -355,8 +355,8 @@ bool own_units_wait(const Stream& stream) {
     const auto some_wait = [&](const Sched& sched) {
         return std::any_of(sched.pools, sched.pools + sched.count, waits);
     };
-    return some_wait(*stream.serving.own_way.sched) ||
-           (stream.serving.own_way.sched != stream.levels.main && some_wait(*stream.levels.main));
+    return some_wait(*stream.serving.saved_way.sched) ||
+           (stream.serving.saved_way.sched != stream.levels.main && some_wait(*stream.levels.main));
 }
 
 // The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains
@@ -452,7 +452,7 @@ bool children_want(Domain& domain) {
 // domain's own.
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.serving.domain == stream.serving.lender) {
-        stream.serving.own_way = {stream.sched, stream.direct, stream.common, stream.standard};
+        stream.serving.saved_way = {stream.sched, stream.direct, stream.common, stream.standard};
         ++stream.levels.depth;
     }
     if (stream.role.guest != nullptr && stream.serving.lender == nullptr &&
@@ -465,7 +465,7 @@ void set_domain(Stream& stream, Domain* domain) {
     // relaxed, both: see ask_for_jobs()
     stream.job_place.takes_from.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);
     stream.job_place.shows_to.store(domain == nullptr ? &stream.of->jobs : domain->jobs, std::memory_order_relaxed);
-    Way way = stream.serving.own_way;
+    Way way = stream.serving.saved_way;
     if (domain != stream.serving.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};
     } else {
@@ -476,10 +476,10 @@ void set_domain(Stream& stream, Domain* domain) {
 
 namespace {
 
-// The unit that the last one to run has left in `handed`, or null. It waits in its pool where it cannot go on at once:
-// the hart is another domain's by now, or is to do something already.
-Unit* take_handed(Stream& stream) {
-    Unit* const unit = std::exchange(stream.handed, nullptr);
+// The unit that the last one to run has left in `next_unit`, or null. It waits in its pool where it cannot go on at
+// once: the hart is another domain's by now, or is to do something already.
+Unit* take_next_unit(Stream& stream) {
+    Unit* const unit = std::exchange(stream.next_unit, nullptr);
     if (unit == nullptr || (stream.serving.transition.what == What::open && !is_out_of_place(stream, *unit)))
         return unit;
     pool::push(*unit->pool, unit);
@@ -499,8 +499,8 @@ void serve(Stream& stream) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);
         if (stream.serving.domain == stream.serving.lender) break;
-        // What is handed comes first: the domain's choice may hand another over in its turn, and there is room for one.
-        Unit* unit = take_handed(stream);
+        // `next_unit` comes first: the domain's choice may leave another there in its turn, and there is room for one.
+        Unit* unit = take_next_unit(stream);
         if (unit == nullptr) unit = next_of(stream, *stream.serving.domain);
         if (unit != nullptr) run_unit(stream, unit);
     }

@@ -510,7 +510,7 @@ bool make_way() {
 }
 
 void stop_lending(Stream& stream) {
-    if (Unit* const unit = std::exchange(stream.handed, nullptr)) {
+    if (Unit* const unit = std::exchange(stream.next_unit, nullptr)) {
         if (unit->has(Unit::internal)) leave_remote_call(stream, *unit);
         else pool::push(*unit->pool, unit);
     }
@@ -526,7 +526,7 @@ void go_on(Stream& stream) {
         root.keeps.store(Keeps::held);
         hand_over_hart(stream);
         stop_lending(stream);
-        stream.handed = guest.unit;
+        stream.next_unit = guest.unit;
         return;
     }
     if (seen != Keeps::ready) return;
@@ -549,7 +549,7 @@ void go_on(Stream& stream) {
         return;
     }
     root.keeps.store(Keeps::held);
-    stream.handed = guest.unit;
+    stream.next_unit = guest.unit;
 }
 
 // ---- the runtime's end ------------------------------------------------------------------------------------------

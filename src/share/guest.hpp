@@ -79,7 +79,7 @@ void admitted(Guest& guest);
 bool lend_out(Stream& stream);
 // As lend_out(), where a hart has come already. False: the guest goes on first.
 bool lends_itself(Stream& stream);
-// The guest goes on, if it can: in Stream::handed. What the OS thread carries meanwhile goes on with another.
+// The guest goes on, if it can: in Stream::next_unit. What the OS thread carries meanwhile goes on with another.
 void go_on(Stream& stream);
 // It is the guest's again, for its domain.
 void stop_lending(Stream& stream);

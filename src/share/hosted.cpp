@@ -81,7 +81,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     host.runs_on.store(stream.carrier.thread_id.load(std::memory_order_relaxed), std::memory_order_relaxed);
     stream.errno_address = host.thread.errno_address;
     stream.exceptions = host.thread.exceptions;
-    stream.callable = &Stream::no_pool;   // what is called in the place of a unit that waits runs by its thread pointer
+    stream.inline_pool =
+        &Stream::no_pool;   // what is called in the place of a unit that waits runs by its thread pointer
     arch::set_floating_point(host.floating_point, now);
     return stream;
 }
@@ -101,7 +102,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     host.floating_point = stream.carrier.own.left_floating_point = arch::floating_point();
     host.runs_on.store(0, std::memory_order_relaxed);   // relaxed: see signal_hosted()
     if (goes_to_hosted(stream)) return;                 // which sets its own
-    if (stream.running != nullptr && stream.direct != nullptr) stream.callable = stream.direct;
+    if (stream.running != nullptr && stream.direct != nullptr) stream.inline_pool = stream.direct;
     leave_thread_pointer(stream, host);
     if constexpr (config::address_sanitizer)
         sanitizer::asan_start_switch(nullptr, target.stack->lowest, target.stack->bytes);

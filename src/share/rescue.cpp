@@ -81,13 +81,13 @@ void run_what_waits(Stream& stream) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);
         // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
-        if (stream.handed == nullptr) {
+        if (stream.next_unit == nullptr) {
             if (!goes_on(stream)) break;
-            stream.handed = pick(stream);
+            stream.next_unit = pick(stream);
         }
-        if (stream.handed == nullptr) stream.handed = take_job(stream);
-        if (stream.handed != nullptr) {
-            run_handed(stream);
+        if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
+        if (stream.next_unit != nullptr) {
+            run_next_unit(stream);
             continue;
         }
         idle(stream);

@@ -65,8 +65,8 @@ void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
     while (Unit* const unit = units.pop_front()) {
         if (!unit->pool->one_pushes()) {
             make_ready(&stream, *unit, pool::From::last);
-        } else if (stream.handed == nullptr) {
-            stream.handed = unit;
+        } else if (stream.next_unit == nullptr) {
+            stream.next_unit = unit;
         } else {
             std::lock_guard guard(shortage.lock);
             put(shortage, *unit);
