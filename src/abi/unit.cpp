@@ -382,7 +382,8 @@ weft_status weft_unit_stack_get(const weft_unit* unit, weft_stack_info* info) no
     told.size = info->size;
     told.guarded = WEFT_UNSUPPORTED;
     const mem::Stack* stack = of->stack;
-    if (stack == nullptr && of == running_or_null()) stack = current().home.stack;   // it stands on its scheduler's
+    if (stack == nullptr && of == running_or_null())
+        stack = current().sched_context.stack;   // it stands on its scheduler's
     if (stack != nullptr && !of->join_state.done()) {
         told.lowest = stack->lowest;
         told.bytes = stack->bytes;

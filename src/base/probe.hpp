@@ -27,7 +27,7 @@ enum class Probe : unsigned char {
     job_before_done,          // a job that was taken has been run, and its owner does not know
     aside_before_lending,     // a stream is on the list of those that wait for a hart, and has its own still
     // a stream has been sent a hart for the registrant of a domain, and may still wait for one of its own
-    hart_sent_home,
+    hart_sent_to_registrant,
     guest_wanted,          // a guest's unit can go on, and nobody has been asked for a hart
     guest_admitted,        // it has a hart, and its stream has not been woken
     guest_gives,           // it waits, and its hart has not been given back

@@ -234,7 +234,7 @@ Unit* make_sched_unit(Process& of, Stream* stream, Pool& pool, void (*body)(void
 Level::Level(Stream& stream, Sched& by)
     : unit_(stream.running),
       sched_(stream.sched),
-      home_(stream.home),
+      sched_context_(stream.sched_context),
       direct_(stream.direct),
       common_(stream.common),
       standard_(stream.standard),
@@ -246,7 +246,7 @@ Level::Level(Stream& stream, Sched& by)
     stream.serving.lender = stream.serving.domain;
     stream.serving.under_way = false;
     stream.sched = &by;
-    stream.home.stack = unit_->stack;
+    stream.sched_context.stack = unit_->stack;
     stream.direct = nullptr;
     stream.common = nullptr;
     stream.standard = by.pools[0];
@@ -254,14 +254,14 @@ Level::Level(Stream& stream, Sched& by)
     stream.running = nullptr;
     stream.inline_pool = &Stream::no_pool;
     ++stream.levels.depth;
-    stream.through_home = true;   // what settle_way() comes to at any depth
+    stream.through_scheduler = true;   // what settle_way() comes to at any depth
     stream.restartable = false;
 }
 
 void Level::leave(Stream& stream) {
     WEFT_ASSERT(stream.next_unit == nullptr);
     stream.sched = sched_;
-    stream.home = home_;
+    stream.sched_context = sched_context_;
     stream.direct = direct_;
     stream.common = common_;
     stream.standard = standard_;

@@ -19,7 +19,7 @@ public:
 private:
     Unit* unit_;
     Sched* sched_;
-    context::Target home_;
+    context::Target sched_context_;
     PrivatePool* direct_;
     Pool* common_;
     Pool* standard_;

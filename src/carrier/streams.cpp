@@ -97,12 +97,12 @@ void drop_beneath(Stream& stream) {
 
 // noinline: see arch/x86_64/context.hpp.
 [[gnu::noinline]] void run_scheduler(Stream& stream) {
-    context::leave(&stream.carrier.context, stream.home, {nullptr, nullptr});
+    context::leave(&stream.carrier.context, stream.sched_context, {nullptr, nullptr});
 }
 
 // What the stream has goes back; it runs nothing any more.
 void strip(Stream& stream) {
-    stream.heap->stacks.give(stream.home.stack);
+    stream.heap->stacks.give(stream.sched_context.stack);
     if (stream.rank != 0) hand_over_timers(stream);   // to stream 0
     give_stacks(stream);
     stream.heap->units->flush();
@@ -187,7 +187,7 @@ void leave_table(Process& of, Stream& stream) {
 // A stream that is in no table and has no carrier.
 void drop_stream(Process& of, Stream* stream) {
     handles::freed(stream);
-    if (stream->home.stack != nullptr) stream->heap->stacks.give(stream->home.stack);
+    if (stream->sched_context.stack != nullptr) stream->heap->stacks.give(stream->sched_context.stack);
     give_heap(of, stream->heap);
     os::destroy(stream);
 }
@@ -217,7 +217,7 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char
         return fail(WEFT_NO_MEMORY, "no memory for the stack of a stream's scheduler, %zu bytes",
                     of.settings.values.scheduler_stack_bytes);
     }
-    stream->home = {arch::prepare(stack->top, scheduler_main), stack};
+    stream->sched_context = {arch::prepare(stack->top, scheduler_main), stack};
     if (!sched::attach(sched, stream)) {
         drop_stream(of, stream);
         return fail(WEFT_BUSY, "another stream has this scheduler, or owns its private pool or the deque at its head");

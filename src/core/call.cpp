@@ -100,8 +100,9 @@ public:
           stream_(stream),
           self_(self),
           pool_(*stream.inline_pool),
-          top_(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.home.context)) &
-                                       ~(arch::stack_alignment - 1))) {
+          top_(reinterpret_cast<void*>(
+              reinterpret_cast<std::uintptr_t>(arch::stack_pointer(stream.sched_context.context)) &
+              ~(arch::stack_alignment - 1))) {
         stream.inline_pool = &Stream::no_pool;
     }
 
@@ -268,7 +269,9 @@ std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t coun
     }
     if (OnTheirOwn::takes(first)) return call_ults(stream, self, units, count, OnTheirOwn{});
     // Without a context the scheduler's place is taken by a unit that has not been promoted.
-    return OnSchedulers::takes(first) && stream.home.context != nullptr ? call_tasklets(stream, self, units, count) : 0;
+    return OnSchedulers::takes(first) && stream.sched_context.context != nullptr
+               ? call_tasklets(stream, self, units, count)
+               : 0;
 }
 template std::size_t call_row(Stream&, Unit&, weft_unit**, std::size_t);
 template std::size_t call_row(Stream&, Unit&, weft_unit* const*, std::size_t);

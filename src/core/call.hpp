@@ -110,12 +110,13 @@ template <Out out, Frees frees>
 // hand. Without a context the scheduler's place is taken by a unit that has not been promoted.
 [[gnu::always_inline]] inline bool may_call_tasklet_at_once(const Stream& stream, const Unit& target) {
     return context::may_call && target.as_born(Unit::birth(Kind::tasklet, true)) && target.untouched() &&
-           stream.home.context != nullptr && free_to_call(stream);
+           stream.sched_context.context != nullptr && free_to_call(stream);
 }
 
 // Whether the running ULT may call `target`, a tasklet that take_next() has given it.
 [[gnu::always_inline]] inline bool may_call_taken_tasklet(const Stream& stream, const Unit& target) {
-    return target.as_born(Unit::birth(Kind::tasklet, false)) && target.untouched() && stream.home.context != nullptr;
+    return target.as_born(Unit::birth(Kind::tasklet, false)) && target.untouched() &&
+           stream.sched_context.context != nullptr;
 }
 
 // Joins and frees it.

@@ -28,7 +28,7 @@ void describe(Line& line, const Unit& unit, const mem::Stack& stack) {
 bool overflow_describe(std::uintptr_t code, const void* fault_address, char* text, std::size_t bytes) {
     const Unit* unit = running_or_null();
     if (unit == nullptr) return false;
-    const mem::Stack* stack = unit->stack != nullptr ? unit->stack : current().home.stack;
+    const mem::Stack* stack = unit->stack != nullptr ? unit->stack : current().sched_context.stack;
     if (!mem::in_guard(*stack, fault_address)) return false;
     Line line(text, bytes);
     describe(line, *unit, *stack);

@@ -15,17 +15,17 @@ namespace {
 void give_scheduler_back(Stream& stream, Unit& unit) {
     if (unit.stack == nullptr) {
         // SC: it keeps the scheduler's stack, with what has called it.
-        unit.stack = stream.home.stack;
-        stream.home = {nullptr, std::exchange(stream.reserve, nullptr)};
+        unit.stack = stream.sched_context.stack;
+        stream.sched_context = {nullptr, std::exchange(stream.reserve, nullptr)};
         if (unit.stack->guarded == mem::Guard::canary) {
             unit.mark(Unit::careful);
             unit.be_plain(false);
         }
     }
-    if (stream.home.context != nullptr) return;
+    if (stream.sched_context.context != nullptr) return;
     // What has called it cannot go on: the scheduler begins anew.
     WEFT_ASSERT(stream.restartable);
-    stream.home.context = arch::prepare(stream.home.stack->top, unit_hooks.scheduler_main);
+    stream.sched_context.context = arch::prepare(stream.sched_context.stack->top, unit_hooks.scheduler_main);
     // nobody is called in its place
     if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;
     (unit.has_jobs() ? stream.inline_pool_without_jobs : stream.inline_pool) = stream.direct;

@@ -96,7 +96,7 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     do {
         if (!begins(stream, *unit)) continue;
         unit->stack = stack;
-        stream.home.context = nullptr;   // the unit has the scheduler's place: promote()
+        stream.sched_context.context = nullptr;   // the unit has the scheduler's place: promote()
         arch::call_light(stack->top, apart_main, unit);
         end_light(stream, *unit);
     } while ((unit = next_of_row(stream, row,
@@ -110,8 +110,8 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
         if (!begins(stream, *unit)) continue;
         unit->stack = stack;
         if (stream.direct != nullptr) stream.inline_pool = stream.direct;
-        arch::call(&stream.home.context, stack->top, apart_main, unit);
-        if (stream.running != unit) return;   // it has suspended, and may be gone: somebody else has come home
+        arch::call(&stream.sched_context.context, stack->top, apart_main, unit);
+        if (stream.running != unit) return;   // it has suspended, and may be gone: another one has come back here
         stream.inline_pool = &Stream::no_pool;
         end_light(stream, *unit);
     } while ((unit = next_of_row(stream, row,
@@ -137,7 +137,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
         if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
         stack_was_found(stream);
         // the unit has the scheduler's place: promote(), and nobody is called below what was there
-        stream.home.context = nullptr;
+        stream.sched_context.context = nullptr;
         run_here(stream, &unit, row);
         return true;
     }
@@ -161,7 +161,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
     if (stream.direct != nullptr) stream.inline_pool = stream.direct;
-    context::leave(&stream.home.context, {context, unit.stack}, {nullptr, nullptr});
+    context::leave(&stream.sched_context.context, {context, unit.stack}, {nullptr, nullptr});
 }
 
 }   // namespace

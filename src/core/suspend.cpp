@@ -17,7 +17,7 @@ using detail::unless_wanted;
 [[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
     Pool* const common = stream.common;
     if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() ||
-        stream.through_home)
+        stream.through_scheduler)
         return nullptr;
     return static_cast<SharedPool*>(common);
 }
@@ -46,7 +46,7 @@ void requeue_shared(void* raw) {
 
 Unit* detail::successor_other(Stream& stream) {
     if (SharedPool* const shared = sole_shared(stream)) return pop_shared(*shared);
-    if (stream.through_home) return nullptr;
+    if (stream.through_scheduler) return nullptr;
     if (stream.wanted()) {
         // The pollers' turn comes every so many rounds; until then only the round is counted.
         // relaxed: as wanted()
@@ -79,7 +79,7 @@ template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
         return;
     Unit* next = successor(stream);
     // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
-    if (next == nullptr && !stream.wanted() && !stream.through_home && draws_from(stream, *self.pool)) return;
+    if (next == nullptr && !stream.wanted() && !stream.through_scheduler && draws_from(stream, *self.pool)) return;
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::yields>(stream, self, next, {requeue<pool::From::yielded>, &self}, Unit::at_return);
 }

@@ -66,7 +66,7 @@ Unit* successor_other(Stream& stream);
     }
     stream.running = nullptr;
     stream.inline_pool = &Stream::no_pool;
-    return stream.home;
+    return stream.sched_context;
 }
 
 // The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is

@@ -28,7 +28,7 @@ struct Execution : Jobs {
     os::Lock ready_lock;   // guards what follows
     Fifo<Unit, &Unit::link> ready;
     bool caller_ready = false;
-    bool home_looks = false;   // the only stream that may run the caller looks for something to do
+    bool registrant_looks = false;   // the only stream that may run the caller looks for something to do
     unsigned turns = 0;
 
     Execution(Arena& in, Unit& by) : arena(in), caller(by), most(harts_of(in)) {
@@ -65,9 +65,10 @@ struct Execution : Jobs {
         std::lock_guard guard(ready_lock);
         if (whose == Turn::may_be_a_jobs && ++turns % turn == 0 && any()) return nullptr;
         // Where one stream alone may run the caller and is looking, no hart need be sent there.
-        const bool at_home = domain->home == nullptr || domain->home == &stream || !home_looks;
+        const bool may_take_caller =
+            domain->registrant_stream == nullptr || domain->registrant_stream == &stream || !registrant_looks;
         Unit* unit;
-        if (caller_ready && at_home) {
+        if (caller_ready && may_take_caller) {
             caller_ready = false;
             unit = &caller;
         } else {
@@ -103,10 +104,10 @@ struct Execution : Jobs {
     }
 
     // As look_around(), on the caller's own stream. Meanwhile other streams leave the caller to it.
-    Unit* look_around_at_home(Stream& stream) {
+    Unit* look_around_for_registrant(Stream& stream) {
         const auto set_looking = [&](bool now) {
             std::lock_guard guard(ready_lock);
-            home_looks = now;
+            registrant_looks = now;
         };
         set_looking(true);
         Unit* const unit = look_around(stream);
@@ -122,7 +123,9 @@ struct Execution : Jobs {
             if (any()) kick(*domain);   // it has not looked at the jobs: they are another one's
             return nullptr;
         }
-        if (Unit* const unit = domain->home == &stream ? look_around_at_home(stream) : look_around(stream)) return unit;
+        if (Unit* const unit =
+                domain->registrant_stream == &stream ? look_around_for_registrant(stream) : look_around(stream))
+            return unit;
         if (has_to_go()) return nullptr;
         ask_for_jobs(stream, true);   // who forks from now on shows it, and wants a hart
         if (Unit* const unit = next(stream)) return unit;

@@ -30,11 +30,11 @@ struct Domain {
     atomic<bool> is_idle{false};
     atomic<std::uint64_t> kicks{0};   // how often it may have got something to do
 
-    Unit* registrant = nullptr;        // null: it was created without one
-    Pool* former = nullptr;            // where the registrant belongs otherwise
-    bool entered = false;              // the registrant has become a guest for it, and leaves afterwards
-    Stream* home = nullptr;            // which alone may run the registrant; null: any
-    Domain* next_returned = nullptr;   // in Serving::returned: its registrant is to be run there
+    Unit* registrant = nullptr;            // null: it was created without one
+    Pool* former = nullptr;                // where the registrant belongs otherwise
+    bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
+    Stream* registrant_stream = nullptr;   // which alone may run the registrant; null: any
+    Domain* next_returned = nullptr;       // in Serving::returned: its registrant is to be run there
 
     os::Lock lock;   // guards what follows
     Domain* children = nullptr;

@@ -88,13 +88,13 @@ struct Stream {
     PrivatePool* inline_pool_without_jobs = nullptr;
     // where units bound to the stream wait, when no pool of its main scheduler is theirs
     PrivatePool* own = nullptr;
-    bool through_home = false;   // a unit that leaves goes home always; see settle_way()
+    bool through_scheduler = false;   // a unit that leaves goes through the scheduler always; see settle_way()
     // its scheduler keeps nothing on its stack: units may take its place; see settle_way()
     bool restartable = false;
     int* errno_address = nullptr;
     os::ExceptionGlobals* exceptions = nullptr;
     Heap* heap = nullptr;
-    context::Target home{};   // the scheduler's context while a unit runs, and the stack that it stands on
+    context::Target sched_context{};   // the scheduler's context while a unit runs, and the stack that it stands on
     trace::Counters counters;
     Spawning spawning;
 
@@ -174,8 +174,8 @@ constexpr std::size_t line_of(std::size_t offset) { return config::checked ? 0 :
 static_assert(line_of(offsetof(Stream, common)) == line_of(offsetof(Stream, jobs)), "what picks the next unit");
 static_assert(line_of(offsetof(Stream, inline_pool)) == line_of(offsetof(Stream, units)),
               "what a unit is made of, started and joined with");
-static_assert(line_of(offsetof(Stream, home)) == line_of(offsetof(Stream, inline_pool_without_jobs)),
-              "what a switch changes, or goes home by");
+static_assert(line_of(offsetof(Stream, sched_context)) == line_of(offsetof(Stream, inline_pool_without_jobs)),
+              "what a switch changes, or goes to the scheduler by");
 static_assert(line_of(offsetof(Stream, counters)) <= 3, "and all that no later than in the fourth");
 static_assert(line_of(offsetof(Stream, spawning.birth_tasklet)) == line_of(offsetof(Stream, spawning.ult_home)),
               "what a spawn without options takes over");
@@ -260,7 +260,7 @@ inline void give_stacks(Stream& stream) {
 // the domain meanwhile, and what it spawned would be the domain's.
 bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit);
 inline bool is_out_of_place(const Stream& stream, const Unit& unit) {
-    return stream.through_home && is_out_of_place_in_domain(stream, unit);
+    return stream.through_scheduler && is_out_of_place_in_domain(stream, unit);
 }
 
 // Somebody wants something that the stream must not sleep over.

@@ -24,7 +24,7 @@ bool has_pool(const Sched& sched, const Pool& pool) {
 }
 
 void settle_way(Stream& stream) {
-    stream.through_home = stream.levels.depth != 0 || !stream.sched->stateless();
+    stream.through_scheduler = stream.levels.depth != 0 || !stream.sched->stateless();
     stream.restartable = stream.levels.depth == 0 && stream.sched->stateless();
     check(stream);
 }

@@ -2,8 +2,8 @@
 // unit.
 //
 // Rejected: to let the carrier block and another take over its stream. A call that does not block would cost nothing
-// then, but every stream would need a home that is no thread's stack, and the primary unit, which must stay on its
-// thread, a stream that can go on without it.
+// then, but every stream would need a scheduler's context on a stack that is no thread's, and the primary unit, which
+// must stay on its thread, a stream that can go on without it.
 #pragma once
 
 #include <cstddef>

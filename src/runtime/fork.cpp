@@ -96,7 +96,7 @@ void leave_domains(Stream& from) {
 void cut_loose(const Stream& from, Unit& unit) {
     if (unit.kind == Kind::hosted) become_thread(unit);
     if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
-    if (unit.stack == nullptr) unit.stack = from.home.stack;   // on which the scheduler has called it
+    if (unit.stack == nullptr) unit.stack = from.sched_context.stack;   // on which the scheduler has called it
     unit.shape = unit.shape.without(Unit::light | Unit::called);
     unit.mark(Unit::untidy);   // a tasklet that its joiner has called looks for this before it returns there
 }

@@ -317,19 +317,19 @@ void send_away(Stream& stream) {
 namespace {
 
 // The registrant goes on, on the one stream that may run it: the hart goes there.
-void send_home(Stream& stream, Domain& domain) {
-    Stream& home = *domain.home;
+void send_to_registrant(Stream& stream, Domain& domain) {
+    Stream& registrants = *domain.registrant_stream;
     lose_hart(stream);
-    const Waking waking(home);
-    domain.next_returned = home.serving.returned.load();
-    while (!home.serving.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
-    ask(home, attention::lent);
-    probe(Probe::hart_sent_home);
-    end_waiting_of(home);
+    const Waking waking(registrants);
+    domain.next_returned = registrants.serving.returned.load();
+    while (!registrants.serving.returned.compare_exchange_strong(domain.next_returned, &domain)) {}
+    ask(registrants, attention::lent);
+    probe(Probe::hart_sent_to_registrant);
+    end_waiting_of(registrants);
 }
 
 // A hart has come, for the registrant of the domain to go on.
-void take_home(Stream& stream, Domain& domain) {
+void take_to_registrant(Stream& stream, Domain& domain) {
     if (stream.serving.domain != nullptr) {
         send_away(stream);
     } else {
@@ -411,9 +411,10 @@ Unit* next_of(Stream& stream, Domain& domain) {
     }
     switch (made.what) {
     case What::run:
-        if (made.unit == domain.registrant && domain.home != nullptr && domain.home != &stream) {
+        if (made.unit == domain.registrant && domain.registrant_stream != nullptr &&
+            domain.registrant_stream != &stream) {
             pay_kick(stream, domain);
-            return send_home(stream, domain), nullptr;
+            return send_to_registrant(stream, domain), nullptr;
         }
         if (domain.ops.block != nullptr) made.unit->mark(Unit::careful);
         stream.serving.owes_kick = false;
@@ -517,7 +518,7 @@ void attend_to_domains(Stream& stream) {
     unask(stream, attention::lent);
     for (Domain* domain = stream.serving.returned.exchange(nullptr); domain != nullptr;) {
         Domain* const next = domain->next_returned;
-        take_home(stream, *domain);
+        take_to_registrant(stream, *domain);
         domain = next;
     }
     if (stream.role.guest != nullptr) go_on(stream);
@@ -540,7 +541,7 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
     domain->jobs = jobs;
     domain->registrant = unit;
     domain->former = unit->pool;
-    if (unit->has(Unit::bound)) domain->home = stream;
+    if (unit->has(Unit::bound)) domain->registrant_stream = stream;
     *made = domain;
     join_parent(*domain);
     lend_unit(*unit, *domain->pool);

@@ -264,7 +264,7 @@ private:
         }
     }
 
-    // A domain's hart has been sent home to it, which no other OS thread may use.
+    // A domain's hart has been sent to it, which no other OS thread may use.
     static bool waits_for_it(const Stream& stream) { return stream.serving.returned.load() != nullptr; }
 
     void see_to_stand_ins() {

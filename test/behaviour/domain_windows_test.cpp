@@ -31,7 +31,7 @@ struct Team {
                           self.begun = true;
                           EXPECT_EQ(weft_event_wait(&self.come, nullptr), WEFT_OK);
                           self.carrier = weft::os::local();
-                          self.sent.emplace(Probe::hart_sent_home, self.carrier);
+                          self.sent.emplace(Probe::hart_sent_to_registrant, self.carrier);
                           self.ends = true;
                       },
                       this),

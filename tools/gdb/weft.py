@@ -713,7 +713,7 @@ class BacktraceCommand(gdb.Command):
             self.show_running(unit, stands if stands is not None else runs, stands is not None, option)
         elif above is not None:
             print(f"{unit} is a scheduler; it runs others on stream {int(above['rank'])} meanwhile:")
-            print(backtrace(program, int(above["home"]["context"]), option), end="")
+            print(backtrace(program, int(above["sched_context"]["context"]), option), end="")
         elif unit.state == "running":
             print(f"{unit} is a scheduler below another one, or is being switched; its frames are not to be found.")
         elif program.fresh(unit):
