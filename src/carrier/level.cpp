@@ -216,9 +216,9 @@ void main_main(void* raw) {
 }
 
 Unit* make_sched_unit(Process& of, Stream* stream, Pool& pool, void (*body)(void*), Sched& sched, const void* site) {
-    Unit::Birth birth = birth_in(pool, Kind::full);
-    birth.marks = {};   // schedulers are not observed
-    Unit* unit = make_unit(stream, pool, body, &sched, birth, site);
+    Unit::InitialHeader initial_header = initial_header_in(pool, Kind::full);
+    initial_header.marks = {};   // schedulers are not observed
+    Unit* unit = make_unit(stream, pool, body, &sched, initial_header, site);
     if (unit == nullptr) return nullptr;
     unit->flags |= Unit::scheduler;
     sched.as_main = body == main_main;

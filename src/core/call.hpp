@@ -20,7 +20,7 @@ namespace weft {
 // Whether what runs is a ULT that may call `target` with what it has at hand. False: not at once, or not at all.
 [[gnu::always_inline]] inline bool may_call_at_once(const Stream& stream, const Unit& target) {
     return context::may_call && stream.inline_pool->ready.front() == &target &&
-           target.as_born(stream.spawning.birth_ult) && target.untouched() && stream.spare != nullptr &&
+           target.begins_as(stream.spawning.ult_header) && target.untouched() && stream.spare != nullptr &&
            free_to_call(stream);
 }
 
@@ -109,13 +109,13 @@ template <Out out, Frees frees>
 // Whether what runs is a ULT that may call `target`, a tasklet and next in the direct pool, with what the stream has at
 // hand. Without a context the scheduler's place is taken by a unit that has not been promoted.
 [[gnu::always_inline]] inline bool may_call_tasklet_at_once(const Stream& stream, const Unit& target) {
-    return context::may_call && target.as_born(Unit::birth(Kind::tasklet, true)) && target.untouched() &&
+    return context::may_call && target.begins_as(Unit::initial_header(Kind::tasklet, true)) && target.untouched() &&
            stream.sched_context.context != nullptr && free_to_call(stream);
 }
 
 // Whether the running ULT may call `target`, a tasklet that take_next() has given it.
 [[gnu::always_inline]] inline bool may_call_taken_tasklet(const Stream& stream, const Unit& target) {
-    return target.as_born(Unit::birth(Kind::tasklet, false)) && target.untouched() &&
+    return target.begins_as(Unit::initial_header(Kind::tasklet, false)) && target.untouched() &&
            stream.sched_context.context != nullptr;
 }
 

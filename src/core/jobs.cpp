@@ -178,12 +178,12 @@ Unit* unit_for(Stream& stream, weft_job& job) {
         stack = stream.heap->stacks.take(wanted == 0 ? 0 : Unit::least_wanted_bytes << (wanted - 1));
         if (stack == nullptr) return nullptr;
     }
-    Unit::Birth birth = birth_in(home, kind);
+    Unit::InitialHeader initial_header = initial_header_in(home, kind);
     // It begins here, perhaps far from that pool's stream: never local to it, as one that has changed its pool.
-    birth.flags = birth.flags.without(Unit::local);
-    if (private_home || stack != nullptr) birth.flags = birth.flags.without(Unit::plain);
-    if (stack != nullptr) birth.shape |= Unit::Shape{wanted};
-    Unit* const unit = make_unit(&stream, home, run_job, &job, birth, reinterpret_cast<void*>(job.run));
+    initial_header.flags = initial_header.flags.without(Unit::local);
+    if (private_home || stack != nullptr) initial_header.flags = initial_header.flags.without(Unit::plain);
+    if (stack != nullptr) initial_header.shape |= Unit::Shape{wanted};
+    Unit* const unit = make_unit(&stream, home, run_job, &job, initial_header, reinterpret_cast<void*>(job.run));
     if (unit == nullptr) {
         if (stack != nullptr) stream.heap->stacks.give(stack);
         return nullptr;

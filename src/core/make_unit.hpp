@@ -25,9 +25,9 @@ namespace weft {
 }
 
 // A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the common one; null: no
-// memory. `birth`: of its kind in such a pool.
+// memory. `initial_header`: that of its kind in such a pool.
 [[gnu::always_inline]] inline Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument,
-                                              Unit::Birth birth, const void* site) {
+                                              Unit::InitialHeader initial_header, const void* site) {
     Unit* unit;
     if (stream != nullptr) {
         unit = static_cast<Unit*>(stream->units->take());
@@ -37,12 +37,14 @@ namespace weft {
     }
     if (unit == nullptr) return nullptr;
     describe(*unit, pool, body, argument, site);
-    unit->begin_life(birth);
+    unit->begin_life(initial_header);
     return unit;
 }
 
 // Of a unit of that kind in that pool. With marks: it is observed, and whoever spawns it says so before it goes into
 // its pool.
-inline Unit::Birth birth_in(const Pool& pool, Kind kind) { return births.of(kind, pool.kind == WEFT_POOL_PRIVATE); }
+inline Unit::InitialHeader initial_header_in(const Pool& pool, Kind kind) {
+    return initial_headers.of(kind, pool.kind == WEFT_POOL_PRIVATE);
+}
 
 }   // namespace weft

@@ -331,7 +331,7 @@ weft_status furnish_with_stack(Stream* stream, Unit& unit, const Plan& plan) {
 
 weft_status furnish(Stream* stream, Unit& unit, const Plan& plan) {
     const weft_status status = furnish_with_stack(stream, unit, plan);
-    if (status != WEFT_OK || plan.data == nullptr || give_at_birth(unit, plan.key, plan.data, plan.release, stream))
+    if (status != WEFT_OK || plan.data == nullptr || give_at_spawn(unit, plan.key, plan.data, plan.release, stream))
         return status;
     give_back(stream, unit);
     return fail(WEFT_NO_MEMORY, "no memory for a unit's data");

@@ -60,17 +60,17 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     const Unit::Flags kept = unit.flags & Unit::own_stack;
     const bool default_stack = unit.stack_class() == 0 && !kept.any();
     const bool canary = stack != nullptr && stack->guarded == mem::Guard::canary;
-    Unit::Birth birth = birth_in(pool, unit.kind);
-    birth.flags = birth.flags.without(Unit::plain) | kept;
+    Unit::InitialHeader initial_header = initial_header_in(pool, unit.kind);
+    initial_header.flags = initial_header.flags.without(Unit::plain) | kept;
     if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full && unit.kind != Kind::hosted)
-        birth.flags |= Unit::plain;
-    const bool observed = birth.marks.any();
+        initial_header.flags |= Unit::plain;
+    const bool observed = initial_header.marks.any();
     // relaxed: ours
-    birth.marks |= Unit::Marks{unit.marks.load(std::memory_order_relaxed)} & (Unit::extras | Unit::fixed);
-    if (canary) birth.marks |= Unit::careful;
+    initial_header.marks |= Unit::Marks{unit.marks.load(std::memory_order_relaxed)} & (Unit::extras | Unit::fixed);
+    if (canary) initial_header.marks |= Unit::careful;
     const bool own_float = unit.marked(Unit::untidy) && has_own_float(unit);
-    birth.shape |= unit.shape & Unit::class_bits;
-    birth.tag = Unit::tag_of(unit.priority());
+    initial_header.shape |= unit.shape & Unit::class_bits;
+    initial_header.tag = Unit::tag_of(unit.priority());
     unit.life.move(State::done, State::free);
     unit.context = nullptr;
     unit.stack = stack;
@@ -79,7 +79,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     unit.pool = &pool;
     unit.spawn_site = site;
     unit.join_state.reset();
-    unit.begin_life(birth);
+    unit.begin_life(initial_header);
     if (own_float) give_own_float(unit);
     if (stream != nullptr) {
         stream->counters.add(trace::Count::revived);

@@ -34,7 +34,7 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (pool == nullptr) pool = &standard_pool(stream);
     if (weft_status status = fits(chosen, *pool); status != WEFT_OK) return status;
     decide(chosen, *pool, site, body);
-    Unit* unit = make_unit(stream, *pool, body, argument, birth_in(*pool, chosen.kind), site);
+    Unit* unit = make_unit(stream, *pool, body, argument, initial_header_in(*pool, chosen.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (weft_status status = furnish(stream, *unit, chosen); status != WEFT_OK) return status;
     chosen.data = nullptr;   // the unit's from here on
@@ -57,8 +57,8 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     if (latest.address != address || latest.body != body) [[unlikely]]
         look_up_site(latest, address, body);
     const Site& site = *latest.site;
-    latest.birth = Unit::birth(site.kind(), false);
-    Unit* const unit = make_unit(&stream, pool, body, argument, births.of(site.kind(), false), address);
+    latest.initial_header = Unit::initial_header(site.kind(), false);
+    Unit* const unit = make_unit(&stream, pool, body, argument, initial_headers.of(site.kind(), false), address);
     if (unit == nullptr) [[unlikely]]
         return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (!pool::enters(*unit)) [[unlikely]]
@@ -76,14 +76,14 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
 // if it comes from one of the latest places and is no sample: what was found out for the one before holds for it.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*),
                                                             void* argument, weft_unit** handle, const void* site) {
-    const Unit::Birth* birth = &stream.spawning.birth_common;
+    const Unit::InitialHeader* initial_header = &stream.spawning.common_header;
     if (stream.spawning.default_kind == Kind::automatic) {
         const LatestSites::Entry& latest = stream.spawning.latest_sites.at(site);
         if (latest.address != site || latest.body != body || !stream.spawning.sampling.passes_over_next())
             return spawn_by_site(pool, body, argument, handle, site);
-        birth = &latest.birth;
+        initial_header = &latest.initial_header;
     }
-    Unit* const unit = make_unit(&stream, pool, body, argument, *birth, site);
+    Unit* const unit = make_unit(&stream, pool, body, argument, *initial_header, site);
     if (unit == nullptr) [[unlikely]]
         return fail(WEFT_NO_MEMORY, "no memory for a unit");
     *handle = to_handle(unit);
@@ -112,9 +112,9 @@ template <bool tasklet>
             look_up_site(latest, site, body);
         learner = latest.site;
         kind = learner->kind();
-        latest.birth = Unit::birth(kind, false);
+        latest.initial_header = Unit::initial_header(kind, false);
     }
-    Unit* const unit = make_unit(&stream, *pool, body, argument, births.of(kind, own), site);
+    Unit* const unit = make_unit(&stream, *pool, body, argument, initial_headers.of(kind, own), site);
     if (unit == nullptr) [[unlikely]]
         return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
@@ -140,13 +140,13 @@ template <bool tasklet>
 // Nothing is called but to wake somebody, so that no register is saved.
 [[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*),
                                                          void* argument, const void* site) {
-    const Unit::Birth birth = births.of(Kind::tasklet, false);
-    if (pool == nullptr || pool->kind != WEFT_POOL_SHARED || birth.marks.has(Unit::observed)) return false;
+    const Unit::InitialHeader initial_header = initial_headers.of(Kind::tasklet, false);
+    if (pool == nullptr || pool->kind != WEFT_POOL_SHARED || initial_header.marks.has(Unit::observed)) return false;
     auto* const unit = static_cast<Unit*>(stream.units->try_take());
     if (unit == nullptr) return false;
     unit->id = stream.take_id();
     describe(*unit, *pool, body, argument, site);
-    unit->begin_life(birth);
+    unit->begin_life(initial_header);
     unit->join_state.announce_first(JoinState::detacher());   // nobody else knows the unit yet
     pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     return true;
@@ -179,7 +179,7 @@ template <bool tasklet>
         if (pool->kind != WEFT_POOL_PRIVATE) return spawn_by_site(*pool, body, argument, handle, site);
         kind = Kind::lsa;
     }
-    Unit* unit = make_unit(&stream, *pool, body, argument, birth_in(*pool, kind), site);
+    Unit* unit = make_unit(&stream, *pool, body, argument, initial_header_in(*pool, kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a unit");
     if (kind == Kind::full && !give_default_stack(&stream, *unit)) [[unlikely]] {
         give_back(&stream, *unit);
@@ -227,10 +227,10 @@ void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Fl
     stream.spawning.first_id.store(stream.spawning.first_id.load(std::memory_order_relaxed) + 1,
                                    std::memory_order_relaxed);
     describe(unit, pool, nullptr, nullptr, nullptr);
-    Unit::Birth birth;
-    birth.kind = Kind::full;
-    birth.flags = flags;
-    unit.begin_life(birth);
+    Unit::InitialHeader initial_header;
+    initial_header.kind = Kind::full;
+    initial_header.flags = flags;
+    unit.begin_life(initial_header);
     unit.stack = &stream.carrier.stack;
     unit.life.move(State::ready, State::running);
     if (of.observing) {

@@ -45,7 +45,7 @@ template <bool tasklet>
         return spawn_slow<tasklet>(home, body, argument, nullptr, handle, site);
     unit->id = stream->take_id();
     describe(*unit, *home, body, argument, site);
-    unit->begin_life(tasklet ? stream->spawning.birth_tasklet : stream->spawning.birth_ult);
+    unit->begin_life(tasklet ? stream->spawning.tasklet_header : stream->spawning.ult_header);
     *handle = weft::to_handle(unit);
     static_cast<PrivatePool*>(home)->put(unit);
     return WEFT_OK;

@@ -36,7 +36,7 @@ struct Made {
 }
 
 // `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the place.
-Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given, const Plan* plan,
+Made make_row(Stream* stream, Pool& home, Unit::InitialHeader initial_header, const Given& given, const Plan* plan,
               const Site* learner) {
     Unit* first = nullptr;
     Unit** link = &first;
@@ -54,8 +54,8 @@ Made make_row(Stream* stream, Pool& home, Unit::Birth birth, const Given& given,
             if (i == given.count) break;
             stop = std::min(sample, given.count);
         }
-        unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i], birth,
-                         given.site);
+        unit = make_unit(stream, home, given.body, given.arguments == nullptr ? nullptr : given.arguments[i],
+                         initial_header, given.site);
         weft_status status = WEFT_OK;
         if (unit == nullptr) [[unlikely]] {
             status = fail(WEFT_NO_MEMORY, "no memory for unit %zu of %zu", i + 1, given.count);
@@ -118,15 +118,16 @@ weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void*
     if (weft_status status = fits(chosen, home); status != WEFT_OK) return status;
     const Given given{count, body, arguments, units, site};
     decide(chosen, home, given.site, body);
-    const Unit::Birth birth = birth_in(home, chosen.kind);
-    const Made row = make_row(stream, home, birth, given, chosen.asks_for_more() ? &chosen : nullptr, chosen.learner);
+    const Unit::InitialHeader initial_header = initial_header_in(home, chosen.kind);
+    const Made row =
+        make_row(stream, home, initial_header, given, chosen.asks_for_more() ? &chosen : nullptr, chosen.learner);
     if (row.status != WEFT_OK) [[unlikely]]
         return row.status;
     if (home.kind == WEFT_POOL_USER && !enter_all(row.first, count)) {
         take_back(stream, row.first, count, units);
         return not_admitted();
     }
-    if (birth.marks.has(Unit::observed)) [[unlikely]]
+    if (initial_header.marks.has(Unit::observed)) [[unlikely]]
         observe_all_created(row.first, count);
     pool::push_many(home, row.first, row.last, count, pool::From::spawned);
     return WEFT_OK;

@@ -93,7 +93,7 @@ bool give_data(Unit& unit, void* data, void (*release)(void*), Stream* stream) {
     return true;
 }
 
-bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void*), Stream* stream) {
+bool give_at_spawn(Unit& unit, const Key* key, void* data, void (*release)(void*), Stream* stream) {
     if (extras_of(unit) != nullptr || (key != nullptr && key->place >= Extras::slots_here)) {
         return key == nullptr ? give_data(unit, data, release, stream)
                               : set_lasting(unit, *key, data, stream) == Lasting::set;

@@ -47,7 +47,7 @@ Extras* obtain_extras(Unit& unit, Stream* stream);
 bool give_data(Unit& unit, void* data, void (*release)(void* data), Stream* stream);
 
 // Gives the data to a unit that nobody knows yet, or, with a lasting key, the value under that. False: no memory.
-bool give_at_birth(Unit& unit, const Key* key, void* data, void (*release)(void* data), Stream* stream);
+bool give_at_spawn(Unit& unit, const Key* key, void* data, void (*release)(void* data), Stream* stream);
 
 // With the descriptor: nobody else knows the unit. What it has is released, and the memory goes back.
 void drop_extras(Unit& unit, Stream* stream);

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-constinit Births births;
+constinit InitialHeaders initial_headers;
 
 namespace {
 
@@ -183,9 +183,9 @@ void observe_streams(Process& of, bool on) {
 // A stream with the bit never takes the short ways on which a unit with the mark would be missed: so the bits come
 // before the first mark, and go after the last.
 void listen(Process& of, bool on) {
-    if (!on) births.set(false);
+    if (!on) initial_headers.set(false);
     observe_streams(of, on);
-    if (on) births.set(true);
+    if (on) initial_headers.set(true);
     if (Stream* mine = current_or_null()) note_observed(*mine);
     if (!on) return;
     if (of.primary != nullptr) of.primary->mark(Unit::observed);
@@ -334,7 +334,7 @@ void write_trace_at_end(Process& of) {
 }
 
 void end_observing(Process& of) {
-    births.set(false);
+    initial_headers.set(false);
     if (const ObserverList* list = of.observers.list.exchange(nullptr)) {
         for (std::size_t i = 0; i < list->count; ++i) os::destroy(list->all[i]);
         os::release(const_cast<ObserverList*>(list));

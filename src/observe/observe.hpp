@@ -72,16 +72,16 @@ struct Observers {
 
 // What a unit begins with, by its kind and whether its pool is private: read by every spawn, written when somebody
 // begins or ceases to listen, which is the mark that they differ by.
-class Births {
+class InitialHeaders {
 public:
-    Unit::Birth of(Kind kind, bool in_private_pool) const {
-        Unit::Birth birth;
+    Unit::InitialHeader of(Kind kind, bool in_private_pool) const {
+        Unit::InitialHeader initial_header;
         // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the bit `observing` of
         // its attention.
         const Word word =
             words_[static_cast<std::size_t>(kind)].in_private_pool[in_private_pool].load(std::memory_order_acquire);
-        std::memcpy(static_cast<void*>(&birth), &word, sizeof birth);
-        return birth;
+        std::memcpy(static_cast<void*>(&initial_header), &word, sizeof initial_header);
+        return initial_header;
     }
 
     void set(bool observed) {
@@ -98,9 +98,9 @@ private:
     using Word = std::uint64_t;
 
     static constexpr Word word(Kind kind, bool in_private_pool, bool observed) {
-        Unit::Birth birth = Unit::birth(kind, in_private_pool);
-        if (observed) birth.marks = Unit::observed;
-        return std::bit_cast<Word>(birth);
+        Unit::InitialHeader initial_header = Unit::initial_header(kind, in_private_pool);
+        if (observed) initial_header.marks = Unit::observed;
+        return std::bit_cast<Word>(initial_header);
     }
 
     struct OfKind {
@@ -111,7 +111,7 @@ private:
     OfKind words_[kinds] = {Kind{},   Kind::full, Kind::lsa,       Kind::tasklet, Kind::roc,
                             Kind::ss, Kind::sc,   Kind::automatic, Kind::hosted};
 };
-extern Births births;
+extern InitialHeaders initial_headers;
 
 // Tells it of a unit that is marked so. From wherever it happens, before the unit could be gone; never switches.
 void observe(trace::Event what, Unit& unit) noexcept;

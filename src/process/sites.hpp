@@ -96,7 +96,7 @@ public:
         const void* address = nullptr;
         void (*body)(void*) = nullptr;
         const Site* site = nullptr;
-        Unit::Birth birth;   // where others draw from the pool, too; looked at anew with each sample
+        Unit::InitialHeader initial_header;   // where others draw from the pool, too; looked at anew with each sample
     };
 
     [[gnu::always_inline]] Entry& at(const void* address) {

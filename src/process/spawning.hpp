@@ -17,9 +17,9 @@ struct Spawning {
     Pool* ult_home = nowhere();       // the direct pool, where a ULT without options may go there by the short way
     Pool* tasklet_home = nowhere();   // the direct pool, where a tasklet without options may go there by the short way
     Pool* common_home = nowhere();    // the common pool, as ult_home
-    Unit::Birth birth_ult;            // of a unit of the default kind in the direct pool
-    Unit::Birth birth_common;         // of a unit of the default kind in the common pool, if that is not auto
-    Unit::Birth birth_tasklet;
+    Unit::InitialHeader ult_header;   // of a unit of the default kind in the direct pool
+    Unit::InitialHeader common_header;   // of a unit of the default kind in the common pool, if that is not auto
+    Unit::InitialHeader tasklet_header;
     LatestSites latest_sites;            // of units of kind auto that it has spawned without options
     Sampling sampling;                   // of the units of kind auto that it spawns
     atomic<std::uint64_t> first_id{0};   // what Stream::next_id was when the stream began; written by its thread alone

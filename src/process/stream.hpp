@@ -177,7 +177,7 @@ static_assert(line_of(offsetof(Stream, inline_pool)) == line_of(offsetof(Stream,
 static_assert(line_of(offsetof(Stream, sched_context)) == line_of(offsetof(Stream, inline_pool_without_jobs)),
               "what a switch changes, or goes to the scheduler by");
 static_assert(line_of(offsetof(Stream, counters)) <= 3, "and all that no later than in the fourth");
-static_assert(line_of(offsetof(Stream, spawning.birth_tasklet)) == line_of(offsetof(Stream, spawning.ult_home)),
+static_assert(line_of(offsetof(Stream, spawning.tasklet_header)) == line_of(offsetof(Stream, spawning.ult_home)),
               "what a spawn without options takes over");
 static_assert(offsetof(Stream, attention) % config::cache_line == 0 &&
                   offsetof(Stream, loop) < offsetof(Stream, attention),
@@ -231,11 +231,11 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 // ULTs whose options say nothing are of that kind from now on. From the stream, or before it has begun.
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.spawning.default_kind = kind;
-    stream.spawning.birth_ult = Unit::birth(kind == Kind::automatic ? Kind::lsa : kind, true);
-    stream.spawning.birth_common = Unit::birth(kind, false);
+    stream.spawning.ult_header = Unit::initial_header(kind == Kind::automatic ? Kind::lsa : kind, true);
+    stream.spawning.common_header = Unit::initial_header(kind, false);
     // like no ready unit
     if (kind == Kind::full || kind == Kind::hosted)
-        stream.spawning.birth_ult.state = static_cast<std::uint8_t>(State::free);
+        stream.spawning.ult_header.state = static_cast<std::uint8_t>(State::free);
     settle_homes(stream);
 }
 

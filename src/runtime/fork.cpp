@@ -32,7 +32,7 @@ Process* left_behind = nullptr;
 // What the library has besides the runtime. Some OS thread that is no more may hold these locks.
 void mend_statics(const Process* old) {
     if (old != nullptr && old->bound_once) os::affinity_set(0, old->cpus);   // the child is no bound stream
-    if (old != nullptr && old->observing) births.set(false);
+    if (old != nullptr && old->observing) initial_headers.set(false);
     hart::quota_forked();
     hart::topology_forked();
     keys_forked();

@@ -702,7 +702,7 @@ weft_status make_context(void* stack, std::size_t stack_bytes, const void* site,
     Plan wanted;
     if (const weft_status status = plan(&options, false, wanted); status != WEFT_OK) return status;
     Unit* const unit = make_unit(stream, *stream->serving.domain->pool, nullptr, nullptr,
-                                 birth_in(*stream->serving.domain->pool, wanted.kind), site);
+                                 initial_header_in(*stream->serving.domain->pool, wanted.kind), site);
     if (unit == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a context");
     if (const weft_status status = furnish(stream, *unit, wanted); status != WEFT_OK) return status;
     if (unit->marked(Unit::observed)) observe(trace::Event::create, *unit);

@@ -139,7 +139,7 @@ struct Unit {
     using Word [[gnu::may_alias]] = std::uint64_t;
 
     // What begin_life writes: made once per stream and kind, so that a spawn writes eight bytes by one store.
-    struct Birth {
+    struct InitialHeader {
         std::uint8_t state = static_cast<std::uint8_t>(State::ready);
         Kind kind = Kind::lsa;
         Flags flags{};
@@ -155,8 +155,8 @@ struct Unit {
     };
 
     // A unit of that kind, in a pool that is private or not, before its options are looked at.
-    static constexpr Birth birth(Kind of, bool in_private_pool) {
-        Birth made;
+    static constexpr InitialHeader initial_header(Kind of, bool in_private_pool) {
+        InitialHeader made;
         made.kind = of;
         made.flags = local.only_if(in_private_pool) | plain.only_if(of == Kind::lsa || begins_light(of));
         made.shape = light.only_if(begins_light(of) || of == Kind::tasklet);   // a tasklet stays so
@@ -164,7 +164,7 @@ struct Unit {
     }
 
     // free -> ready, and what goes with it; the unit is nobody else's yet.
-    [[gnu::always_inline]] void begin_life(Birth with) {
+    [[gnu::always_inline]] void begin_life(InitialHeader with) {
         WEFT_ASSERT(life.is(State::free));
         if constexpr (config::checked) with.tag = static_cast<std::uint16_t>(with.tag | generation());
         if constexpr (config::thread_sanitizer) {   // which sees who lists units look here meanwhile
@@ -234,12 +234,13 @@ struct Unit {
     [[gnu::always_inline]] bool jobs_or_marked(Marks which) const { return shaped_or_marked(jobs, which); }
     [[gnu::always_inline]] bool shaped_or_marked(Shape shapes, Marks which) const {
         constexpr auto at = [](std::size_t field, std::uint8_t bits) {
-            return static_cast<std::uint32_t>(Birth::byte(field, bits) >>
+            return static_cast<std::uint32_t>(InitialHeader::byte(field, bits) >>
                                               (std::endian::native == std::endian::little ? 32 : 0));
         };
-        static_assert(offsetof(Birth, shape) == 4);
-        return arch::any_of_four(*reinterpret_cast<const arch::FourBytes*>(&shape),
-                                 at(offsetof(Birth, shape), shapes.word) | at(offsetof(Birth, marks), which.word));
+        static_assert(offsetof(InitialHeader, shape) == 4);
+        return arch::any_of_four(
+            *reinterpret_cast<const arch::FourBytes*>(&shape),
+            at(offsetof(InitialHeader, shape), shapes.word) | at(offsetof(InitialHeader, marks), which.word));
     }
 
     // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits
@@ -287,7 +288,7 @@ struct Unit {
     // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it
     // yet. True only of such units, but not of all: a build that checks gives each descriptor a generation. relaxed: as
     // has() and marked().
-    [[gnu::always_inline]] bool as_born(Birth with) const {
+    [[gnu::always_inline]] bool begins_as(InitialHeader with) const {
         return atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed) ==
                std::bit_cast<std::uint64_t>(with);
     }
@@ -300,8 +301,8 @@ struct Unit {
     // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as
     // has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
-        constexpr std::uint64_t wanted = Birth::byte(offsetof(Birth, flags), plain.word),
-                                asked = Birth::byte(offsetof(Birth, marks), at_start.word);
+        constexpr std::uint64_t wanted = InitialHeader::byte(offsetof(InitialHeader, flags), plain.word),
+                                asked = InitialHeader::byte(offsetof(InitialHeader, marks), at_start.word);
         const std::uint64_t word =
             atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed);
         return (word & (wanted | asked)) == wanted;
@@ -340,7 +341,8 @@ struct Unit {
 };
 static_assert(sizeof(Life) == 1 && sizeof(std::exception_ptr) == sizeof(void*));
 static_assert(offsetof(Unit, kind) == offsetof(Unit, life) + 1 && offsetof(Unit, flags) == offsetof(Unit, life) + 2 &&
-                  offsetof(Unit, tag) == offsetof(Unit, life) + offsetof(Unit::Birth, tag) && sizeof(Unit::Birth) == 8,
+                  offsetof(Unit, tag) == offsetof(Unit, life) + offsetof(Unit::InitialHeader, tag) &&
+                  sizeof(Unit::InitialHeader) == 8,
               "begin_life writes them together");
 static_assert(sizeof(Unit) == 2 * config::cache_line && offsetof(Unit, id) == config::cache_line);
 

@@ -106,7 +106,7 @@ TEST(Observing, AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack) {
     EXPECT_EQ(stream.spawning.tasklet_home, stream.direct);
     EXPECT_EQ(stream.spawning.ult_home, stream.direct);
     EXPECT_FALSE(stream.wanted());
-    EXPECT_FALSE(weft::births.of(weft::Kind::lsa, true).marks.any());
+    EXPECT_FALSE(weft::initial_headers.of(weft::Kind::lsa, true).marks.any());
     EXPECT_FALSE(stream.loop.attended.has(weft::attention::observing));
 }
 
