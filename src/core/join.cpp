@@ -162,7 +162,7 @@ template <Company company>
         learn(target);
         return ended_status(target);
     }
-    // The pool first, as in unit/whereabouts.hpp: in this stream's pool it is local by this stream's own word.
+    // The pool first, as in unit/owner_pool.hpp: in this stream's pool it is local by this stream's own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet ||
         target.has(Unit::primary) || target.life.is(State::running)) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);

@@ -7,7 +7,7 @@
 #include "base/atomic.hpp"
 #include "base/fifo.hpp"
 #include "base/probe.hpp"
-#include "base/tally.hpp"
+#include "base/relaxed_counter.hpp"
 #include "hart/idle_list.hpp"
 #include "hart/watchdog.hpp"
 #include "os/local.hpp"
@@ -65,8 +65,8 @@ struct Pool {
 struct PrivatePool : Pool {
     using Ready = Fifo<Unit, &Unit::link>;
 
-    Ready ready;     // the owner's
-    Tally waiting;   // length of ready; written by the owner, read by anybody
+    Ready ready;              // the owner's
+    RelaxedCounter waiting;   // length of ready; written by the owner, read by anybody
     atomic<void*> owner{nullptr};
     Inbox<Unit> inbox;   // anybody's
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/tally.hpp"
+#include "base/relaxed_counter.hpp"
 
 namespace weft::trace {
 
@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    Tally values_[counts];
+    RelaxedCounter values_[counts];
 };
 
 // The path of a counter below /units or /streams: "/units/count/created".

@@ -15,9 +15,9 @@
 #include "base/bits.hpp"
 #include "base/config.hpp"
 #include "unit/join_state.hpp"
+#include "unit/owner_pool.hpp"
 #include "unit/state.hpp"
 #include "unit/waits.hpp"
-#include "unit/whereabouts.hpp"
 
 namespace weft {
 
@@ -265,11 +265,11 @@ struct Unit {
     static constexpr unsigned spawn_address_bits = 48;   // what Linux gives who does not ask for more
 
     // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile
-    // (whereabouts.hpp). relaxed: what is ordered is asked by local_pool().
+    // (owner_pool.hpp). relaxed: what is ordered is asked by local_pool().
     bool has_now(Flags which) const {
         return Flags{atomic_ref(const_cast<std::uint8_t&>(flags.word)).load(std::memory_order_relaxed)}.has(which);
     }
-    Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(WhereaboutsOrders::pool_read); }
+    Pool* pool_now() const { return atomic_ref(const_cast<Pool*&>(pool)).load(OwnerPoolOrders::pool_read); }
 
     // The private pool that the unit is local to, or null: for the same.
     Pool* local_pool() const {
@@ -282,7 +282,7 @@ struct Unit {
     // pool: a joiner may have seen it shared. Nor plain, for that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
         if (has(local)) forget_given_up(join_state);   // afterwards this stream could not
-        change_whereabouts(atomic_ref(flags.word), flags.without(local | plain).word, atomic_ref(pool), &to);
+        change_owner_pool(atomic_ref(flags.word), flags.without(local | plain).word, atomic_ref(pool), &to);
     }
 
     // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it
@@ -309,7 +309,7 @@ struct Unit {
     }
 
     // As change_pool(), where neither of the two pools is private.
-    void set_pool(Pool& to) { atomic_ref(pool).store(&to, WhereaboutsOrders::pool); }
+    void set_pool(Pool& to) { atomic_ref(pool).store(&to, OwnerPoolOrders::pool); }
 
     // relaxed: what a mark stands for is read under a lock or belongs to whoever looks.
     [[gnu::always_inline]] bool marked(Marks which) const { return which.any() && arch::any_of(marks, which.word); }

@@ -2,7 +2,7 @@
 // unit is in, or was in when he looked.
 #include "test/model/model.hpp"
 #include "unit/join_state.hpp"
-#include "unit/whereabouts.hpp"
+#include "unit/owner_pool.hpp"
 
 namespace weft::model {
 
@@ -53,7 +53,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
             serve();
             // of one who waits with a deadline: the mover looks at it while the unit is local
             WEFT_ASSERT(record == 0);
-            change_whereabouts(flags, 0, pool, &away, Orders{});
+            change_owner_pool(flags, 0, pool, &away, Orders{});
             sent.store(1, std::memory_order_release);
             serve();
         } else if (index == 1) {
@@ -94,29 +94,29 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     }
 };
 
-struct RelaxedPool : WhereaboutsOrders {
+struct RelaxedPool : OwnerPoolOrders {
     static constexpr std::memory_order pool = std::memory_order_relaxed;
 };
-struct RelaxedFlags : WhereaboutsOrders {
+struct RelaxedFlags : OwnerPoolOrders {
     static constexpr std::memory_order flags = std::memory_order_relaxed;
 };
-struct RelaxedFlagsRead : WhereaboutsOrders {
+struct RelaxedFlagsRead : OwnerPoolOrders {
     static constexpr std::memory_order flags_read = std::memory_order_relaxed;
 };
-struct RelaxedPoolRead : WhereaboutsOrders {
+struct RelaxedPoolRead : OwnerPoolOrders {
     static constexpr std::memory_order pool_read = std::memory_order_relaxed;
 };
 
 }   // namespace weft::model
 
 void weft::model::search(Models& models) {
-    models.holds<MoveAndJoin<WhereaboutsOrders>>("a unit leaves a private pool and is joined",
-                                                 Preemptions{models.full() ? 4u : 2u});
-    models.holds<MoveAndJoin<WhereaboutsOrders>>("the same, with older values read",
-                                                 Random{models.full() ? 2'000'000u : 200'000u});
+    models.holds<MoveAndJoin<OwnerPoolOrders>>("a unit leaves a private pool and is joined",
+                                               Preemptions{models.full() ? 4u : 2u});
+    models.holds<MoveAndJoin<OwnerPoolOrders>>("the same, with older values read",
+                                               Random{models.full() ? 2'000'000u : 200'000u});
     models.fails<MoveAndJoin<RelaxedPool>>("the new pool relaxed", Random{200'000});
     models.fails<MoveAndJoin<RelaxedPoolRead>>("the pool read relaxed", Random{200'000});
     models.fails<MoveAndJoin<RelaxedFlags>>("the flags relaxed", Random{200'000});
     models.fails<MoveAndJoin<RelaxedFlagsRead>>("the flags read relaxed", Random{200'000});
-    models.fails<MoveAndJoin<WhereaboutsOrders, Reads::flags_first>>("the flags read before the pool", Preemptions{2});
+    models.fails<MoveAndJoin<OwnerPoolOrders, Reads::flags_first>>("the flags read before the pool", Preemptions{2});
 }

@@ -54,7 +54,7 @@ def number(value):
     return int(load(value))
 
 
-def tally(value):
+def relaxed_counter(value):
     return number(value["value_"])
 
 
@@ -778,7 +778,9 @@ class StreamsCommand(gdb.Command):
         counts = stream["counters"]["values_"]
         names = Layout.enum("weft::trace::Count")
         runs = sum(
-            tally(counts[value]) for value, name in names.items() if name in ("finished", "suspended", "yielded")
+            relaxed_counter(counts[value])
+            for value, name in names.items()
+            if name in ("finished", "suspended", "yielded")
         )
         sched = stream["sched"]
         pools = [sched["pools"][i] for i in range(int(sched["count"]))] if int(sched) else []
@@ -808,7 +810,7 @@ class StreamsCommand(gdb.Command):
 
         if kind == "private":
             pool = seen_as("PrivatePool")
-            return tally(pool["waiting"]) + chain(number(pool["inbox"]["newest_"]))
+            return relaxed_counter(pool["waiting"]) + chain(number(pool["inbox"]["newest_"]))
         if kind in ("shared", "blocking"):
             return chain(number(seen_as("SharedPool")["ready"]["head_"]))
         if kind in ("lifo", "priority"):

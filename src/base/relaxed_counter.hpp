@@ -12,7 +12,7 @@ namespace weft {
 // good part of the hot paths. So the one writer counts with a plain addition (one instruction); readers load relaxed,
 // and see some number that once was right, since an aligned word is read and written whole on our processors. Under the
 // thread sanitizer, which rightly asks for atomics, it is atomics.
-class Tally {
+class RelaxedCounter {
 public:
     void add(std::int64_t amount = 1) {
         if constexpr (config::thread_sanitizer) {

@@ -1,4 +1,4 @@
-// Where a unit belongs, for those who neither run nor own it: its pool, and whether it is local there (in a private
+// The owner pool of a unit, for those who neither run nor own it: its pool, and whether it is local there (in a private
 // pool, where its end and its joiners meet without atomics). Both change when it goes to another pool: first it is
 // local no more, then the pool is another; and they are read the other way round. So one who finds it local has read
 // the pool that it is local to. A unit becomes local only where nobody else knows it.
@@ -12,7 +12,7 @@
 namespace weft {
 
 // The orders of both; a model test passes weaker ones, which must fail.
-struct WhereaboutsOrders {
+struct OwnerPoolOrders {
     // release, pairs with `flags_read`: who reads the old pool still, and that the unit is not local, may end the life
     // of what its mover has looked at before: of one who waits with a deadline (forget_given_up).
     static constexpr std::memory_order flags = std::memory_order_release;
@@ -22,15 +22,15 @@ struct WhereaboutsOrders {
     static constexpr std::memory_order flags_read = std::memory_order_acquire;
 };
 
-template <class Flags, class PoolWord, class Pool, class Orders = WhereaboutsOrders>
-void change_whereabouts(Flags&& flags, std::uint8_t not_local, PoolWord&& pool, Pool* to, Orders = {}) {
+template <class Flags, class PoolWord, class Pool, class Orders = OwnerPoolOrders>
+void change_owner_pool(Flags&& flags, std::uint8_t not_local, PoolWord&& pool, Pool* to, Orders = {}) {
     flags.store(not_local, Orders::flags);
     probe(Probe::move_before_pool);
     pool.store(to, Orders::pool);
 }
 
 // The pool that the unit is local to, or null.
-template <class Flags, class PoolWord, class Orders = WhereaboutsOrders>
+template <class Flags, class PoolWord, class Orders = OwnerPoolOrders>
 auto local_to(const Flags& flags, std::uint8_t local, const PoolWord& pool, Orders = {}) {
     auto* const seen = pool.load(Orders::pool_read);
     probe(Probe::join_after_pool);
