@@ -22,7 +22,7 @@ enum class Probe : unsigned char {
     move_before_pool,         // the unit is local no more, and its pool is the old one still
     move_before_push,         // it has left its stack for another pool and is not there yet
     word_busy,                // somebody has come to an object that another is at work on
-    job_before_wake,          // jobs have been shown, and nobody has been woken for them
+    job_before_wake,          // jobs have been published, and nobody has been woken for them
     watch_before_listening,   // the watchdog has found that nothing waits, and nobody could wake it yet
     job_before_done,          // a job that was taken has been run, and its owner does not know
     aside_before_lending,     // a stream is on the list of those that wait for a hart, and has its own still

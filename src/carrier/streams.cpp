@@ -203,7 +203,7 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char
     }
     stream->role.hidden = carries;
     if (!carries) stream->job_place.takes_from.store(&of.jobs);
-    stream->job_place.shows_to.store(&of.jobs);
+    stream->job_place.publishes_to.store(&of.jobs);
     stream->role.guest = guest;
     stream->heap = heap;
     stream->units = heap->units;

@@ -55,7 +55,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
     const Search search(jobs);
     std::uint64_t now_ns;
     do {
-        ask_for_jobs(stream, false);
+        request_steals(stream, false);
         for (int i = 0; i < 32; ++i) arch::pause();
         share_processor(stream);
         if (has_pending_attention(stream)) return true;
@@ -78,7 +78,7 @@ void sleep(Stream& stream) {
     if (stream.own != nullptr) stream.own->idle_list.add(stream.sleep.own_place);
     Jobs& jobs = stream.of->jobs;
     if (!stream.only_carries()) jobs.idle_list.add(stream.sleep.jobs_place);
-    ask_for_jobs(stream, true);   // who forks from now on shows it, and wakes us
+    request_steals(stream, true);   // a stream that forks from now on publishes it, and wakes us
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
     stream.next_unit = pick(stream);   // 3

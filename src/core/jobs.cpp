@@ -15,7 +15,7 @@
 
 namespace weft {
 
-// ---- showing -------------------------------------------------------------------------------------------
+// ---- publishing -------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -25,7 +25,7 @@ std::uint8_t stack_wanted_by(const Unit& owner) {
     return static_cast<std::uint8_t>(owner.stack_class());
 }
 
-static_assert(alignof(Unit) > Shown::class_bits && Unit::class_bits.word == Shown::class_bits);
+static_assert(alignof(Unit) > PublishedJob::class_bits && Unit::class_bits.word == PublishedJob::class_bits);
 
 // Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with
 // nobody if that has no list; whoever else runs on a domain's hart is the application's. Null: nowhere.
@@ -35,14 +35,14 @@ Jobs* list_of(const Stream& stream, const Unit& unit) {
 }
 
 // The oldest `count` jobs of the ring, which are the running unit's.
-void show(Stream& stream, Unit& owner, std::size_t count) {
+void publish(Stream& stream, Unit& owner, std::size_t count) {
     if (Jobs* const jobs = list_of(stream, owner)) {
         owner.jobs_out += static_cast<std::uint32_t>(count);
         if (owner.marked(Unit::careful)) [[unlikely]]
             note_own_float(owner);
-        return jobs->show(stream.jobs, count, owner, stack_wanted_by(owner));
+        return jobs->publish(stream.jobs, count, owner, stack_wanted_by(owner));
     }
-    for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) Shown(Shown::refused);
+    for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) PublishedJob(PublishedJob::unstealable);
     stream.jobs.give_up(count);
 }
 
@@ -56,7 +56,7 @@ void rewind(JobRing& ring) {
 // Room at the end of a ring that is full. False: none can be made.
 bool make_room(Stream& stream, Unit& owner) {
     JobRing& ring = stream.jobs;
-    if (ring.length() > 1 && ring.take_request()) show(stream, owner, ring.length() / 2);
+    if (ring.length() > 1 && ring.take_steal_request()) publish(stream, owner, ring.length() / 2);
     if (ring.first == ring.begin()) return false;
     ring.face.bottom = std::copy(ring.first, ring.face.bottom, ring.begin());
     ring.first = ring.begin();
@@ -81,7 +81,7 @@ bool begin_jobs(Stream& stream, Unit& unit) {
 }
 
 // Whether others may run what the unit forks.
-bool may_show(const Unit& unit) {
+bool may_publish(const Unit& unit) {
     return !unit.has(Unit::scheduler) && !unit.pool->one_pushes();   // who takes a job wakes its owner, and so pushes
 }
 
@@ -96,31 +96,31 @@ void offer(weft_job& job) {
     Stream* const here = current_or_null();
     Unit* const unit = here == nullptr ? nullptr : here->running;
     if (unit == nullptr) {
-        new (job.kept) Shown(Shown::refused);
+        new (job.kept) PublishedJob(PublishedJob::unstealable);
         return;
     }
     Stream& stream = *here;
     JobRing& ring = stream.jobs;
     const bool first = !unit->has_jobs();
-    if (!may_show(*unit) || (first && !begin_jobs(stream, *unit)) ||
+    if (!may_publish(*unit) || (first && !begin_jobs(stream, *unit)) ||
         (ring.face.bottom == ring.end() && !make_room(stream, *unit))) {
-        new (job.kept) Shown(Shown::refused);
+        new (job.kept) PublishedJob(PublishedJob::unstealable);
         return;
     }
-    const bool asked = ring.push_and_open(job);
-    // The first one is shown unasked, where there is somebody to see it: f may be long and fork no more, and who will
-    // be idle then has not asked yet.
+    const bool steal_requested = ring.push_and_open(job);
+    // The first one is published without a request, where there is a stream to see it: f may be long and fork no more,
+    // and the stream that will be idle then has requested nothing yet.
     const Jobs* const jobs = list_of(stream, *unit);
     if (jobs == nullptr) return;
     const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
-    const bool wanted = asked || seen || somebody_starves(*jobs);
+    const bool wanted = steal_requested || seen || somebody_starves(*jobs);
     // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
-    if (wanted) show(stream, *unit, (ring.length() + 1) / 2);
+    if (wanted) publish(stream, *unit, (ring.length() + 1) / 2);
 }
 
 void leave_jobs(Stream& stream, Unit& unit) {
     JobRing& ring = stream.jobs;
-    if (!ring.empty()) show(stream, unit, ring.length());
+    if (!ring.empty()) publish(stream, unit, ring.length());
     rewind(ring);
     ring.close();
     unit.shape = unit.shape.without(Unit::jobs);
@@ -157,13 +157,13 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
 // The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the
 // list's lock.
 Unit* unit_for(Stream& stream, weft_job& job) {
-    const Shown& shown = Shown::of(job);
-    const Unit& owner = shown.owner();
+    const PublishedJob& published = PublishedJob::of(job);
+    const Unit& owner = published.owner();
     const weft_settings& values = stream.of->settings.values;
     Pool& home = home_of(owner, stream);
     if (pool::asks(home)) return nullptr;
     const bool private_home = home.kind == WEFT_POOL_PRIVATE;
-    const std::uint8_t wanted = shown.stack_class();
+    const std::uint8_t wanted = published.stack_class();
     Kind kind = Kind::lsa;
     mem::Stack* stack = nullptr;
     if (owner.kind == Kind::tasklet) {
@@ -224,7 +224,7 @@ weft_job* take_tasklets_job(Jobs& jobs) {
     if (!jobs.any()) return nullptr;
     std::lock_guard guard(jobs.lock);
     weft_job* job = jobs.oldest;
-    while (job != nullptr && Shown::of(*job).owner().kind != Kind::tasklet) job = Shown::of(*job).newer;
+    while (job != nullptr && PublishedJob::of(*job).owner().kind != Kind::tasklet) job = PublishedJob::of(*job).next;
     if (job != nullptr) jobs.unlink(*job);
     return job;
 }
@@ -233,23 +233,24 @@ void finish_job(weft_job& job) {
     probe(Probe::job_before_done);
     // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen
     // here.
-    Shown::of(job).finish();
+    PublishedJob::of(job).finish();
 }
 
 // ---- hunger --------------------------------------------------------------------------------------------
 
-void ask_for_jobs(const Stream& asker, bool at_once) {
-    const Jobs* const jobs = asker.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
+void request_steals(const Stream& thief, bool at_once) {
+    const Jobs* const jobs = thief.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr) return;
-    Process& of = *asker.of;
+    Process& of = *thief.of;
     std::unique_lock guard(of.lock, std::defer_lock);
     if (at_once) guard.lock();
     else if (!guard.try_lock()) return;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        // relaxed: one that comes there after the look begins a unit, whose first fork is shown unasked.
-        if (stream != nullptr && stream != &asker && stream->job_place.shows_to.load(std::memory_order_relaxed) == jobs)
-            stream->jobs.ask();
+        // relaxed: one that comes there after the look begins a unit, whose first fork is published without a request.
+        if (stream != nullptr && stream != &thief &&
+            stream->job_place.publishes_to.load(std::memory_order_relaxed) == jobs)
+            stream->jobs.request_steal();
     }
 }
 

@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-// One call of run_in_arena(), on its caller's stack: what its forks have shown, and the contexts that can go on.
+// One call of run_in_arena(), on its caller's stack: what its forks have published, and the contexts that can go on.
 struct Execution : Jobs {
     Arena& arena;
     Unit& caller;
@@ -95,7 +95,7 @@ struct Execution : Jobs {
         const BasicSearch<Jobs> search(*this);
         const std::uint64_t begin_ns = os::now_ns();
         do {
-            ask_for_jobs(stream, false);
+            request_steals(stream, false);
             for (int i = 0; i < 32; ++i) arch::pause();
             if (has_to_go() || has_pending_attention(stream) || children_want(*domain)) return nullptr;
             if (Unit* const unit = next(stream)) return unit;
@@ -127,7 +127,7 @@ struct Execution : Jobs {
                 domain->registrant_stream == &stream ? look_around_for_registrant(stream) : look_around(stream))
             return unit;
         if (has_to_go()) return nullptr;
-        ask_for_jobs(stream, true);   // who forks from now on shows it, and wants a hart
+        request_steals(stream, true);   // a stream that forks from now on publishes it, and wants a hart
         if (Unit* const unit = next(stream)) return unit;
         if (has_pending_attention(stream)) decide({Transition::What::reenter, nullptr, {}});
         return nullptr;

@@ -22,7 +22,7 @@ std::size_t harts_of(const Arena& arena);
 
 weft_status run_in_arena(Arena& arena, void (*fn)(void*), void* argument);
 
-// Where the calling unit's forks are shown; null: in no arena.
+// Where the calling unit's forks are published; null: in no arena.
 Arena* arena_here();
 
 }   // namespace weft

@@ -17,7 +17,7 @@ struct UnitWait : Suspension, JobWaiter {
         : Suspension{unit}, JobWaiter{[](JobWaiter* raw) { static_cast<UnitWait*>(raw)->go_on(); }}, job(of) {}
 
     void publish() {
-        if (!Shown::of(job).enroll(*this)) go_on();
+        if (!PublishedJob::of(job).enroll(*this)) go_on();
     }
     void go_on() {
         resume_waiting(self);   // the last: this lies on its stack
@@ -40,34 +40,34 @@ struct TaskletWait : JobWaiter {
 [[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
-        if (Shown::of(job).done()) return;
-        if (weft_job* const other = take_tasklets_job(*Shown::of(job).list)) {
-            run_job_of(Shown::of(*other).owner(), *other);
+        if (PublishedJob::of(job).done()) return;
+        if (weft_job* const other = take_tasklets_job(*PublishedJob::of(job).list)) {
+            run_job_of(PublishedJob::of(*other).owner(), *other);
             finish_job(*other);
             looks = 0;
         }
         arch::pause();
     }
     TaskletWait wait;
-    if (Shown::of(job).enroll(wait)) wait.parker.park();
+    if (PublishedJob::of(job).enroll(wait)) wait.parker.park();
 }
 
 }   // namespace
 
 bool take_back(weft_job& job) {
-    // it was shown or refused, or the rings are confused
-    WEFT_ASSERT(Shown::of(job).state.load() - Shown::available < 4);
-    // relaxed: the unit has written `refused` itself, and no other value becomes that.
-    if (Shown::of(job).state.load(std::memory_order_relaxed) == Shown::refused) return true;
+    // it was published or is unstealable, or the rings are confused
+    WEFT_ASSERT(PublishedJob::of(job).state.load() - PublishedJob::available < 4);
+    // relaxed: the unit has written `unstealable` itself, and no other value becomes that.
+    if (PublishedJob::of(job).state.load(std::memory_order_relaxed) == PublishedJob::unstealable) return true;
     Unit& self = *current().running;
-    const bool mine = Shown::of(job).list->remove(job);
-    if (!mine && !Shown::of(job).done()) {
+    const bool mine = PublishedJob::of(job).list->remove(job);
+    if (!mine && !PublishedJob::of(job).done()) {
         if (self.kind == Kind::tasklet) wait_in_tasklet(job);
         else wait_in_ult(current(), self, job);
     }
     --self.jobs_out;
-    // Who has taken one will come for the next, and need not have asked by then.
-    if (!mine) current().jobs.ask();
+    // The thief that has taken one will come for the next, and need not have requested it by then.
+    if (!mine) current().jobs.request_steal();
     return mine;
 }
 

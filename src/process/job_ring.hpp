@@ -1,4 +1,4 @@
-// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which others ask for what
+// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which others request what
 // lies in it. core/README.md, "Jobs", has the rules. The model (test/model/jobs_model.cpp) has a Face of its own, whose
 // words are seen by the search.
 #pragma once
@@ -13,9 +13,9 @@ namespace weft {
 
 // The orders of JobRing; a model test passes weaker ones, which must fail.
 struct JobRingOrders {
-    // seq_cst: an asker is on the idle list before it looks whether others have asked. If it reads that they have, the
-    // owner's next exchange of `asked` comes after that look, and so does its look at the idle list; an older `true`
-    // would leave the asker asleep with nobody asked.
+    // seq_cst: a thief is on the idle list before it looks whether others have requested. If it reads that they
+    // have, the owner's next exchange of `steal_requested` comes after that look, and so does its look at the idle
+    // list; an older `true` would leave the thief asleep with no request made.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
@@ -27,8 +27,8 @@ struct BasicJobRing {
     Face face{nothing + 1, nullptr};
     // null until the first fork. slots[0] is null always: at the join, no job is there
     Job** slots = nullptr;
-    Job** first = nothing + 1;   // the oldest that nobody else sees; face.bottom: there is none
-    atomic<bool> asked{false};   // somebody wants what lies here
+    Job** first = nothing + 1;             // the oldest that nobody else sees; face.bottom: there is none
+    atomic<bool> steal_requested{false};   // somebody wants what lies here
 
     BasicJobRing() = default;
     BasicJobRing(const BasicJobRing&) = delete;
@@ -54,16 +54,16 @@ struct BasicJobRing {
         return true;
     }
 
-    // The fork of a job where the limit says that there is no room, and there is. Whether somebody has asked.
+    // The fork of a job where the limit says that there is no room, and there is. Whether a steal is requested.
     bool push_and_open(Job& job) {
         check();
         put(face.bottom, job);
         open();
-        return take_request();
+        return take_steal_request();
     }
-    // seq_cst, as the limit's stores: open() comes before it, and ask() stores in the other order, so not both miss the
-    // other (core/README.md).
-    bool take_request() { return asked.exchange(false, std::memory_order_seq_cst); }
+    // seq_cst, as the limit's stores: open() comes before it, and request_steal() stores in the other order, so not
+    // both miss the other (core/README.md).
+    bool take_steal_request() { return steal_requested.exchange(false, std::memory_order_seq_cst); }
 
     // The oldest `count` jobs are others' to see: the ring has them no more.
     void give_up(std::size_t count) {
@@ -73,13 +73,13 @@ struct BasicJobRing {
         first[-1] = nullptr;   // its join must not find it there
     }
 
-    // The limit races with ask(): seq_cst here and there, against `asked` (core/README.md).
+    // The limit races with request_steal(): seq_cst here and there, against `steal_requested` (core/README.md).
     void open() { atomic_ref(face.limit).store(end(), std::memory_order_seq_cst); }
     void close() { atomic_ref(face.limit).store(nullptr, std::memory_order_seq_cst); }
-    // The next fork shows something. From any thread, while the stream is in the runtime's table.
-    void ask() {
-        if (asked.load(Orders::look)) return;
-        asked.store(true, std::memory_order_seq_cst);
+    // The next fork publishes something. From any thread, while the stream is in the runtime's table.
+    void request_steal() {
+        if (steal_requested.load(Orders::look)) return;
+        steal_requested.store(true, std::memory_order_seq_cst);
         close();
     }
 

@@ -5,15 +5,15 @@
 #include "base/atomic.hpp"
 #include "os/memory.hpp"
 #include "process/job_ring.hpp"
-#include "process/shown.hpp"
+#include "process/published_job.hpp"
 #include "weft/embed/job.h"
 
 namespace weft {
 
-using Shown = BasicShown<weft_job>;
+using PublishedJob = BasicPublishedJob<weft_job>;
 using Jobs = BasicJobs<weft_job>;
 using Search = BasicSearch<Jobs>;
-static_assert(sizeof(Shown) <= sizeof(weft_job::kept) && alignof(Shown) <= alignof(weft_job));
+static_assert(sizeof(PublishedJob) <= sizeof(weft_job::kept) && alignof(PublishedJob) <= alignof(weft_job));
 
 // It comes first in Stream, so the word that leads to the stream leads to its face.
 struct JobRing : BasicJobRing<weft_job, weft_jobs> {
@@ -24,9 +24,9 @@ struct JobRing : BasicJobRing<weft_job, weft_jobs> {
 // place.
 struct JobPlace {
     atomic<Jobs*> takes_from{nullptr};   // the list of the place where the stream's hart is
-    // where what its units fork is shown: who is hungry there asks it. As takes_from, but a guest's stream shows what
-    // it does not take
-    atomic<Jobs*> shows_to{nullptr};
+    // where what its units fork is published: a stream without work there requests a steal of it. As takes_from, but a
+    // guest's stream publishes what it does not take
+    atomic<Jobs*> publishes_to{nullptr};
 };
 
 }   // namespace weft

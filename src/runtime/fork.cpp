@@ -66,19 +66,19 @@ weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     return status;
 }
 
-// Jobs that it has shown, and nobody has taken, are its own again. The list may be in the middle of a change, but each
-// step of one leaves the way from the oldest to the newest whole.
+// Jobs that it has published, and nobody has taken, are its own again. The list may be in the middle of a change, but
+// each step of one leaves the way from the oldest to the newest whole.
 void take_jobs_back(const Jobs& jobs, Unit& unit) {
     for (weft_job* job = jobs.oldest; job != nullptr;) {
-        Shown& shown = Shown::of(*job);
-        job = shown.newer;
-        if (&shown.owner() != &unit || shown.state.load() != Shown::available) continue;
-        shown.state.store(Shown::refused);
+        PublishedJob& published = PublishedJob::of(*job);
+        job = published.next;
+        if (&published.owner() != &unit || published.state.load() != PublishedJob::available) continue;
+        published.state.store(PublishedJob::unstealable);
         --unit.jobs_out;
     }
 }
 
-// It may have shown some before it came into an arena.
+// It may have published some before it came into an arena.
 void take_jobs_back(const Process& old, const Stream& from, Unit& unit) {
     if (unit.jobs_out == 0) return;
     take_jobs_back(old.jobs, unit);

@@ -463,9 +463,9 @@ void set_domain(Stream& stream, Domain* domain) {
     }
     stream.serving.domain = domain;
     Jobs* const own = stream.only_carries() ? nullptr : &stream.of->jobs;
-    // relaxed, both: see ask_for_jobs()
+    // relaxed, both: see request_steals()
     stream.job_place.takes_from.store(domain == nullptr ? own : domain->jobs, std::memory_order_relaxed);
-    stream.job_place.shows_to.store(domain == nullptr ? &stream.of->jobs : domain->jobs, std::memory_order_relaxed);
+    stream.job_place.publishes_to.store(domain == nullptr ? &stream.of->jobs : domain->jobs, std::memory_order_relaxed);
     Way way = stream.serving.saved_way;
     if (domain != stream.serving.lender) {
         way = {domain->sched, nullptr, nullptr, domain->pool};
@@ -536,8 +536,9 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
     WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
     Domain* const domain = make_domain(*stream->of, stream->serving.domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
-    if (unit->is_light()) promote(*stream, *unit);      // whoever has called it has no hart here any more
-    if (unit->has_jobs()) leave_jobs(*stream, *unit);   // what it has forked is shown where it has belonged until now
+    if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
+    if (unit->has_jobs())
+        leave_jobs(*stream, *unit);   // what it has forked is published where it has belonged until now
     domain->jobs = jobs;
     domain->registrant = unit;
     domain->former = unit->pool;

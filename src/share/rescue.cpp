@@ -109,7 +109,7 @@ void serve_instead(StandIn& self, Stream& stream) {
     const Way own{stream.sched, stream.direct, stream.common, stream.standard};
     of.base.take_beyond(of.streams_root);
     stream.holds_hart = stream.role.rescues = true;
-    stream.job_place.takes_from.store(&of.jobs, std::memory_order_relaxed);   // relaxed, both: see ask_for_jobs()
+    stream.job_place.takes_from.store(&of.jobs, std::memory_order_relaxed);   // relaxed, both: see request_steals()
     trace_stream(stream, trace::Event::rescue, self.rank);
     ++stream.levels.depth;
     take_way(stream, {self.sched, nullptr, nullptr, self.sched->pools[0]});

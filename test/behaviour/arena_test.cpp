@@ -253,7 +253,7 @@ TEST(Arena, WhatWasForkedBeforeIsSharedWithWhomItWas) {
         atomic<bool> taken{false};
         Ult caller(
             [&] {
-                weft::invoke([] {}, [] {});   // the first, which is shown unasked
+                weft::invoke([] {}, [] {});   // the first, which is published without a request
                 weft::invoke([&] { arena.execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }); },
                              [&] {
                                  EXPECT_EQ(weft_arena_self(), nullptr);

@@ -234,7 +234,7 @@ TEST(Invoke, WakesAStreamThatSleeps) {
     }
 }
 
-// A fork that nobody wanted lies in the ring. Its stream's next fork shows it, since the other one has left a word
+// A fork that nobody wanted lies in the ring. Its stream's next fork publishes it, since the other one has left a word
 // before it slept.
 TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
@@ -262,8 +262,8 @@ TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     EXPECT_GT(stolen(), before);
 }
 
-// One looks for work, so nobody else is woken for a branch that is shown; then it finds a unit instead, and has to see
-// to it.
+// One looks for work, so nobody else is woken for a branch that is published; then it finds a unit instead, and has to
+// see to it.
 TEST(Invoke, ABranchIsTakenThoughWhoLookedForWorkHasFoundOther) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.streams = 3;
@@ -350,7 +350,7 @@ TEST(Invoke, AUnitThatHasForkedLeavesTheNextOneNothing) {
             Ult first([] { weft::invoke([] {}, [] {}); }, &chosen);
             while (!joined && first.state() != WEFT_UNIT_DONE) weft_unit_yield();
             EXPECT_EQ(first.free(), WEFT_OK);
-            run_as(WEFT_KIND_LSA, [] {   // it begins anew, and so shows what it leaves
+            run_as(WEFT_KIND_LSA, [] {   // it begins anew, and so publishes what it leaves
                 bool ran = false;
                 weft::invoke(
                     [&] {
@@ -701,7 +701,7 @@ TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
     }
 }
 
-// A job has been shown and is taken by a stream that looks by itself, before the ring.
+// A job has been published and is taken by a stream that looks by itself, before the ring.
 TEST(InvokeWindows, AStreamThatIsAboutToSleepSeesWhatIsShownAtThatMoment) {
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
     for (const auto where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {

@@ -1,15 +1,15 @@
-// Jobs: the owner of a ring against those who ask for what lies in it and take what it shows. Each job is run once, by
-// one who sees what its owner wrote; an owner whose job was taken sees what it has done; and nobody sleeps while a job
-// is shown.
+// Jobs: the owner of a ring against those that request what lies in it and take what it publishes. Each job is run
+// once, by one who sees what its owner wrote; an owner whose job was taken sees what it has done; and nobody sleeps
+// while a job is published.
 //
-// The orders of the limit's stores and of `asked` that is set and taken rest on their comments (model.hpp says why);
-// that they are made in the right succession is controlled here. push() and pop() are what include/weft/parallel.hpp
-// does inline.
+// The orders of the limit's stores and of `steal_requested` that is set and taken rest on their comments (model.hpp
+// says why); that they are made in the right succession is controlled here. push() and pop() are what
+// include/weft/parallel.hpp does inline.
 #include <mutex>
 
 #include "hart/parker.hpp"
 #include "process/job_ring.hpp"
-#include "process/shown.hpp"
+#include "process/published_job.hpp"
 #include "test/model/model.hpp"
 
 namespace weft {
@@ -26,11 +26,11 @@ enum class Wrong {
     pushes_beyond_the_limit,   // the owner
     heeds_before_it_opens,
     pops_without_a_look,
-    keeps_what_it_shows,
+    keeps_what_it_publishes,
     removes_without_a_second_look,
     does_not_wait,
     waits_without_a_look,
-    closes_before_it_asks,   // a thief
+    closes_before_it_requests,   // a thief
     finishes_before_it_runs,
     finishes_without_a_look,
     is_silent,   // one who has searched, or was woken
@@ -52,7 +52,7 @@ struct Face {
 template <class RingOrders, class Orders, Wrong wrong>
 struct Part {
     using Ring = BasicJobRing<Job, Face, RingOrders>;
-    using Shown = BasicShown<Job, Orders>;
+    using PublishedJob = BasicPublishedJob<Job, Orders>;
     using Jobs = BasicJobs<Job, Orders>;
 
     struct Waiter : JobWaiter {
@@ -75,7 +75,7 @@ struct Part {
     Unit owner;
     // not on the owner's stack: a wake may come to where it was
     alignas(Waiter) unsigned char waiter_place[sizeof(Waiter)];
-    int shows = 0;   // in model time, so no race of its own
+    int publishes = 0;   // in model time, so no race of its own
 
     void before() {
         ring.slots = slots;
@@ -85,8 +85,8 @@ struct Part {
 
     // ---- the owner
 
-    // `unasked`: the first fork of a unit.
-    void fork(Job& job, bool unasked = false) {
+    // `unrequested`: the first fork of a unit.
+    void fork(Job& job, bool unrequested = false) {
         job.given = 1;
         if constexpr (wrong == Wrong::pushes_beyond_the_limit) {
             Job** const bottom = ring.face.bottom;
@@ -95,21 +95,21 @@ struct Part {
             return;
         }
         if (ring.push(job)) return;
-        bool asked = false;
-        if constexpr (wrong == Wrong::heeds_before_it_opens) asked = ring.take_request();
-        if (ring.push_and_open(job) && wrong != Wrong::heeds_before_it_opens) asked = true;
-        if (asked || unasked) show((ring.length() + 1) / 2);
+        bool steal_requested = false;
+        if constexpr (wrong == Wrong::heeds_before_it_opens) steal_requested = ring.take_steal_request();
+        if (ring.push_and_open(job) && wrong != Wrong::heeds_before_it_opens) steal_requested = true;
+        if (steal_requested || unrequested) publish((ring.length() + 1) / 2);
     }
 
-    void show(std::size_t count) {
-        ++shows;
+    void publish(std::size_t count) {
+        ++publishes;
         Job* const last = ring.first[count - 1];
-        jobs.show(ring, count, owner, 0);
-        if constexpr (wrong == Wrong::keeps_what_it_shows) ring.first[-1] = last;
+        jobs.publish(ring, count, owner, 0);
+        if constexpr (wrong == Wrong::keeps_what_it_publishes) ring.first[-1] = last;
     }
 
     void leave() {
-        if (!ring.empty()) show(ring.length());
+        if (!ring.empty()) publish(ring.length());
         ring.first = ring.begin();
         ring.face.bottom = ring.first;
         ring.close();
@@ -120,10 +120,10 @@ struct Part {
             run(job);
         } else {
             const bool mine = remove(job);
-            if (!mine && wrong != Wrong::does_not_wait && !Shown::of(job).done()) wait(job);
-            Shown::of(job).~Shown();   // no more than the job: a thief that comes too late is found
+            if (!mine && wrong != Wrong::does_not_wait && !PublishedJob::of(job).done()) wait(job);
+            PublishedJob::of(job).~PublishedJob();   // no more than the job: a thief that comes too late is found
             if (mine) run(job);
-            else ring.ask();
+            else ring.request_steal();
         }
         WEFT_ASSERT(job.result == 1);
     }
@@ -139,7 +139,7 @@ struct Part {
 
     bool remove(Job& job) {
         if constexpr (wrong == Wrong::removes_without_a_second_look) {
-            if (Shown::of(job).state.load() != Shown::available) return false;
+            if (PublishedJob::of(job).state.load() != PublishedJob::available) return false;
             std::lock_guard guard(jobs.lock);
             jobs.unlink(job);
             return true;
@@ -150,9 +150,9 @@ struct Part {
     void wait(Job& job) {
         auto& waiter = *new (waiter_place) Waiter;
         if constexpr (wrong == Wrong::waits_without_a_look) {
-            Shown::of(job).state.store(reinterpret_cast<std::uintptr_t>(static_cast<JobWaiter*>(&waiter)));
+            PublishedJob::of(job).state.store(reinterpret_cast<std::uintptr_t>(static_cast<JobWaiter*>(&waiter)));
             waiter.parker.park();
-        } else if (Shown::of(job).enroll(waiter)) {
+        } else if (PublishedJob::of(job).enroll(waiter)) {
             waiter.parker.park();
         }
         waiter.~Waiter();
@@ -160,14 +160,14 @@ struct Part {
 
     // ---- a thief
 
-    void ask() {
-        if constexpr (wrong == Wrong::closes_before_it_asks) {
-            if (ring.asked.load()) return;
+    void request_steal() {
+        if constexpr (wrong == Wrong::closes_before_it_requests) {
+            if (ring.steal_requested.load()) return;
             ring.close();
-            ring.asked.store(true);
+            ring.steal_requested.store(true);
             return;
         }
-        ring.ask();
+        ring.request_steal();
     }
 
     // True: it has run one.
@@ -181,8 +181,9 @@ struct Part {
             jobs.unlink(*job);
         }
         if constexpr (wrong != Wrong::finishes_before_it_runs) run(*job);
-        if constexpr (wrong == Wrong::finishes_without_a_look) Shown::of(*job).state.store(Shown::finished);
-        else Shown::of(*job).finish();
+        if constexpr (wrong == Wrong::finishes_without_a_look)
+            PublishedJob::of(*job).state.store(PublishedJob::finished);
+        else PublishedJob::of(*job).finish();
         if constexpr (wrong == Wrong::finishes_before_it_runs) run(*job);
         return true;
     }
@@ -195,7 +196,7 @@ struct Part {
         while (!found) {
             sleeper.prepare();
             jobs.idle_list.add(place);
-            ask();
+            request_steal();
             found = take_one();
             const bool claimed = !found && !jobs.any() ? sleeper.wait() : sleeper.cancel();
             jobs.idle_list.remove(place);
@@ -215,18 +216,18 @@ struct Part {
         ++job.times;
     }
 
-    // Nothing is left, and the ring is not open to one who has asked.
+    // Nothing is left, and the ring is not open to one that has requested.
     void is_at_rest() const {
         WEFT_ASSERT(!jobs.any() && static_cast<Job*>(jobs.oldest) == nullptr &&
                     static_cast<Job*>(jobs.newest) == nullptr);
-        WEFT_ASSERT(!ring.asked.load() || ring.face.limit.load() == nullptr);
+        WEFT_ASSERT(!ring.steal_requested.load() || ring.face.limit.load() == nullptr);
     }
 };
 
-// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins them; thieves ask and
-// take `looks` times each.
+// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins them; thieves request
+// and take `looks` times each.
 template <int thieves, int count, int looks, bool leaves = false, Wrong wrong = Wrong::nothing,
-          class Orders = ShownOrders>
+          class Orders = PublishedJobOrders>
 struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, Orders>, 1 + thieves> {
     Part<JobRingOrders, Orders, wrong> part;
     Job all[count];
@@ -236,7 +237,7 @@ struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, 
     void thread(unsigned index) {
         if (index != 0) {
             for (int look = 0; look < looks; ++look) {
-                part.ask();
+                part.request_steal();
                 part.take_one();
             }
             return;
@@ -253,51 +254,51 @@ struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, 
     }
 };
 
-// Others ask, each `times` times, while the owner forks; one who has asked before a fork begins is shown something, by
-// that fork or since he began to ask. Of two, one may find that the other has asked, who has not taken the room away
-// yet: then it is the first fork after that.
-template <int askers, int times, Wrong wrong = Wrong::nothing, class RingOrders = JobRingOrders>
-struct Asked : rl::test_suite<Asked<askers, times, wrong, RingOrders>, 1 + askers> {
+// Others request, each `times` times, while the owner forks; for one that has requested before a fork begins something
+// is published, by that fork or since it began to request. Of two, one may find that the other has requested, which has
+// not taken the room away yet: then it is the first fork after that.
+template <int thieves, int times, Wrong wrong = Wrong::nothing, class RingOrders = JobRingOrders>
+struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 1 + thieves> {
     static constexpr int forks = times + 1;
 
-    Part<RingOrders, ShownOrders, wrong> part;
+    Part<RingOrders, PublishedJobOrders, wrong> part;
     Job all[forks];
-    atomic<int> told{0};                    // by the only asker
-    int shown_before[askers][times] = {};   // as he began to ask
+    atomic<int> told{0};                         // by the only thief
+    int published_before[thieves][times] = {};   // as it began to request
 
     void before() { part.before(); }
 
     void thread(unsigned index) {
         if (index != 0) {
             for (int i = 0; i < times; ++i) {
-                shown_before[index - 1][i] = part.shows;
-                part.ask();
-                if (askers == 1) told.store(i + 1);
+                published_before[index - 1][i] = part.publishes;
+                part.request_steal();
+                if (thieves == 1) told.store(i + 1);
             }
             return;
         }
         for (Job& job : all) {
             const int seen = told.load();
             part.fork(job);
-            if (seen != 0) was_shown(0, seen);
+            if (seen != 0) was_published(0, seen);
         }
         for (int i = forks; i-- != 0;) part.join(all[i]);
     }
 
-    void was_shown(int asker, int time) { WEFT_ASSERT(part.shows > shown_before[asker][time - 1]); }
+    void was_published(int thief, int time) { WEFT_ASSERT(part.publishes > published_before[thief][time - 1]); }
 
     void after() {
         part.is_at_rest();
         Job last;
         part.fork(last);
-        for (int asker = 0; asker < askers; ++asker) was_shown(asker, times);
+        for (int thief = 0; thief < thieves; ++thief) was_published(thief, times);
         part.join(last);
     }
 };
 
 // The owner leaves its stream with `count` jobs, and waits for all of them, which it does not take back; as many others
 // sleep until each has run one, and `searchers` look once.
-template <int count, int searchers, Wrong wrong = Wrong::nothing, class Orders = ShownOrders>
+template <int count, int searchers, Wrong wrong = Wrong::nothing, class Orders = PublishedJobOrders>
 struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + count + searchers> {
     using Of = Part<JobRingOrders, Orders, wrong>;
     Of part;
@@ -331,31 +332,31 @@ struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + 
     void after() {
         for (Job& job : all) {
             WEFT_ASSERT(job.times == 1);
-            Of::Shown::of(job).~BasicShown();
+            Of::PublishedJob::of(job).~BasicPublishedJob();
         }
         part.is_at_rest();
     }
 };
 
-struct FinishAcquire : ShownOrders {
+struct FinishAcquire : PublishedJobOrders {
     static constexpr std::memory_order finish = std::memory_order_acquire;
 };
-struct FinishRelease : ShownOrders {
+struct FinishRelease : PublishedJobOrders {
     static constexpr std::memory_order finish = std::memory_order_release;
 };
-struct EnrollAcquire : ShownOrders {
+struct EnrollAcquire : PublishedJobOrders {
     static constexpr std::memory_order enroll = std::memory_order_acquire;
 };
-struct EnrollFailedRelaxed : ShownOrders {
+struct EnrollFailedRelaxed : PublishedJobOrders {
     static constexpr std::memory_order enroll_failed = std::memory_order_relaxed;
 };
-struct DoneRelaxed : ShownOrders {
+struct DoneRelaxed : PublishedJobOrders {
     static constexpr std::memory_order done = std::memory_order_relaxed;
 };
-struct LengthRelaxed : ShownOrders {
+struct LengthRelaxed : PublishedJobOrders {
     static constexpr std::memory_order length = std::memory_order_relaxed;
 };
-struct SearchingRelaxed : ShownOrders {
+struct SearchingRelaxed : PublishedJobOrders {
     static constexpr std::memory_order searching = std::memory_order_relaxed;
 };
 struct LookRelaxed : JobRingOrders {
@@ -374,9 +375,9 @@ void weft::model::search(Models& models) {
     models.holds<Branches<2, 1, 1>>("a job and two thieves", Preemptions{3 + more});
     models.holds<Branches<2, 3, 2>>("three jobs and two thieves", Random{100'000 * times});
     models.holds<Branches<2, 3, 2, true>>("three jobs whose owner leaves, and two thieves", Random{100'000 * times});
-    models.holds<Asked<1, 1>>("one asks", All{});
-    models.holds<Asked<1, 2>>("one asks twice", Random{100'000 * times});
-    models.holds<Asked<2, 2>>("two ask twice", Random{100'000 * times});
+    models.holds<Requested<1, 1>>("one requests", All{});
+    models.holds<Requested<1, 2>>("one requests twice", Random{100'000 * times});
+    models.holds<Requested<2, 2>>("two request twice", Random{100'000 * times});
     models.holds<Sleepers<1, 0>>("one sleeps", Preemptions{4 + more});
     models.holds<Sleepers<1, 1>>("one sleeps, and one searches", Preemptions{2 + more});
     models.holds<Sleepers<1, 1>>("one sleeps, and one searches", Random{100'000 * times});
@@ -391,20 +392,21 @@ void weft::model::search(Models& models) {
         "one who comes too late to wait, and acquires nothing", Random{200'000});
     models.fails<Branches<1, 1, 1, false, right, DoneRelaxed>>("a look at the end that acquires nothing",
                                                                Random{200'000});
-    models.fails<Asked<1, 2, right, LookRelaxed>>("one who believes that he has asked", Random{200'000});
+    models.fails<Requested<1, 2, right, LookRelaxed>>("one that believes that it has requested", Random{200'000});
     models.fails<Sleepers<1, 0, right, LengthRelaxed>>("a look at the list's length that may come early",
                                                        Random{200'000});
     models.fails<Sleepers<1, 1, right, SearchingRelaxed>>("a look for searchers that may come early", Random{200'000});
 
-    models.fails<Asked<1, 1, Wrong::pushes_beyond_the_limit>>("an owner who does not look at the limit",
-                                                              Random{200'000});
-    models.fails<Asked<1, 1, Wrong::heeds_before_it_opens>>("one who looks who has asked, and then opens",
-                                                            Random{200'000});
-    models.fails<Asked<1, 1, Wrong::closes_before_it_asks>>("one who takes the room away, and then asks",
-                                                            Random{200'000});
+    models.fails<Requested<1, 1, Wrong::pushes_beyond_the_limit>>("an owner who does not look at the limit",
+                                                                  Random{200'000});
+    models.fails<Requested<1, 1, Wrong::heeds_before_it_opens>>("one that looks for requests, and then opens",
+                                                                Random{200'000});
+    models.fails<Requested<1, 1, Wrong::closes_before_it_requests>>("one that takes the room away, and then requests",
+                                                                    Random{200'000});
     models.fails<Branches<1, 1, 1, false, Wrong::pops_without_a_look>>("an owner who takes what is not there",
                                                                        Random{200'000});
-    models.fails<Branches<1, 1, 1, false, Wrong::keeps_what_it_shows>>("one who shows, and keeps", Random{200'000});
+    models.fails<Branches<1, 1, 1, false, Wrong::keeps_what_it_publishes>>("one that publishes, and keeps",
+                                                                           Random{200'000});
     models.fails<Branches<1, 1, 1, false, Wrong::removes_without_a_second_look>>("one who does not look under the lock",
                                                                                  Random{200'000});
     models.fails<Branches<1, 1, 1, false, Wrong::does_not_wait>>("one who does not wait", Random{200'000});

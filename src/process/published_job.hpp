@@ -17,16 +17,16 @@ namespace weft {
 
 struct Unit;
 
-// The orders of Shown and Jobs; a model test passes weaker ones, which must fail.
-struct ShownOrders {
+// The orders of PublishedJob and Jobs; a model test passes weaker ones, which must fail.
+struct PublishedJobOrders {
     // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who reads the state or is
     // woken; and the waiter is seen by who wakes it.
     static constexpr std::memory_order finish = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll_failed = std::memory_order_acquire;
     static constexpr std::memory_order done = std::memory_order_acquire;
-    // seq_cst: "show, then look for searchers and at the idle list" against "be on it, or search no more, then look at
-    // the length": one of the two sees the other.
+    // seq_cst: "publish, then look for searchers and at the idle list" against "be on it, or search no more, then look
+    // at the length": one of the two sees the other.
     static constexpr std::memory_order length = std::memory_order_seq_cst;
     static constexpr std::memory_order searching = std::memory_order_seq_cst;
 };
@@ -39,27 +39,27 @@ struct JobWaiter {
 template <class Job, class Orders>
 struct BasicJobs;
 
-// What a job is beyond the ring: in Job::kept, from when it is shown, or refused, to its join.
-template <class Job, class Orders = ShownOrders>
-struct BasicShown {
+// What a job is beyond the ring: in Job::kept, from when it is published, or made unstealable, to its join.
+template <class Job, class Orders = PublishedJobOrders>
+struct BasicPublishedJob {
     using List = BasicJobs<Job, Orders>;
 
     // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which nobody has written.
-    static constexpr std::uintptr_t refused = 4;     // in no list: its owner alone runs it
-    static constexpr std::uintptr_t available = 1;   // in the list
+    static constexpr std::uintptr_t unstealable = 4;   // in no list: its owner alone runs it
+    static constexpr std::uintptr_t available = 1;     // in the list
     static constexpr std::uintptr_t taken = 2;
     static constexpr std::uintptr_t finished = 3;
 
     atomic<std::uintptr_t> state;
-    plain<Job*> newer{nullptr};   // of the list; under its lock
-    plain<Job*> older{nullptr};
-    List* const list = nullptr;    // where it was shown: its owner may belong elsewhere when it joins
+    plain<Job*> next{nullptr};   // of the list; under its lock
+    plain<Job*> prev{nullptr};
+    List* const list = nullptr;    // where it was published: its owner may belong elsewhere when it joins
     const std::uintptr_t by = 0;   // owner() and stack_class(): there is no room for both
 
-    explicit BasicShown(std::uintptr_t begins) : state(begins) {}
-    BasicShown(List& in, Unit& owner, std::uint8_t wanted)
+    explicit BasicPublishedJob(std::uintptr_t begins) : state(begins) {}
+    BasicPublishedJob(List& in, Unit& owner, std::uint8_t wanted)
         : state(available), list(&in), by(reinterpret_cast<std::uintptr_t>(&owner) | wanted) {}
-    static BasicShown& of(Job& job) { return *reinterpret_cast<BasicShown*>(job.kept); }
+    static BasicPublishedJob& of(Job& job) { return *reinterpret_cast<BasicPublishedJob*>(job.kept); }
 
     // A unit lies at a multiple of 64.
     static constexpr std::uintptr_t class_bits = 31;
@@ -84,14 +84,14 @@ struct BasicShown {
     bool done() const { return state.load(Orders::done) == finished; }
 };
 
-// What has been shown, and who looks for it.
-template <class Job, class Orders = ShownOrders>
+// What has been published, and who looks for it.
+template <class Job, class Orders = PublishedJobOrders>
 struct BasicJobs {
-    using Shown = BasicShown<Job, Orders>;
+    using PublishedJob = BasicPublishedJob<Job, Orders>;
 
-    atomic<std::size_t> shown{0};         // length of the list, for a look without the lock
+    atomic<std::size_t> published{0};     // length of the list, for a look without the lock
     atomic<std::uint32_t> searching{0};   // streams that are awake and look for something to run
-    // that may take what is shown: those in the runtime's table, or as many harts as the arena may have
+    // that may take what is published: those in the runtime's table, or as many harts as the arena may have
     atomic<std::size_t> streams{0};
     IdleList idle_list;                             // of the streams that sleep
     void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the idle list
@@ -100,17 +100,17 @@ struct BasicJobs {
     plain<Job*> newest{nullptr};
 
     // Whether there is something to be taken; in the order of the idle list's count.
-    bool any() const { return shown.load(Orders::length) != 0; }
+    bool any() const { return published.load(Orders::length) != 0; }
 
-    // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes who has gone to sleep without them.
+    // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes a stream that has gone to sleep without them.
     template <class Ring>
-    void show(Ring& ring, std::size_t count, Unit& owner, std::uint8_t stack_class) {
+    void publish(Ring& ring, std::size_t count, Unit& owner, std::uint8_t stack_class) {
         Job** const from = ring.first;
         Job** const to = from + count;
         for (Job** at = from; at != to; ++at) {
-            auto* made = new ((*at)->kept) Shown(*this, owner, stack_class);
-            if (at != from) made->older = at[-1];
-            if (at + 1 != to) made->newer = at[1];
+            auto* made = new ((*at)->kept) PublishedJob(*this, owner, stack_class);
+            if (at != from) made->prev = at[-1];
+            if (at + 1 != to) made->next = at[1];
         }
         Job& first = **from;
         Job& last = *to[-1];
@@ -120,8 +120,8 @@ struct BasicJobs {
         tell();
     }
 
-    // There is something to be taken: who has gone to sleep without it is woken, unless somebody is on the way to find
-    // it.
+    // There is something to be taken: a stream that has gone to sleep without it is woken, unless another is on the way
+    // to find it.
     void tell() {
         if (searching.load(Orders::searching) != 0) return;
         if (work_came == nullptr) idle_list.wake_one();
@@ -130,13 +130,13 @@ struct BasicJobs {
 
     // By its owner. False: it has been taken.
     bool remove(Job& job) {
-        const Shown& at = Shown::of(job);
+        const PublishedJob& at = PublishedJob::of(job);
         // relaxed: a job that was taken is not put back, and what it has done is seen by the owner's next look, done().
-        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
+        if (at.state.load(std::memory_order_relaxed) != PublishedJob::available) return false;
         std::lock_guard guard(lock);
         check();
         // relaxed: it is changed under the lock
-        if (at.state.load(std::memory_order_relaxed) != Shown::available) return false;
+        if (at.state.load(std::memory_order_relaxed) != PublishedJob::available) return false;
         unlink(job);
         return true;
     }
@@ -146,11 +146,11 @@ struct BasicJobs {
         check();
         std::size_t count = 0;
         Job* before = nullptr;
-        for (Job* job = oldest; job != nullptr; before = job, job = Shown::of(*job).newer, ++count) {
-            const Shown& at = Shown::of(*job);
-            WEFT_ASSERT(at.state.load() == Shown::available && at.list == this && at.older == before);
+        for (Job* job = oldest; job != nullptr; before = job, job = PublishedJob::of(*job).next, ++count) {
+            const PublishedJob& at = PublishedJob::of(*job);
+            WEFT_ASSERT(at.state.load() == PublishedJob::available && at.list == this && at.prev == before);
         }
-        WEFT_ASSERT(count == shown.load() && before == newest);
+        WEFT_ASSERT(count == published.load() && before == newest);
         WEFT_ASSERT(searching.load() == 0);
         idle_list.check_whole();
     }
@@ -158,22 +158,23 @@ struct BasicJobs {
     // At the door, under the lock. relaxed: it is changed under the lock.
     void check() const {
         WEFT_ASSERT((oldest == nullptr) == (newest == nullptr));
-        WEFT_ASSERT((oldest == nullptr) == (shown.load(std::memory_order_relaxed) == 0));
+        WEFT_ASSERT((oldest == nullptr) == (published.load(std::memory_order_relaxed) == 0));
     }
 
     // Under the lock: it is taken.
     void unlink(Job& job) {
         check();
-        Shown& at = Shown::of(job);
+        PublishedJob& at = PublishedJob::of(job);
         WEFT_ASSERT(at.list == this);
-        Job* const newer = at.newer;
-        Job* const older = at.older;
-        if (newer != nullptr) Shown::of(*newer).older = older;
-        else newest = older;
-        if (older != nullptr) Shown::of(*older).newer = newer;
-        else oldest = newer;
-        at.state.store(Shown::taken, std::memory_order_relaxed);   // relaxed: who took it tells the owner by finish()
-        shown.fetch_sub(1, std::memory_order_seq_cst);
+        Job* const next = at.next;
+        Job* const prev = at.prev;
+        if (next != nullptr) PublishedJob::of(*next).prev = prev;
+        else newest = prev;
+        if (prev != nullptr) PublishedJob::of(*prev).next = next;
+        else oldest = next;
+        at.state.store(PublishedJob::taken,
+                       std::memory_order_relaxed);   // relaxed: who took it tells the owner by finish()
+        published.fetch_sub(1, std::memory_order_seq_cst);
     }
 
 private:
@@ -181,16 +182,16 @@ private:
         std::lock_guard guard(lock);
         check();
         Job* const before = newest;
-        Shown::of(first).older = before;
-        if (before != nullptr) Shown::of(*before).newer = &first;
+        PublishedJob::of(first).prev = before;
+        if (before != nullptr) PublishedJob::of(*before).next = &first;
         else oldest = &first;
         newest = &last;
-        shown.fetch_add(count, Orders::length);
+        published.fetch_add(count, Orders::length);
     }
 };
 
-// As long as it lives, the stream looks for something to run, and who shows a job need not wake another.
-template <class Jobs, class Orders = ShownOrders>
+// As long as it lives, the stream looks for something to run, and a stream that publishes a job need not wake another.
+template <class Jobs, class Orders = PublishedJobOrders>
 class BasicSearch {
 public:
     explicit BasicSearch(Jobs& in) : jobs_(in) { jobs_.searching.fetch_add(1, Orders::searching); }
@@ -198,7 +199,8 @@ public:
     BasicSearch& operator=(const BasicSearch&) = delete;
     ~BasicSearch() {
         jobs_.searching.fetch_sub(1, Orders::searching);
-        // Who has shown something meanwhile has woken nobody, and this stream may have found something else.
+        // A stream that has published something meanwhile has woken nobody, and this stream may have found something
+        // else.
         if (jobs_.any()) jobs_.tell();
     }
 
