@@ -142,13 +142,13 @@ weft_status weft_domain_request(weft_domain* domain, ptrdiff_t delta) noexcept {
 const uint32_t* weft_domain_wanted(const weft_domain* domain) noexcept {
     if (domain == nullptr) return &no_word;
     const Domain& of = *to_domain(domain);
-    const auto& word = of.parent == nullptr ? of.root.wanted_back : of.wanted_back;
+    const auto& word = of.parent == nullptr ? of.root.to_reclaim : of.to_reclaim;
     return reinterpret_cast<const std::uint32_t*>(&word);
 }
 
 const uint32_t* weft_domain_lacked(const weft_domain* domain) noexcept {
     const Process* const of = domain == nullptr ? process_or_null() : &to_domain(domain)->of;
-    return of == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&of->base.lacked());
+    return of == nullptr ? &no_word : reinterpret_cast<const std::uint32_t*>(&of->base.contended());
 }
 
 weft_status weft_domain_weight_set(weft_domain* domain, unsigned weight) noexcept {
@@ -166,8 +166,8 @@ weft_status weft_domain_ask_back(weft_domain* child, uint32_t harts) noexcept {
     if (child == nullptr) return is_null("child");
     Domain& of = *to_domain(child);
     if (of.parent == nullptr) return fail(WEFT_INVALID, "the domain is a child of the base, which asks for itself");
-    of.asked_back.fetch_add(1);   // counted before it is said
-    of.wanted_back.store(harts);
+    of.reclaim_changes.fetch_add(1);   // counted before it is said
+    of.to_reclaim.store(harts);
     return WEFT_OK;
 }
 

@@ -28,16 +28,16 @@ enum class Probe : unsigned char {
     aside_before_lending,     // a stream is on the list of those that wait for a hart, and has its own still
     // a stream has been sent a hart for the registrant of a domain, and may still wait for one of its own
     hart_sent_to_registrant,
-    guest_wanted,          // a guest's unit can go on, and nobody has been asked for a hart
-    guest_admitted,        // it has a hart, and its stream has not been woken
-    guest_gives,           // it waits, and its hart has not been given back
-    guest_leaves,          // nobody has lacked a hart, and it has not left its own loose
-    guest_left_loose,      // it has left its hart loose, and not looked whether somebody lacks one
-    guest_hart_taken,      // the base has taken a hart that was loose, and not taken the guest off its list
-    carrier_free,          // a carrier counts as idle, and has not looked for remote calls
-    carrier_told,          // it has had its last remote call, and whoever waits for its end knows
-    join_before_crowd,     // the joiner saw that another waits, and has not come over that one
-    finish_before_crowd,   // the unit has ended, and those that wait together have not been taken apart
+    guest_wanted,             // a guest's unit can go on, and nobody has been asked for a hart
+    guest_admitted,           // it has a hart, and its stream has not been woken
+    guest_gives,              // it waits, and its hart has not been given back
+    guest_leaves,             // nobody has lacked a hart, and it has not left its own reclaimable
+    guest_left_reclaimable,   // it has left its hart reclaimable, and not looked whether somebody lacks one
+    guest_hart_taken,         // the base has taken a hart that was reclaimable, and not taken the guest off its list
+    carrier_free,             // a carrier counts as idle, and has not looked for remote calls
+    carrier_told,             // it has had its last remote call, and whoever waits for its end knows
+    join_before_crowd,        // the joiner saw that another waits, and has not come over that one
+    finish_before_crowd,      // the unit has ended, and those that wait together have not been taken apart
     count_
 };
 

@@ -431,7 +431,7 @@ weft_status start_stream_zero(Process& of, Stream** zero) {
     }
     Sched* sched = default_sched(of, *first);
     if (sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    of.streams_root.told = true;
+    of.streams_root.notified = true;
     of.base.join(of.streams_root);
     if (of.by_itself) return start_when_needed(of, *sched, first, zero);
     if (weft_status status = start_stream_here(of, *sched, nullptr, nullptr, zero); status != WEFT_OK) return status;

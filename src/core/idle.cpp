@@ -29,8 +29,9 @@ void give_hart_back(Stream& stream) {
 // A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more than its share has
 // no claim to the hart, but it has contexts that are ready, and the guest has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
-    return stream.role.guest != nullptr && (stream.role.guest->root.keeps.load() != hart::Root::Keeps::held ||
-                                            stream.role.guest->root.lacked.load() || stream.of->base.lacks());
+    return stream.role.guest != nullptr &&
+           (stream.role.guest->root.guest_phase.load() != hart::Root::GuestPhase::held ||
+            stream.role.guest->root.contended.load() || stream.of->base.lacks());
 }
 
 // The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is to answer may wait

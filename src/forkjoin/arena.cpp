@@ -46,7 +46,7 @@ struct Execution : Jobs {
 
     // One load, at each switch point. relaxed: a hint.
     bool has_to_go() const {
-        return domain->wanted_word().load(std::memory_order_relaxed) != 0 || over.load(std::memory_order_relaxed);
+        return domain->to_reclaim_word().load(std::memory_order_relaxed) != 0 || over.load(std::memory_order_relaxed);
     }
 
     void go_on_later(Unit& unit) {

@@ -71,7 +71,7 @@ void member_main(void* raw) {
 void enter(void* raw) {
     auto& team = *static_cast<Team*>(raw);
     // relaxed: a hint.
-    if (team.domain->wanted_word().load(std::memory_order_relaxed) != 0)
+    if (team.domain->to_reclaim_word().load(std::memory_order_relaxed) != 0)
         return void(decide({Transition::What::yield, nullptr, {}}));
     Member* begins = nullptr;
     Unit* const unit = team.next(&begins);

@@ -18,10 +18,10 @@ bool has_less(std::size_t a, unsigned weight_a, std::size_t b, unsigned weight_b
     return a * weight_b < b * weight_a;
 }
 
-bool is_loose(const Root& root) { return root.guest && root.keeps.load() == Root::Keeps::loose; }
+bool is_reclaimable(const Root& root) { return root.guest && root.guest_phase.load() == Root::GuestPhase::reclaimable; }
 
 [[gnu::always_inline]] inline std::size_t asked(const Root& root) {
-    return root.asked > 0 && !is_loose(root) ? static_cast<std::size_t>(root.asked) : 0;
+    return root.asked > 0 && !is_reclaimable(root) ? static_cast<std::size_t>(root.asked) : 0;
 }
 [[gnu::always_inline]] inline std::size_t wanted(const Root& root) {
     return root.is_idle.load() ? std::min(asked(root), root.held) : asked(root);
@@ -45,20 +45,20 @@ bool Base::in_slice(const Root& root, std::uint64_t now_ns) const {
 // longest ago.
 void Base::fill() {
     std::size_t left = limit(), wanting = 0;
-    bool some_aside = false;
+    bool some_yielding = false;
     const auto begin = [&](Root& root) {
         root.target = policy_ == Policy::first_come ? std::min(left, wanted(root)) : 0;
         left -= root.target;
     };
     for (Root* root = first_; root != nullptr; root = root->next) {
-        if (root->aside && root->aside_since_ns + slice_ns_ <= time_ns()) root->aside = false;
-        some_aside |= root->aside;
-        if (root->aside) continue;
+        if (root->yielding && root->yielding_since_ns + slice_ns_ <= time_ns()) root->yielding = false;
+        some_yielding |= root->yielding;
+        if (root->yielding) continue;
         begin(*root);
         if (wanted(*root) != 0) ++wanting;
     }
-    for (Root* root = first_; some_aside && root != nullptr; root = root->next) {
-        if (root->aside) begin(*root);
+    for (Root* root = first_; some_yielding && root != nullptr; root = root->next) {
+        if (root->yielding) begin(*root);
     }
     turns_ = policy_ != Policy::first_come && wanting > left;
     if (policy_ == Policy::first_come) return;
@@ -70,7 +70,7 @@ void Base::fill() {
         return a.served < b.served;
     };
     const auto better = [&](const Root& a, const Root& b) {
-        if (a.aside != b.aside) return b.aside;
+        if (a.yielding != b.yielding) return b.yielding;
         if (has_less(a.target, weight(a), b.target, weight(b))) return true;
         if (has_less(b.target, weight(b), a.target, weight(a))) return false;
         return turns_ && a.target == 0 ? comes_first(a, b) : a.held > a.target && b.held <= b.target;
@@ -87,10 +87,10 @@ void Base::fill() {
 
 // What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should
 // be: of the streams there may be, unless others want harts.
-void Base::ask_back() {
+void Base::update_reclaims() {
     bool shared = false;
     for (const Root* root = first_; root != nullptr; root = root->next)
-        shared |= !root->told && (root->held != 0 || wanted(*root) != 0);
+        shared |= !root->notified && (root->held != 0 || wanted(*root) != 0);
     std::size_t lacking = shared && counted_ > limit() ? counted_ - limit() : 0;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->target > root->held) lacking += root->target - root->held;
@@ -99,13 +99,13 @@ void Base::ask_back() {
     for (Root* root = first_; root != nullptr; root = root->next) {
         const std::size_t beyond_target = root->held > root->target ? root->held - root->target : 0;
         const std::size_t beyond_request =
-            root->held > wanted(*root) && !is_loose(*root) ? root->held - wanted(*root) : 0;
+            root->held > wanted(*root) && !is_reclaimable(*root) ? root->held - wanted(*root) : 0;
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
         // Counted before it is said, both ways. relaxed: nobody else writes it.
-        const std::size_t said = root->wanted_back.load(std::memory_order_relaxed);
-        if ((back != 0) != (said != 0)) root->asked_back.fetch_add(1);
-        if (back != said) root->wanted_back.store(static_cast<std::uint32_t>(back));
+        const std::size_t said = root->to_reclaim.load(std::memory_order_relaxed);
+        if ((back != 0) != (said != 0)) root->reclaim_changes.fetch_add(1);
+        if (back != said) root->to_reclaim.store(static_cast<std::uint32_t>(back));
     }
 }
 
@@ -121,7 +121,7 @@ Root* Base::neediest() const {
 
 void Base::count(Root& root) {
     root.check();
-    root.aside = false;
+    root.yielding = false;
     if (root.held++ == 0) root.since_ns = time_ns();
     root.served = ++order_;
     grants_.store(grants() + 1, std::memory_order_relaxed);   // relaxed: under the lock, as below
@@ -156,14 +156,14 @@ Root* Base::settle() {
             if (root == nullptr) break;
             count(*root);
             ++root->coming;
-            if (granted == nullptr && !root->told) granted = root;
+            if (granted == nullptr && !root->notified) granted = root;
         }
         lacking = somebody_lacks();
-        if (lacking != said_lacking_) tell_guests(lacking);   // before the look at what is loose
-    } while (lacking && take_loose());
+        if (lacking != said_lacking_) notify_guests(lacking);   // before the look at what is reclaimable
+    } while (lacking && take_reclaimable());
     // relaxed: under the lock
-    if (lacked_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) lacked_.store(lacking ? 1 : 0);
-    ask_back();
+    if (contended_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) contended_.store(lacking ? 1 : 0);
+    update_reclaims();
     plan_look();
     bool lacks = false;
     std::uint64_t make_way_at_ns = os::forever;
@@ -171,7 +171,8 @@ Root* Base::settle() {
         if (wanted(*root) <= root->held) continue;
         lacks = true;
         if (root->held == 0)
-            make_way_at_ns = std::min(make_way_at_ns, root->aside ? root->aside_since_ns + root->aside_for_ns : 0);
+            make_way_at_ns =
+                std::min(make_way_at_ns, root->yielding ? root->yielding_since_ns + root->yielding_for_ns : 0);
     }
     lacks_.store(lacks);
     publish();
@@ -182,10 +183,10 @@ Root* Base::settle() {
     return granted;
 }
 
-void Base::tell_guests(bool lacking) {
+void Base::notify_guests(bool lacking) {
     said_lacking_ = lacking;
     for (Root* root = first_; root != nullptr; root = root->next) {
-        if (root->guest) root->lacked.store(lacking);
+        if (root->guest) root->contended.store(lacking);
     }
 }
 
@@ -197,10 +198,11 @@ bool Base::somebody_lacks() const {
     return false;
 }
 
-bool Base::take_loose() {
+bool Base::take_reclaimable() {
     for (Root* root = first_; root != nullptr; root = root->next) {
-        Root::Keeps seen = Root::Keeps::loose;
-        if (!is_loose(*root) || !root->keeps.compare_exchange_strong(seen, Root::Keeps::outside)) continue;
+        Root::GuestPhase seen = Root::GuestPhase::reclaimable;
+        if (!is_reclaimable(*root) || !root->guest_phase.compare_exchange_strong(seen, Root::GuestPhase::outside))
+            continue;
         probe(Probe::guest_hart_taken);
         root->asked = 0;
         uncount(*root);
@@ -211,14 +213,14 @@ bool Base::take_loose() {
 }
 
 // When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have
-// more harts or fewer; and who is told, and has not answered, is told again.
+// more harts or fewer; and a root that is notified, and has not answered, is notified again.
 void Base::plan_look() {
     std::size_t claimed = 0;
     bool limited = false, telling = false;
     for (const Root* root = first_; root != nullptr; root = root->next) {
         claimed += std::max(asked(*root), root->held);
-        limited |= !root->told && wanted(*root) != 0;
-        telling |= root->told && root->wanted_back.load() != 0;
+        limited |= !root->notified && wanted(*root) != 0;
+        telling |= root->notified && root->to_reclaim.load() != 0;
     }
     // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one,
     // that may make its holder idle.
@@ -229,7 +231,7 @@ void Base::plan_look() {
         if (in_slice(*root, now_ns)) at_ns = std::min(at_ns, root->since_ns + slice_ns_);
     }
     for (const Root* root = first_; root != nullptr; root = root->next) {
-        if (root->aside) at_ns = std::min(at_ns, root->aside_since_ns + slice_ns_);
+        if (root->yielding) at_ns = std::min(at_ns, root->yielding_since_ns + slice_ns_);
     }
     // What was planned stays, also when nobody wants it any more: to plan a time that comes before all others wakes a
     // thread, and a domain that goes to sleep may be back soon.
@@ -238,7 +240,7 @@ void Base::plan_look() {
         at_ns = std::min(at_ns, planned_ns);
     };
     plan(limit_look_ns_, limited, limit_lasts_ns);
-    plan(tell_again_ns_, telling, slice_ns_);
+    plan(notify_again_ns_, telling, slice_ns_);
     look_at_ns_.store(at_ns);
 }
 
@@ -254,7 +256,7 @@ void Base::send_out() {
             --to->coming;
         }
         const std::uint64_t freed = freed_.load();
-        const bool needs_thread = !to->told;
+        const bool needs_thread = !to->notified;
         // It holds the hart that is on its way, so it stays.
         if (hooks_.send(*to, hooks_.argument)) continue;
         bool left;
@@ -286,18 +288,18 @@ void Base::request_nothing() {
     change([] {});
 }
 
-void Base::tell() {
+void Base::notify() {
     for (;;) {
         Root* to = nullptr;
         {
             std::lock_guard guard(lock_);
             for (Root* root = first_; root != nullptr && to == nullptr; root = root->next) {
-                const std::size_t back = root->wanted_back.load();
-                if (root->told && std::exchange(root->told_of, back) != back && back != 0) to = root;
+                const std::size_t back = root->to_reclaim.load();
+                if (root->notified && std::exchange(root->notified_of, back) != back && back != 0) to = root;
             }
         }
         if (to == nullptr) return;
-        hooks_.tell(*to, hooks_.argument);
+        hooks_.notify(*to, hooks_.argument);
     }
 }
 
@@ -313,12 +315,12 @@ Root* Base::change(Change change, Caller caller, Root* itself) {
         if (caller == Caller::waits && itself->coming != 0) to = itself;
         if (to != nullptr) --to->coming;
         for (const Root* root = first_; root != nullptr; root = root->next) {
-            follows |= root->coming != 0 || (root->told && root->told_of != root->wanted_back.load());
+            follows |= root->coming != 0 || (root->notified && root->notified_of != root->to_reclaim.load());
         }
     }
     if (follows) {
         send_out();
-        tell();
+        notify();
     }
     if (const std::uint64_t at_ns = look_at_ns(); at_ns != os::forever) hooks_.watch(at_ns, hooks_.argument);
     if (lacks()) hooks_.lacking(hooks_.argument);
@@ -340,7 +342,7 @@ void Base::link(Root& root) {
         root.vain_ns = 0;
     }
     root.served = root.place;
-    if (root.guest) root.lacked.store(said_lacking_);
+    if (root.guest) root.contended.store(said_lacking_);
 }
 
 void Base::close(Root& root) {
@@ -387,9 +389,9 @@ void Base::look() {
     change([&] {
         const std::uint64_t now_ns = time_ns();
         if (limit_look_ns_ <= now_ns) limit_look_ns_ = os::forever;   // it is planned anew
-        if (tell_again_ns_ > now_ns) return;
-        tell_again_ns_ = os::forever;
-        for (Root* root = first_; root != nullptr; root = root->next) root->told_of = 0;
+        if (notify_again_ns_ > now_ns) return;
+        notify_again_ns_ = os::forever;
+        for (Root* root = first_; root != nullptr; root = root->next) root->notified_of = 0;
     });
 }
 
@@ -425,13 +427,13 @@ Root* Base::step_aside(Root& guest) {
     return change(
         [&] {
             uncount(guest);
-            guest.aside = true;
+            guest.yielding = true;
             const std::uint64_t least_aside_ns = slice_ns_ / 128;
             // it has done nothing but look since it came to its hart
             const bool in_vain = time_ns() - guest.since_ns < least_aside_ns;
-            guest.aside_for_ns =
-                in_vain && guest.aside_for_ns != 0 ? std::min(2 * guest.aside_for_ns, slice_ns_) : least_aside_ns;
-            guest.aside_since_ns = time_ns();
+            guest.yielding_for_ns =
+                in_vain && guest.yielding_for_ns != 0 ? std::min(2 * guest.yielding_for_ns, slice_ns_) : least_aside_ns;
+            guest.yielding_since_ns = time_ns();
         },
         Caller::goes);
 }
@@ -440,8 +442,8 @@ void Base::make_way(Root& root) {
     change([&] {
         root.since_ns = 0;
         for (Root* other = first_; other != nullptr; other = other->next) {
-            if (!other->aside || other->aside_since_ns + other->aside_for_ns > time_ns()) continue;
-            other->aside = false;
+            if (!other->yielding || other->yielding_since_ns + other->yielding_for_ns > time_ns()) continue;
+            other->yielding = false;
             break;
         }
     });
@@ -485,7 +487,7 @@ bool Base::withhold(std::size_t harts) {
     bool may = true;
     change([&] {
         for (const Root* root = first_; root != nullptr; root = root->next)
-            may &= !root->told || (root->held == 0 && wanted(*root) == 0);
+            may &= !root->notified || (root->held == 0 && wanted(*root) == 0);
         withheld_.store(may ? harts : 0, std::memory_order_relaxed);   // relaxed: under the lock
     });
     return may;
@@ -503,7 +505,7 @@ std::size_t Base::lacking(const Root** roots, std::size_t most) const {
     std::lock_guard guard(lock_);
     std::size_t found = 0;
     for (const Root* root = first_; root != nullptr && found < most; root = root->next) {
-        if (wanted(*root) > root->held && !root->aside) roots[found++] = root;
+        if (wanted(*root) > root->held && !root->yielding) roots[found++] = root;
     }
     return found;
 }
@@ -512,7 +514,7 @@ std::size_t Base::available() const {
     std::lock_guard guard(lock_);
     const std::size_t all = limit_in_effect();
     std::size_t busy = counted_;
-    for (const Root* root = first_; root != nullptr; root = root->next) busy -= is_loose(*root) ? 1 : 0;
+    for (const Root* root = first_; root != nullptr; root = root->next) busy -= is_reclaimable(*root) ? 1 : 0;
     return all > busy ? all - busy : 0;
 }
 

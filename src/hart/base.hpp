@@ -17,32 +17,32 @@ namespace weft::hart {
 // A child of the base: the streams of the application, or a parallel library that nobody else lends harts to.
 struct Root {
     // How many of its harts others have a better claim to. It gives them back where it likes to look; one load says
-    // whether. One that is `told` is told so besides (Hooks::tell).
-    atomic<std::uint32_t> wanted_back{0};
-    atomic<std::uint32_t> asked_back{0};   // how often that has come to be more than 0, or 0 again: counted first
+    // whether. One that is `notified` gets a call besides (Hooks::notify).
+    atomic<std::uint32_t> to_reclaim{0};
+    atomic<std::uint32_t> reclaim_changes{0};   // how often that has come to be more than 0, or 0 again: counted first
     // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is
     // kicked.
     atomic<bool> is_idle{false};
 
     // Of a guest, an OS thread of the application (share/guest.hpp): its root has one hart at most, and is on the list
-    // only while it has it or wants it. `keeps` says where it stands; of that the base changes only this: it takes a
-    // hart that is loose, for others.
-    enum class Keeps : std::uint32_t {
-        nothing,   // it has no stream
-        outside,   // the thread is none of ours, and has no hart,
-        loose,     // or has left it loose: the first that comes has it, the thread or the base
-        waits,     // the thread is inside, has no hart, and its unit waits for something,
-        carries,   // its unit waits, and the thread has another root's hart,
-        claims,    // or could go on, and is to have that one
-        wants,     // or could go on, and the base is asked for a hart
-        held,      // it has its hart, and its unit runs, or has just left,
-        ready,     // or can go on at once
-        gives      // it is about to give its hart back
+    // only while it has it or wants it. `guest_phase` says where it stands; of that the base changes only this: it
+    // takes a hart that is reclaimable, for others.
+    enum class GuestPhase : std::uint32_t {
+        nothing,       // it has no stream
+        outside,       // the thread is none of ours, and has no hart,
+        reclaimable,   // or has left it reclaimable: the first that comes has it, the thread or the base
+        waits,         // the thread is inside, has no hart, and its unit waits for something,
+        carries,       // its unit waits, and the thread has another root's hart,
+        claims,        // or could go on, and is to have that one
+        wants,         // or could go on, and the base is asked for a hart
+        held,          // it has its hart, and its unit runs, or has just left,
+        ready,         // or can go on at once
+        gives          // it is about to give its hart back
     };
-    atomic<Keeps> keeps{Keeps::nothing};
-    // Somebody lacks a hart. Who leaves one loose says so first and looks here then, and the base writes here first and
-    // looks for loose ones then, seq_cst: one of them sees the other.
-    atomic<bool> lacked{false};
+    atomic<GuestPhase> guest_phase{GuestPhase::nothing};
+    // Somebody lacks a hart. A thread that leaves one reclaimable says so first and looks here then, and the base
+    // writes here first and looks for reclaimable ones then, seq_cst: one of them sees the other.
+    atomic<bool> contended{false};
     bool guest = false;   // constant
     // It has been woken for nothing, and waits again: it keeps its place among those who want a hart. Its own, while it
     // has one.
@@ -62,19 +62,19 @@ struct Root {
     std::uint64_t vain_ns = 0;    // having had its hart for so long since then
     std::uint64_t since_ns = 0;   // when it came to its first hart: its slice begins
     // a guest that has looked in vain: it wants a hart that nobody else has a use for,
-    bool aside = false;
+    bool yielding = false;
     // since then, for a slice at most, and for this long also where others look in vain
-    std::uint64_t aside_since_ns = 0;
-    std::uint64_t aside_for_ns = 0;
-    bool closing = false;      // it leaves with its last hart
-    bool told = false;         // constant
-    std::size_t told_of = 0;   // how many it was told of last
+    std::uint64_t yielding_since_ns = 0;
+    std::uint64_t yielding_for_ns = 0;
+    bool closing = false;          // it leaves with its last hart
+    bool notified = false;         // constant: it gets a call when harts of it are to be reclaimed
+    std::size_t notified_of = 0;   // of how many it was notified last
 
     // At the door, under the base's lock.
     void check() const {
         WEFT_ASSERT(coming <= held && weight != 0);
         WEFT_ASSERT(!guest || held <= 1);
-        WEFT_ASSERT(!aside || (guest && held == 0));
+        WEFT_ASSERT(!yielding || (guest && held == 0));
     }
 };
 
@@ -100,8 +100,8 @@ public:
         bool (*send)(Root& root, void* argument);
         // A root that was closing has left, since the last hart that it waited for could not be sent; under no lock.
         void (*closed)(Root& root, void* argument);
-        // Harts are wanted back of a root that is told so; under no lock.
-        void (*tell)(Root& root, void* argument);
+        // Harts are to be reclaimed from a root that is notified; under no lock.
+        void (*notify)(Root& root, void* argument);
         // look() is to be called at that time; under no lock.
         void (*watch)(std::uint64_t deadline_ns, void* argument);
         // Some root wants more than it has; under no lock.
@@ -123,8 +123,8 @@ public:
     void request(Root& root, std::ptrdiff_t delta);
 
     // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no
-    // hart any more. (One that is told is none to go to: who goes on there waits for it.) `last`: the root was closing,
-    // and has left; nobody else is told so. `takes_next` false: the caller takes it nowhere.
+    // hart any more. (One that is notified is none to go to: the stream that goes on there waits for it.) `last`: the
+    // root was closing, and has left; nobody else is told so. `takes_next` false: the caller takes it nowhere.
     Root* give_back(Root& root, bool& last, bool takes_next = true);
 
     // A guest's root wants a hart, and has none. True: it has one at once; otherwise it is sent one in its turn.
@@ -159,14 +159,14 @@ public:
     void take_beyond(Root& root);
 
     // So many of the harts that there are go to nobody until it is said otherwise; one is left in any case. False: none
-    // does, since a root that is told has some or wants some: its work cannot go on elsewhere.
+    // does, since a root that is notified has some or wants some: its work cannot go on elsewhere.
     bool withhold(std::size_t harts);
     // How many there are besides. Without those of rescue. From anywhere.
     std::size_t limit_in_effect() const;
 
-    // 1 while some root has fewer harts than it has a claim to, or none, and wants one; else 0. What Root::lacked tells
-    // guests, as a word for all.
-    const atomic<std::uint32_t>& lacked() const { return lacked_; }
+    // 1 while some root has fewer harts than it has a claim to, or none, and wants one; else 0. What Root::contended
+    // tells guests, as a word for all.
+    const atomic<std::uint32_t>& contended() const { return contended_; }
 
     // Whether some root wants more than it has.
     bool lacks() const { return lacks_.load(); }
@@ -214,10 +214,10 @@ public:
             // A root with neither a hart nor a wish has left the list; and a guest's has been told what holds.
             WEFT_ASSERT(root->held != 0 || (!root->closing && !(root->guest && root->asked == 0)));
             WEFT_ASSERT(!root->guest || root->asked <= 1);
-            WEFT_ASSERT(!root->guest || root->lacked.load() == said_lacking_);
+            WEFT_ASSERT(!root->guest || root->contended.load() == said_lacking_);
         }
         WEFT_ASSERT(held == counted_ && held == granted());
-        WEFT_ASSERT((lacked_.load() != 0) == said_lacking_);
+        WEFT_ASSERT((contended_.load() != 0) == said_lacking_);
     }
 
     // How often one was granted. relaxed, as below: a number.
@@ -232,7 +232,7 @@ private:
     std::size_t room() const;   // harts that nobody has
     void fill();                // the targets
     bool in_slice(const Root& root, std::uint64_t now_ns) const;
-    void ask_back();
+    void update_reclaims();
     Root* neediest() const;
     void count(Root& root);   // a hart is the root's from now on
     void uncount(Root& root);
@@ -244,20 +244,20 @@ private:
     bool stays_in_place(Root& guest);
     std::uint64_t time_ns();       // one and no other until the change is settled
     bool somebody_lacks() const;   // a hart that it has a claim to, or any
-    void tell_guests(bool lacking);
-    bool take_loose();   // from a guest
+    void notify_guests(bool lacking);
+    bool take_reclaimable();   // from a guest
     // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if it asks: the
     // neediest, or itself alone.
     enum class Caller : unsigned char { stays, goes, waits };
     template <class Change>
     Root* change(Change change, Caller caller = Caller::stays, Root* itself = nullptr);
-    // after any change; the first that something was granted to, or null: of those that the caller can go to, who are
-    // not told
+    // after any change; the first that something was granted to, or null: of those that the caller can go to, which
+    // are not notified
     Root* settle();
     void plan_look();
     void request_nothing();
-    void send_out();   // without the lock, as is tell()
-    void tell();
+    void send_out();   // without the lock, as is notify()
+    void notify();
 
     const Hooks hooks_;
     const std::uint64_t slice_ns_;
@@ -272,7 +272,7 @@ private:
     atomic<std::uint64_t> make_way_at_ns_{os::forever};   // changed under the lock
     atomic<bool> lacks_{false};                           // changed under the lock
     // likewise, and written only then: whoever looks for something to do reads it again and again
-    alignas(64) atomic<std::uint32_t> lacked_{0};
+    alignas(64) atomic<std::uint32_t> contended_{0};
 
     alignas(64) mutable os::Lock lock_;   // guards what follows
     std::size_t limit_ = 0;               // as this settle() has found it: to ask is to read the clock
@@ -282,10 +282,10 @@ private:
     Policy policy_;
     std::uint64_t time_ns_ = 0;   // of the change that is under way; 0: nobody has asked yet
     std::uint64_t order_ = 0;     // Root::served of the latest
-    bool said_lacking_ = false;   // Root::lacked of all guests on the list
+    bool said_lacking_ = false;   // Root::contended of all guests on the list
     bool turns_ = false;          // not all who want a hart can have one
     std::uint64_t limit_look_ns_ = os::forever;
-    std::uint64_t tell_again_ns_ = os::forever;
+    std::uint64_t notify_again_ns_ = os::forever;
 };
 
 }   // namespace weft::hart

@@ -44,7 +44,7 @@ struct BaseTest : testing::Test {
          .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
          .tell =
              [](Root& root, void* raw) {
-                 static_cast<BaseTest*>(raw)->told.push_back({&root, root.wanted_back.load()});
+                 static_cast<BaseTest*>(raw)->told.push_back({&root, root.to_reclaim.load()});
              },
          .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<BaseTest*>(raw)->watched_ns = deadline_ns; },
          .lacking = [](void*) {},
@@ -104,41 +104,41 @@ TEST_F(BaseTest, RequestsAreDeltasInAnyOrder) {
 
 TEST_F(BaseTest, AFairBaseAsksForWhatIsBeyondAFairShare) {
     base.request(a, 4);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
     base.request(b, 4);
-    EXPECT_EQ(a.wanted_back, 2u);
+    EXPECT_EQ(a.to_reclaim, 2u);
     EXPECT_EQ(give_back(a), &b);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
     EXPECT_EQ(give_back(a), &b);
-    EXPECT_EQ(a.wanted_back, 0u);
-    EXPECT_EQ(b.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
+    EXPECT_EQ(b.to_reclaim, 0u);
 }
 
 TEST_F(BaseTest, ARequestThatIsCancelledIsWantedBackByNobody) {
     base.request(a, 4);
     base.request(b, 2);
-    EXPECT_EQ(a.wanted_back, 2u);
+    EXPECT_EQ(a.to_reclaim, 2u);
     base.request(b, -2);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
 }
 
 TEST_F(BaseTest, WhatIsBeyondARequestIsWantedBack) {
     base.request(a, 4);
     base.request(a, -1);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
     EXPECT_EQ(give_back(a), nullptr);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
 }
 
 TEST_F(BaseTest, AnOddHartStaysWhereItIs) {
     harts = 3;
     base.request(a, 3);
     base.request(b, 3);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
     EXPECT_EQ(give_back(a), &b);
     for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(a.wanted_back, 0u);
-        EXPECT_EQ(b.wanted_back, 0u);
+        EXPECT_EQ(a.to_reclaim, 0u);
+        EXPECT_EQ(b.to_reclaim, 0u);
         base.look();
     }
 }
@@ -150,12 +150,12 @@ TEST_F(BaseTest, WhereHartsAreFewAllHaveTheirTurn) {
     Root* has = &a;
     std::vector<Root*> order;
     for (int i = 0; i < 6; ++i) {
-        EXPECT_EQ(has->wanted_back, 0u) << "its slice is not over";
+        EXPECT_EQ(has->to_reclaim, 0u) << "its slice is not over";
         EXPECT_EQ(base.look_at_ns(), now + slice);
         EXPECT_EQ(watched_ns, base.look_at_ns());
         now += slice;
         base.look();
-        EXPECT_EQ(has->wanted_back, 1u);
+        EXPECT_EQ(has->to_reclaim, 1u);
         has = give_back(*has);
         order.push_back(has);
     }
@@ -167,9 +167,9 @@ TEST_F(BaseTest, WhoHasHadAHartForLongerThanASliceIsAskedForItAtOnce) {
     base.request(a, 1);
     now = slice;
     base.request(b, 1);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
     EXPECT_EQ(give_back(a), &b);
-    EXPECT_EQ(b.wanted_back, 0u) << "its slice has begun";
+    EXPECT_EQ(b.to_reclaim, 0u) << "its slice has begun";
 }
 
 // One that has just come has not been served later than one that has a hart.
@@ -180,7 +180,7 @@ TEST_F(BaseTest, WhoComesLaterHasHisTurnToo) {
     Root d;
     base.join(d);
     base.request(d, 1);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
     base.take(d, 0);
     base.close(d);
     bool last = false;
@@ -190,7 +190,7 @@ TEST_F(BaseTest, WhoComesLaterHasHisTurnToo) {
 
 TEST_F(BaseTest, OneThatIsToldIsToldWhatIsWantedBackAndOnceMoreWhenItHasNotAnswered) {
     Root d;
-    d.told = true;
+    d.notified = true;
     base.join(d);
     for (int i = 0; i < 4; ++i) base.take(d, 1);
     EXPECT_TRUE(told.empty());
@@ -237,7 +237,7 @@ TEST_F(BaseTest, WeightsShareInProportion) {
     base.set_weight(a, 3);
     base.request(b, 4);
     base.request(a, 4);
-    EXPECT_EQ(b.wanted_back, 3u);
+    EXPECT_EQ(b.to_reclaim, 3u);
 }
 
 TEST_F(BaseTest, WhoCameFirstKeepsWhatHeHas) {
@@ -245,9 +245,9 @@ TEST_F(BaseTest, WhoCameFirstKeepsWhatHeHas) {
     base.request(a, 3);
     base.request(b, 3);
     EXPECT_EQ(came(b), 1u);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
     base.request(a, -3);
-    EXPECT_EQ(a.wanted_back, 3u);
+    EXPECT_EQ(a.to_reclaim, 3u);
     EXPECT_EQ(give_back(a), &b);
 }
 
@@ -255,9 +255,9 @@ TEST_F(BaseTest, OneThatIsTakenWithoutAQuestionMayBeExtra) {
     base.request(b, 4);
     base.take(a, 1);
     EXPECT_EQ(base.granted(), 5u);
-    EXPECT_EQ(b.wanted_back, 1u);
+    EXPECT_EQ(b.to_reclaim, 1u);
     EXPECT_EQ(give_back(b), nullptr) << "there was one too many";
-    EXPECT_EQ(b.wanted_back, 0u);
+    EXPECT_EQ(b.to_reclaim, 0u);
     base.put(a, -1);
     EXPECT_EQ(sent.back(), &b);
     EXPECT_EQ(base.granted(), 4u);
@@ -338,7 +338,7 @@ TEST_F(BaseTest, WhereTheLimitChangesHartsAreGrantedOrWantedBack) {
     EXPECT_EQ(came(a), 5u);
     harts = 2;
     base.look();
-    EXPECT_EQ(a.wanted_back, 3u);
+    EXPECT_EQ(a.to_reclaim, 3u);
 }
 
 TEST_F(BaseTest, AHartThatMovesIsRequestedByWhoHasIt) {
@@ -360,13 +360,13 @@ TEST_F(BaseTest, AHartThatMovesToAndFroIsAskedForAfterASliceAltogether) {
     base.request(c, 1);
     now = slice / 2;
     base.move(a, -1, b, 1, last);
-    EXPECT_EQ(b.wanted_back, 0u) << "its slice is not over";
+    EXPECT_EQ(b.to_reclaim, 0u) << "its slice is not over";
     base.move(b, -1, a, 1, last);
     now = slice;
     base.move(a, -1, b, 1, last);
-    EXPECT_EQ(b.wanted_back, 1u);
+    EXPECT_EQ(b.to_reclaim, 1u);
     base.move(b, -1, a, 1, last);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
 }
 
 TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsKicked) {
@@ -375,7 +375,7 @@ TEST_F(BaseTest, OneThatHasNothingToDoIsGrantedNothingUntilItIsKicked) {
     EXPECT_EQ(give_back(a), nullptr);
     base.look();
     EXPECT_EQ(a.held, 1u);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
     base.kick(a);
     EXPECT_EQ(a.held, 2u);
     a.is_idle = true;
@@ -393,7 +393,7 @@ TEST_F(BaseTest, OneThatClosesLeavesWithItsLastHart) {
     base.join(d);
     base.request(d, 3);
     base.close(d);
-    EXPECT_EQ(d.wanted_back, 3u);
+    EXPECT_EQ(d.to_reclaim, 3u);
     bool last = true;
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(base.give_back(d, last), nullptr);
@@ -406,7 +406,7 @@ TEST_F(BaseTest, OneThatClosesLeavesWithItsLastHart) {
 TEST_F(BaseTest, HartsBeyondTheLimitGoWhereHartsLackAndAreAskedBackWhenTheyAreOver) {
     base.request(a, 4);
     base.request(b, 3);
-    EXPECT_EQ(a.wanted_back, 2u);
+    EXPECT_EQ(a.to_reclaim, 2u);
     base.request(b, -3);
     base.request(a, 2);
     EXPECT_EQ(came(a), 4u);
@@ -416,21 +416,21 @@ TEST_F(BaseTest, HartsBeyondTheLimitGoWhereHartsLackAndAreAskedBackWhenTheyAreOv
     EXPECT_EQ(lacking[0], &a);
     base.lend_beyond(1);
     EXPECT_EQ(came(a), 5u);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
     base.lend_beyond(1);
     EXPECT_FALSE(base.lacks());
     EXPECT_EQ(base.lacking(lacking, 3), 0u);
     base.lend_beyond(-2);
-    EXPECT_EQ(a.wanted_back, 2u);
+    EXPECT_EQ(a.to_reclaim, 2u);
     EXPECT_EQ(give_back(a), nullptr);
     EXPECT_EQ(give_back(a), nullptr);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
 }
 
 TEST_F(BaseTest, OneThatIsTakenBeyondTheLimitIsNobodyElsesLoss) {
     base.request(a, 4);
     base.take_beyond(b);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
     EXPECT_EQ(base.granted(), 5u);
     base.put(b, -1);
     base.lend_beyond(-1);
@@ -445,7 +445,7 @@ TEST(Base, TellsWhenHartsLack) {
                .now_ns = clock,
                .send = [](Root&, void*) { return true; },
                .closed = [](Root&, void*) {},
-               .tell = [](Root&, void*) {},
+               .notify = [](Root&, void*) {},
                .watch = [](std::uint64_t, void*) {},
                .lacking = [](void* raw) { ++*static_cast<int*>(raw); },
                .argument = &told},
@@ -469,7 +469,7 @@ TEST(Base, TellsWhenHartsLack) {
 struct GuestRoot : Root {
     GuestRoot() { guest = true; }
 };
-using Keeps = Root::Keeps;
+using GuestPhase = Root::GuestPhase;
 
 TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
     harts = 2;
@@ -478,13 +478,13 @@ TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
     EXPECT_TRUE(base.admit(two));
     EXPECT_FALSE(base.admit(three));
     EXPECT_FALSE(base.admit(four));
-    EXPECT_TRUE(one.lacked.load());
-    EXPECT_EQ(base.lacked().load(), 1u);
+    EXPECT_TRUE(one.contended.load());
+    EXPECT_EQ(base.contended().load(), 1u);
     EXPECT_EQ(base.release(one), &three) << "the caller tells it";
     base.put(two, -1);
     EXPECT_EQ(sent, std::vector<Root*>{&four});
-    EXPECT_FALSE(three.lacked.load());
-    EXPECT_EQ(base.lacked().load(), 0u);
+    EXPECT_FALSE(three.contended.load());
+    EXPECT_EQ(base.contended().load(), 0u);
     base.put(three, -1);
     base.put(four, -1);
     EXPECT_EQ(base.granted(), 0u);
@@ -502,7 +502,7 @@ struct StepsAside : BaseTest {
         EXPECT_EQ(a.held, 1u);
         EXPECT_EQ(base.step_aside(guest), &a);
         EXPECT_EQ(a.held, 2u);
-        EXPECT_EQ(a.wanted_back.load(), 0u);
+        EXPECT_EQ(a.to_reclaim.load(), 0u);
     }
     void TearDown() override {
         base.request(a, -a.asked);
@@ -515,22 +515,22 @@ struct StepsAside : BaseTest {
 };
 
 TEST_F(StepsAside, AGuestHasAHartAgainThatNobodyElseHasAUseFor) {
-    EXPECT_EQ(base.lacked().load(), 1u) << "whoever only looks for something to do lets a hart go";
+    EXPECT_EQ(base.contended().load(), 1u) << "whoever only looks for something to do lets a hart go";
     a.is_idle.store(true);
     EXPECT_EQ(give_back(a), &guest);
-    EXPECT_EQ(base.lacked().load(), 0u);
+    EXPECT_EQ(base.contended().load(), 0u);
     base.kick(a);
-    EXPECT_EQ(a.wanted_back.load(), 0u);
+    EXPECT_EQ(a.to_reclaim.load(), 0u);
     EXPECT_EQ(a.held, 1u) << "it has its hart as any guest";
 }
 
 TEST_F(StepsAside, AGuestIsNextWhenAnotherThatLooksMakesWay) {
     base.make_way(a);
-    EXPECT_EQ(a.wanted_back.load(), 0u) << "not at once: that would have no end";
+    EXPECT_EQ(a.to_reclaim.load(), 0u) << "not at once: that would have no end";
     now = base.make_way_at_ns();
     EXPECT_LT(now, slice);
     base.make_way(a);
-    EXPECT_EQ(a.wanted_back.load(), 1u);
+    EXPECT_EQ(a.to_reclaim.load(), 1u);
     EXPECT_EQ(give_back(a), &guest);
 }
 
@@ -547,7 +547,7 @@ TEST_F(StepsAside, AGuestWantsAHartAsEverAfterASlice) {
     EXPECT_EQ(base.look_at_ns(), slice);
     now = slice;
     base.look();
-    EXPECT_EQ(a.wanted_back.load(), 1u);
+    EXPECT_EQ(a.to_reclaim.load(), 1u);
     EXPECT_EQ(give_back(a), &guest);
 }
 
@@ -568,10 +568,10 @@ TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     base.put(two, -1);
     harts = 1;
     EXPECT_FALSE(base.admit(three));
-    EXPECT_EQ(one.wanted_back, 0u);
+    EXPECT_EQ(one.to_reclaim, 0u);
     now = slice;
     base.look();
-    EXPECT_EQ(one.wanted_back, 1u);
+    EXPECT_EQ(one.to_reclaim, 1u);
     EXPECT_EQ(base.release(one), &three);
     base.put(three, -1);
 }
@@ -630,31 +630,31 @@ TEST_F(BaseTest, AHartThatAGuestHasLeftLooseIsTakenWhenSomebodyLacksOne) {
     harts = 2;
     GuestRoot one, two, three;
     EXPECT_TRUE(base.admit(one));
-    one.keeps.store(Keeps::loose);
+    one.guest_phase.store(GuestPhase::reclaimable);
     EXPECT_TRUE(base.admit(two)) << "there is another";
-    two.keeps.store(Keeps::held);
-    EXPECT_EQ(one.keeps.load(), Keeps::loose);
+    two.guest_phase.store(GuestPhase::held);
+    EXPECT_EQ(one.guest_phase.load(), GuestPhase::reclaimable);
     EXPECT_TRUE(base.admit(three));
-    EXPECT_EQ(one.keeps.load(), Keeps::outside);
+    EXPECT_EQ(one.guest_phase.load(), GuestPhase::outside);
     EXPECT_EQ(one.held, 0u);
     base.put(two, -1);
     base.put(three, -1);
     EXPECT_EQ(base.granted(), 0u);
 }
 
-TEST_F(BaseTest, AHartThatIsLooseIsAvailableAsThoseThatNobodyHas) {
+TEST_F(BaseTest, AHartThatIsReclaimableIsAvailableAsThoseThatNobodyHas) {
     harts = 3;
     GuestRoot one;
     EXPECT_EQ(base.available(), 3u);
     EXPECT_TRUE(base.admit(one));
-    one.keeps.store(Keeps::held);
+    one.guest_phase.store(GuestPhase::held);
     EXPECT_EQ(base.available(), 2u);
-    one.keeps.store(Keeps::loose);
+    one.guest_phase.store(GuestPhase::reclaimable);
     EXPECT_EQ(base.available(), 3u);
     harts = 0;
     EXPECT_EQ(base.available(), 0u) << "of fewer harts than are held none is";
     harts = 3;
-    one.keeps.store(Keeps::held);
+    one.guest_phase.store(GuestPhase::held);
     base.put(one, -1);
 }
 
@@ -662,14 +662,14 @@ TEST_F(BaseTest, AHartThatAGuestHasTakenUpAgainIsNotTaken) {
     harts = 1;
     GuestRoot one, two;
     EXPECT_TRUE(base.admit(one));
-    one.keeps.store(Keeps::loose);
-    EXPECT_EQ(one.wanted_back, 0u);
-    one.keeps.store(Keeps::held);
+    one.guest_phase.store(GuestPhase::reclaimable);
+    EXPECT_EQ(one.to_reclaim, 0u);
+    one.guest_phase.store(GuestPhase::held);
     EXPECT_FALSE(base.admit(two));
-    EXPECT_TRUE(one.lacked.load()) << "it does not leave its hart loose again";
+    EXPECT_TRUE(one.contended.load()) << "it does not leave its hart reclaimable again";
     now = slice;
     base.look();
-    EXPECT_EQ(one.wanted_back, 1u);
+    EXPECT_EQ(one.to_reclaim, 1u);
     EXPECT_EQ(base.release(one), &two);
     base.put(two, -1);
 }
@@ -691,9 +691,9 @@ TEST_F(BaseTest, AHartThatIsWithheldIsAskedBackAndGoesToNobody) {
     base.request(a, 4);
     EXPECT_TRUE(base.withhold(1));
     EXPECT_EQ(base.limit_in_effect(), 3u);
-    EXPECT_EQ(a.wanted_back, 1u);
+    EXPECT_EQ(a.to_reclaim, 1u);
     EXPECT_EQ(give_back(a), nullptr);
-    EXPECT_EQ(a.wanted_back, 0u);
+    EXPECT_EQ(a.to_reclaim, 0u);
     EXPECT_EQ(base.available(), 0u);
     base.request(b, 1);
     EXPECT_EQ(came(b), 0u);
@@ -710,7 +710,7 @@ TEST_F(BaseTest, OneHartIsLeftHoweverManyAreWithheld) {
 
 TEST_F(BaseTest, NoneIsWithheldOfOneThatIsTold) {
     Root streams;
-    streams.told = true;
+    streams.notified = true;
     base.join(streams);
     EXPECT_TRUE(base.withhold(1));
     base.take(streams, 1);

@@ -42,16 +42,16 @@ bool others_are_asleep(const Process& of, const Stream& self) {
     return others_sleep(of, self);
 }
 
-// With some hart; those that guests have left loose do not count. Under the runtime's lock.
+// With some hart; those that guests have left reclaimable do not count. Under the runtime's lock.
 bool somebody_computes(const Process& of) {
-    std::size_t loose = 0;
+    std::size_t reclaimable = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
         if (stream != nullptr && stream->role.guest != nullptr &&
-            stream->role.guest->root.keeps.load() == hart::Root::Keeps::loose)
-            ++loose;
+            stream->role.guest->root.guest_phase.load() == hart::Root::GuestPhase::reclaimable)
+            ++reclaimable;
     }
-    return of.base.granted() > loose;
+    return of.base.granted() > reclaimable;
 }
 
 // What the units wait for.

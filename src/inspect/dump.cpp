@@ -144,32 +144,32 @@ private:
             if (&root == &of_.streams_root) {
                 line("    the streams'");
             } else if (root.guest) {
-                line("    a guest's (%s)", stands(root.keeps.load()));
+                line("    a guest's (%s)", stands(root.guest_phase.load()));
             } else {
                 line("    a domain's (pool %p)", static_cast<const void*>(hart::RootOf<Domain>::of(root).pool));
             }
             line(": has %zu, asks for %td", root.held, root.asked);
             if (root.is_idle.load()) line(", has nothing to do");
-            if (root.aside) line(", has stepped aside");
-            if (const std::uint32_t back = root.wanted_back.load(); back != 0) line(", is to give back %u", back);
+            if (root.yielding) line(", has stepped aside");
+            if (const std::uint32_t back = root.to_reclaim.load(); back != 0) line(", is to give back %u", back);
             if (root.coming != 0) line(", %zu on their way", root.coming);
             line("\n");
         });
     }
 
-    static const char* stands(hart::Root::Keeps keeps) {
-        using Keeps = hart::Root::Keeps;
-        switch (keeps) {
-        case Keeps::nothing: break;
-        case Keeps::outside: return "outside";
-        case Keeps::loose: return "loose";
-        case Keeps::waits: return "waits";
-        case Keeps::carries: return "waits, and carries another's hart";
-        case Keeps::claims: return "claims the hart that it carries";
-        case Keeps::wants: return "wants one";
-        case Keeps::held: return "runs";
-        case Keeps::ready: return "is ready";
-        case Keeps::gives: return "gives it back";
+    static const char* stands(hart::Root::GuestPhase phase) {
+        using GuestPhase = hart::Root::GuestPhase;
+        switch (phase) {
+        case GuestPhase::nothing: break;
+        case GuestPhase::outside: return "outside";
+        case GuestPhase::reclaimable: return "loose";
+        case GuestPhase::waits: return "waits";
+        case GuestPhase::carries: return "waits, and carries another's hart";
+        case GuestPhase::claims: return "claims the hart that it carries";
+        case GuestPhase::wants: return "wants one";
+        case GuestPhase::held: return "runs";
+        case GuestPhase::ready: return "is ready";
+        case GuestPhase::gives: return "gives it back";
         }
         return "?";
     }
@@ -221,7 +221,7 @@ private:
             line("paused");
         } else {
             line(of.sleep.asleep.load() ? "asleep" : "idle");
-            if (of.role.guest != nullptr) line(", its guest %s", stands(of.role.guest->root.keeps.load()));
+            if (of.role.guest != nullptr) line(", its guest %s", stands(of.role.guest->root.guest_phase.load()));
         }
         line("; OS thread %u; ran units %llu times", of.carrier.thread_id.load(),
              static_cast<unsigned long long>(of.counted(trace::Count::run)));

@@ -58,8 +58,8 @@ constexpr Gauge gauges[] = {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
-    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left loose
-    // is not counted.
+    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left
+    // reclaimable is not counted.
     {"/harts/count/lent", [](const Process& of) -> std::uint64_t { return of.base.grants(); }},
     // Beside neighbours: now, and how often some have come to be.
     {"/harts/count/withheld", [](const Process& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},

@@ -25,8 +25,8 @@ struct Domain {
     // Of one with a parent: the harts in it and further down, and `closing`.
     static constexpr std::uint32_t closing = 1u << 31;
     atomic<std::uint32_t> harts{0};
-    atomic<std::uint32_t> wanted_back{0};
-    atomic<std::uint32_t> asked_back{0};   // as Root's, as is this
+    atomic<std::uint32_t> to_reclaim{0};
+    atomic<std::uint32_t> reclaim_changes{0};   // as Root's, as is this
     atomic<bool> is_idle{false};
     atomic<std::uint64_t> kicks{0};   // how often it may have got something to do
 
@@ -57,8 +57,8 @@ struct Domain {
         WEFT_ASSERT(below <= has && inside <= has);
     }
     std::uint32_t present() const { return harts.load() & ~closing; }
-    atomic<std::uint32_t>& wanted_word() { return parent == nullptr ? root.wanted_back : wanted_back; }
-    atomic<std::uint32_t>& asked_word() { return parent == nullptr ? root.asked_back : asked_back; }
+    atomic<std::uint32_t>& to_reclaim_word() { return parent == nullptr ? root.to_reclaim : to_reclaim; }
+    atomic<std::uint32_t>& reclaim_changes_word() { return parent == nullptr ? root.reclaim_changes : reclaim_changes; }
     atomic<bool>& idle_word() { return parent == nullptr ? root.is_idle : is_idle; }
 };
 

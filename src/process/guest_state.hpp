@@ -24,7 +24,7 @@ struct Guest {
     bool steps_aside = false;             // it has looked in vain, and yields. So it does
     unsigned stays = 0;                   // when it has kept its hart so often,
     unsigned stayed = 0;                  // and did so often before the last time;
-    std::uint64_t aside_ns = 1'000'000;   // for how long it has been aside, on average
+    std::uint64_t aside_ns = 1'000'000;   // for how long it has been yielding, on average
     bool lends = false;                   // its OS thread is counted among the carriers that are free
 
     Guest* next = nullptr;   // of all, under their lock
@@ -42,27 +42,27 @@ struct Guest {
 };
 
 inline void Guest::check_whole() const {
-    using Keeps = hart::Root::Keeps;
+    using GuestPhase = hart::Root::GuestPhase;
     check();
     WEFT_ASSERT((next == nullptr || next->previous == this) && (previous == nullptr || previous->next == this));
-    switch (root.keeps.load()) {
-    case Keeps::nothing: WEFT_ASSERT(stream == nullptr && root.held == 0); break;
-    case Keeps::outside: WEFT_ASSERT(entries == 0 && root.held == 0 && root.asked == 0); break;
-    case Keeps::loose: WEFT_ASSERT(entries == 0 && root.held == 1); break;
-    case Keeps::waits:
-    case Keeps::carries:
-    case Keeps::claims: WEFT_ASSERT(root.held == 0 && root.asked == 0); break;
-    case Keeps::wants: WEFT_ASSERT(root.asked == 1); break;
-    case Keeps::held:
-    case Keeps::ready: WEFT_ASSERT(root.held == 1); break;
-    case Keeps::gives: WEFT_ASSERT(entries != 0); break;
+    switch (root.guest_phase.load()) {
+    case GuestPhase::nothing: WEFT_ASSERT(stream == nullptr && root.held == 0); break;
+    case GuestPhase::outside: WEFT_ASSERT(entries == 0 && root.held == 0 && root.asked == 0); break;
+    case GuestPhase::reclaimable: WEFT_ASSERT(entries == 0 && root.held == 1); break;
+    case GuestPhase::waits:
+    case GuestPhase::carries:
+    case GuestPhase::claims: WEFT_ASSERT(root.held == 0 && root.asked == 0); break;
+    case GuestPhase::wants: WEFT_ASSERT(root.asked == 1); break;
+    case GuestPhase::held:
+    case GuestPhase::ready: WEFT_ASSERT(root.held == 1); break;
+    case GuestPhase::gives: WEFT_ASSERT(entries != 0); break;
     }
 }
 
 // Its thread is outside: what it has here waits for it.
 inline bool is_outside(const Guest& guest) {
-    const hart::Root::Keeps now = guest.root.keeps.load();
-    return now == hart::Root::Keeps::outside || now == hart::Root::Keeps::loose;
+    const hart::Root::GuestPhase now = guest.root.guest_phase.load();
+    return now == hart::Root::GuestPhase::outside || now == hart::Root::GuestPhase::reclaimable;
 }
 
 }   // namespace weft

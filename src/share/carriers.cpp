@@ -217,8 +217,8 @@ hart::Base::Hooks base_hooks(Process& of) {
         .now_ns = os::now_ns,
         .send = send_hart,
         .closed = [](hart::Root& root, void*) { complete(hart::RootOf<Domain>::of(root)); },
-        .tell = [](hart::Root& root,
-                   void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.wanted_back.load()); },
+        .notify = [](hart::Root& root,
+                     void* raw) { ask_to_step_aside(*static_cast<Process*>(raw), root.to_reclaim.load()); },
         .watch = [](std::uint64_t deadline_ns, void* raw) { static_cast<Process*>(raw)->reactor.watch(deadline_ns); },
         .lacking = [](void* raw) { wake_watchdog(*static_cast<Process*>(raw)); },
         .argument = &of};

@@ -54,13 +54,13 @@ namespace {
 // What a domain could know when its `enter` was called.
 struct Before {
     std::uint64_t kicks;
-    std::uint32_t asked_back;
+    std::uint32_t reclaim_changes;
     bool wanted;
 
     explicit Before(Domain& domain)
         : kicks(domain.kicks.load()),
-          asked_back(domain.asked_word().load()),
-          wanted(domain.wanted_word().load() != 0) {}
+          reclaim_changes(domain.reclaim_changes_word().load()),
+          wanted(domain.to_reclaim_word().load() != 0) {}
 };
 
 // The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and goes idle.
@@ -70,7 +70,8 @@ struct Before {
 // something to do; and it may have been idle before, when the one context that could go on had this hart, or another
 // in whose place this one has come (send_away).
 void go_idle(Domain& domain, const Before& before) {
-    if (before.wanted || domain.wanted_word().load() != 0 || domain.asked_word().load() != before.asked_back)
+    if (before.wanted || domain.to_reclaim_word().load() != 0 ||
+        domain.reclaim_changes_word().load() != before.reclaim_changes)
         return kick(domain);
     domain.idle_word().store(true);
     if (domain.kicks.load() != before.kicks) domain.idle_word().store(false);
@@ -245,7 +246,7 @@ void put_last(Domain& domain, Domain& child) {
 
 // Not where the domain itself is asked for harts: it could not give any back as long as its children want them.
 Domain* child_in_need(Domain& domain) {
-    if (domain.wanted_word().load() != 0) return nullptr;
+    if (domain.to_reclaim_word().load() != 0) return nullptr;
     std::lock_guard guard(domain.lock);
     domain.check();
     Domain* const child = neediest_child(domain);
@@ -373,8 +374,8 @@ bool go_to_the_top(Stream& stream, Domain& domain) {
 
 // A domain that always has something to run does not keep others from having a turn: one of its contexts may yield
 // until one of a child's or of a parent's has done something, or a unit of the stream's own. And it is not asked for
-// the harts that are wanted back of its parents. True: the hart has gone to one of those, or is on its way to another
-// OS thread.
+// the harts that are to be reclaimed from its parents. True: the hart has gone to one of those, or is on its way to
+// another OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
     // counted by each stream: harts of one domain would write one line at each turn
@@ -387,7 +388,7 @@ bool others_in_turn(Stream& stream, Domain& domain) {
     if (stream.role.hidden || stream.serving.lender != nullptr || !own_units_wait(stream))
         return go_to_the_top(stream, domain);
     // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took
-    // another one, that might be wanted back before a unit has run.
+    // another one, that might be reclaimed before a unit has run.
     leave_unasked(stream);
     return true;
 }

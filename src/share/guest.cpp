@@ -28,7 +28,7 @@
 namespace weft {
 namespace {
 
-using Keeps = hart::Root::Keeps;
+using GuestPhase = hart::Root::GuestPhase;
 
 // All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for threads end after
 // it, too.
@@ -58,14 +58,14 @@ void push_elsewhere(Process& of, Unit& unit) {
 // Its unit can go on.
 void push_guest(Guest& guest) {
     const Waking waking(*guest.stream);
-    Keeps seen = guest.root.keeps.load();
-    while (!guest.root.keeps.compare_exchange_strong(seen, seen == Keeps::held      ? Keeps::ready
-                                                           : seen == Keeps::carries ? Keeps::claims
-                                                                                    : Keeps::wants)) {}
+    GuestPhase seen = guest.root.guest_phase.load();
+    while (!guest.root.guest_phase.compare_exchange_strong(seen, seen == GuestPhase::held      ? GuestPhase::ready
+                                                                 : seen == GuestPhase::carries ? GuestPhase::claims
+                                                                                               : GuestPhase::wants)) {}
     probe(Probe::guest_wanted);
-    if (seen == Keeps::held || seen == Keeps::carries) {
+    if (seen == GuestPhase::held || seen == GuestPhase::carries) {
         ask(*guest.stream, attention::lent);
-    } else if (seen == Keeps::waits && guest.stream->of->base.admit(guest.root)) {
+    } else if (seen == GuestPhase::waits && guest.stream->of->base.admit(guest.root)) {
         admitted(guest);
     }
 }
@@ -127,7 +127,7 @@ weft_status make_stream(Process& of, Guest& guest) {
 void drop_stream(Process& of, Guest& guest) {
     wait_for_wakers(*guest.stream);
     Stream& stream = *std::exchange(guest.stream, nullptr);
-    guest.root.keeps.store(Keeps::nothing);
+    guest.root.guest_phase.store(GuestPhase::nothing);
     Unit& unit = *std::exchange(guest.unit, nullptr);
     unit.life.move(State::running, State::done);
     retire(unit);
@@ -141,10 +141,10 @@ void drop_stream(Process& of, Guest& guest) {
 
 // The thread, which is outside, comes in no more by itself. False: it is inside. Under the lock.
 bool keep_out(Process& of, Guest& guest) {
-    for (Keeps seen = guest.root.keeps.load();;) {
-        if (seen != Keeps::outside && seen != Keeps::loose) return seen == Keeps::nothing;
-        if (!guest.root.keeps.compare_exchange_strong(seen, Keeps::nothing)) continue;
-        if (seen == Keeps::loose) {
+    for (GuestPhase seen = guest.root.guest_phase.load();;) {
+        if (seen != GuestPhase::outside && seen != GuestPhase::reclaimable) return seen == GuestPhase::nothing;
+        if (!guest.root.guest_phase.compare_exchange_strong(seen, GuestPhase::nothing)) continue;
+        if (seen == GuestPhase::reclaimable) {
             of.base.put(guest.root, -1);
         } else {
             of.base.forget(guest.root);
@@ -184,7 +184,7 @@ weft_status obtain_stream(Guest& guest) {
     const weft_status status = make_stream(*process_or_null(), guest);
     if (status == WEFT_OK) {
         os::set_local(nullptr);   // until it is inside
-        guest.root.keeps.store(Keeps::outside);
+        guest.root.guest_phase.store(GuestPhase::outside);
     }
     return status;
 }
@@ -207,17 +207,17 @@ void go_in(Guest& guest) {
     if (guest == nullptr) guest = make_guest();
     if (guest == nullptr) return no_memory();
     for (;;) {
-        Keeps seen = guest->root.keeps.load();
+        GuestPhase seen = guest->root.guest_phase.load();
         switch (seen) {
-        case Keeps::loose:
-            if (!guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) continue;
+        case GuestPhase::reclaimable:
+            if (!guest->root.guest_phase.compare_exchange_strong(seen, GuestPhase::held)) continue;
             go_in(*guest);
             return WEFT_OK;
-        case Keeps::outside:
-            if (!guest->root.keeps.compare_exchange_strong(seen, Keeps::wants)) continue;
+        case GuestPhase::outside:
+            if (!guest->root.guest_phase.compare_exchange_strong(seen, GuestPhase::wants)) continue;
             go_in(*guest);
             if (guest->stream->of->base.admit(guest->root)) {
-                guest->root.keeps.store(Keeps::held);
+                guest->root.guest_phase.store(GuestPhase::held);
             } else {
                 wait_for_turn(*guest->stream, *guest->unit);
             }
@@ -260,16 +260,16 @@ void leave(Guest& guest) {
     hart::Root& root = guest.root;
     guest.entries = 0;
     os::set_local(nullptr);
-    if (!root.lacked.load()) {
+    if (!root.contended.load()) {
         probe(Probe::guest_leaves);
-        root.keeps.store(Keeps::loose);
-        probe(Probe::guest_left_loose);
-        if (!root.lacked.load()) return;
-        Keeps seen = Keeps::loose;
-        if (!root.keeps.compare_exchange_strong(seen, Keeps::held)) return;   // somebody has taken it
+        root.guest_phase.store(GuestPhase::reclaimable);
+        probe(Probe::guest_left_reclaimable);
+        if (!root.contended.load()) return;
+        GuestPhase seen = GuestPhase::reclaimable;
+        if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::held)) return;   // somebody has taken it
     }
     guest.stream->of->base.put(root, -1);
-    root.keeps.store(Keeps::outside);
+    root.guest_phase.store(GuestPhase::outside);
 }
 
 // With the guest inside its runtime has not ended.
@@ -347,8 +347,8 @@ weft_status enter_as_guest() noexcept {
         return WEFT_OK;
     }
     auto* const guest = static_cast<Guest*>(key().get());
-    Keeps seen = Keeps::loose;
-    if (guest == nullptr || !guest->root.keeps.compare_exchange_strong(seen, Keeps::held)) [[unlikely]]
+    GuestPhase seen = GuestPhase::reclaimable;
+    if (guest == nullptr || !guest->root.guest_phase.compare_exchange_strong(seen, GuestPhase::held)) [[unlikely]]
         return enter_slow(guest);
     go_in(*guest);
     return WEFT_OK;
@@ -377,7 +377,7 @@ void wait_in_vain() noexcept {
 void admitted(Guest& guest) {
     const Waking waking(*guest.stream);
     guest.admitted = true;
-    guest.root.keeps.store(Keeps::ready);
+    guest.root.guest_phase.store(GuestPhase::ready);
     probe(Probe::guest_admitted);
     ask(*guest.stream, attention::lent);
 }
@@ -392,8 +392,9 @@ template <class Go>
 void take_hart_away(Guest& guest, Go go) {
     hart::Root& root = guest.root;
     go();
-    Keeps seen = Keeps::gives;
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::waits) && guest.stream->of->base.admit(root)) admitted(guest);
+    GuestPhase seen = GuestPhase::gives;
+    if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::waits) && guest.stream->of->base.admit(root))
+        admitted(guest);
 }
 
 // The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is
@@ -402,8 +403,8 @@ void take_hart_away(Guest& guest, Go go) {
 bool let_go(Guest& guest, hart::Root** next) {
     hart::Root& root = guest.root;
     hart::Base& base = guest.stream->of->base;
-    Keeps seen = Keeps::held;
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) return seen != Keeps::ready;
+    GuestPhase seen = GuestPhase::held;
+    if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::gives)) return seen != GuestPhase::ready;
     probe(Probe::guest_gives);
     take_hart_away(guest, [&] {
         if (next != nullptr) {
@@ -417,18 +418,18 @@ bool let_go(Guest& guest, hart::Root** next) {
 
 // While others lack a hart. The reactor sees to slices; where that could not be had the guest does.
 bool slice_is_over(hart::Base& base, const hart::Root& root) {
-    if (!root.lacked.load()) return false;
-    if (root.wanted_back.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();
-    return root.wanted_back.load() != 0;
+    if (!root.contended.load()) return false;
+    if (root.to_reclaim.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();
+    return root.to_reclaim.load() != 0;
 }
 
 }   // namespace
 
 void guests_hart_to_domain(Guest& guest, Domain& domain) {
     hart::Root& root = guest.root;
-    Keeps seen = Keeps::held;
+    GuestPhase seen = GuestPhase::held;
     // it is `ready`: it left for the unit that runs
-    if (!root.keeps.compare_exchange_strong(seen, Keeps::gives)) root.keeps.store(Keeps::wants);
+    if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::gives)) root.guest_phase.store(GuestPhase::wants);
     take_hart_away(guest, [&] {
         bool last;
         domain.of.base.move(root, -1, domain.root, 1, last);   // what it is registered with counts as requested
@@ -436,14 +437,15 @@ void guests_hart_to_domain(Guest& guest, Domain& domain) {
 }
 
 void carries_hart(Guest& guest) {
-    Keeps seen = Keeps::waits;
-    guest.root.keeps.compare_exchange_strong(seen, Keeps::carries);   // else it wants one of its own, or has got it
+    GuestPhase seen = GuestPhase::waits;
+    guest.root.guest_phase.compare_exchange_strong(
+        seen, GuestPhase::carries);   // else it wants one of its own, or has got it
 }
 
 void carries_none(Guest& guest) {
-    Keeps seen = Keeps::carries;
-    if (guest.root.keeps.compare_exchange_strong(seen, Keeps::waits) || seen != Keeps::claims) return;
-    guest.root.keeps.store(Keeps::wants);
+    GuestPhase seen = GuestPhase::carries;
+    if (guest.root.guest_phase.compare_exchange_strong(seen, GuestPhase::waits) || seen != GuestPhase::claims) return;
+    guest.root.guest_phase.store(GuestPhase::wants);
     if (guest.stream->of->base.admit(guest.root)) admitted(guest);
 }
 
@@ -500,12 +502,12 @@ bool make_way() {
         return guest != nullptr && step_aside(*guest);
     }
     hart::Base& base = stream->of->base;
-    const bool lacks = base.lacked().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
+    const bool lacks = base.contended().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
     // wanted: the guest has a hart again whose OS thread this is, for one
     if (!lacks && !stream->wanted()) return false;
     Domain* of = stream->serving.domain;
     while (of->parent != nullptr) of = of->parent;
-    if (lacks && of->root.wanted_back.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
+    if (lacks && of->root.to_reclaim.load() == 0 && base.make_way_at_ns() <= os::now_ns()) base.make_way(of->root);
     return yield_now() == WEFT_OK;
 }
 
@@ -521,20 +523,20 @@ void go_on(Stream& stream) {
     Guest& guest = *stream.role.guest;
     hart::Root& root = guest.root;
     hart::Base& base = stream.of->base;
-    const Keeps seen = root.keeps.load();
-    if (seen == Keeps::claims) {
-        root.keeps.store(Keeps::held);
+    const GuestPhase seen = root.guest_phase.load();
+    if (seen == GuestPhase::claims) {
+        root.guest_phase.store(GuestPhase::held);
         hand_over_hart(stream);
         stop_lending(stream);
         stream.next_unit = guest.unit;
         return;
     }
-    if (seen != Keeps::ready) return;
+    if (seen != GuestPhase::ready) return;
     if (stream.serving.domain != nullptr) send_away(stream);
     stop_lending(stream);
     const bool admitted_now = std::exchange(guest.admitted, false);
     if (std::exchange(guest.steps_aside, false)) {
-        root.keeps.store(Keeps::wants);
+        root.guest_phase.store(GuestPhase::wants);
         hart::Root* const next = base.step_aside(root);
         if (next != &root) {
             if (Domain* const domain = onwards(*stream.of, next)) set_domain(stream, domain);
@@ -542,13 +544,13 @@ void go_on(Stream& stream) {
         }
     } else if (!admitted_now && slice_is_over(base, root)) {
         // It has yielded, or need not wait any more: it goes to the end of those who wait for a hart.
-        root.keeps.store(Keeps::wants);
+        root.guest_phase.store(GuestPhase::wants);
         hart::Root* const next = base.release(root);
         if (base.admit(root)) admitted(guest);
         if (Domain* const domain = onwards(*stream.of, next)) set_domain(stream, domain);
         return;
     }
-    root.keeps.store(Keeps::held);
+    root.guest_phase.store(GuestPhase::held);
     stream.next_unit = guest.unit;
 }
 
@@ -572,11 +574,11 @@ bool close_to_guests(Process& of, std::size_t& inside) {
     const bool empty = inside == 0;
     guests.closed.store(empty);
     for (Guest* guest = guests.first; guest != nullptr; guest = guest->next) {
-        if (guest->stream == nullptr || guest->root.keeps.load() != Keeps::nothing) continue;
+        if (guest->stream == nullptr || guest->root.guest_phase.load() != GuestPhase::nothing) continue;
         if (empty) {
             drop_stream(of, *guest);
         } else {
-            guest->root.keeps.store(Keeps::outside);
+            guest->root.guest_phase.store(GuestPhase::outside);
         }
     }
     return empty;
@@ -594,7 +596,7 @@ void guests_forked() {
     mine->pool = nullptr;
     mine->entries = mine->inits = 0;
     mine->admitted = mine->has_signal_stack = mine->lends = false;
-    mine->root.keeps.store(Keeps::nothing);
+    mine->root.guest_phase.store(GuestPhase::nothing);
     mine->root.asked = 0;
     mine->root.held = mine->root.coming = 0;
     mine->root.in_vain = mine->root.stays = false;

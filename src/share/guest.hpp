@@ -2,14 +2,14 @@
 // carrier of a stream of its own, and the code that called is a unit that this stream alone runs, on the thread's own
 // stack. It goes on only while its root of the base has a hart: README.md, "Guests", has the rules.
 //
-// Where a guest stands is one word, hart::Root::keeps:
+// Where a guest stands is one word, hart::Root::guest_phase:
 //
 //                enter                leave
-//     outside ----------> wants   .---------> loose --> held        (the next enter: one compare-and-swap)
+//     outside ----------> wants   .---------> reclaimable --> held  (the next enter: one compare-and-swap)
 //        ^                  |     |             |
 //        |                  | the base grants   '-----> outside     (the base takes it, for others)
 //        |                  v     |
-//        '--- (lacked) --- held <-+-- ready <-- the base grants -- wants <--.
+//        '- (contended) -- held <-+-- ready <-- the base grants -- wants <--.
 //                           |           ^                            ^      |
 //                           |           '-- its unit becomes ready --|------| before its hart is given back, or while
 //                                       that is being done (gives),
@@ -19,8 +19,8 @@
 //                              held <--   carries --> claims --> held           (its thread has the hart of a domain,
 //                              which it goes on with at the next switch)
 //
-// The thread alone changes it, but for: the base takes what is loose and makes `ready` of what wants; whoever makes the
-// unit ready; the end of the runtime (`nothing`).
+// The thread alone changes it, but for: the base takes what is reclaimable and makes `ready` of what wants; whoever
+// makes the unit ready; the end of the runtime (`nothing`).
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ void guests_hart_to_domain(Guest& guest, Domain& domain);
 // The thread has the hart of a domain, and the guest can go on: with that hart, before anything else is done with it.
 inline bool claims_hart(const Stream& stream) {
     return stream.role.guest != nullptr && stream.serving.lender == nullptr &&
-           stream.role.guest->root.keeps.load() == hart::Root::Keeps::claims;
+           stream.role.guest->root.guest_phase.load() == hart::Root::GuestPhase::claims;
 }
 
 // By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields,

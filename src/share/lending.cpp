@@ -62,7 +62,7 @@ Answer answer(Process& of, Stream& stream, Turn*& to) {
     std::lock_guard guard(lending.lock);
     // or is about to give it back: see end_waiting_of()
     if (!stream.holds_hart || stream.serving.returned.load() != nullptr) return Answer::no;
-    if (of.streams_root.wanted_back.load() != 0) {
+    if (of.streams_root.to_reclaim.load() != 0) {
         wait_aside(lending, stream, slice_ns(of));
         return Answer::lent;
     }

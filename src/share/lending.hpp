@@ -38,7 +38,7 @@ struct Lending {
     }
 };
 
-// Harts of the streams are wanted back (hart::Base::Hooks::tell): so many streams are asked to step aside.
+// Harts of the streams are to be reclaimed (hart::Base::Hooks::notify): so many streams are asked to step aside.
 void ask_to_step_aside(Process& of, std::size_t streams);
 
 // A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.

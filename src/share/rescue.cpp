@@ -171,7 +171,8 @@ const hart::Root* holder_of(const Process& of, const Stream& stream) {
     os::peek(&stream.serving.domain, &domain, sizeof domain);
     if (domain != nullptr) return root_of(domain);
     if (stream.role.guest != nullptr)
-        return stream.role.guest->root.keeps.load() == hart::Root::Keeps::held ? &stream.role.guest->root : nullptr;
+        return stream.role.guest->root.guest_phase.load() == hart::Root::GuestPhase::held ? &stream.role.guest->root
+                                                                                          : nullptr;
     bool held = false;
     os::peek(&stream.holds_hart, &held, sizeof held);
     return held ? &of.streams_root : nullptr;
@@ -254,7 +255,8 @@ private:
                 ++stuck_;
                 // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread
                 // may use.
-                if (stream->role.guest != nullptr && stream->role.guest->root.keeps.load() == hart::Root::Keeps::ready)
+                if (stream->role.guest != nullptr &&
+                    stream->role.guest->root.guest_phase.load() == hart::Root::GuestPhase::ready)
                     ++stuck_;
                 if (waits_for_it(*stream)) ++stuck_;
             } else if (!paused && stream->role.guest == nullptr) {

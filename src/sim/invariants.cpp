@@ -18,7 +18,7 @@ std::string sentence(const char* format, Values... values) {
     return text;
 }
 
-using Keeps = hart::Root::Keeps;
+using GuestPhase = hart::Root::GuestPhase;
 
 // What a stream is asked, by name.
 std::string names_of(Attention asked) {
@@ -44,8 +44,8 @@ bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() ==
 
 // It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {
-    if (stream.role.guest != nullptr && !stands(*stream.role.guest, Keeps::waits) &&
-        !stands(*stream.role.guest, Keeps::wants))
+    if (stream.role.guest != nullptr && !stands(*stream.role.guest, GuestPhase::waits) &&
+        !stands(*stream.role.guest, GuestPhase::wants))
         return false;
     return !stream.holds_hart && stream.serving.domain == nullptr && stream.carrier.thread_id.load() != 0 &&
            !stream.asked().has(attention::pause | attention::exit);
@@ -98,7 +98,8 @@ void describe(void* object, void* raw) {
 
 // A guest that can go on has a hart, or is asked for one.
 std::string guest_that_is_lost(const Stream& stream) {
-    if (stream.role.guest == nullptr || stream.role.guest->unit == nullptr || !stands(*stream.role.guest, Keeps::waits))
+    if (stream.role.guest == nullptr || stream.role.guest->unit == nullptr ||
+        !stands(*stream.role.guest, GuestPhase::waits))
         return {};
     if (!stream.role.guest->unit->life.is(State::ready) || stream.role.guest->unit->pool != stream.role.guest->pool)
         return {};
@@ -117,19 +118,19 @@ std::string harts_that_are_lost(const Process& of) {
     return sentence("harts are lost: %zu streams hold one, and %zu are granted to them\n", held, granted);
 }
 
-// A guest waits for a hart only while there is none, nor one that another guest has left loose.
+// A guest waits for a hart only while there is none, nor one that another guest has left reclaimable.
 std::string grant_that_is_lost(const Process& of) {
-    std::size_t wanting = 0, loose = 0;
+    std::size_t wanting = 0, reclaimable = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Guest* const guest = of.streams[rank] == nullptr ? nullptr : of.streams[rank]->role.guest;
         if (guest == nullptr) continue;
-        wanting += stands(*guest, Keeps::wants);
-        loose += stands(*guest, Keeps::loose);
+        wanting += stands(*guest, GuestPhase::wants);
+        reclaimable += stands(*guest, GuestPhase::reclaimable);
     }
-    if (wanting == 0 || (loose == 0 && of.base.granted() >= of.base.limit_in_effect())) return {};
+    if (wanting == 0 || (reclaimable == 0 && of.base.granted() >= of.base.limit_in_effect())) return {};
     return sentence(
         "a grant is lost: %zu guests wait for a hart, and of %zu harts %zu are granted, %zu of them loose\n", wanting,
-        of.base.limit_in_effect(), of.base.granted(), loose);
+        of.base.limit_in_effect(), of.base.granted(), reclaimable);
 }
 
 std::string units_that_are_lost(Process& of) {
@@ -177,7 +178,7 @@ void describe_units(std::string& text) {
                          &root == &of->streams_root ? "the streams' root"
                          : root.guest               ? "a guest's root"
                                                     : "a domain's root",
-                         root.held, root.coming, root.asked, root.wanted_back.load(),
+                         root.held, root.coming, root.asked, root.to_reclaim.load(),
                          root.is_idle.load() ? ", has nothing to do" : "", root.closing ? ", is closing" : "");
     });
     of->descriptors.each(describe, &text);

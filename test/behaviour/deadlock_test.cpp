@@ -324,7 +324,7 @@ TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
             weft_event_wait(&come, nullptr);
             later.join();
         },
-        [] {   // an OS thread that was a guest, and has left its hart loose
+        [] {   // an OS thread that was a guest, and has left its hart reclaimable
             begin(2);
             static weft_event come = WEFT_EVENT_INIT;
             std::thread later([] {

@@ -457,7 +457,7 @@ TEST_F(Fork, AHostedUnitsEndIsTheEndOfTheChild) {
     EXPECT_EQ(end_of(child), 0);
 }
 
-// Inside, in a wait of others', and outside, with a hart that it has left loose.
+// Inside, in a wait of others', and outside, with a hart that it has left reclaimable.
 TEST_F(Fork, FromGuests) {
     const Runtime runtime(2);
     atomic<int> how[3];

@@ -65,12 +65,12 @@ void until_it_waits(const atomic<bool>& about_to) {
     must_happen("a guest waits", [&] { return about_to.load() && counter("/harts/count/granted") == 0; });
 }
 
-// It is about to say that its hart is loose, or has said so and not looked whether somebody lacks one, when all others
-// are taken.
+// It is about to say that its hart is reclaimable, or has said so and not looked whether somebody lacks one, when all
+// others are taken.
 TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
-    for (const Probe where : {Probe::guest_leaves, Probe::guest_left_loose}) {
+    for (const Probe where : {Probe::guest_leaves, Probe::guest_left_reclaimable}) {
         Stepwise leaver({[] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); }, [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); },
                          [] { EXPECT_EQ(weft_guest_enter(), WEFT_OK); },
                          [] { EXPECT_EQ(weft_guest_leave(), WEFT_OK); }});
@@ -85,7 +85,7 @@ TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
                     must_happen("all others are taken", [&] {
                         return all.come() == weft_hart_limit() && all.inside() + 1 == weft_hart_limit();
                     });
-                    // the last one waits soon, and if not, it finds a loose one
+                    // the last one waits soon, and if not, it finds a reclaimable one
                     for (int i = 0; i < 200; ++i) std::this_thread::yield();
                     left.let_go();
                 }
