@@ -1,5 +1,5 @@
 # Models: the lock-free structures, from the very headers of the library, under Relacy (Debian: relacy-dev), which
-# searches the interleavings of small cases. test/model/door stands in front of src on the include path.
+# searches the interleavings of small cases. test/model/seam stands in front of src on the include path.
 #
 # Each test/model/x_model.cpp is a program with two tests: model_x, and model_x_full with deeper searches. They do not
 # depend on the build type, so the release preset alone has them.
@@ -12,9 +12,9 @@ if(WEFT_RELACY AND WEFT_GROUP STREQUAL "release" AND NOT CMAKE_CROSSCOMPILING)
     string(REGEX REPLACE "_model$" "" name ${name})
     set(target model_${name})
     add_executable(${target} ${file})
-    # Only the doors, the headers under test, and the models: nothing of the library is linked.
+    # Only the seams, the headers under test, and the models: nothing of the library is linked.
     target_include_directories(${target} PRIVATE
-      ${CMAKE_SOURCE_DIR}/test/model/door ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
+      ${CMAKE_SOURCE_DIR}/test/model/seam ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
     # Each suite instantiates most of Relacy: without debug information and at -O1 the whole is quickest.
     target_compile_options(${target} PRIVATE ${WEFT_WARNINGS} -O1 -g0)
     add_test(NAME ${target} COMMAND ${target})

@@ -1,5 +1,5 @@
 # weft::sim: the library on virtual harts, for tests of programs that use it (include/weft/sim.hpp). The same sources,
-# with other doors: src/os/sim in the place of src/os/linux, and src/os/sim/door in front of src on the include path.
+# with other seams: src/os/sim in the place of src/os/linux, and src/os/sim/seam in front of src on the include path.
 # Always checked.
 set(WEFT_SIM_SOURCES ${WEFT_SOURCES})
 list(FILTER WEFT_SIM_SOURCES EXCLUDE REGEX "^src/os/linux/|^src/mem/.*valgrind|^src/hart/.*topology")
@@ -38,11 +38,11 @@ block()
   configure_file(src/base/config.hpp.in ${CMAKE_BINARY_DIR}/generated_sim/base/config.hpp)
 endblock()
 
-# How the doors are put in front: for the library, and for scenarios that look inside it (simulation_tests.cmake).
-set(WEFT_SIM_INSIDE ${CMAKE_SOURCE_DIR}/src/os/sim/door ${CMAKE_BINARY_DIR}/generated_sim ${CMAKE_SOURCE_DIR}/src)
+# How the seams are put in front: for the library, and for scenarios that look inside it (simulation_tests.cmake).
+set(WEFT_SIM_INSIDE ${CMAKE_SOURCE_DIR}/src/os/sim/seam ${CMAKE_BINARY_DIR}/generated_sim ${CMAKE_SOURCE_DIR}/src)
 set(WEFT_SIM_DEFINITIONS
-  "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"os/sim/door/arch/cpu.hpp\""
-  "WEFT_ARCH_LOOK=\"os/sim/door/arch/look.hpp\"")
+  "WEFT_ARCH_CONTEXT=\"arch/${WEFT_ARCH}/context.hpp\"" "WEFT_ARCH_CPU=\"os/sim/seam/arch/cpu.hpp\""
+  "WEFT_ARCH_LOOK=\"os/sim/seam/arch/look.hpp\"")
 
 add_library(weft_sim STATIC ${WEFT_SIM_SOURCES})
 add_library(weft::sim ALIAS weft_sim)

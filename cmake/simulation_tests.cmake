@@ -16,7 +16,7 @@ list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|domain_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 
 add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
-target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/door ${CMAKE_SOURCE_DIR}
+target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/seam ${CMAKE_SOURCE_DIR}
   ${WEFT_SIM_INSIDE})
 target_compile_definitions(simulation PRIVATE ${WEFT_SIM_DEFINITIONS})
 target_compile_options(simulation PRIVATE ${WEFT_WARNINGS} -O1 -g1)

@@ -587,9 +587,9 @@ class Tidy(Tree):
         )
         self.fails("a stand-alone fence")
 
-    def test_std_atomic_beside_the_door_fails(self):
+    def test_std_atomic_beside_the_seam_fails(self):
         self.write("src/base/b.cpp", "std::atomic<int> x;\n")
-        self.fails("base/atomic.hpp is the door")
+        self.fails("base/atomic.hpp is the seam")
 
     def test_a_file_may_give_one_reason_for_all_its_orders(self):
         self.write(

@@ -144,7 +144,7 @@ def check_src(path, name):
         if re.search(r"\batomic_(?:thread|signal)_fence\b", code):
             wrong.append(f"{name}:{number}: a stand-alone fence: thread sanitizers do not see it")
         if re.search(r"\bstd::atomic(?:_ref|_flag)?\b", code) and name != "src/base/atomic.hpp":
-            wrong.append(f"{name}:{number}: std::atomic: base/atomic.hpp is the door")
+            wrong.append(f"{name}:{number}: std::atomic: base/atomic.hpp is the seam")
         wrong += check_order(name, lines, number, code, throughout)
     return wrong
 

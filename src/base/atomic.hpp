@@ -1,7 +1,7 @@
-// The door to the atomics. Production sees std::atomic; a model checker or the simulator puts
+// The seam to the atomics. Production sees std::atomic; a model checker or the simulator puts
 // another base/atomic.hpp in front of this one on the include path, with the same names.
 //
-// Code behind the door spells every order as std::memory_order_x. A weaker order than seq_cst names
+// Code behind the seam spells every order as std::memory_order_x. A weaker order than seq_cst names
 // its partner. There are no stand-alone fences: thread sanitizers do not see them.
 #pragma once
 

@@ -87,7 +87,7 @@ public:
         return false;
     }
 
-    // At the door.
+    // On entry.
     void check() const { WEFT_ASSERT(first_ == nullptr || last_->*Link == nullptr); }
 
     // Walks through it: the links lead to the last. Shows each node to `visit`; returns how many there are.

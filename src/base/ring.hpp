@@ -78,7 +78,7 @@ public:
         if (first_ == &node) first_ = node.next;
     }
 
-    // At the door: the first and its neighbours know each other.
+    // On entry: the first and its neighbours know each other.
     void check() const {
         if (first_ != nullptr) check(*first_);
     }

@@ -70,7 +70,7 @@ struct Root {
     bool notified = false;         // constant: it gets a call when harts of it are to be reclaimed
     std::size_t notified_of = 0;   // of how many it was notified last
 
-    // At the door, under the base's lock.
+    // On entry, under the base's lock.
     void check() const {
         WEFT_ASSERT(coming <= held && weight != 0);
         WEFT_ASSERT(!guest || held <= 1);

@@ -253,7 +253,7 @@ public:
     }
 
 private:
-    // At the door, under the lock. relaxed: it is changed under the lock.
+    // On entry, under the lock. relaxed: it is changed under the lock.
     void check() const {
         WEFT_ASSERT((count_.load(std::memory_order_relaxed) == 0) == (first_ == nullptr && reserve_ == nullptr));
     }

@@ -84,7 +84,7 @@ TEST(Parker, WakesForNoReasonDoNotLetTheCarrierThrough) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds";
     static atomic<int> waits;
     waits.store(0);
-    os::fault_hook.store([](os::Door door) { return door == os::Door::futex_wait && waits.fetch_add(1) < 100; });
+    os::fault_hook.store([](os::Seam seam) { return seam == os::Seam::futex_wait && waits.fetch_add(1) < 100; });
     Parker parker;
     atomic<bool> opened{false};
     std::thread carrier([&] {

@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    // At the door, under the lock.
+    // On entry, under the lock.
     void check() const {
         WEFT_ASSERT(used_ <= most_);
         if (free_ != nullptr) check_free(*free_);

@@ -452,7 +452,7 @@ TEST(AlternateStack, OneThatIsThereAlreadyStays) {
 TEST(AlternateStack, NoMemoryIsSaid) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     test::Faults faults;
-    faults.fail_all(os::Door::map);
+    faults.fail_all(os::Seam::map);
     AlternateStack alternate;
     EXPECT_FALSE(alternate.enter());
     alternate.leave();

@@ -113,9 +113,9 @@ public:
 private:
     friend class SlabStore;
 
-    // At the door of what comes back: an object of a slab that is out, by its beginning. Defined with the store.
+    // On the entry of what comes back: an object of a slab that is out, by its beginning. Defined with the store.
     void check(void* object) const noexcept;
-    // At the slow doors.
+    // On the slow paths.
     void check() const noexcept {
         WEFT_ASSERT((away_count_ == 0) == (away_first_ == nullptr) && (away_count_ == 0 || away_owner_ != this));
         WEFT_ASSERT(hidden_ == nullptr || tripped_ != nullptr);
@@ -185,7 +185,7 @@ private:
     void close_slabs(Slab* list) noexcept;
     SlabRegion* open_region() noexcept;
     void close_slab(Slab* slab) noexcept;
-    // At the door, under the lock.
+    // On entry, under the lock.
     void check() const {
         WEFT_ASSERT(slabs_ <= regions_ * SlabRegion::slots);
         WEFT_ASSERT(open_ == nullptr || (open_->previous == nullptr && open_->used != SlabRegion::all));

@@ -166,7 +166,7 @@ private:
     void close_chunks(StackChunk* list) noexcept;
 
     // With the lock held.
-    void check() const {   // at the door
+    void check() const {   // on entry
         WEFT_ASSERT((hot_count_ == 0) == (hot_bytes_ == 0));
         WEFT_ASSERT((cold_count_ == 0) == (cold_bytes_ == 0));
         WEFT_ASSERT(chunks_ == nullptr || chunks_->previous == nullptr);
@@ -245,7 +245,7 @@ private:
         // Written by the owner alone; StackStore::live() reads it. relaxed: a statistic, it orders nothing.
         atomic<std::uint32_t> count{0};
         std::uint32_t limit = 0;   // beyond it half of the list goes to the depot
-        // At the owner's door: `now` are counted.
+        // On the owner's entry: `now` are counted.
         void check(std::uint32_t now) const noexcept { WEFT_ASSERT((first == nullptr) == (now == 0)); }
         std::uint32_t add(int change) noexcept {
             const std::uint32_t now = count.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(change);

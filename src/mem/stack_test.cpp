@@ -161,7 +161,7 @@ TEST(Stack, EachGuardThatCanBeChosenProtects) {
 TEST(Stack, WithoutGuardInstallAutomaticGoesToMprotectAndThenToCanaries) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     Faults faults;
-    faults.fail_all(os::Door::guard);
+    faults.fail_all(os::Seam::guard);
     StackStore store({});
     ASSERT_TRUE(store.usable());
     StackCache cache(store);
@@ -170,7 +170,7 @@ TEST(Stack, WithoutGuardInstallAutomaticGoesToMprotectAndThenToCanaries) {
     EXPECT_EQ(by_mprotect->guarded, Guard::mprotect);
     EXPECT_TRUE(page_guarded(*by_mprotect));
     EXPECT_EQ(store.guarded_by_canary(), 0u);
-    faults.fail_all(os::Door::protect);
+    faults.fail_all(os::Seam::protect);
     auto stacks = take_many(cache, 100);
     std::size_t canaries = 0;
     for (Stack* stack : stacks) canaries += stack->guarded == Guard::canary;
@@ -183,7 +183,7 @@ TEST(Stack, WithoutGuardInstallAutomaticGoesToMprotectAndThenToCanaries) {
 TEST(Stack, GuardInstallAskedForWhereTheKernelHasNoneIsSaid) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     Faults faults;
-    faults.fail_all(os::Door::guard);
+    faults.fail_all(os::Seam::guard);
     StackStore store({.guard = Guard::install});
     EXPECT_FALSE(store.usable());
     StackCache cache(store);
@@ -204,7 +204,7 @@ TEST(Stack, OnesThatCouldNotBeGuardedAreTriedAgainNotLost) {
     auto stacks = take_many(cache, 8);   // those that are ready
     {
         Faults faults;
-        faults.fail_all(os::Door::guard);
+        faults.fail_all(os::Seam::guard);
         for (int i = 0; i < 1000; ++i) ASSERT_EQ(cache.take(), nullptr);
     }
     EXPECT_TRUE(test::sanitized || test::mappings().bytes <= before + (8 << 20));

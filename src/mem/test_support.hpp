@@ -48,13 +48,13 @@ inline std::size_t resident_pages() {
     return resident;
 }
 
-// While it lives, calls through the doors fail: the k-th of all that are counted (`fail_kth`), or all of one door.
+// While it lives, calls through the seams fail: the k-th of all that are counted (`fail_kth`), or all of one seam.
 class Faults {
 public:
     Faults() {
         calls_.store(0);
         kth_.store(0);
-        doors_.store(0);
+        seams_.store(0);
         os::fault_hook.store(hook);
     }
     ~Faults() { os::fault_hook.store(nullptr); }
@@ -64,15 +64,15 @@ public:
         calls_.store(0);
         kth_.store(k);
     }
-    void fail_all(os::Door door) { doors_.fetch_or(1u << static_cast<unsigned>(door)); }
+    void fail_all(os::Seam seam) { seams_.fetch_or(1u << static_cast<unsigned>(seam)); }
     bool reached() const { return kth_.load() != 0 && calls_.load() >= kth_.load(); }
 
 private:
-    static bool hook(os::Door door) {
-        if (doors_.load() >> static_cast<unsigned>(door) & 1) return true;
+    static bool hook(os::Seam seam) {
+        if (seams_.load() >> static_cast<unsigned>(seam) & 1) return true;
         return calls_.fetch_add(1) + 1 == kth_.load();
     }
-    static inline atomic<std::uint32_t> calls_{0}, kth_{0}, doors_{0};
+    static inline atomic<std::uint32_t> calls_{0}, kth_{0}, seams_{0};
 };
 
 // The seed of a randomised test, printed so that a failure can be repeated: WEFT_TEST_SEED sets it.

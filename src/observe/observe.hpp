@@ -52,7 +52,7 @@ struct Observers {
     OutsideTeller* outside = nullptr;
     trace::Ring* outside_ring = nullptr;
 
-    // At the door, under `changing`: an observer can leave without memory.
+    // On entry, under `changing`: an observer can leave without memory.
     void check() const {
         WEFT_ASSERT(list.load() == nullptr ? spare == nullptr && wanted.load() == 0
                                            : spare != nullptr && list.load()->count != 0);

@@ -1,4 +1,4 @@
-// The door to time: nanoseconds of the monotonic clock.
+// The seam to time: nanoseconds of the monotonic clock.
 #pragma once
 
 #include <cstdint>

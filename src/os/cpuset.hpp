@@ -1,4 +1,4 @@
-// Doors to affinity, and a set of CPUs.
+// Seams to affinity, and a set of CPUs.
 #pragma once
 
 #include <bitset>

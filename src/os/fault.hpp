@@ -1,4 +1,4 @@
-// The fault injector's place behind the doors: in checked builds a test may let a call fail as the
+// The fault injector's place behind the seams: in checked builds a test may let a call fail as the
 // kernel would. In release builds nothing is asked.
 #pragma once
 
@@ -9,18 +9,18 @@
 
 namespace weft::os {
 
-enum class Door : unsigned char { allocate, map, guard, protect, thread, futex_wait, watch, peek, thread_doing };
+enum class Seam : unsigned char { allocate, map, guard, protect, thread, futex_wait, watch, peek, thread_doing };
 
 // True: this call shall fail. Called from any thread; must not call Weft.
-using FaultHook = bool (*)(Door door);
+using FaultHook = bool (*)(Seam seam);
 
 inline atomic<FaultHook> fault_hook{nullptr};
 
-inline bool fault([[maybe_unused]] Door door) {
+inline bool fault([[maybe_unused]] Seam seam) {
     if constexpr (config::checked) {
         // acquire: pairs with the test's store of the hook, whose data it reads.
         if (auto hook = fault_hook.load(std::memory_order_acquire)) [[unlikely]]
-            return hook(door);
+            return hook(seam);
     }
     return false;
 }

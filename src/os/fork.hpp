@@ -1,4 +1,4 @@
-// The door to fork(2): who is told in the child.
+// The seam to fork(2): who is told in the child.
 #pragma once
 
 namespace weft::os {

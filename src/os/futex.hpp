@@ -1,4 +1,4 @@
-// Doors to sleep and wake (futex(2), private). A wait may return early: callers look again.
+// Seams to sleep and wake (futex(2), private). A wait may return early: callers look again.
 #pragma once
 
 #include <cstdint>

@@ -144,7 +144,7 @@ TEST(Futex, AWaitLeavesErrnoAlone) {
 TEST(Futex, AnInjectedFaultEndsAWaitAsASignalWould) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds only";
     atomic<std::uint32_t> word{0};
-    fault_hook.store([](Door door) { return door == Door::futex_wait; });
+    fault_hook.store([](Seam seam) { return seam == Seam::futex_wait; });
     futex_wait(word, 0);   // would sleep for ever
     fault_hook.store(nullptr);
     EXPECT_EQ(word.load(), 0u);

@@ -1,4 +1,4 @@
-// Doors to hosts: OS threads that are started to be parked, so that units have their stacks and their thread control
+// Seams to hosts: OS threads that are started to be parked, so that units have their stacks and their thread control
 // blocks (context/host.hpp).
 #pragma once
 

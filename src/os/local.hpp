@@ -1,4 +1,4 @@
-// The one door to thread-local state: a word that each OS thread has to itself (the stream layer keeps
+// The one seam to thread-local state: a word that each OS thread has to itself (the stream layer keeps
 // its stream there), and where the C and C++ run-time libraries keep theirs.
 //
 // A unit may go to sleep on one OS thread and wake on another; a compiler that sees a thread_local

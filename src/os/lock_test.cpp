@@ -47,13 +47,13 @@ TEST(Lock, CannotBeTriedWhileItIsHeld) {
 
 weft::atomic<int> waits{0};
 
-// All waiters are made to pass the futex's door before the holder lets go: each must be woken by the one before it.
+// All waiters are made to pass the futex's seam before the holder lets go: each must be woken by the one before it.
 TEST(Lock, EverySleeperIsWoken) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     constexpr int threads = 5;
     waits.store(0);
-    weft::os::fault_hook.store([](weft::os::Door door) {
-        if (door == weft::os::Door::futex_wait) waits.fetch_add(1);
+    weft::os::fault_hook.store([](weft::os::Seam seam) {
+        if (seam == weft::os::Seam::futex_wait) waits.fetch_add(1);
         return false;
     });
     Lock lock;

@@ -1,4 +1,4 @@
-// Pages of the kernel's at a multiple of more than a page: for the doors that map.
+// Pages of the kernel's at a multiple of more than a page: for the seams that map.
 #pragma once
 
 #include <sys/mman.h>

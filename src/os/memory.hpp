@@ -1,4 +1,4 @@
-// Doors to memory: pages from the kernel, and small blocks from the C library. All of them answer null
+// Seams to memory: pages from the kernel, and small blocks from the C library. All of them answer null
 // or false when there is no more; none throws.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Pages and small blocks: what the doors promise, guards included.
+// Pages and small blocks: what the seams promise, guards included.
 #include "os/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -206,13 +206,13 @@ TEST(MappingLimit, IsTheKernels) {
     EXPECT_EQ(mapping_limit(), expected);
 }
 
-TEST(Fault, EachDoorFailsAsTheKernelWouldWhenATestSaysSo) {
+TEST(Fault, EachSeamFailsAsTheKernelWouldWhenATestSaysSo) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds only";
     const std::size_t page = page_bytes();
     Pages pages(2 * page);
     ASSERT_NE(pages.start, nullptr);
     int alive = 0;
-    fault_hook.store([](Door) { return true; });
+    fault_hook.store([](Seam) { return true; });
     void* const mapped = map(page);
     const bool guarded = guard_install(pages.start, page), is_protected = protect(pages.start, page);
     void* const block = allocate(1);

@@ -1,4 +1,4 @@
-// A door to memory of this process that may not be there: it is read by the kernel, which does not fault.
+// A seam to memory of this process that may not be there: it is read by the kernel, which does not fault.
 #pragma once
 
 #include <cstddef>

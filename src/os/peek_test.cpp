@@ -18,7 +18,7 @@ template <class Check>
 void both_ways(Check check) {
     check();
     if constexpr (!config::checked) return;
-    fault_hook.store([](Door door) { return door == Door::peek; });
+    fault_hook.store([](Seam seam) { return seam == Seam::peek; });
     check();
     fault_hook.store(nullptr);
 }

@@ -1,4 +1,4 @@
-// Doors for stacks: what a signal needs, what has been touched, what faults.
+// Seams for stacks: what a signal needs, what has been touched, what faults.
 #pragma once
 
 #include <cstddef>

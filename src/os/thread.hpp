@@ -1,4 +1,4 @@
-// Doors to OS threads.
+// Seams to OS threads.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace weft::os {
 
 struct Thread {
     std::uintptr_t handle = 0;   // pthread_t
-    void* start = nullptr;       // the door's own, until the thread is joined
+    void* start = nullptr;       // the seam's own, until the thread is joined
 };
 
 struct Span {

@@ -66,10 +66,10 @@ TEST(Thread, WithAStackThatCannotBeIsRefused) {
 TEST(Thread, IsRefusedWhenATestSaysSo) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds only";
     Thread thread;
-    fault_hook.store([](Door door) { return door == Door::thread; });
+    fault_hook.store([](Seam seam) { return seam == Seam::thread; });
     EXPECT_FALSE(thread_start(
         thread, stack_bytes, [](void*) {}, nullptr));
-    fault_hook.store([](Door door) { return door == Door::allocate; });
+    fault_hook.store([](Seam seam) { return seam == Seam::allocate; });
     EXPECT_FALSE(thread_start(
         thread, stack_bytes, [](void*) {}, nullptr));
     fault_hook.store(nullptr);

@@ -1,4 +1,4 @@
-// Doors to what the kernel tells of files: one thread sleeps until one of a set of descriptors is ready, a time has
+// Seams to what the kernel tells of files: one thread sleeps until one of a set of descriptors is ready, a time has
 // come, or another thread rings.
 #pragma once
 

@@ -101,7 +101,7 @@ private:
         Block* next = nullptr;
     };
 
-    // At the door, of a place that is busy: it is free, or somebody's who is counted.
+    // On entry, of a place that is busy: it is free, or somebody's who is counted.
     void check(const Poller& poller) const {
         WEFT_ASSERT(poller.call == nullptr || (poller.busy.load() && live() != 0));
     }

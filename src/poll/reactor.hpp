@@ -53,7 +53,7 @@ public:
     // For good: watch() does not start it again.
     void stop();
 
-    // At the door, under the lock, and while nobody runs: without a thread nobody wakes, and a thread has something to
+    // On entry, under the lock, and while nobody runs: without a thread nobody wakes, and a thread has something to
     // sleep by.
     void check() const {
         WEFT_ASSERT(!started_.load() || open_);

@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    // At the door, under the lock. relaxed: it is written under the lock.
+    // On entry, under the lock. relaxed: it is written under the lock.
     void check() const {
         WEFT_ASSERT(earliest_.load(std::memory_order_relaxed) ==
                     (root_ == nullptr ? never : std::uint64_t{root_->deadline_ns}));

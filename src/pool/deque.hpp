@@ -135,7 +135,7 @@ public:
 private:
     using Index = std::int64_t;   // signed: the owner's bottom may be one less than top for a moment
 
-    // At the owner's door. An old value of `top`, by which there seem to be more items, is no older than the one by
+    // On the owner's entry. An old value of `top`, by which there seem to be more items, is no older than the one by
     // which the owner has found room.
     static void check(Index top, Index bottom) {
         WEFT_ASSERT(top <= bottom);

@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    // At the door of poppers, under the lock: the tail comes before the head, and goes after it. relaxed: only poppers
+    // On the entry of poppers, under the lock: the tail comes before the head, and goes after it. relaxed: only poppers
     // take it away, and a pusher sets it before the head.
     void check() const {
         WEFT_ASSERT(head_.load(Orders::follow) == nullptr || tail_.load(std::memory_order_relaxed) != nullptr);

@@ -135,7 +135,7 @@ struct PrivatePool : Pool {
     // may be run on any stream, and are local no more. False: a stream owns it.
     bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
 
-    // At the owner's door. While remote calls run more are counted than lie here.
+    // On the owner's entry. While remote calls run more are counted than lie here.
     void check() const { WEFT_ASSERT(waiting.own() >= (ready.empty() ? 0 : 1)); }
 
 private:
@@ -175,7 +175,7 @@ struct LockedPool : Pool {
     // seq_cst, as the additions in push: "push, then look for sleepers" against "announce the sleep, then look here".
     bool looks_empty() const { return count.load(std::memory_order_seq_cst) == 0; }
 
-    // At the door, under the lock. relaxed: it is changed under the lock.
+    // On entry, under the lock. relaxed: it is changed under the lock.
     void check() const {
         for (unsigned level = 0; level < levels; ++level)
             WEFT_ASSERT(((filled >> level & 1u) != 0) == !lists[level].empty());
@@ -264,7 +264,7 @@ constexpr weft_pool_operation operation_of(From from) {
 static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO &&
               operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
 
-// At the door of every pool: what comes in is a remote call, or a ready unit of the pool's. relaxed: the caller owns
+// On entry to every pool: what comes in is a remote call, or a ready unit of the pool's. relaxed: the caller owns
 // the unit.
 [[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
     WEFT_ASSERT(unit.has(Unit::internal) || (unit.life.is(State::ready) && unit.pool == &to));

@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// At its door, settle_way(), and while nobody runs: where its units come from.
+// On entry to settle_way(), and while nobody runs: where its units come from.
 inline void check(const Stream& stream) {
     WEFT_ASSERT(stream.sched != nullptr);
     // relaxed: its own

@@ -44,7 +44,7 @@ struct Domain {
 
     Domain(Process& process, Domain* above, const weft_domain_ops& table, void* given)
         : of(process), parent(above), ops(table), self(given) {}
-    // At the door, under the lock.
+    // On entry, under the lock.
     void check() const { WEFT_ASSERT(children == nullptr || children->parent == this); }
     // While nobody runs: `inside` streams have its harts, or those of domains below.
     void check_whole(std::size_t inside) const {

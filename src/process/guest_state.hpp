@@ -32,7 +32,7 @@ struct Guest {
 
     Guest() { root.guest = true; }
 
-    // At the door, by its thread, or where that is outside: it has all of a stream, or nothing.
+    // On entry, by its thread, or where that is outside: it has all of a stream, or nothing.
     void check() const {
         WEFT_ASSERT((stream == nullptr) == (unit == nullptr) && (stream == nullptr) == (pool == nullptr));
         WEFT_ASSERT(inits <= entries && root.guest);

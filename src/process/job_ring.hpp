@@ -90,7 +90,7 @@ struct BasicJobRing {
         std::swap(first, from.first);
     }
 
-    // At the owner's slow doors, and while nobody runs: the jobs lie in the ring, and before the oldest lies none that
+    // On the owner's slow paths, and while nobody runs: the jobs lie in the ring, and before the oldest lies none that
     // a join could take for its own.
     void check() const {
         WEFT_ASSERT(first <= face.bottom);

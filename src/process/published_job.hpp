@@ -155,7 +155,7 @@ struct BasicJobs {
         idle_list.check_whole();
     }
 
-    // At the door, under the lock. relaxed: it is changed under the lock.
+    // On entry, under the lock. relaxed: it is changed under the lock.
     void check() const {
         WEFT_ASSERT((oldest == nullptr) == (newest == nullptr));
         WEFT_ASSERT((oldest == nullptr) == (published.load(std::memory_order_relaxed) == 0));

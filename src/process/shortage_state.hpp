@@ -32,7 +32,7 @@ struct Shortage {
     std::uint64_t since_ns = 0;           // since when none has found a stack
     std::size_t left_before = SIZE_MAX;   // when weft_finalize last tried them all
 
-    // At the door, under the lock.
+    // On entry, under the lock.
     // relaxed: written under the lock
     void check() const { WEFT_ASSERT(units.empty() == (count.load(std::memory_order_relaxed) == 0)); }
     // While nobody runs: each unit that waits is ready, and all are tried again when the timer goes off.

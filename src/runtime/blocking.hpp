@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    // At the door, under the lock.
+    // On entry, under the lock.
     void check() const {
         WEFT_ASSERT(count_ <= most && (stopping_ || (workers_ == nullptr) == (count_ == 0)));
         WEFT_ASSERT(idle_ == nullptr || count_ != 0);

@@ -280,7 +280,7 @@ weft_status nest(Process& of) {
 
 weft_status start(const weft_settings* asked) {
     if (process_or_null() == nullptr) {
-        std::lock_guard guard(door_to_runtimes());
+        std::lock_guard guard(runtime_start_lock());
         if (process_or_null() == nullptr) return start_one(asked, false);
     }
     return nest(*process_or_null());

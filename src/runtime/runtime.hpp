@@ -37,7 +37,7 @@ private:
 weft_status start(const weft_settings* asked);
 weft_status stop();
 
-// For a guest, where there is none. Under door_to_runtimes(), as any start.
+// For a guest, where there is none. Under runtime_start_lock(), as any start.
 weft_status start_by_itself();
 // That one ends, unless guests are inside. Nobody calls this but who looks for what is left at the end of a process
 // (test/simulation).

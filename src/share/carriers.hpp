@@ -31,7 +31,7 @@ struct Carriers {
     std::uint64_t patient_until_ns = 0;   // none is asked for before
     bool closed = false;                  // none is taken any more
 
-    // At the door, under the lock: more are busy than there are only where remote calls can wait for them.
+    // On entry, under the lock: more are busy than there are only where remote calls can wait for them.
     void check() const { WEFT_ASSERT(remote_calls != nullptr || (count == 0 && busy == 0) || what == What::guests); }
     // While nobody runs: `staying` streams draw from the pool of remote calls, and `leaving` others that have been told
     // to end; those count until they have found no remote call.

@@ -563,7 +563,7 @@ void mark_guests(Unit::Marks mark) {
     }
 }
 
-os::Lock& door_to_runtimes() { return guests.lock; }
+os::Lock& runtime_start_lock() { return guests.lock; }
 
 bool close_to_guests(Process& of, std::size_t& inside) {
     std::lock_guard guard(guests.lock);

@@ -98,6 +98,6 @@ void guests_forked();
 void mark_guests(Unit::Marks mark);
 
 // Held while a runtime begins: the first who comes starts it, and the others find it.
-os::Lock& door_to_runtimes();
+os::Lock& runtime_start_lock();
 
 }   // namespace weft

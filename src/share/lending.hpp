@@ -24,7 +24,7 @@ struct Lending {
 
     std::uint64_t limit_read_ns = 0;   // the reactor's alone
 
-    // At the door, under the lock.
+    // On entry, under the lock.
     void check() const {
         WEFT_ASSERT(waiting.empty() == (count == 0));
         WEFT_ASSERT((turn_over_ns == os::forever) == (count == 0));

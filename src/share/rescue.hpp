@@ -67,7 +67,7 @@ struct Rescue {
     bool all() const { return mode == WEFT_RESCUE_ALL; }   // also where one stream alone draws
     // So many streams draw from a pool that is helped, at least.
     std::size_t least_streams() const { return all() ? 1 : 2; }
-    // At the door of the reactor, under the lock, and while nobody runs.
+    // On entry of the reactor, under the lock, and while nobody runs.
     void check() const {
         WEFT_ASSERT(running.load() >= lent && (watched != nullptr || watched_count == 0));
         WEFT_ASSERT(helps() || (running.load() == 0 && stand_ins == nullptr));

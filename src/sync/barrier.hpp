@@ -136,7 +136,7 @@ public:
     };
 
 private:
-    // At the door, under the busy bit: no more are to arrive in this phase than in the next.
+    // On entry, under the busy bit: no more are to arrive in this phase than in the next.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT((seen & ~Word::busy) <= body_.expected);
         body_.ring.check();

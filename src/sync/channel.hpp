@@ -160,7 +160,7 @@ public:
     using Receiving = End<false>;
 
 private:
-    // At the door, under the busy bit.
+    // On entry, under the busy bit.
     void check(ChannelBits seen) const {
         WEFT_ASSERT(length() <= elements_.capacity && (first_ < elements_.capacity || first_ == 0));
         WEFT_ASSERT(receivers_.empty() || length() == 0);

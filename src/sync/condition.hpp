@@ -141,7 +141,7 @@ public:
     }
 
 private:
-    // At the door, under the busy bit.
+    // On entry, under the busy bit.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & ~Word::busy) == 0) == body_.ring.empty());
         body_.ring.check();

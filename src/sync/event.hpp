@@ -102,7 +102,7 @@ public:
     }
 
 private:
-    // At the door, under the busy bit.
+    // On entry, under the busy bit.
     void check(EventBits seen) const {
         WEFT_ASSERT(!seen.without(is_set | Word::busy).any());
         body_.ring.check();

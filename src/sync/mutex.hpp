@@ -165,7 +165,7 @@ public:
     }
 
 private:
-    // At the door, under the busy bit: no bit that means nothing; and whether somebody waits is said.
+    // On entry, under the busy bit: no bit that means nothing; and whether somebody waits is said.
     void check(MutexBits seen) const {
         WEFT_ASSERT(!seen.without(recursive | held | waiters | awake | Word::busy).any());
         WEFT_ASSERT(seen.has(waiters) == !body_.ring.empty());

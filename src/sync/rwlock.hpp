@@ -136,7 +136,7 @@ public:
     }
 
 private:
-    // At the door, under the busy bit: whether somebody waits is said, and nobody waits for a lock that is free; a
+    // On entry, under the busy bit: whether somebody waits is said, and nobody waits for a lock that is free; a
     // writer is alone.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == (!body_.readers.empty() || !body_.writers.empty()));

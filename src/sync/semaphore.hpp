@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    // At the door, under the busy bit: whether somebody waits is said, and nobody does while there is something left.
+    // On entry, under the busy bit: whether somebody waits is said, and nobody does while there is something left.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == !body_.ring.empty());
         WEFT_ASSERT((seen & waiters) == 0 || (seen & most) == 0);

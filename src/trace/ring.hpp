@@ -82,7 +82,7 @@ public:
 
     std::size_t capacity() const { return mask_ + 1; }
 
-    // At the door: it has been made.
+    // On entry: it has been made.
     void check() const { WEFT_ASSERT(words_ != nullptr && std::has_single_bit(capacity())); }
 
     // How many were ever written. acquire: pairs with the release in put(), so that the last one is there.

@@ -279,7 +279,7 @@ private:
         WEFT_ASSERT(word > last_reserved_word ? (word & 7) <= crowd_tag && (word & 7) != 2 : (word & waiter_tag) == 0);
     }
 
-    // What an end has found, at its door: a unit ends once.
+    // What an end has found, on entry: a unit ends once.
     static Waiter unended(Word before) {
         check(before);
         WEFT_ASSERT(!is_done(before));

@@ -54,7 +54,7 @@ public:
     // It has been released.
     void done() { mark_.store(0, Orders::done); }
 
-    // At the door of a put, and while nobody runs: no value without a mark. relaxed: nobody else changes an empty slot.
+    // On entry to a put, and while nobody runs: no value without a mark. relaxed: nobody else changes an empty slot.
     void check() const {
         WEFT_ASSERT(mark_.load(std::memory_order_relaxed) != 0 || value_.load(std::memory_order_relaxed) == nullptr);
     }

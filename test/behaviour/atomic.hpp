@@ -1,4 +1,4 @@
-// The atomics that behavioural tests share data by: std::atomic, and in simulation (test/simulation/door) those that
+// The atomics that behavioural tests share data by: std::atomic, and in simulation (test/simulation/seam) those that
 // virtual harts see.
 #pragma once
 

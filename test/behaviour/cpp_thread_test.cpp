@@ -350,7 +350,7 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenThereIsNoMemoryForAStack) {
     if constexpr (!weft::config::checked) GTEST_SKIP() << "only checked builds can let a mapping fail";
     weft_test::atomic<int> ends{0};
     bool ran = false;
-    weft::os::fault_hook = [](weft::os::Door door) { return door == weft::os::Door::map; };
+    weft::os::fault_hook = [](weft::os::Seam seam) { return seam == weft::os::Seam::map; };
     // A size that no stack had before, so that none lies idle.
     const weft::attributes wanted{.kind = weft::unit_kind::lsa, .stack_bytes = 3 << 20};
     const weft_status code = code_of([&] {

@@ -529,7 +529,7 @@ TEST(DumpBySignal, ASignalThatCannotBeIsRefused) {
 TEST(DumpBySignal, WithoutAThreadForItTheRuntimeDoesNotStart) {
     if (!weft::config::checked) GTEST_SKIP() << "faults are injected in checked builds";
     const Handler mine(count_signal);
-    weft::os::fault_hook.store([](weft::os::Door door) { return door == weft::os::Door::thread; });
+    weft::os::fault_hook.store([](weft::os::Seam seam) { return seam == weft::os::Seam::thread; });
     const auto asked = dumping();
     EXPECT_EQ(weft_init(&asked), WEFT_SYSTEM);
     EXPECT_NE(std::string(weft_error_text()).find("WEFT_DUMP"), std::string::npos) << weft_error_text();

@@ -9,18 +9,18 @@
 #include "test/stress/stress.hpp"
 
 using namespace weft_test;
-using weft::os::Door;
+using weft::os::Seam;
 
 namespace {
 
 // Which calls fail.
 struct Faults {
-    static inline atomic<unsigned> doors{0};   // a bit for each
+    static inline atomic<unsigned> seams{0};   // a bit for each
     static inline atomic<long> calls{0}, from{0}, to{0}, every{0};
     static inline atomic<long> failed{0};
 
-    static bool hook(Door door) {
-        if ((doors.load() & (1u << static_cast<unsigned>(door))) == 0) return false;
+    static bool hook(Seam seam) {
+        if ((seams.load() & (1u << static_cast<unsigned>(seam))) == 0) return false;
         const long call = calls.fetch_add(1) + 1;
         const bool fails = every.load() != 0 ? call % every.load() == 0 : call >= from.load() && call <= to.load();
         if (fails) failed.fetch_add(1);
@@ -28,15 +28,15 @@ struct Faults {
     }
 
     // Calls number `first` to `last` through one of `which` fail.
-    static void arm(std::initializer_list<Door> which, long first, long last) {
+    static void arm(std::initializer_list<Seam> which, long first, long last) {
         unsigned bits = 0;
-        for (const Door door : which) bits |= 1u << static_cast<unsigned>(door);
+        for (const Seam seam : which) bits |= 1u << static_cast<unsigned>(seam);
         calls = 0, failed = 0, every = 0, from = first, to = last;
-        doors = bits;
+        seams = bits;
         weft::os::fault_hook.store(hook);
     }
     static void disarm() {
-        doors = 0;
+        seams = 0;
         weft::os::fault_hook.store(nullptr);
     }
 };
@@ -181,11 +181,11 @@ bool scenario() {
 }
 
 // Fails call k, or all from k on, for k = 1, 2, 3, ... until a whole run makes fewer calls.
-void each_call_fails(std::initializer_list<Door> doors, bool all_later, int stride = 1) {
+void each_call_fails(std::initializer_list<Seam> seams, bool all_later, int stride = 1) {
     long started = 0, runs = 0;
     for (long k = 1;; k += stride) {
         SCOPED_TRACE(testing::Message() << "call " << k << (all_later ? " and all later ones" : " alone"));
-        Faults::arm(doors, k, all_later ? 1L << 60 : k);
+        Faults::arm(seams, k, all_later ? 1L << 60 : k);
         const bool up = scenario();
         Faults::disarm();
         started += up;
@@ -208,7 +208,7 @@ TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
     const Deadline deadline(60);
     for (const std::size_t streams : {1u, 2u}) {
         Runtime runtime(streams);
-        Faults::arm({Door::map}, 1, 1L << 60);
+        Faults::arm({Seam::map}, 1, 1L << 60);
         std::vector<weft_unit*> units(100);
         const auto lazy = of_kind(WEFT_KIND_LSA, 1 << 20);   // of a size that nothing idle has
         ASSERT_EQ(weft_unit_spawn_many(
@@ -226,7 +226,7 @@ TEST(Faults, WhereNobodySaysHowManyStreamsThereAreThoseThatTheSystemGrants) {
     if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
     if (weft_hart_limit() < 2) GTEST_SKIP() << "needs two harts";
     const Deadline deadline(60);
-    Faults::arm({Door::thread}, 1, 1L << 60);
+    Faults::arm({Seam::thread}, 1, 1L << 60);
     testing::internal::CaptureStderr();
     ASSERT_EQ(weft_init(nullptr), WEFT_OK) << weft_error_text();
     const std::string told = testing::internal::GetCapturedStderr();
@@ -254,7 +254,7 @@ TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     Runtime runtime;
     const auto hosted = of_kind(WEFT_KIND_HOSTED, 0);
     weft_unit* unit = nullptr;
-    Faults::arm({Door::thread}, 1, 1L << 60);
+    Faults::arm({Seam::thread}, 1, 1L << 60);
     ASSERT_EQ(weft_ult_spawn(
                   nullptr, [](void*) {}, nullptr, &hosted, &unit),
               WEFT_OK);
@@ -273,7 +273,7 @@ TEST(Faults, ADetachedHostedUnitRunsWhenThePthreadCanBeHadThatItWasRefused) {
         const auto hosted = of_kind(WEFT_KIND_HOSTED, 0);
         static atomic<int> ran;
         ran = 0;
-        Faults::arm({Door::thread}, 1, 1L << 60);
+        Faults::arm({Seam::thread}, 1, 1L << 60);
         for (int i = 0; i < 5; ++i)
             ASSERT_EQ(weft_ult_spawn(
                           nullptr, [](void*) { ran.fetch_add(1); }, nullptr, &hosted, nullptr),
@@ -305,7 +305,7 @@ TEST(Faults, ADetachedUnitWithoutAStackRunsThoughOneAloneMayPushToItsPool) {
     const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
     static atomic<int> ran;
     ran = 0;
-    Faults::arm({Door::map}, 1, 1L << 60);
+    Faults::arm({Seam::map}, 1, 1L << 60);
     for (int i = 0; i < 5; ++i)
         ASSERT_EQ(weft_ult_spawn(
                       pool, [](void*) { ran.fetch_add(1); }, nullptr, &chosen, nullptr),
@@ -324,7 +324,7 @@ TEST(Faults, WhoDetachesAUnitThatHasNotRunIsToldBySentence) {
     Runtime runtime;
     const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
     weft_unit* unit = nullptr;
-    Faults::arm({Door::map}, 1, 1L << 60);
+    Faults::arm({Seam::map}, 1, 1L << 60);
     ASSERT_EQ(weft_ult_spawn(
                   nullptr, [](void*) {}, nullptr, &chosen, &unit),
               WEFT_OK);
@@ -340,34 +340,34 @@ TEST(Faults, WhoDetachesAUnitThatHasNotRunIsToldBySentence) {
 
 TEST(Faults, EachAllocationThatFailsIsAStatus) {
     const Deadline deadline(120);
-    each_call_fails({Door::allocate}, false);
+    each_call_fails({Seam::allocate}, false);
 }
 
 TEST(Faults, AllAllocationsFromOneOnThatFailAreStatuses) {
     const Deadline deadline(120);
-    each_call_fails({Door::allocate}, true);
+    each_call_fails({Seam::allocate}, true);
 }
 
 TEST(Faults, EachMappingThatFailsIsAStatus) {
     const Deadline deadline(120);
-    each_call_fails({Door::map}, false);
+    each_call_fails({Seam::map}, false);
 }
 
 TEST(Faults, AllMappingsFromOneOnThatFailAreStatuses) {
     const Deadline deadline(120);
-    each_call_fails({Door::map}, true);
+    each_call_fails({Seam::map}, true);
 }
 
 TEST(Faults, GuardsThatFailAreReplacedByTheNextKind) {
     const Deadline deadline(120);
-    each_call_fails({Door::guard}, false, 7);
-    each_call_fails({Door::guard, Door::protect}, true, 7);
+    each_call_fails({Seam::guard}, false, 7);
+    each_call_fails({Seam::guard, Seam::protect}, true, 7);
 }
 
 TEST(Faults, AThreadThatIsRefusedIsAStatus) {
     const Deadline deadline(120);
-    each_call_fails({Door::thread}, false);
-    each_call_fails({Door::thread}, true);
+    each_call_fails({Seam::thread}, false);
+    each_call_fails({Seam::thread}, true);
 }
 
 // The reactor, which tells busy streams of their timers, cannot be started.
@@ -375,7 +375,7 @@ TEST(Faults, TimersOfABusyStreamFireThoughAllThreadsAreRefused) {
     if (!weft::config::checked) return;   // nothing fails in a build without the injector; the tests above say so
     const Deadline deadline(60);
     Runtime runtime;
-    Faults::arm({Door::thread}, 1, 1L << 60);
+    Faults::arm({Seam::thread}, 1, 1L << 60);
     bool awake = false;
     Ult sleeper([&] {
         EXPECT_EQ(weft_sleep_for(5'000'000), WEFT_OK);
@@ -389,16 +389,16 @@ TEST(Faults, TimersOfABusyStreamFireThoughAllThreadsAreRefused) {
 
 TEST(Faults, EverythingAtOnceIsAStatus) {
     const Deadline deadline(120);
-    each_call_fails({Door::allocate, Door::map, Door::guard, Door::protect, Door::thread}, false, sanitized ? 7 : 3);
+    each_call_fails({Seam::allocate, Seam::map, Seam::guard, Seam::protect, Seam::thread}, false, sanitized ? 7 : 3);
 }
 
 TEST(Faults, WaitsThatReturnForNoReasonAreInvisible) {
     const Deadline deadline(120);
     for (const long every : {1, 2, 3, 7}) {
-        Faults::arm({Door::futex_wait}, 0, 0);
+        Faults::arm({Seam::futex_wait}, 0, 0);
         Faults::every = every;
         EXPECT_TRUE(scenario());
-        Faults::arm({Door::futex_wait}, 0, 0);
+        Faults::arm({Seam::futex_wait}, 0, 0);
         Faults::every = every;
         {
             Runtime runtime(with_streams(4));
@@ -421,7 +421,7 @@ TEST(Faults, AUnitWithoutAStackRunsWhenOneComesFree) {
     Runtime runtime;
     const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);   // a class of its own: nothing is cached
     std::vector<std::unique_ptr<Ult>> holders;
-    Faults::arm({Door::map}, 2, 1L << 60);   // one chunk of such stacks, and no more
+    Faults::arm({Seam::map}, 2, 1L << 60);   // one chunk of such stacks, and no more
     bool let_go = false;
     int began = 0, ended = 0;
     for (int i = 0; i < 12; ++i) {
@@ -451,7 +451,7 @@ TEST(Faults, UnitsThatNobodyCanGiveAStackEndAndSaySoOnAllStreams) {
         settings.pool = kind;
         Runtime runtime(settings);
         const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);
-        Faults::arm({Door::map}, 1, 1L << 60);
+        Faults::arm({Seam::map}, 1, 1L << 60);
         std::vector<Probed> probed(30);
         for (std::size_t i = 0; i < probed.size(); ++i) {
             ASSERT_EQ(weft_ult_spawn(pool_of(i % 3), Probed::body, &probed[i], &chosen, &probed[i].unit), WEFT_OK);

@@ -757,8 +757,8 @@ TEST_F(Fork, WithoutMemoryTheChildMayReplaceItsProgramOrEnd) {
             static int left;
             const weft_unit_options asked = of_kind(kind);
             int how = -1, how_ended = -1;
-            auto refuse = [](weft::os::Door door) {
-                return (door == weft::os::Door::allocate || door == weft::os::Door::map) && left-- == 0;
+            auto refuse = [](weft::os::Seam seam) {
+                return (seam == weft::os::Seam::allocate || seam == weft::os::Seam::map) && left-- == 0;
             };
             auto forks = [&](int* to, bool replaces) {
                 return [=] {

@@ -19,7 +19,7 @@
 namespace {
 
 using namespace weft_test;
-using weft::os::Door;
+using weft::os::Seam;
 
 // Registered before any runtime starts, so it is called after the runtime's own.
 bool asked_at_exit = false;
@@ -87,7 +87,7 @@ TEST(GuestAlone, AUnitOfStreamZeroRunsOnceTheKernelHasAnOsThreadForIt) {
             Inside in;
             if (weft_stream_pool_get(weft_stream_at(0), &pool) != WEFT_OK) std::exit(1);
         }
-        weft::os::fault_hook.store([](Door door) { return door == Door::thread && !refused.exchange(true); });
+        weft::os::fault_hook.store([](Seam seam) { return seam == Seam::thread && !refused.exchange(true); });
         Ult unit([] {}, nullptr, pool);
         if (unit.join() != WEFT_OK) std::exit(1);
         std::exit(refused ? 7 : 1);

@@ -386,8 +386,8 @@ TEST_F(Lasting, WhatIsWrongHasItsStatus) {
 TEST_F(Lasting, WithoutMemoryNothingIsSet) {
     if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
     static atomic<int> left{0};
-    const auto hook = [](weft::os::Door door) {
-        return (door == weft::os::Door::allocate || door == weft::os::Door::map) && left.fetch_sub(1) <= 0;
+    const auto hook = [](weft::os::Seam seam) {
+        return (seam == weft::os::Seam::allocate || seam == weft::os::Seam::map) && left.fetch_sub(1) <= 0;
     };
     Runtime runtime;
     std::vector<std::unique_ptr<Key>> keys;

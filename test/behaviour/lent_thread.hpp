@@ -1,4 +1,4 @@
-// What tests of guests' threads assume of the kernel. In simulation (test/simulation/door) any hart may be as slow as
+// What tests of guests' threads assume of the kernel. In simulation (test/simulation/seam) any hart may be as slow as
 // it likes.
 #pragma once
 

@@ -4,7 +4,7 @@
 #include "test/model/model.hpp"
 
 #include "hart/parker.hpp"
-#include "poll/timers.cpp"   // as it is: the library's one, behind the doors of a model
+#include "poll/timers.cpp"   // as it is: the library's one, behind the seams of a model
 
 namespace weft::model {
 

@@ -6,6 +6,6 @@
 
 namespace weft::os {
 
-bool at_fork(void (*child)()) { return !fault(Door::allocate) && pthread_atfork(nullptr, nullptr, child) == 0; }
+bool at_fork(void (*child)()) { return !fault(Seam::allocate) && pthread_atfork(nullptr, nullptr, child) == 0; }
 
 }   // namespace weft::os

@@ -14,7 +14,7 @@ namespace weft::os {
 static_assert(sizeof(atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns) {
-    if (fault(Door::futex_wait)) return;   // as a signal would end it
+    if (fault(Seam::futex_wait)) return;   // as a signal would end it
     timespec limit{.tv_sec = static_cast<time_t>(timeout_ns / 1'000'000'000),
                    .tv_nsec = static_cast<long>(timeout_ns % 1'000'000'000)};
     const int kept = errno;   // a unit that spawns may come here by a lock: a call that succeeds leaves its errno alone

@@ -26,7 +26,7 @@ std::size_t page_bytes() {
 }
 
 void* map(std::size_t bytes, std::size_t alignment) {
-    if (fault(Door::map)) return nullptr;
+    if (fault(Seam::map)) return nullptr;
     return map_aligned(bytes, alignment, page_bytes());
 }
 
@@ -44,14 +44,14 @@ void advise_huge(void* address, std::size_t bytes, bool wanted) {
 }
 
 bool guard_install(void* address, std::size_t bytes) {
-    if (fault(Door::guard)) return false;
+    if (fault(Seam::guard)) return false;
     return madvise(address, bytes, madv_guard_install) == 0;
 }
 
 void guard_remove(void* address, std::size_t bytes) { madvise(address, bytes, madv_guard_remove); }
 
 bool protect(void* address, std::size_t bytes) {
-    if (fault(Door::protect)) return false;
+    if (fault(Seam::protect)) return false;
     return mprotect(address, bytes, PROT_NONE) == 0;
 }
 
@@ -67,11 +67,11 @@ std::size_t mapping_limit() {
 }
 
 void* allocate(std::size_t bytes) {
-    if (fault(Door::allocate)) return nullptr;
+    if (fault(Seam::allocate)) return nullptr;
     return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-void* allocate_plain(std::size_t bytes) { return fault(Door::allocate) ? nullptr : std::malloc(bytes); }
+void* allocate_plain(std::size_t bytes) { return fault(Seam::allocate) ? nullptr : std::malloc(bytes); }
 
 void release(void* block) { std::free(block); }
 

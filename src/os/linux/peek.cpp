@@ -39,7 +39,7 @@ std::size_t peek_by_pipe(const char* address, char* to, std::size_t bytes) {
 std::size_t peek(const void* address, void* to, std::size_t bytes) {
     const int kept = errno;
     const iovec here{to, bytes}, there{const_cast<void*>(address), bytes};
-    long copied = fault(Door::peek) ? -1 : syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
+    long copied = fault(Seam::peek) ? -1 : syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
     // EFAULT: not a byte of it can be read; but of some kernels also where only the end cannot.
     if (copied < 0)
         copied = static_cast<long>(peek_by_pipe(static_cast<const char*>(address), static_cast<char*>(to), bytes));

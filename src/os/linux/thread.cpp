@@ -47,7 +47,7 @@ void* thread_main(void* raw) {
 }   // namespace
 
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument) {
-    if (fault(Door::thread)) return false;
+    if (fault(Seam::thread)) return false;
     auto* start = make<Start>(body, argument);
     if (start == nullptr) return false;
     pthread_attr_t attributes;
@@ -106,7 +106,7 @@ ThreadKey::ThreadKey(void (*at_end)(void*)) {
 void* ThreadKey::get() const { return pthread_getspecific(static_cast<pthread_key_t>(key_ - 1)); }
 
 bool ThreadKey::set(void* word) const {
-    return !fault(Door::allocate) && pthread_setspecific(static_cast<pthread_key_t>(key_ - 1), word) == 0;
+    return !fault(Seam::allocate) && pthread_setspecific(static_cast<pthread_key_t>(key_ - 1), word) == 0;
 }
 
 void thread_name(const char* name) { pthread_setname_np(pthread_self(), name); }
@@ -186,7 +186,7 @@ bool read_of_thread(std::uint32_t thread, const char* name, char (&text)[96]) {
 Doing thread_doing(std::uint32_t thread, long& call) {
     call = -1;
     char text[96];
-    if (fault(Door::thread_doing) || !read_of_thread(thread, "syscall", text)) return Doing::unknown;
+    if (fault(Seam::thread_doing) || !read_of_thread(thread, "syscall", text)) return Doing::unknown;
     // "running", or the number of the call and its arguments, or -1 where it is blocked in none.
     if (text[0] == 'r') return Doing::runs;
     if (text[0] == '-') return Doing::waits;

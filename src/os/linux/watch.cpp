@@ -36,7 +36,7 @@ int wait_at_most(int set, epoll_event* events, int most, std::uint64_t timeout_n
 }   // namespace
 
 bool watch_open(Watch& watch) {
-    if (fault(Door::watch)) return false;
+    if (fault(Seam::watch)) return false;
     watch.set = epoll_create1(EPOLL_CLOEXEC);
     watch.ring = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (watch.set >= 0 && watch.ring >= 0 && control(watch, EPOLL_CTL_ADD, watch.ring, EPOLLIN, ring_tag)) return true;

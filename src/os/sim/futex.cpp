@@ -7,7 +7,7 @@ namespace weft::os {
 
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns) {
     sim::system_call("futex-wait", &word);
-    if (sim::door_fails() || fault(Door::futex_wait)) return;   // as a signal would end it
+    if (sim::seam_fails() || fault(Seam::futex_wait)) return;   // as a signal would end it
     if (*reinterpret_cast<const std::uint32_t*>(&word) != expected) return;
     const std::uint64_t now = sim::now_ns();
     sim::block(sim::Wait::futex, &word, timeout_ns < forever - now ? now + timeout_ns : forever);

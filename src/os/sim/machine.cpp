@@ -534,7 +534,7 @@ void machine_end() {
     finish_record(End::passed, "");
 }
 
-// ---- the doors -----------------------------------------------------------------------------------------------
+// ---- the seams -----------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -771,7 +771,7 @@ char* hart_error_text() {
     return machine == nullptr ? outside : machine->running->error_text;
 }
 
-bool door_fails() {
+bool seam_fails() {
     if (machine == nullptr || machine->silent) return false;
     return ++machine->record->faults_asked == machine->limits.fail_at;
 }

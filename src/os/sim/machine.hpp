@@ -1,6 +1,6 @@
 // The virtual machine: harts that are contexts on the stacks of one OS thread, of which one runs at a time; a virtual
 // clock; and what a run has come to. A process has at most one, in the child that explore() forks for each run, and
-// what the doors do to it is below.
+// what the seams do to it is below.
 //
 // A hart is pre-empted only where it calls in here, so nothing here is atomic. The code of the machine must not call
 // the library: it would come back here.
@@ -50,7 +50,7 @@ struct Record {
     End end;
     char text[16384];
     std::uint64_t steps;
-    std::uint64_t faults_asked;   // how many calls of doors could have failed
+    std::uint64_t faults_asked;   // how many calls of seams could have failed
     std::uint64_t harts;
     std::uint64_t deviation_count;   // those beyond the most are not noted, and the run cannot be shrunk
     std::uint64_t traced_count;      // the last most_traced are there, as a ring
@@ -93,7 +93,7 @@ extern void (*machine_describe)(std::string& text);
 // already that something went wrong: a test that stops in the middle when a call is refused.
 extern bool machine_excuses;
 
-// ---- for the doors -----------------------------------------------------------------------------------
+// ---- for the seams -----------------------------------------------------------------------------------
 
 // The calling hart waits until wake(on), or until the deadline has come (false), or it is woken for no reason where it
 // waits for a futex.
@@ -127,8 +127,8 @@ os::CpuSet* hart_cpus(std::uint32_t number);         // null: there is none
 os::CpuSet machine_cpus();
 char* hart_error_text();
 
-// Whether the next call of a door shall fail.
-bool door_fails();
+// Whether the next call of a seam shall fail.
+bool seam_fails();
 
 // ---- what the library has of memory (account.cpp) ---------------------------------------------------
 

@@ -18,7 +18,7 @@ std::size_t page_bytes() { return 4096; }
 
 void* map(std::size_t bytes, std::size_t alignment) {
     sim::system_call("map");
-    if (sim::door_fails() || fault(Door::map)) return nullptr;
+    if (sim::seam_fails() || fault(Seam::map)) return nullptr;
     void* const start = map_aligned(bytes, alignment, page_bytes());
     if (start != nullptr) sim::pages_taken(start, bytes);
     return start;
@@ -42,14 +42,14 @@ void advise_huge(void*, std::size_t, bool) {}
 // Guards cost a system call each and find what no schedule brings about: in simulation they are only asked for.
 bool guard_install(void* address, std::size_t) {
     sim::system_call("guard", address);
-    return !sim::door_fails() && !fault(Door::guard);
+    return !sim::seam_fails() && !fault(Seam::guard);
 }
 
 void guard_remove(void*, std::size_t) {}
 
 bool protect(void* address, std::size_t) {
     sim::system_call("protect", address);
-    return !sim::door_fails() && !fault(Door::protect);
+    return !sim::seam_fails() && !fault(Seam::protect);
 }
 
 void unprotect(void*, std::size_t) {}
@@ -58,7 +58,7 @@ std::size_t mapping_limit() { return 65530; }
 
 void* allocate(std::size_t bytes) {
     sim::system_call("allocate");
-    if (sim::door_fails() || fault(Door::allocate)) return nullptr;
+    if (sim::seam_fails() || fault(Seam::allocate)) return nullptr;
     void* const block = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
     if (block != nullptr) sim::block_taken(block, bytes);
     return block;

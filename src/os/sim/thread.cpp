@@ -31,7 +31,7 @@ void hart_body(void* raw) {
 
 bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), void* argument) {
     sim::system_call("thread-start");
-    if (sim::door_fails() || fault(Door::thread)) return false;
+    if (sim::seam_fails() || fault(Seam::thread)) return false;
     std::unique_ptr<Start> start(new Start{body, argument});
     void* const hart = [&] {
         const BeginsWith environment;
@@ -62,7 +62,7 @@ ThreadKey::ThreadKey(void (*at_end)(void*)) : key_(reinterpret_cast<std::uintptr
 void* ThreadKey::get() const { return sim::hart_kept(); }
 
 bool ThreadKey::set(void* word) const {
-    if (sim::door_fails() || fault(Door::allocate)) return false;
+    if (sim::seam_fails() || fault(Seam::allocate)) return false;
     sim::hart_keep(word, reinterpret_cast<void (*)(void*)>(key_));
     return true;
 }
@@ -88,7 +88,7 @@ Doing thread_doing(std::uint32_t thread, long& call) {
     sim::system_call("thread-doing");
     call = -1;
     bool waits = false;
-    if (fault(Door::thread_doing) || !sim::hart_waits(thread - 1, waits)) return Doing::unknown;
+    if (fault(Seam::thread_doing) || !sim::hart_waits(thread - 1, waits)) return Doing::unknown;
     return waits ? Doing::waits : Doing::runs;
 }
 

@@ -20,7 +20,7 @@ Ring rings[most];
 
 bool watch_open(Watch& watch) {
     sim::system_call("watch-open");
-    if (sim::door_fails() || fault(Door::watch)) return false;
+    if (sim::seam_fails() || fault(Seam::watch)) return false;
     for (int i = 0; i < most; ++i) {
         if (rings[i].open) continue;
         rings[i] = {true, false};

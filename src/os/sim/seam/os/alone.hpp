@@ -1,4 +1,4 @@
-// The door of src/os/alone.hpp in simulation: whether there is one virtual hart.
+// The seam of src/os/alone.hpp in simulation: whether there is one virtual hart.
 #pragma once
 
 namespace weft::sim {

@@ -1,4 +1,4 @@
-// The door of src/os/thread_pointer.hpp in simulation: of the virtual hart that runs. That no two run by one is
+// The seam of src/os/thread_pointer.hpp in simulation: of the virtual hart that runs. That no two run by one is
 // checked.
 #pragma once
 

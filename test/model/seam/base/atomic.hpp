@@ -1,4 +1,4 @@
-// The door to the atomics as the models see it: the names of src/base/atomic.hpp on Relacy's types, which search
+// The seam to the atomics as the models see it: the names of src/base/atomic.hpp on Relacy's types, which search
 // the interleavings and report races. Each access carries its place in the source, so that a failing history reads
 // like a trace of the structure.
 #pragma once
@@ -8,7 +8,7 @@
 #include <source_location>
 #include <type_traits>
 
-#include "relacy_door.hpp"
+#include "relacy_seam.hpp"
 
 namespace weft {
 
@@ -79,7 +79,7 @@ public:
         return value_.compare_exchange(rl::bool_t<false>(), expected, desired, model::order(both), model::info(where));
     }
 
-    // For the futex door: the word that the kernel would compare, and whether there is one, since a wake may come
+    // For the futex seam: the word that the kernel would compare, and whether there is one, since a wake may come
     // to an address where it was. A model keeps the storage; volatile keeps the destructor's store.
     rl::atomic<T>& inner() const { return value_; }
     bool alive() const { return alive_; }
