@@ -46,11 +46,11 @@ target_link_libraries(weft_test_main PRIVATE weft_test_support)
 set(WEFT_CHOSEN_release ".*")
 set(WEFT_CHOSEN_clang ".*")
 set(WEFT_CHOSEN_debug
-  "debugger|windows|faults|refused|unit_test|random_test|idle_list|deque|fifo|join_state|life|peek|observ|hostile|call_test|parallel|auto_test")
+  "debugger|windows|faults|refused|unit_test|random_test|idle_list|deque|fifo|join_state|life|safe_read|observ|hostile|call_test|parallel|auto_test")
 set(WEFT_CHOSEN_asan
-  "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|remote_calls|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|hostile|kinds|auto_test|parallel")
+  "unit_test|stream_test|pool_test|sched_test|exit|faults|migration|random_test|cpp_thread|cpp_exception|runtime|remote_calls|slab|stack|overflow|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrate_test|cancel|towards|revive|behaviour_local|cpp_stop|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|safe_read|observ|hostile|kinds|auto_test|parallel")
 set(WEFT_CHOSEN_tsan
-  "unit_test|stream_test|pool_test|windows|migration|random_test|remote_calls|idle_list|deque|fifo|inbox|join_state|parker|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|peek|observ|kinds|algorithm|auto_test|parallel")
+  "unit_test|stream_test|pool_test|windows|migration|random_test|remote_calls|idle_list|deque|fifo|inbox|join_state|parker|slab|lock|runtime|signals|pool_kinds|pool_ops|placement|sched_stack|sched_replace|migrat|cancel|towards|behaviour_local|life|mutex|condition|event_test|counting|channel|timer|poller|blocking|cpp_sync|dump|safe_read|observ|kinds|algorithm|auto_test|parallel")
 set(WEFT_CHOSEN_lean "^$")   # all of it is full
 set(WEFT_CHOSEN_aarch64
   "context_test|own_float|registers|unit_test|migration|slab_test|stack_test|local_word|switch_claims|kinds_test|auto_test|parallel_test|call_test|emulated")

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "os/clock.hpp"
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 #include "process/process.hpp"
 
 namespace weft {
@@ -190,8 +190,8 @@ bool left_alone(const Process& of, const Pool& pool) {
 bool has_own_hart(const Stream& stream) {
     const Domain* domain = nullptr;
     bool held = false;
-    os::peek(&stream.serving.domain, &domain, sizeof domain);
-    os::peek(&stream.holds_hart, &held, sizeof held);
+    os::safe_read(&stream.serving.domain, &domain, sizeof domain);
+    os::safe_read(&stream.holds_hart, &held, sizeof held);
     return held && domain == nullptr;
 }
 
@@ -272,9 +272,9 @@ private:
 
     void judge(Stream& stream, std::size_t waiting, std::uint64_t for_ns, std::uint64_t still_ns) {
         const Unit* running = nullptr;
-        os::peek(&stream.running, &running, sizeof running);
+        os::safe_read(&stream.running, &running, sizeof running);
         alignas(Unit) unsigned char copy[sizeof(Unit)];
-        const bool copied = running != nullptr && os::peek(running, copy, sizeof copy) == sizeof copy;
+        const bool copied = running != nullptr && os::safe_read(running, copy, sizeof copy) == sizeof copy;
         const Unit* const unit = copied ? reinterpret_cast<const Unit*>(copy) : nullptr;
         const std::uint64_t number = unit == nullptr ? 0 : unit->id;
         Noted& noted = stream.sampled.noted;

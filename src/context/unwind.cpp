@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "arch/arch.hpp"
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 
 // Of the C++ run-time library (libgcc, and LLVM's libunwind has it too): the description of the function that holds an
 // address.
@@ -104,11 +104,11 @@ struct Entry {
 
     bool read(std::uintptr_t from) {
         std::uint32_t length = 0;
-        if (os::peek(reinterpret_cast<void*>(from), &length, sizeof length) != sizeof length) return false;
+        if (os::safe_read(reinterpret_cast<void*>(from), &length, sizeof length) != sizeof length) return false;
         if (length < 4 || length > most) return false;   // longer ones, and those of 64 bits, are not met with
         address = from + 4;
         bytes = length;
-        return os::peek(reinterpret_cast<void*>(address), data, bytes) == bytes;
+        return os::safe_read(reinterpret_cast<void*>(address), data, bytes) == bytes;
     }
     Cursor cursor() const { return {data, bytes}; }
     std::uintptr_t in_process(const unsigned char* at) const { return address + static_cast<std::size_t>(at - data); }
@@ -293,7 +293,7 @@ public:
 
     std::optional<std::uintptr_t> value(std::uintptr_t where, std::optional<std::uintptr_t> first) {
         unsigned char text[264];
-        const std::size_t got = os::peek(reinterpret_cast<void*>(where), text, sizeof text);
+        const std::size_t got = os::safe_read(reinterpret_cast<void*>(where), text, sizeof text);
         Cursor from(text, got);
         from.end_after(from.uleb());
         if (first) push(*first);

@@ -16,7 +16,7 @@
 
 #include "arch/testing.hpp"
 #include "base/random.hpp"
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 
 namespace weft::context {
 namespace {
@@ -94,7 +94,7 @@ struct Used {
     explicit Used(const ReturnPoint& place) : from(reinterpret_cast<std::uintptr_t>(place.saved)) {
         const auto end = reinterpret_cast<std::uintptr_t>(place.lowest) + place.bytes;
         bytes.resize(end - from);
-        EXPECT_EQ(os::peek(place.saved, bytes.data(), bytes.size()), bytes.size());
+        EXPECT_EQ(os::safe_read(place.saved, bytes.data(), bytes.size()), bytes.size());
     }
     Trace trace(Unwinder& unwinder) const { return unwinder.trace(from, {from, bytes.size(), bytes.data()}); }
 };

@@ -15,7 +15,7 @@
 
 #include "context/unwind.hpp"
 #include "os/clock.hpp"
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 #include "process/domain_state.hpp"
 #include "process/guest_state.hpp"
 #include "trace/describers.hpp"
@@ -34,7 +34,7 @@ std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintpt
 template <class T>
 class Copy {
 public:
-    bool take(const T* from) { return from != nullptr && os::peek(from, bytes_, sizeof bytes_) == sizeof bytes_; }
+    bool take(const T* from) { return from != nullptr && os::safe_read(from, bytes_, sizeof bytes_) == sizeof bytes_; }
     const T& operator*() const { return *reinterpret_cast<const T*>(bytes_); }
     const T* operator->() const { return reinterpret_cast<const T*>(bytes_); }
 
@@ -189,22 +189,22 @@ private:
             const Stream* const stream = of_.streams[rank];
             if (stream == nullptr || stream->role.guest == nullptr) continue;
             const Unit* unit = nullptr;
-            os::peek(&stream->role.guest->unit, &unit, sizeof unit);   // without an order, as below
+            os::safe_read(&stream->role.guest->unit, &unit, sizeof unit);   // without an order, as below
             guests_[unit] = stream->carrier.thread_id.load();
         }
     }
 
-    // Under the runtime's lock: the stream is there. Without an order: peek() rather than a race.
+    // Under the runtime's lock: the stream is there. Without an order: safe_read() rather than a race.
     static const Unit* running_on(const Stream& of) {
         const Unit* running = nullptr;
-        os::peek(&of.running, &running, sizeof running);
+        os::safe_read(&of.running, &running, sizeof running);
         return running;
     }
 
     // Under the same lock.
     void stream(const Stream& of) {
         char name[sizeof of.name] = {};
-        os::peek(of.name, name, sizeof name - 1);   // without an order: peek() rather than a race
+        os::safe_read(of.name, name, sizeof name - 1);   // without an order: safe_read() rather than a race
         const Unit* const running = running_on(of);
         const Attention bits = of.asked();
         line("stream %zu '%s': ", of.rank, name);
@@ -297,7 +297,7 @@ private:
             bytes = std::min(bytes, end - from);
         }
         copy_.resize(bytes);
-        bytes = os::peek(reinterpret_cast<void*>(from), copy_.data(), bytes);
+        bytes = os::safe_read(reinterpret_cast<void*>(from), copy_.data(), bytes);
         if (bytes == 0) return false;
         to = unwinder_.trace(from, {from, bytes, copy_.data()});
         return true;
@@ -329,7 +329,7 @@ private:
         char text[256];
         const auto guest = guests_.find(address);
         const std::uint32_t thread = guest == guests_.end() ? 0 : guest->second;
-        const weft_description of{sizeof of, to_handle(address, unit), thread, text, sizeof text, os::peek};
+        const weft_description of{sizeof of, to_handle(address, unit), thread, text, sizeof text, os::safe_read};
         trace::each_description(of, [&](const char* words) { (text_ += "; ") += words; });
     }
 
@@ -365,7 +365,7 @@ private:
         constexpr std::uintptr_t mask = sizeof(std::uintptr_t) - 1;
         const std::uintptr_t at = (number(mutex) + sizeof(std::uint32_t) + mask) & ~mask;
         std::uintptr_t found = 0;
-        if (os::peek(reinterpret_cast<void*>(at), &found, sizeof found) != sizeof found) return;
+        if (os::safe_read(reinterpret_cast<void*>(at), &found, sizeof found) != sizeof found) return;
         const auto* const unit = reinterpret_cast<const Unit*>(found & ~std::uintptr_t{1});
         Copy<Unit> copy;
         if (!std::binary_search(sorted_.begin(), sorted_.end(), unit) || !copy.take(unit)) return;

@@ -1,6 +1,6 @@
 // A dump: all streams and all units as text, with what they wait for and the frames of those that do not run. It is
-// made while the program goes on, from copies (os/peek.hpp): nobody is paused, and what changed under the look is said
-// to have. doc/decisions/0014-dumps.md tells why.
+// made while the program goes on, from copies (os/safe_read.hpp): nobody is paused, and what changed under the look is
+// said to have. doc/decisions/0014-dumps.md tells why.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 
 namespace weft::os {
 
-enum class Seam : unsigned char { allocate, map, guard, protect, thread, futex_wait, watch, peek, thread_doing };
+enum class Seam : unsigned char { allocate, map, guard, protect, thread, futex_wait, watch, safe_read, thread_doing };
 
 // True: this call shall fail. Called from any thread; must not call Weft.
 using FaultHook = bool (*)(Seam seam);

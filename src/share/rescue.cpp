@@ -15,7 +15,7 @@
 #include "core/run.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 #include "process/domain_state.hpp"
 #include "process/guest_state.hpp"
 #include "process/process.hpp"
@@ -157,7 +157,7 @@ const hart::Root* root_of(const Domain* domain) {
     constexpr int deepest = 64;
     for (int depth = 0; domain != nullptr && depth < deepest; ++depth) {
         const Domain* parent = nullptr;
-        if (os::peek(&domain->parent, &parent, sizeof parent) != sizeof parent) return nullptr;
+        if (os::safe_read(&domain->parent, &parent, sizeof parent) != sizeof parent) return nullptr;
         if (parent == nullptr) return &domain->root;
         domain = parent;
     }
@@ -165,16 +165,16 @@ const hart::Root* root_of(const Domain* domain) {
 }
 
 // Whose hart a stream has, as far as one can tell: addresses, perhaps of what is gone. Null: it has none.
-// Of a stream in the table, whose own data that is: peek() rather than a race.
+// Of a stream in the table, whose own data that is: safe_read() rather than a race.
 const hart::Root* holder_of(const Process& of, const Stream& stream) {
     const Domain* domain = nullptr;
-    os::peek(&stream.serving.domain, &domain, sizeof domain);
+    os::safe_read(&stream.serving.domain, &domain, sizeof domain);
     if (domain != nullptr) return root_of(domain);
     if (stream.role.guest != nullptr)
         return stream.role.guest->root.guest_phase.load() == hart::Root::GuestPhase::held ? &stream.role.guest->root
                                                                                           : nullptr;
     bool held = false;
-    os::peek(&stream.holds_hart, &held, sizeof held);
+    os::safe_read(&stream.holds_hart, &held, sizeof held);
     return held ? &of.streams_root : nullptr;
 }
 
@@ -541,12 +541,12 @@ void Look::tell(const char* remedy) {
         const Watched& one = at(rank);
         if (one.stream == nullptr || !one.heart.stuck()) continue;
         char name[sizeof one.stream->name] = {};
-        os::peek(one.stream->name, name, sizeof name - 1);
+        os::safe_read(one.stream->name, name, sizeof name - 1);
         const Unit* running = nullptr;
-        os::peek(&one.stream->running, &running, sizeof running);
+        os::safe_read(&one.stream->running, &running, sizeof running);
         alignas(Unit) unsigned char unit[sizeof(Unit)];
         line("  stream %zu '%s', OS thread %u", rank, name, one.stream->carrier.thread_id.load());
-        if (running != nullptr && os::peek(running, unit, sizeof unit) == sizeof unit) {
+        if (running != nullptr && os::safe_read(running, unit, sizeof unit) == sizeof unit) {
             const Unit& of = *reinterpret_cast<const Unit*>(unit);
             line(", runs unit %llu '%.*s'", static_cast<unsigned long long>(of.id),
                  static_cast<int>(sizeof of.name - 1), of.name);

@@ -1,4 +1,4 @@
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 namespace weft::os {
 
 // Nothing is unmapped meanwhile, since only one hart runs; but who looks may look beyond the end of what there is.
-std::size_t peek(const void* address, void* to, std::size_t bytes) {
+std::size_t safe_read(const void* address, void* to, std::size_t bytes) {
     const int kept = errno;
     const iovec here{to, bytes}, there{const_cast<void*>(address), bytes};
     const ssize_t copied = process_vm_readv(getpid(), &here, 1, &there, 1, 0);

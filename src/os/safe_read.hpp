@@ -8,6 +8,6 @@ namespace weft::os {
 // Copies from `address` to `to` as far as it can be read, and returns how many bytes that were. What others write
 // meanwhile may come half. For whoever looks at what is not his: an unmapped page, a guard, an address that is none
 // come to fewer bytes.
-std::size_t peek(const void* address, void* to, std::size_t bytes);
+std::size_t safe_read(const void* address, void* to, std::size_t bytes);
 
 }   // namespace weft::os

@@ -1,4 +1,4 @@
-#include "os/peek.hpp"
+#include "os/safe_read.hpp"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@ namespace {
 // Where process_vm_readv is refused (an emulator, a strict sandbox): a pipe, whose writer reads for us. System calls by
 // their numbers, here and below: sanitizers look at what the C library's functions are given, and what others write is
 // not ours to account for.
-std::size_t peek_by_pipe(const char* address, char* to, std::size_t bytes) {
+std::size_t safe_read_by_pipe(const char* address, char* to, std::size_t bytes) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return 0;
     constexpr std::size_t step = 4096;   // never more than the pipe holds, and what one page can fault
@@ -36,13 +36,13 @@ std::size_t peek_by_pipe(const char* address, char* to, std::size_t bytes) {
 
 }   // namespace
 
-std::size_t peek(const void* address, void* to, std::size_t bytes) {
+std::size_t safe_read(const void* address, void* to, std::size_t bytes) {
     const int kept = errno;
     const iovec here{to, bytes}, there{const_cast<void*>(address), bytes};
-    long copied = fault(Seam::peek) ? -1 : syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
+    long copied = fault(Seam::safe_read) ? -1 : syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
     // EFAULT: not a byte of it can be read; but of some kernels also where only the end cannot.
     if (copied < 0)
-        copied = static_cast<long>(peek_by_pipe(static_cast<const char*>(address), static_cast<char*>(to), bytes));
+        copied = static_cast<long>(safe_read_by_pipe(static_cast<const char*>(address), static_cast<char*>(to), bytes));
     errno = kept;
     return static_cast<std::size_t>(copied);
 }
