@@ -189,7 +189,7 @@ weft_status weft_event_set(weft_event* event, void* value) noexcept {
         return is_null("event");
     Event of = at<Event>(event);
     AgentRef waiter{};
-    if (!os::alone() || !of.set_alone(value, waiter)) [[unlikely]]
+    if (!os::single_threaded() || !of.set_single_threaded(value, waiter)) [[unlikely]]
         return set_among_others(of, value);
     if (waiter.nobody()) return WEFT_OK;
     return wake_unit(waiter.unit());

@@ -1,5 +1,5 @@
 // Seams to a thread that the C library does not know of: a process with one OS thread besides is still one with a
-// single thread to that, and to os::alone().
+// single thread to that, and to os::single_threaded().
 //
 // It has thread-local memory for errno alone. So it may call seams (futex, clock, safe_read, thread), locks, and our
 // own code between them, and nothing of the C library's that keeps anything by thread: no stdio, no allocation, no

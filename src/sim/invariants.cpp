@@ -40,7 +40,7 @@ std::string names_of(Attention asked) {
     return text;
 }
 
-bool stands(const Guest& guest, Keeps where) { return guest.root.keeps.load() == where; }
+bool stands(const Guest& guest, GuestPhase where) { return guest.root.guest_phase.load() == where; }
 
 // It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
 bool rests(const Stream& stream) {

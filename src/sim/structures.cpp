@@ -66,7 +66,7 @@ void check_carriers(const Process& of, const Carriers& by) {
     std::size_t staying = 0, leaving = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         const Stream* const stream = of.streams[rank];
-        if (stream == nullptr || by.sent == nullptr || stream->levels.main->pools[0] != by.sent ||
+        if (stream == nullptr || by.remote_calls == nullptr || stream->levels.main->pools[0] != by.remote_calls ||
             stream->ending.join_state.done())
             continue;
         ++(stream->ending.freeing.load() ? leaving : staying);

@@ -7,8 +7,8 @@
 #include "core/idle.hpp"
 #include "core/suspend.hpp"
 #include "observe/observe.hpp"
-#include "os/alone.hpp"
 #include "os/futex.hpp"
+#include "os/single_threaded.hpp"
 #include "poll/timers.hpp"
 #include "process/error.hpp"
 #include "sync/waiter.hpp"
@@ -135,7 +135,7 @@ bool worth_spinning(const Stream& stream);
 
 // Whether what the caller waits for may be on its way at this moment: somebody else has a hart, too.
 bool others_have_harts(const Caller& caller);
-inline bool others_run(const Caller& caller) { return !os::alone() && others_have_harts(caller); }
+inline bool others_run(const Caller& caller) { return !os::single_threaded() && others_have_harts(caller); }
 
 // How long (WEFT_SPIN_NS), and whether to go on: nothing has become ready on the stream meanwhile.
 std::uint64_t spin_ns(const Stream& stream);
@@ -158,7 +158,7 @@ bool spin_until(Come&& come) {
 
 // How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread
 // nobody has changed the object since the unit looked, and nobody looks before it has left.
-struct Alone {
+struct SingleThreaded {
     template <class Word, class May>
     [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&&) const {
         return word.look();
@@ -277,8 +277,8 @@ template <class Object>
         // Here, while the object is not busy yet. A stream that is observed has never a successor.
         if (caller.unit->marked(Unit::observed)) [[unlikely]]
             observe_wait(*caller.unit, what, address);
-    } else if (os::alone() && picks_by_itself(stream)) {
-        return suspend_by(stream, *caller.unit, next, object, Alone(), waiter, what, address);
+    } else if (os::single_threaded() && picks_by_itself(stream)) {
+        return suspend_by(stream, *caller.unit, next, object, SingleThreaded(), waiter, what, address);
     }
     return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }
@@ -294,9 +294,9 @@ template <class Object>
     if (next == nullptr) [[unlikely]]
         return wait_slow(object, waiter, deadline_ns, what, address);
     Unit& self = *stream->running;
-    if (!os::alone()) [[unlikely]]
+    if (!os::single_threaded()) [[unlikely]]
         return suspend_among_others(*stream, self, next, object, waiter, what, address);
-    return suspend_by(*stream, self, next, object, Alone(), waiter, what, address);
+    return suspend_by(*stream, self, next, object, SingleThreaded(), waiter, what, address);
 }
 
 }   // namespace weft::sync

@@ -124,9 +124,9 @@ template <class By>
         stream->wanted() || --stream->loop.passes_left == 0) [[unlikely]] {
         return wait_in_turn(stream, condition, mutex);
     }
-    if (!os::alone()) [[unlikely]]
+    if (!os::single_threaded()) [[unlikely]]
         return pass_on_among_others(*stream, *self, condition, mutex);
-    return pass_on(*stream, *self, condition, mutex, Alone());
+    return pass_on(*stream, *self, condition, mutex, SingleThreaded());
 }
 
 [[gnu::noinline]] weft_status wait_condition(Condition condition, Mutex mutex, std::uint64_t deadline_ns,

@@ -37,7 +37,7 @@ public:
 
     // set() in a process with one OS thread, where nobody waits, or one for whom it is the only thing. False: nothing
     // has changed. Otherwise `waiter` is to be woken, or is nobody.
-    [[gnu::always_inline]] bool set_alone(void* value, Who& waiter) {
+    [[gnu::always_inline]] bool set_single_threaded(void* value, Who& waiter) {
         if (word_.look().any()) [[unlikely]]
             return false;
         if (Waiter* const first = body_.ring.front()) {

@@ -14,7 +14,7 @@
 #include "base/atomic.hpp"
 #include "base/bits.hpp"
 #include "base/probe.hpp"
-#include "os/alone.hpp"
+#include "os/single_threaded.hpp"
 #include "os/spin.hpp"
 
 namespace weft::sync {
@@ -65,7 +65,7 @@ public:
     // end before anybody else runs.
     template <class May>
     [[gnu::always_inline]] As lock_if(May&& may) {
-        return os::alone() ? look() : lock_among_others(may);
+        return os::single_threaded() ? look() : lock_among_others(may);
     }
     template <class May>
     [[gnu::always_inline]] As lock_among_others(May&& may) {
@@ -101,7 +101,7 @@ private:
     static constexpr As seen_as(std::uint32_t value) { return std::bit_cast<As>(value); }
 
     [[gnu::always_inline]] bool change(As& seen, As next, std::memory_order order) {
-        if (os::alone()) {
+        if (os::single_threaded()) {
             WEFT_ASSERT(glance() == seen);
             value_.store(number(next), std::memory_order_relaxed);   // relaxed: there is nobody else
             return true;

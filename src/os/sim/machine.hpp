@@ -67,7 +67,7 @@ struct Limits {
     bool leaks = true;
     bool trace = false;
     bool weft_steps = false;     // those of Weft's own code are noted, too
-    std::uint64_t fail_at = 0;   // the call of a door that fails, counting from 1; 0: none
+    std::uint64_t fail_at = 0;   // the call of a seam that fails, counting from 1; 0: none
 };
 
 // The calling OS thread becomes hart 0 of a new machine.

@@ -10,6 +10,6 @@
 
 namespace weft::os {
 
-[[gnu::always_inline]] inline bool alone() { return __libc_single_threaded != 0; }
+[[gnu::always_inline]] inline bool single_threaded() { return __libc_single_threaded != 0; }
 
 }   // namespace weft::os

@@ -3,6 +3,6 @@
 
 namespace weft::os {
 
-inline bool alone() { return false; }
+inline bool single_threaded() { return false; }
 
 }   // namespace weft::os
