@@ -35,7 +35,7 @@ enum class Probe : unsigned char {
     guest_left_reclaimable,   // it has left its hart reclaimable, and not looked whether somebody lacks one
     guest_hart_taken,         // the base has taken a hart that was reclaimable, and not taken the guest off its list
     carrier_free,             // a carrier counts as idle, and has not looked for remote calls
-    carrier_told,             // it has had its last remote call, and whoever waits for its end knows
+    carrier_told,             // it has had its last remote call, and the waiter for its end knows
     join_before_crowd,        // the joiner saw that another waits, and has not come over that one
     finish_before_crowd,      // the unit has ended, and those that wait together have not been taken apart
     count_

@@ -75,7 +75,7 @@ void inherit_nothing(Process& of) {
     choose_speaker(of);
     if ((of.bound_once || current().role.hidden || current().carrier.starts_late) && current().carrier.binding.empty())
         os::affinity_set(0, of.cpus);
-    // whoever has started it may have others, as the reactor has
+    // the thread that has started it may have others, as the reactor has
     if (current().carrier.starts_late) os::thread_set_signals(of.signals);
 }
 
@@ -373,7 +373,7 @@ void start_zero(Sleeper&) {
     stop_listening(zero);
     zero.sleep.sleeper.be_called(false);
     if (start_zeros_thread(of)) return;
-    // Nobody sleeps there now, so whoever pushes wakes nobody. Streams that are idle try again, and the reactor: all of
+    // Nobody sleeps there now, so a push wakes nothing. Streams that are idle try again, and the reactor: all of
     // them may be asleep, or there is none. Where the reactor cannot be had either, the next idle stream is all there
     // is.
     of.zero_waits.store(true);

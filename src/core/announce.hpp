@@ -1,4 +1,4 @@
-// Somebody who waits for the end of a unit is announced to its JoinState, or, where another stream alone may touch
+// A waiter for the end of a unit is announced to its JoinState, or, where another stream alone may touch
 // that, by a remote call to that stream.
 #pragma once
 
@@ -16,7 +16,7 @@ void send_remote_call(Unit& remote_call, PrivatePool& to, void (*body)(void*), v
 
 // A wait with a deadline that has been given up while the unit's JoinState knows of it still: a remote call is on its
 // way to the stream that alone may make that forget it. The unit may become shared before the remote call arrives; then
-// whoever comes to its JoinState next does so. Noted before the remote call is sent, and until it has arrived.
+// the next one that comes to its JoinState does so. Noted before the remote call is sent, and until it has arrived.
 struct GivenUp {
     Unit* target = nullptr;
     JoinWaiter* waiter = nullptr;

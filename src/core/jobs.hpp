@@ -1,7 +1,7 @@
 // Jobs: branches of a fork (include/weft/parallel.h) that are no units yet. Those of the unit that runs lie in its
 // stream's ring, and nobody else sees them; when another stream requests a steal, or the unit leaves, they are
-// published: put into a list, oldest first, where those take them who belong there: any stream in the runtime's, an
-// arena's harts in its own (forkjoin/arena.hpp). README.md, "Jobs", has the rules and why no wake-up is lost;
+// published: put into a list, oldest first, where the streams that belong there take them: any stream in the runtime's,
+// an arena's harts in its own (forkjoin/arena.hpp). README.md, "Jobs", has the rules and why no wake-up is lost;
 // doc/decisions/0016 what was rejected.
 #pragma once
 

@@ -381,7 +381,7 @@ void Base::set_weight(Root& root, unsigned weight) {
 void Base::request(Root& root, std::ptrdiff_t delta) {
     change([&] {
         root.asked += delta;
-        if (delta >= 0) root.is_idle.store(false);   // who wants fewer has no more to do
+        if (delta >= 0) root.is_idle.store(false);   // a root that wants fewer has no more to do
     });
 }
 

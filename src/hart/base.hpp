@@ -223,8 +223,8 @@ public:
     // How often one was granted. relaxed, as below: a number.
     std::uint64_t grants() const { return grants_.load(std::memory_order_relaxed); }
     // Harts that somebody has, as the last change has left it. A hart that goes from one root to another is one all the
-    // while: a carrier that takes the next one along does not look for remote calls, and who reads this without the
-    // lock is not to take it for one that does (one_comes_soon).
+    // while: a carrier that takes the next one along does not look for remote calls, and a thread that reads this
+    // without the lock is not to take it for one that does (one_comes_soon).
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 
 private:

@@ -67,8 +67,8 @@ public:
     explicit BasicSleeper(Call call, bool called = true) : call_(call), called_(called) {}
 
     // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by the caller, and on no
-    // idle list. relaxed: whoever finds it on a list has the list's lock from the one who has put it there; wake()
-    // looks after its claim.
+    // idle list. relaxed: a thread that finds it on a list has the list's lock from the one that has put it there;
+    // wake() looks after its claim.
     void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
     // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at what it is asked after this.
@@ -195,8 +195,8 @@ public:
         lock_.unlock();
     }
 
-    // Adds the idle list's one reserve. It is told only when there is nobody else: that all who draw from the pool are
-    // awake, and something waits.
+    // Adds the idle list's one reserve. It is woken only when the list is empty otherwise: all streams that draw from
+    // the pool are awake, and something waits.
     void add_reserve(Entry& place) {
         lock_.lock();
         check();
@@ -306,7 +306,7 @@ private:
     atomic<std::uint32_t> count_{0};   // of places on the list
     os::Lock lock_;
     plain<Entry*> first_{nullptr};     // under the lock, as is the next
-    plain<Entry*> reserve_{nullptr};   // whom nobody else hears
+    plain<Entry*> reserve_{nullptr};   // woken when the list is empty
 };
 
 using Sleeper = BasicSleeper<>;

@@ -30,7 +30,7 @@ public:
     ~Inside() {
         Stream& stream = current();
         end_own_float(stream, unit_);
-        if (unit_.is_light()) stream.inline_pool = inline_pool_;   // of who has called it, and goes on
+        if (unit_.is_light()) stream.inline_pool = inline_pool_;   // its caller's, which goes on
     }
     Inside(const Inside&) = delete;
 
@@ -84,7 +84,7 @@ void enter_own_float(Stream& stream, const arch::FloatingPoint& own) {
     arch::set_floating_point(own, stream.carrier.own.floating_point);
     stream.inline_pool = &Stream::no_pool;   // what it calls would run with its own
     if (stream.sched->calls_program)
-        stream.through_scheduler = true;   // and so would who picks the next, before it has left
+        stream.through_scheduler = true;   // and so would the stream that picks the next, before it has left
 }
 
 void end_own_float(Stream& stream, Unit& unit) {

@@ -49,7 +49,7 @@ inline void forget_own_float(Unit& unit) {
 // The running unit ends, and may have been in the middle of its body.
 void end_own_float(Stream& stream, Unit& unit);
 
-// The running unit publishes jobs: who takes one finds there with what it is to be run.
+// The running unit publishes jobs: the stream that takes one finds there with what it is to be run.
 void note_own_float(Unit& owner);
 // Of a unit that has published a job and waits for it. False: it has none of its own.
 bool noted_own_float(const Unit& owner, arch::FloatingPoint& noted);

@@ -1,4 +1,4 @@
-// The seam to fork(2): who is told in the child.
+// The seam to fork(2): what is called in the child.
 #pragma once
 
 namespace weft::os {

@@ -101,7 +101,7 @@ private:
         Block* next = nullptr;
     };
 
-    // On entry, of a place that is busy: it is free, or somebody's who is counted.
+    // On entry, of a place that is busy: it is free, or one that is counted has it.
     void check(const Poller& poller) const {
         WEFT_ASSERT(poller.call == nullptr || (poller.busy.load() && live() != 0));
     }

@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    // On the taker's entry. relaxed: whoever has filled a place that was taken has counted before.
+    // On the taker's entry. relaxed: the sender that has filled a place that was taken has counted before.
     void check() const { WEFT_ASSERT(next_.load(std::memory_order_relaxed) - first_ <= size); }
 
     struct Cell {

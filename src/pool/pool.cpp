@@ -79,7 +79,7 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
         Unit* const unit = ready.pop_front();
         if (unit == nullptr) break;
         waiting.add(-1);
-        // whoever joins it may still send a remote call: that finds a unit that is not local, as after a migration
+        // a joiner may still send a remote call: that finds a unit that is not local, as after a migration
         unit->change_pool(*this);
         units[count] = unit;
     }
@@ -201,8 +201,8 @@ void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
         to.ops.push(to.self, to_handle(unit));
     }
     probe(Probe::push_before_wake);
-    to.idle_list.wake_after_plain_push();   // his push may have ended in anything
-    to.pushing.fetch_sub(1);                // the last touch: whoever frees the pool waits for it
+    to.idle_list.wake_after_plain_push();   // the user's push may have ended in anything
+    to.pushing.fetch_sub(1);                // the last touch: the call that frees the pool waits for it
 }
 
 // By parts, since the units are linked and the table wants them in a row.

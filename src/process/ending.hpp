@@ -10,7 +10,7 @@
 namespace weft {
 
 struct Ending {
-    JoinState join_state;              // where the carrier's end meets whoever frees the stream
+    JoinState join_state;              // where the carrier's end meets the call that frees the stream
     atomic<bool> freeing{false};       // somebody does
     atomic<std::uint32_t> wakers{0};   // OS threads that are about to wake it (Waking)
 };

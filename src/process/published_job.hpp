@@ -84,7 +84,7 @@ struct BasicPublishedJob {
     bool done() const { return state.load(Orders::done) == finished; }
 };
 
-// What has been published, and who looks for it.
+// What has been published, and which streams look for it.
 template <class Job, class Orders = PublishedJobOrders>
 struct BasicJobs {
     using PublishedJob = BasicPublishedJob<Job, Orders>;
@@ -173,7 +173,7 @@ struct BasicJobs {
         if (prev != nullptr) PublishedJob::of(*prev).next = next;
         else oldest = next;
         at.state.store(PublishedJob::taken,
-                       std::memory_order_relaxed);   // relaxed: who took it tells the owner by finish()
+                       std::memory_order_relaxed);   // relaxed: its taker tells the owner by finish()
         published.fetch_sub(1, std::memory_order_seq_cst);
     }
 

@@ -265,7 +265,7 @@ inline bool is_out_of_place(const Stream& stream, const Unit& unit) {
 
 // Somebody wants something that the stream must not sleep over.
 bool has_pending_attention(const Stream& stream);
-// The bits that it must not sleep over, whoever is to see to them.
+// The bits that it must not sleep over, also where another stream is to see to them.
 Attention pending_attention_of(const Stream& stream);
 
 // Asks the stream for something (bits of attention) and wakes it.

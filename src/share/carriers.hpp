@@ -24,7 +24,7 @@ struct Carriers {
     atomic<std::size_t> refused{0};   // by the kernel
     os::Lock lock{};                  // guards what follows
     std::size_t count = 0;            // streams
-    // of them, those that have a remote call, and those of guests who need them themselves; remote calls on their way
+    // of them, those that have a remote call, and those of guests that need them themselves; remote calls on their way
     // are counted, too
     std::size_t busy = 0;
     Pool* remote_calls = nullptr;         // on their way
@@ -92,7 +92,7 @@ void hand_over_hart(Stream& stream);
 // reactor. False: there is none. From a unit; may switch.
 bool give_up_thread(Process& of, bool& reactor_stood_down);
 std::size_t busy_carriers(Process& of);
-// The reactor has stood down: it, or whoever waits to be told, looks at what it was to watch.
+// The reactor has stood down: it, or the stream that waits to be told, looks at what it was to watch.
 void watch_again(Process& of);
 
 }   // namespace weft

@@ -537,7 +537,7 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
     WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
     Domain* const domain = make_domain(*stream->of, stream->serving.domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
-    if (unit->is_light()) promote(*stream, *unit);   // whoever has called it has no hart here any more
+    if (unit->is_light()) promote(*stream, *unit);   // its caller has no hart here any more
     if (unit->has_jobs())
         leave_jobs(*stream, *unit);   // what it has forked is published where it has belonged until now
     domain->jobs = jobs;

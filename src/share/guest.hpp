@@ -19,8 +19,8 @@
 //                              held <--   carries --> claims --> held           (its thread has the hart of a domain,
 //                              which it goes on with at the next switch)
 //
-// The thread alone changes it, but for: the base takes what is reclaimable and makes `ready` of what wants; whoever
-// makes the unit ready; the end of the runtime (`nothing`).
+// The thread alone changes it, but for: the base takes what is reclaimable and makes `ready` of what wants; the thread
+// that makes the unit ready; the end of the runtime (`nothing`).
 #pragma once
 
 #include <cstddef>

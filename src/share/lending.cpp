@@ -84,7 +84,7 @@ std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
     return now_ns + slice_ns(of);   // once more, if nobody has heard it until then
 }
 
-// The reactor sees to the turns. Where it cannot be started, who waits does so.
+// The reactor sees to the turns. Where it cannot be started, the stream that waits does so.
 void wait_for_turn(Process& of, Stream& stream) {
     const auto wait = [&] {
         const bool watched = of.reactor.watch(os::now_ns() + slice_ns(of));

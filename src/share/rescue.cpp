@@ -388,7 +388,7 @@ private:
         }
         for (std::size_t i = 0; i < lacking_; ++i) {
             const hart::Servers& served = own[i].awake != 0 ? own[i] : all;
-            // Those who compute where harts are withheld do so on purpose, and the reactor sees how long.
+            // Streams that compute where harts are withheld do so on purpose, and the reactor sees how long.
             roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) ||
                             all.standing > rescue_.lent;
         }

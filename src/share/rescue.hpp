@@ -2,7 +2,7 @@
 // the streams run it, until it is over. src/hart/README.md, "Rescue", has the rules, doc/decisions/0025 the reasons.
 //
 // The watchdog is a task of the reactor's (poll/reactor.hpp). It sleeps as long as nothing waits: it is on the idle
-// lists of the pools, as the one who hears when nobody else does.
+// lists of the pools, as the one that is woken when nobody else is there.
 #pragma once
 
 #include <cstddef>

@@ -67,7 +67,7 @@ struct Agent {
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // By who has claimed it. The agent may be gone when this returns.
+    // By the thread that has claimed it. The agent may be gone when this returns.
     void wake(Waker from);
 
     // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A

@@ -1,6 +1,6 @@
-// A join with a deadline. Who waits may go away before the unit has ended, while the unit's JoinState, or a remote call
-// on its way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of its
-// own.
+// A join with a deadline. The waiter may go away before the unit has ended, while the unit's JoinState, or a remote
+// call on its way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of
+// its own.
 #include <new>
 
 #include "core/announce.hpp"
@@ -23,7 +23,7 @@ struct TimedJoin : JoinWaiter {
     Outcome outcome = Outcome::returned;
     // the JoinState knows nothing of it any more; of the stream of a unit that is local
     atomic<bool> over{false};
-    atomic<std::uint32_t> owners{2};           // who waits; and the JoinState, or the remote call to it
+    atomic<std::uint32_t> owners{2};           // the waiter; and the JoinState, or the remote call to it
     atomic<std::uint32_t> stage{on_its_way};   // of the remote call that announces
     Unit remote_call{};
     GivenUp gone{};

@@ -116,7 +116,7 @@ private:
     atomic<std::uint32_t> value_{0};
 };
 
-// How one who comes to wait enters an object and lets it go again. Two more, for units, are in agent.hpp.
+// How one that comes to wait enters an object and lets it go again. Two more, for units, are in agent.hpp.
 struct Entrance {
     template <class Word, class May>
     [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&& may) const {

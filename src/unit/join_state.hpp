@@ -317,8 +317,8 @@ private:
 
 using JoinState = BasicJoinState<Unit>;
 
-// Of a JoinState that is used by its local forms, on its stream: those who have given up are told that nobody knows
-// them any more. Returns whether there was such a one.
+// Of a JoinState that is used by its local forms, on its stream: waiters that have given up are told that nobody
+// knows them any more. Returns whether there was such a one.
 bool forget_given_up_in_crowd(JoinState& join_state);
 inline bool forget_given_up_alone(JoinState& join_state) {
     const JoinState::Waiter waiter = join_state.announced();

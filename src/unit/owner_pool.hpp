@@ -1,6 +1,6 @@
-// The owner pool of a unit, for those who neither run nor own it: its pool, and whether it is local there (in a private
-// pool, where its end and its joiners meet without atomics). Both change when it goes to another pool: first it is
-// local no more, then the pool is another; and they are read the other way round. So one who finds it local has read
+// The owner pool of a unit, for threads that neither run nor own it: its pool, and whether it is local there (in a
+// private pool, where its end and its joiners meet without atomics). Both change when it goes to another pool: first it
+// is local no more, then the pool is another; and they are read the other way round. So one who finds it local has read
 // the pool that it is local to. A unit becomes local only where nobody else knows it.
 #pragma once
 

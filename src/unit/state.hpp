@@ -14,7 +14,7 @@
 // and only what it waits for wakes a waiting one.
 //
 // A second race is not drawn here: the end of a unit against its joiner. It is decided by the JoinState
-// (join_state.hpp); `done` in the state is for those who look, the JoinState is for those who wait.
+// (join_state.hpp); `done` in the state is for those that look, the JoinState is for those that wait.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Jobs: the owner of a ring against those that request what lies in it and take what it publishes. Each job is run
-// once, by one who sees what its owner wrote; an owner whose job was taken sees what it has done; and nobody sleeps
-// while a job is published.
+// once, by a thread that sees what its owner wrote; an owner whose job was taken sees what it has done; and nobody
+// sleeps while a job is published.
 //
 // The orders of the limit's stores and of `steal_requested` that is set and taken rest on their comments (model.hpp
 // says why); that they are made in the right succession is controlled here. push() and pop() are what

@@ -1,4 +1,4 @@
-// The JoinState: a unit's end against its joiner, its detacher and those who look.
+// The JoinState: a unit's end against its joiner, its detacher and those that look.
 #include <mutex>
 
 #include "os/lock.hpp"

@@ -18,7 +18,7 @@ constexpr std::uint8_t local = 1;
 enum class Reads : unsigned char { pool_first, flags_first };
 
 // Thread 0 is the stream of the pool that the unit is local to: it runs a remote call if there is one, and sends the
-// unit to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells him of
+// unit to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells it of
 // the end.
 template <class Orders, Reads reads = Reads::pool_first>
 struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {

@@ -193,8 +193,8 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
-    // In a table that stays: who has ended the last task may look here while the next region makes the team pool
-    // larger, and then what it finds is of no use, nor does harm.
+    // In a table that stays: the thread that has ended the last task may look here while the next region makes the team
+    // pool larger, and then what it finds is of no use, nor does harm.
     const TeamPool::Table& table = *team.team_pool->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
     const auto sum = [&](std::atomic<std::uint64_t> Slot::*which) {

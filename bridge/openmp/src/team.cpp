@@ -272,7 +272,8 @@ void TeamPool::grow(unsigned size) {
 void TeamPool::forget_members() {
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
-    static auto& kept = *new std::vector<std::unique_ptr<Slot>>;   // under the lock of whoever calls all team pools
+    static auto& kept =
+        *new std::vector<std::unique_ptr<Slot>>;   // under the lock of the caller that calls all team pools
     for (std::size_t i = 1; i < slots.size(); ++i) kept.push_back(std::move(slots[i]));
     slots.resize(1);
     awake.store(1);
