@@ -42,7 +42,7 @@ struct BaseTest : testing::Test {
                  return !refused;
              },
          .closed = [](Root& root, void* raw) { static_cast<BaseTest*>(raw)->closed = &root; },
-         .tell =
+         .notify =
              [](Root& root, void* raw) {
                  static_cast<BaseTest*>(raw)->told.push_back({&root, root.to_reclaim.load()});
              },

@@ -31,7 +31,7 @@ struct PublishedJobOrders {
     static constexpr std::memory_order searching = std::memory_order_seq_cst;
 };
 
-// Who waits for a job that was taken. `wake` is called once, as the last act of the one who has run it.
+// The waiter for a job that was taken. `wake` is called once, as the last act of the thief that has run it.
 struct JobWaiter {
     void (*wake)(JobWaiter* self);
 };
