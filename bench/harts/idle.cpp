@@ -1,5 +1,5 @@
 // What each domain that is built in uses while all that it runs waits: of the processors, in a second; and how long it
-// takes to go on, beside a bare futex wake. Who wakes is an OS thread that is none of Weft's.
+// takes to go on, beside a bare futex wake. An OS thread that is none of Weft's wakes it.
 //   idle [--samples=N]
 #include <sched.h>
 

@@ -3,7 +3,7 @@
 //
 // A cell is not narrower than the cutoff, so its atoms meet those of its 26 neighbours alone. The forces of a pair of
 // cells are computed at once for both sides and summed, cell by cell, in a fixed order: so every version gives the same
-// bits whatever ran first. Who runs what, and when, is the business of the versions:
+// bits whatever ran first. The versions decide which unit runs what, and when:
 //
 //   meet(pair)      needs the atoms of both cells where they are; writes the pair's two contributions
 //   sum(cell)       needs all contributions to the cell

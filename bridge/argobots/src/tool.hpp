@@ -1,5 +1,5 @@
-// Who is told what becomes of work units: a tool of the program's, and, if ABT_PRESERVE_FPU asks for it, who keeps
-// their floating-point modes.
+// The observers of work units: a tool of the program's, and, if ABT_PRESERVE_FPU asks for it, the code that keeps their
+// floating-point modes.
 #pragma once
 
 #include "common.hpp"

@@ -58,8 +58,8 @@ static void regions_after_a_pause(void) {
     }
 }
 
-/* Who makes tasks that depend on others faster than they are run runs some himself: so many at a time, however long the
- * graph. libgomp 12 makes all of them first. */
+/* A thread that makes tasks that depend on others, faster than they are run, runs some of them itself: so many at a
+ * time, however long the graph. libgomp 12 makes all of them first. */
 static void long_graphs(void) {
     enum { chains = 16, length = 400, enough = 1000 };
     int cell[chains] = {0}, done = 0, most = 0;
