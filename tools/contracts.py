@@ -31,7 +31,6 @@ BY_VALUE = {
 # Calls that wait and have no twin with a deadline, with the reason.
 NO_DEADLINE = {
     "weft_stream_join_free": "a stop cannot be taken back; weft_stream_ended_get asks",
-    "weft_unit_migrate_wait": "the unit goes when it next yields",
     "weft_sched_wait": "a scheduler's stream sleeps until it is wanted",
     "weft_guest_enter": "a guest waits for its turn",
     "weft_finalize": "the end of the runtime",

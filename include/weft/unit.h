@@ -354,6 +354,12 @@ WEFT_API weft_status weft_unit_migrate(weft_unit *unit) WEFT_NOTHROW;
  * any thread or unit; a ULT may switch. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_wait(weft_unit *unit) WEFT_NOTHROW;
 
+/** As weft_unit_migrate_wait, but waits no longer than until the monotonic clock (weft_now_ns) shows `deadline_ns`:
+ * WEFT_TIMED_OUT. Also WEFT_NO_MEMORY: there is none for a wait with a deadline. After either the unit is still asked
+ * to go, and may be waited for again, or freed once it has ended. Of the calling unit itself: it goes now, whatever the
+ * deadline. From any thread or unit; a ULT may switch. Since 0.7. */
+WEFT_API weft_status weft_unit_migrate_wait_until(weft_unit *unit, uint64_t deadline_ns) WEFT_NOTHROW;
+
 /** Says what is called when the unit migrates: callback(unit, argument), once for each request that it heeds, when it
  * belongs to the new pool and has not gone there yet, on the stream that it leaves. It must not suspend or throw. NULL:
  * nothing. Migrations of a scheduler's making (stealing, weft_pool_push) are none.

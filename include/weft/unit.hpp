@@ -199,6 +199,18 @@ public:
     }
     /** Waits until it has gone where it was asked to; see weft_unit_migrate_wait. May switch. */
     void wait_for_migration() const { check(weft_unit_migrate_wait(handle_)); }
+    /** As wait_for_migration(), but returns false when the unit has not gone within `duration`. May switch. */
+    template <class Rep, class Period>
+    bool wait_for_migration_for(const std::chrono::duration<Rep, Period>& duration) const {
+        return detail::in_time(weft_unit_migrate_wait_until(handle_, detail::deadline_in(duration)));
+    }
+    /** As wait_for_migration(), but returns false when the unit has not gone before `time`. May switch. */
+    template <class Clock, class Duration>
+    bool wait_for_migration_until(const std::chrono::time_point<Clock, Duration>& time) const {
+        return detail::wait_by(time, [this](std::uint64_t deadline) {
+            return detail::in_time(weft_unit_migrate_wait_until(handle_, deadline));
+        });
+    }
     /** Whether it may be asked to go to another pool. */
     bool migratable() const {
         bool may = false;

@@ -56,6 +56,11 @@ weft_status weft_unit_join_until(weft_unit* unit, uint64_t deadline_ns) noexcept
     return join_until(*to_unit(unit), deadline_ns);
 }
 
+weft_status weft_unit_migrate_wait_until(weft_unit* unit, uint64_t deadline_ns) noexcept {
+    if (unit == nullptr) return is_null("unit");
+    return wait_for_move_until(*to_unit(unit), deadline_ns);
+}
+
 weft_status weft_unit_join_many_until(weft_unit* const* units, size_t count, uint64_t deadline_ns) noexcept {
     if (units == nullptr && count != 0) return is_null("units");
     weft_status all = WEFT_OK;

@@ -25,22 +25,6 @@ namespace {
 
 // ---- those who wait for a move -----------------------------------------------------------------------
 
-// What a waiter is woken with.
-enum class Went : std::uint8_t {
-    nowhere,   // it has ended, or another in the same memory has: to be looked at anew
-    there,
-    refused,   // by the pool
-};
-
-struct MoveWait {
-    Unit* const unit;
-    void (*const wake)(MoveWait* self);   // its last act may end the waiter's life
-    MoveWait* next = nullptr;
-    Went went = Went::nowhere;
-
-    MoveWait(Unit& of, void (*by)(MoveWait*)) : unit(&of), wake(by) {}
-};
-
 // All of them: they are few, and what they wait for is rare.
 struct MoveWaits {
     os::Lock lock;
@@ -85,7 +69,8 @@ void enroll(MoveWait& wait) {
     movers_waiting.fetch_add(1);
     {
         std::lock_guard guard(waits.lock);
-        if (!over(*wait.unit)) {   // under the lock: once it is found, the waiter may go on and the unit be freed
+        // Under the lock: once the waiter is found, or has given up, it may go on and the unit be freed.
+        if (!wait.given_up && !over(*wait.unit)) {
             wait.next = waits.first;
             waits.first = &wait;
             return;
@@ -95,21 +80,7 @@ void enroll(MoveWait& wait) {
     wait.wake(&wait);
 }
 
-// A waiter of a unit that is local to another stream's pool enrolls there.
-struct Enrolment {
-    Unit remote_call{};
-
-    void begin(MoveWait& wait) {
-        PrivatePool* home = foreign_pool(*wait.unit);
-        if (home == nullptr) return enroll(wait);
-        send_remote_call(
-            remote_call, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
-    }
-};
-
 struct UnitMoveWait : MoveWait, Suspension {
-    Enrolment enrolment;
-
     UnitMoveWait(Unit& waiter, Unit& of)
         : MoveWait(of,
                    [](MoveWait* raw) {
@@ -118,7 +89,7 @@ struct UnitMoveWait : MoveWait, Suspension {
                    }),
           Suspension{waiter} {}
 
-    void publish() { enrolment.begin(*this); }
+    void publish() { begin_move_wait(*this); }
 };
 
 [[gnu::noinline]] Went wait_in_unit(Stream& stream, Unit& self, Unit& target) {
@@ -129,18 +100,22 @@ struct UnitMoveWait : MoveWait, Suspension {
 
 struct ThreadMoveWait : MoveWait {
     Parker parker;
-    Enrolment enrolment;
 
     explicit ThreadMoveWait(Unit& of)
         : MoveWait(of, [](MoveWait* raw) { static_cast<ThreadMoveWait*>(raw)->parker.unpark(); }) {}
 };
 
-Went wait_in_thread(Unit& target) {
+[[gnu::noinline]] Went wait_in_thread(Unit& target) {
     ThreadMoveWait wait(target);
-    wait.enrolment.begin(wait);
+    begin_move_wait(wait);
     const OutsideWait outside;
     wait.parker.park();
     return wait.went;
+}
+
+Went wait_without_deadline(Unit& target, std::uint64_t, weft_status&) {
+    Stream* stream = current_or_null();
+    return stream == nullptr ? wait_in_thread(target) : wait_in_unit(*stream, *stream->running, target);
 }
 
 // ---- the move ------------------------------------------------------------------------------------------
@@ -231,6 +206,25 @@ weft_status refused(const Unit& unit) {
 }
 
 }   // namespace
+
+void begin_move_wait(MoveWait& wait) {
+    PrivatePool* home = foreign_pool(*wait.unit);
+    if (home == nullptr) return enroll(wait);
+    send_remote_call(
+        wait.remote_call, *home, [](void* raw) { enroll(*static_cast<MoveWait*>(raw)); }, &wait);
+}
+
+bool give_up_move_wait(MoveWait& wait) {
+    std::lock_guard guard(waits.lock);
+    wait.given_up = true;
+    for (MoveWait** at = &waits.first; *at != nullptr; at = &(*at)->next) {
+        if (*at != &wait) continue;
+        *at = wait.next;
+        movers_waiting.fetch_sub(1);
+        return true;
+    }
+    return false;
+}
 
 bool move_away(Unit& self, bool started) {
     if (go_over(self) != Went::there) return false;
@@ -414,7 +408,7 @@ weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit*, void*), vo
     return WEFT_OK;
 }
 
-weft_status wait_for_move(Unit& unit) {
+weft_status wait_for_move(Unit& unit, std::uint64_t deadline_ns, Went (*wait)(Unit&, std::uint64_t, weft_status&)) {
     if constexpr (!config::migration) return no_migration();
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
@@ -430,19 +424,23 @@ weft_status wait_for_move(Unit& unit) {
         }
         return went == Went::refused ? refused(unit) : WEFT_OK;
     }
+    weft_status status = WEFT_OK;
     for (;;) {
         if (unit.join_state.done()) {
             if (!unit.marked(Unit::migrate)) return WEFT_OK;
             return fail(WEFT_WRONG_STATE, "unit %llu has ended where it was", static_cast<unsigned long long>(unit.id));
         }
         if (!unit.marked(Unit::migrate)) return WEFT_OK;
-        switch (self != nullptr ? wait_in_unit(current(), *self, unit) : wait_in_thread(unit)) {
+        switch (wait(unit, deadline_ns, status)) {
         case Went::there: return WEFT_OK;
         case Went::refused: return refused(unit);
+        case Went::given_up: return status;
         case Went::nowhere: break;
         }
     }
 }
+
+weft_status wait_for_move(Unit& unit) { return wait_for_move(unit, os::forever, wait_without_deadline); }
 
 // ---- without asking --------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 // goes when it looks (requests.hpp). decisions/0008 has the rules by which it leaves a private pool.
 #pragma once
 
+#include <cstdint>
+
 #include "base/atomic.hpp"
 #include "process/stream.hpp"
 #include "weft/status.h"
@@ -23,7 +25,39 @@ weft_status ask_to_move_to(Unit& unit, const Sched& sched);
 // Says what is called when the unit goes where it was asked to.
 weft_status set_on_migration(Unit& unit, void (*callback)(weft_unit* unit, void* argument), void* argument);
 
-// Waits until the unit has gone where it was asked to, or has ended.
+// What a wait for a move has come to.
+enum class Went : std::uint8_t {
+    nowhere,   // the unit has ended, or another in the same memory has: to be looked at anew
+    there,
+    refused,    // by the pool
+    given_up,   // the waiter waits no longer
+};
+
+// A wait for a unit's move, among all of them (migrate.cpp).
+struct MoveWait {
+    Unit* const unit;
+    void (*const wake)(MoveWait* self);   // its last act may end the waiter's life
+    MoveWait* next = nullptr;
+    Went went = Went::nowhere;
+    bool given_up = false;   // under the lock of all waits
+    Unit remote_call{};
+
+    MoveWait(Unit& of, void (*by)(MoveWait*)) : unit(&of), wake(by) {}
+};
+
+// The waiter is woken from now on when its unit goes or ends; at once, if that has happened.
+void begin_move_wait(MoveWait& wait);
+
+// The waiter waits no longer, and the unit may be freed. True: nobody will wake it. False: it is woken, now or when the
+// remote call that enrolls it has arrived.
+bool give_up_move_wait(MoveWait& wait);
+
+// Waits until the unit has gone where it was asked to, or has ended. For units other than the calling one by `wait`,
+// which waits once, and when it gives up says why in `status`.
+weft_status wait_for_move(Unit& unit, std::uint64_t deadline_ns,
+                          Went (*wait)(Unit& target, std::uint64_t deadline_ns, weft_status& status));
+
+// ... as long as it takes.
 weft_status wait_for_move(Unit& unit);
 
 // The running ULT, which was asked to move, goes and comes back. False: it was not asked, after all, or the pool

@@ -61,6 +61,7 @@ weft_status settle(Condition condition, Mutex mutex);
 weft_status arrive_and_wait(Barrier barrier) noexcept;
 weft_status sleep_until(std::uint64_t deadline_ns);
 weft_status join_until(Unit& target, std::uint64_t deadline_ns);
+weft_status wait_for_move_until(Unit& target, std::uint64_t deadline_ns);
 weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 

@@ -356,6 +356,7 @@ inline void use_nothing(Actor& actor) {
         [] { return weft_unit_detach(nullptr); },
         [] { return weft_unit_cancel(nullptr); },
         [] { return weft_unit_migrate_wait(nullptr); },
+        [] { return weft_unit_migrate_wait_until(nullptr, 0); },
         [] { return weft_unit_on_migration(nullptr, nullptr, nullptr); },
         [] { return weft_unit_each(nullptr, nullptr); },
         [] { return weft_pool_unit_each(nullptr, nullptr, nullptr); },

@@ -70,8 +70,13 @@ void crowd(std::uint64_t seed, weft_pool* const* pools, std::size_t pool_count, 
             EXPECT_TRUE(asked == WEFT_OK || asked == WEFT_INVALID || asked == WEFT_WRONG_STATE)
                 << weft_status_name(asked);
             if (what == 2 && asked == WEFT_OK) {
-                const weft_status waited = weft_unit_migrate_wait(unit);
-                EXPECT_TRUE(waited == WEFT_OK || waited == WEFT_WRONG_STATE) << weft_status_name(waited);
+                // half of the waits may give up at any moment: before they are enrolled, while they are, and after
+                const bool timed = random.below(2) == 0;
+                const weft_status waited =
+                    timed ? weft_unit_migrate_wait_until(unit, weft_now_ns() + random.below(20'000))
+                          : weft_unit_migrate_wait(unit);
+                EXPECT_TRUE(waited == WEFT_OK || waited == WEFT_WRONG_STATE || (timed && waited == WEFT_TIMED_OUT))
+                    << weft_status_name(waited);
             }
         }
         weft_unit_resume(unit);
