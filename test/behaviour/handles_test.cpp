@@ -179,7 +179,7 @@ TEST_F(HandlesDeathTest, AChannelIsToldAlsoInASelect) {
     ASSERT_EQ(weft_channel_free(channel), WEFT_OK);
     ASSERT_EQ(weft_channel_create(nullptr, &next), WEFT_OK);
     void* element = nullptr;
-    EXPECT_DEATH(weft_channel_send_until(channel, &element, 0), std::string("weft_channel_send: ") + freed);
+    EXPECT_DEATH(weft_channel_send_until(channel, &element, 0), std::string("weft_channel_send_until: ") + freed);
     weft_channel_case one{};
     one.channel = channel;
     one.element = &element;

@@ -2,6 +2,7 @@
 // whoever asks is told why.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <thread>
@@ -92,7 +93,7 @@ TEST_P(NoStack, EachOfManyTakesNoMoreTriesThanOneOfFew) {
     runtime.expected = WEFT_BUSY;
     const Room little(room);
     Ult joiner([&] {
-        const std::vector<weft_unit*> units = suspended(scaled(30'000));
+        const std::vector<weft_unit*> units = suspended(std::max<std::size_t>(scaled(30'000), 2 * too_many));
         for (std::size_t i = units.size() - 1; i > units.size() / 2; --i) {
             EXPECT_EQ(end_of(units[i]), WEFT_OUTCOME_NO_STACK);
         }
