@@ -198,7 +198,8 @@ struct Returning {
     bool found = false;
 };
 
-// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot,
+// and read by hand, since the sanitizer sees what has() and lambdas read.
 [[gnu::no_sanitize_thread]] void look_whether_it_returns(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& search = *static_cast<Returning*>(raw);
@@ -206,10 +207,11 @@ struct Returning {
     // While it waits for the end of its domain its pool is that domain's, but for the moment before it is made ready.
     const bool returns =
         now == State::ready || now == State::running || (now == State::waiting && unit.waits == Waits::domain);
-    if (!returns || &unit == search.asks || unit.has(Unit::scheduler)) return;
+    if (!returns || &unit == search.asks || (unit.flags.word & Unit::scheduler.word) != 0) return;
+    const Pool* const now_in = unit.pool;
     const Sched& by = search.to;
     search.found |= std::any_of(by.pools, by.pools + by.count,
-                                [&unit](const Pool* pool) { return pool == unit.pool && drawn_by_one(*pool); });
+                                [now_in](const Pool* pool) { return pool == now_in && drawn_by_one(*pool); });
 }
 
 }   // namespace
