@@ -1,5 +1,5 @@
-// What the benchmarks of parallel algorithms share: what an element takes, the inputs, and the plain loops beside which
-// all stand.
+// What the benchmarks of parallel algorithms share: what an element takes, the inputs, and the
+// plain loops beside which all stand.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Half a million tasks that compute for a fraction of a microsecond, on one stream, beside a loop that calls the same:
-// its time by theirs is how much of the processor the tasks have (HPX's HTTS measures so). One iteration is all of
-// them.
+// Half a million tasks that compute for a fraction of a microsecond, on one stream, beside a loop
+// that calls the same: its time by theirs is how much of the processor the tasks have (HPX's HTTS
+// measures so). One iteration is all of them.
 #include <weft/weft.hpp>
 
 #include "algorithms.hpp"

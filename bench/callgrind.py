@@ -10,7 +10,8 @@ from collections import defaultdict
 
 COUNTS = (2560, 7680)  # multiples of 256, for the bulk operations
 
-# x86-64: a lock prefix, or xchg with memory, which locks by itself. AArch64: LSE atomics and exclusives.
+# x86-64: a lock prefix, or xchg with memory, which locks by itself. AArch64: LSE atomics and
+# exclusives.
 READ_MODIFY_WRITE = re.compile(
     r"^(lock\b|xchg\w*\b.*\(|(cas|swp|ldadd|ldset|ldclr|ldeor|stadd|stset|stclr)(a|l|al)?[bhp]?\b|"
     r"ldax?x?r[bhp]?\b|ldxr[bhp]?\b)"
@@ -101,7 +102,8 @@ def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict
         cost, function = per_operation[place]
         instruction = code[place[0]].get(place[1], "?")
         result["instructions"] += cost
-        # After a switch callgrind may name the wrong object: then there is no such instruction in it.
+        # After a switch callgrind may name the wrong object: then there is no such instruction in
+        # it.
         if place[0] == str(program) and instruction != "?":
             result["caller"] += cost
         result["functions"][f"{short(function)} [{pathlib.Path(place[0]).name}]"] += cost

@@ -1,5 +1,5 @@
-// The program that run.py --callgrind runs under valgrind, twice with different counts: the difference is
-// what one operation executes.
+// The program that run.py --callgrind runs under valgrind, twice with different counts: the
+// difference is what one operation executes.
 //   callgrind_spawn OPERATION COUNT
 #include <iterator>
 #include <string_view>

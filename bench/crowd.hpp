@@ -1,8 +1,8 @@
-// Units that do the same together: one measures, the others go on until told. They all do it at the same place in the
-// code, as workers of one program do: otherwise the processor's guess where each call returns to is wrong every time,
-// and that is what would be measured. Used by all libraries alike: `spawn(f)` starts a unit of theirs that runs f(),
-// and gives what joins it when it goes out of scope. A State is Google Benchmark's, or anything that has its
-// KeepRunningBatch.
+// Units that do the same together: one measures, the others go on until told. They all do it at the
+// same place in the code, as workers of one program do: otherwise the processor's guess where each
+// call returns to is wrong every time, and that is what would be measured. Used by all libraries
+// alike: `spawn(f)` starts a unit of theirs that runs f(), and gives what joins it when it goes out
+// of scope. A State is Google Benchmark's, or anything that has its KeepRunningBatch.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace bench {
 
-// relaxed throughout: what is told reaches the others by whatever they wait for; until then a turn more does no harm.
+// relaxed throughout: what is told reaches the others by whatever they wait for; until then a turn
+// more does no harm.
 
 struct Crowd {
     benchmark::State& state;
@@ -33,9 +34,9 @@ struct Crowd {
     }
 };
 
-// Units that do turn 0, 1, 2, ... of something, none of which can end without all of them. The measuring one says
-// before it begins a turn that it is the last; what the others wait for in that turn brings it to them. The clock
-// starts when all have come.
+// Units that do turn 0, 1, 2, ... of something, none of which can end without all of them. The
+// measuring one says before it begins a turn that it is the last; what the others wait for in that
+// turn brings it to them. The clock starts when all have come.
 template <class State>
 struct Turns {
     static constexpr std::size_t all_have_come = 2;   // turns after which nobody can be missing
@@ -55,8 +56,8 @@ struct Turns {
     }
 };
 
-// Units that lock one mutex. Nobody can say whose turn it is, so whoever holds the mutex counts, and asks Google
-// Benchmark for all.
+// Units that lock one mutex. Nobody can say whose turn it is, so whoever holds the mutex counts,
+// and asks Google Benchmark for all.
 template <class State>
 class Lockers {
 public:
@@ -85,10 +86,11 @@ private:
     bool over_ = false;
 };
 
-// Two that hand a turn to each other: game.turn(me) waits until it is the turn of `me`, and gives it to the other, or
-// the other way round; then game.release() ends the last wait, and game.meet(me) lets the second begin only when the
-// first has begun: each of its turns ends in the first one's next turn then, and the last by the release. One iteration
-// is one hand-off. spawn's unit is the second; the caller is the first.
+// Two that hand a turn to each other: game.turn(me) waits until it is the turn of `me`, and gives
+// it to the other, or the other way round; then game.release() ends the last wait, and
+// game.meet(me) lets the second begin only when the first has begun: each of its turns ends in the
+// first one's next turn then, and the last by the release. One iteration is one hand-off. spawn's
+// unit is the second; the caller is the first.
 template <class Game, class State, class Spawn>
 void hand_off(State& state, Spawn spawn) {
     alignas(64) Game game{};

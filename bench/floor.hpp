@@ -1,7 +1,7 @@
-// The floor: the least that "create a unit, run it, join it, free it" can mean. A descriptor from a free
-// list, linked into a FIFO, popped, its body called (on a cached stack, or right where we are), its end
-// published by a release store, the descriptor freed. One OS thread, no checks, no states, nobody else to
-// wake. The library's costs are read as multiples of this.
+// The floor: the least that "create a unit, run it, join it, free it" can mean. A descriptor from a
+// free list, linked into a FIFO, popped, its body called (on a cached stack, or right where we
+// are), its end published by a release store, the descriptor freed. One OS thread, no checks, no
+// states, nobody else to wake. The library's costs are read as multiples of this.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,8 @@
 
 namespace bench {
 
-// Nothing before this line may be kept in registers past it: the three verbs of the floor stay three.
+// Nothing before this line may be kept in registers past it: the three verbs of the floor stay
+// three.
 [[gnu::always_inline]] inline void memory_barrier_for_the_compiler() { asm volatile("" ::: "memory"); }
 
 // Where a body runs.
@@ -82,7 +83,8 @@ public:
             *static_cast<void**>(stack) = cached_stack_;
             cached_stack_ = stack;
         }
-        // release: pairs with the acquire in join_and_free; without it the joiner may miss what the body wrote
+        // release: pairs with the acquire in join_and_free; without it the joiner may miss what the
+        // body wrote
         unit->done.store(1, std::memory_order_release);
         memory_barrier_for_the_compiler();
     }

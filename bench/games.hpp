@@ -1,5 +1,5 @@
-// What units of Weft do together, for the crowds of crowd.hpp. In a game a turn waits for one's own and gives it to the
-// other.
+// What units of Weft do together, for the crowds of crowd.hpp. In a game a turn waits for one's own
+// and gives it to the other.
 #pragma once
 
 #include <weft/weft.h>
@@ -9,8 +9,8 @@
 
 namespace bench {
 
-// Gives the turn and waits for it in one critical section: what is signalled is given the mutex when the wait lets it
-// go.
+// Gives the turn and waits for it in one critical section: what is signalled is given the mutex
+// when the wait lets it go.
 struct ConditionGame {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     weft_cond changed = WEFT_COND_INIT;
@@ -68,7 +68,8 @@ struct HeldConditionGame {
     }
 };
 
-// How an event is waited for: without a deadline, with one that was computed once, with one that is new each time.
+// How an event is waited for: without a deadline, with one that was computed once, with one that is
+// new each time.
 enum class Deadline : std::uint8_t { none, fixed, fresh };
 
 template <Deadline kind>

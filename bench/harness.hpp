@@ -1,8 +1,9 @@
-// What the programs that Google Benchmark times share, on top of program.hpp: names that bench/run.py can read.
+// What the programs that Google Benchmark times share, on top of program.hpp: names that
+// bench/run.py can read.
 //
-// A benchmark is called PRIMITIVE:SUBJECT, for instance "spawn_join/256:weft.private.full"; what has the same
-// PRIMITIVE is compared. Programs run each benchmark 63 times, shuffled, so that noise hits all
-// subjects alike; run.py takes medians and spreads from the single repetitions.
+// A benchmark is called PRIMITIVE:SUBJECT, for instance "spawn_join/256:weft.private.full"; what
+// has the same PRIMITIVE is compared. Programs run each benchmark 63 times, shuffled, so that noise
+// hits all subjects alike; run.py takes medians and spreads from the single repetitions.
 #pragma once
 
 #include <benchmark/benchmark.h>

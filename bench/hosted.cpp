@@ -1,6 +1,7 @@
-// What a switch between two units costs, one way, by kind: native, and hosted with the thread pointer set by an
-// instruction and by a system call. And what it costs to begin and join one.
-//     hosted [--rounds=N]     prints a line for each, ns: the least and the median of the rounds, which take turns
+// What a switch between two units costs, one way, by kind: native, and hosted with the thread
+// pointer set by an instruction and by a system call. And what it costs to begin and join one.
+//     hosted [--rounds=N]     prints a line for each, ns: the least and the median of the rounds,
+//                             which take turns
 #include <pthread.h>
 #include <time.h>
 

@@ -1,7 +1,7 @@
-// fib(n) by a fork for each call, beside the call itself and a ULT for each call (one branch is spawned, the other
-// called). One iteration is one call of fib, all inner calls included. The pool is a deque, which has the newest unit
-// first, as one who waits for it wants it. The streams share what CPUs the process has: with two of them, nobody else
-// must.
+// fib(n) by a fork for each call, beside the call itself and a ULT for each call (one branch is
+// spawned, the other called). One iteration is one call of fib, all inner calls included. The pool
+// is a deque, which has the newest unit first, as one who waits for it wants it. The streams share
+// what CPUs the process has: with two of them, nobody else must.
 #include <weft/parallel.hpp>
 
 #include "harness.hpp"

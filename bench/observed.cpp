@@ -1,7 +1,7 @@
-// What it costs to be observed: a spawn with its join, a yield and a suspension, of a program that nobody observes, of
-// one with an observer that wants to know nothing of it (what the careful ways cost), with one that is told of all (an
-// empty call each), and with a trace. Rounds of all four take turns; the table has medians, and of the ratios the
-// quartiles.
+// What it costs to be observed: a spawn with its join, a yield and a suspension, of a program that
+// nobody observes, of one with an observer that wants to know nothing of it (what the careful ways
+// cost), with one that is told of all (an empty call each), and with a trace. Rounds of all four
+// take turns; the table has medians, and of the ratios the quartiles.
 //   observed [--rounds=N]
 #include <algorithm>
 #include <cstdio>

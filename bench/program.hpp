@@ -1,4 +1,5 @@
-// What every program here shares, whether Google Benchmark times it or not: which CPU it runs on, and its flags.
+// What every program here shares, whether Google Benchmark times it or not: which CPU it runs on,
+// and its flags.
 #pragma once
 
 #include <sched.h>
@@ -25,7 +26,8 @@ inline std::vector<int> usable_cpus() {
     return cpus;
 }
 
-// Binds the calling thread to one CPU: the last one, which has the least to do with interrupts on most machines.
+// Binds the calling thread to one CPU: the last one, which has the least to do with interrupts on
+// most machines.
 inline void pin(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);

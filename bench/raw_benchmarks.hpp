@@ -35,8 +35,8 @@ private:
     void* other_ = nullptr;
 };
 
-// A round of 64 stacks, each of which switches to the next: what a round of units costs in cache lines is in the
-// baseline too.
+// A round of 64 stacks, each of which switches to the next: what a round of units costs in cache
+// lines is in the baseline too.
 template <Switch change>
 class Round {
 public:

@@ -1,8 +1,9 @@
-// What a stream does between two units: pollers, posted calls, calls on its own stack, units that change their pool,
-// schedulers below schedulers, pools of the program's own. One stream; one iteration is one yield, one call, one move.
+// What a stream does between two units: pollers, posted calls, calls on its own stack, units that
+// change their pool, schedulers below schedulers, pools of the program's own. One stream; one
+// iteration is one yield, one call, one move.
 //   rounds [--blocking=1]
-// With it only the calls that other OS threads run, in real time; they start threads, so they have a process to
-// themselves.
+// With it only the calls that other OS threads run, in real time; they start threads, so they have
+// a process to themselves.
 #include <semaphore.h>
 
 #include <atomic>
@@ -15,7 +16,7 @@
 
 namespace {
 
-// ---- pollers, posts, calls -----------------------------------------------------------------------------
+// ---- pollers, posts, calls ----------------------------------------------------------------------
 
 void yield_beside_pollers(benchmark::State& state, weft_pool* pool, std::size_t count) {
     std::vector<weft_poller*> pollers(count);
@@ -74,7 +75,7 @@ void hand_to_a_thread(benchmark::State& state) {
     sem_post(&asked);
 }
 
-// ---- other schedulers ------------------------------------------------------------------------------------
+// ---- other schedulers ---------------------------------------------------------------------------
 
 weft_pool* create_pool(weft_pool_kind kind) {
     weft_pool* pool = nullptr;
@@ -138,10 +139,10 @@ void yield_below(benchmark::State& state, weft_pool* own, std::size_t depth) {
     for (std::size_t i = depth; i > 0; --i) free_pool(pools[i]);
 }
 
-// ---- pools -------------------------------------------------------------------------------------------------
+// ---- pools --------------------------------------------------------------------------------------
 
-// A pool as a program writes it: a FIFO linked by the slot that each unit has for this. With a lock any stream could
-// use it.
+// A pool as a program writes it: a FIFO linked by the slot that each unit has for this. With a lock
+// any stream could use it.
 template <bool locks>
 class Fifo {
 public:

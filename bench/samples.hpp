@@ -1,5 +1,6 @@
-// For what Google Benchmark cannot time in a loop (one event per idle gap, one per process): each sample is
-// printed as a line of JSON that run.py reads as if it were a repetition of PRIMITIVE:SUBJECT.
+// For what Google Benchmark cannot time in a loop (one event per idle gap, one per process): each
+// sample is printed as a line of JSON that run.py reads as if it were a repetition of
+// PRIMITIVE:SUBJECT.
 #pragma once
 
 #include <time.h>
@@ -34,9 +35,9 @@ inline void print_sample(const std::string& name, double value, const char* unit
     std::printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\"}\n", name.c_str(), value, unit);
 }
 
-// Stands for a benchmark::State where other processes must not hide what is measured: each burst of operations is a
-// sample. A burst is short beside a time slice, so that most are undisturbed even when one of several threads is
-// interrupted now and then.
+// Stands for a benchmark::State where other processes must not hide what is measured: each burst of
+// operations is a sample. A burst is short beside a time slice, so that most are undisturbed even
+// when one of several threads is interrupted now and then.
 class Bursts {
 public:
     Bursts(std::string name, std::int64_t operations, std::size_t samples)

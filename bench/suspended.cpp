@@ -1,5 +1,6 @@
-// A million ULTs suspended all at once: what each costs in processor time and in resident memory. One round per
-// process, so that the memory is counted from nothing; pthreads are in peers/pthread.cpp.
+// A million ULTs suspended all at once: what each costs in processor time and in resident memory.
+// One round per process, so that the memory is counted from nothing; pthreads are in
+// peers/pthread.cpp.
 //   suspended [--count=N] [--kind=full|lsa]
 #include "samples.hpp"
 #include "weft_harness.hpp"

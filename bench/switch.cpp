@@ -1,5 +1,6 @@
-// The context switch by itself, one way: Weft's inlined one beside the hand-written ones and the C library's.
-// The one benchmark that looks inside the library: the switch is no part of the C interface.
+// The context switch by itself, one way: Weft's inlined one beside the hand-written ones and the C
+// library's. The one benchmark that looks inside the library: the switch is no part of the C
+// interface.
 #include <ucontext.h>
 
 #include "arch/arch.hpp"
@@ -12,7 +13,8 @@ struct Pair {
     void* other = nullptr;
 };
 
-// What arrives at a switch by Weft's rules is a call to be made there; the ones measured carry none.
+// What arrives at a switch by Weft's rules is a call to be made there; the ones measured carry
+// none.
 [[gnu::noinline]] void other_side(void (*)(void*), void* argument) {
     auto* pair = static_cast<Pair*>(argument);
     for (;;) weft::arch::swap(&pair->other, pair->main, {nullptr, nullptr});

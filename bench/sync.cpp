@@ -1,8 +1,9 @@
-// What units wait for, on one stream with a private pool: one iteration is one hand-off from one unit to another, one
-// wait at a barrier, one element of a channel, one lock and unlock. The baseline of all that switches is the raw
-// switch.
+// What units wait for, on one stream with a private pool: one iteration is one hand-off from one
+// unit to another, one wait at a barrier, one element of a channel, one lock and unlock. The
+// baseline of all that switches is the raw switch.
 //   sync [--threads=N]
-// With N other OS threads, which sleep: in a process that has only one the library takes a shorter way.
+// With N other OS threads, which sleep: in a process that has only one the library takes a shorter
+// way.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ void std_mutex_uncontended(benchmark::State& state, weft_pool* pool) {
     });
 }
 
-// ---- things that need not wait -----------------------------------------------------------------------
+// ---- things that need not wait ------------------------------------------------------------------
 
 void event_ready(benchmark::State& state, weft_pool* pool) {
     bench::on_ult(pool, [&] {

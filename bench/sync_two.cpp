@@ -1,8 +1,10 @@
-// What units wait for, on two streams that are bound to two CPUs, in real time: one iteration is one hand-off from a
-// unit of the one stream to a unit of the other, one wait at a barrier, one lock and unlock. The baseline is the least
-// that two CPUs can do: two OS threads that hand a cache line to and fro, by one flag each way.
+// What units wait for, on two streams that are bound to two CPUs, in real time: one iteration is
+// one hand-off from a unit of the one stream to a unit of the other, one wait at a barrier, one
+// lock and unlock. The baseline is the least that two CPUs can do: two OS threads that hand a cache
+// line to and fro, by one flag each way.
 //   sync_two [--pool=private|deque] [--rounds=N]
-// In private pools each unit stays where it was spawned, so that each hand-off crosses; from deques units are stolen.
+// In private pools each unit stays where it was spawned, so that each hand-off crosses; from deques
+// units are stolen.
 #include <algorithm>
 #include <atomic>
 #include <functional>

@@ -1,5 +1,6 @@
-// Time: starting and cancelling a timer, firing a batch, waiting with a deadline for what comes before it, and what
-// timers that are pending cost those who have nothing to do with them. One stream with a private pool.
+// Time: starting and cancelling a timer, firing a batch, waiting with a deadline for what comes
+// before it, and what timers that are pending cost those who have nothing to do with them. One
+// stream with a private pool.
 #include <memory>
 
 #include "crowd.hpp"
@@ -16,7 +17,8 @@ class Pending {
 public:
     explicit Pending(std::size_t count) : timers_(std::make_unique<weft_timer[]>(count)), count_(count) {
         const uint64_t first = weft_now_ns() + hour_ns;
-        // apart from each other by what is no multiple of anything, and not in the order of their times
+        // apart from each other by what is no multiple of anything, and not in the order of their
+        // times
         for (std::size_t i = 0; i < count; ++i) {
             const uint64_t deadline = first + (i * 7919 % count) * 9'973;
             bench::must(weft_timer_start(&timers_[i], bench::nothing, nullptr, deadline));

@@ -1,5 +1,6 @@
-// Idle wake-up: from the push by another OS thread to the first line of the unit on a stream that slept,
-// beside a bare futex wake. Both sleep for a millisecond before each, on the same CPU; samples alternate.
+// Idle wake-up: from the push by another OS thread to the first line of the unit on a stream that
+// slept, beside a bare futex wake. Both sleep for a millisecond before each, on the same CPU;
+// samples alternate.
 //   wake [--samples=N]
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -47,7 +48,8 @@ public:
 private:
     void sleep_and_note(int cpu) {
         bench::pin(cpu);
-        // `seen` counts the wakes: reading the word anew could step over one that came before this thread slept
+        // `seen` counts the wakes: reading the word anew could step over one that came before this
+        // thread slept
         for (unsigned seen = 0; !stop_.load(); ++seen) {
             while (word_.load() == seen) syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
             note_the_time(nullptr);

@@ -90,8 +90,8 @@ private:
     weft_unit* unit_ = nullptr;
 };
 
-// Runs f() on a ULT with room for Google Benchmark's own calls, and waits for it: so the caller of what is
-// measured is an ordinary unit, not the primary one.
+// Runs f() on a ULT with room for Google Benchmark's own calls, and waits for it: so the caller of
+// what is measured is an ordinary unit, not the primary one.
 template <class F>
 void on_ult(weft_pool* pool, F f) {
     weft_unit_options options = options_of(WEFT_KIND_FULL);

@@ -1,5 +1,6 @@
-// Yield among 2, 64 and 16,384 ULTs, and yield_to between two; one iteration is one yield of one of them.
-// ".two_places" has the one that measures yield at another place in the code than the others (crowd.hpp).
+// Yield among 2, 64 and 16,384 ULTs, and yield_to between two; one iteration is one yield of one of
+// them. ".two_places" has the one that measures yield at another place in the code than the others
+// (crowd.hpp).
 #include "crowd.hpp"
 #include "raw_benchmarks.hpp"
 #include "weft_harness.hpp"

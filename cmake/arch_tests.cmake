@@ -1,6 +1,6 @@
-# Tests of the processor's port beyond what one file for all processors can say: its registers and landing
-# pads, the thread-local word under link-time optimisation, and what a debugger makes of a context.
-# Included by tests.cmake.
+# Tests of the processor's port beyond what one file for all processors can say: its registers and
+# landing pads, the thread-local word under link-time optimisation, and what a debugger makes of a
+# context. Included by tests.cmake.
 
 add_executable(arch_registers_test src/arch/${WEFT_ARCH}/registers_test.cpp)
 target_link_libraries(arch_registers_test PRIVATE weft_test_main weft_test_support)
@@ -49,7 +49,8 @@ if(NOT WEFT_SANITIZE)
   set_target_properties(arch_local_word_check_static PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_link_options(arch_local_word_check_static PRIVATE -static)
 
-  # GDB unwinds by its own rules, and stops with a complaint where it thinks that a stack is corrupt.
+  # GDB unwinds by its own rules, and stops with a complaint where it thinks that a stack is
+  # corrupt.
   find_program(WEFT_GDB gdb)
   if(WEFT_GDB AND NOT CMAKE_CROSSCOMPILING)
     weft_arch_program(arch_backtrace_check src/arch/backtrace_check.cpp)

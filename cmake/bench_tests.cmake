@@ -1,7 +1,8 @@
-# The benches compile: `make test` does not run them, and builds none that it does not run. Included by tests.cmake; in
-# the release group, where Google Benchmark is found. No code is made, so that it is a matter of seconds (20 of a
-# processor), and nothing is kept. Without a compiled header, which would hide an include that is missing. Of the peers
-# only those that need nothing else; bench/promotion has tests.
+# The benches compile: `make test` does not run them, and builds none that it does not run. Included
+# by tests.cmake; in the release group, where Google Benchmark is found. No code is made, so that it
+# is a matter of seconds (20 of a processor), and nothing is kept. Without a compiled header, which
+# would hide an include that is missing. Of the peers only those that need nothing else;
+# bench/promotion has tests.
 find_package(benchmark QUIET)
 if(NOT WEFT_GROUP STREQUAL "release" OR NOT benchmark_FOUND OR CMAKE_CROSSCOMPILING)
   return()

@@ -1,17 +1,19 @@
-# Scenarios: the behavioural tests, as they are, on the simulated library (weft::sim), in one program. What needs a
-# kernel's identity is marked in test/simulation/outside.txt; files that are nothing else are left out here. Included by
-# tests.cmake.
+# Scenarios: the behavioural tests, as they are, on the simulated library (weft::sim), in one
+# program. What needs a kernel's identity is marked in test/simulation/outside.txt; files that are
+# nothing else are left out here. Included by tests.cmake.
 #
-# A run is a scenario under a seed. `make test` makes at least 200 of them, `make test-full` 2,000, `make test-soak`
-# 100,000, each time with other seeds. They do not depend on the build type, so the release preset alone has them.
+# A run is a scenario under a seed. `make test` makes at least 200 of them, `make test-full` 2,000,
+# `make test-soak` 100,000, each time with other seeds. They do not depend on the build type, so the
+# release preset alone has them.
 if(NOT WEFT_GROUP STREQUAL "release" OR NOT WEFT_SIM)
   return()
 endif()
 
 file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behaviour/*_test.cpp)
-# Processes that start anew or fork, probes and faults that are set from outside the library, memory that is taken away,
-# algorithms (programs read the processor's own thread-local word, and algorithms take their callers for threads that
-# are no streams), what the C library keeps for a hosted unit.
+# Processes that start anew or fork, probes and faults that are set from outside the library, memory
+# that is taken away, algorithms (programs read the processor's own thread-local word, and
+# algorithms take their callers for threads that are no streams), what the C library keeps for a
+# hosted unit.
 list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|domain_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 
@@ -31,8 +33,8 @@ set(WEFT_SIMULATION_BUDGET_quick 60)
 set(WEFT_SIMULATION_BUDGET_full 180)
 set(WEFT_SIMULATION_BUDGET_soak 5400)
 
-# Each is one CTest entry for each of two shards, so that two processors have something to do; more of them where
-# scenarios differ much.
+# Each is one CTest entry for each of two shards, so that two processors have something to do; more
+# of them where scenarios differ much.
 set(weft_shards 2)
 function(weft_simulation_test name size first_seed seeds)   # more arguments: of the program
   math(EXPR last "${weft_shards} - 1")
@@ -49,8 +51,8 @@ weft_simulation_test(quick quick 1 2)
 weft_simulation_test(full full 100 12)
 weft_simulation_test(soak soak 1000 200)
 
-# The same with ULTs of the other kinds where a scenario does not say; but those that tell the kind, or count what it
-# brings.
+# The same with ULTs of the other kinds where a scenario does not say; but those that tell the kind,
+# or count what it brings.
 set(weft_of_one_kind Runtime.TellsTheSettingsInForce CppRuntime.TheSettingsInForceAreThoseAskedFor
   Kinds.TheSettingIsOfThoseThatDoNotSay
   Units.EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite Trace.AUnitIsASliceForEachTimeThatItRan
@@ -68,8 +70,9 @@ foreach(kind roc ss sc)
   endforeach()
 endforeach()
 
-# The same with fewer harts than the virtual machine has otherwise; with one those are left out in which somebody spins
-# until another hart has done something, or that count on streams that get on at the same time.
+# The same with fewer harts than the virtual machine has otherwise; with one those are left out in
+# which somebody spins until another hart has done something, or that count on streams that get on
+# at the same time.
 set(weft_of_one_hart Arena.WhatWasForkedBefore* Guest.WhatItForksIsTakenByAStream
   RescueOfDomains.OneThatHasWhatItAskedForIsLeftAlone
   Rescue.AUnitThatComesAsTheWatchdogFallsAsleepIsNotMissed)
@@ -110,8 +113,8 @@ list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.Each
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
 set(weft_shards 16)
-# But where somebody waits for another stream to take a job, which it does not where memory is refused, or for the
-# reactor while stream 0 blocks.
+# But where somebody waits for another stream to take a job, which it does not where memory is
+# refused, or for the reactor while stream 0 blocks.
 set(weft_unrefused Followed.AUnitThatATakenJobJoinsFindsNoWordOfThat
   Rescue.ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks)
 list(TRANSFORM weft_unrefused PREPEND "-")

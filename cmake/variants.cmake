@@ -1,10 +1,11 @@
-# weft::checked, weft::tsan and weft::asan: the same sources, compiled otherwise, installed beside the release
-# (doc/variants.md). All of them are checked builds. They have names of their own, so that a program that was linked
-# with one gets no other, and export the release's symbols under its version, so that libraries which need
-# libweft.so.0.7 use the one that stands before it.
+# weft::checked, weft::tsan and weft::asan: the same sources, compiled otherwise, installed beside
+# the release (doc/variants.md). All of them are checked builds. They have names of their own, so
+# that a program that was linked with one gets no other, and export the release's symbols under its
+# version, so that libraries which need libweft.so.0.7 use the one that stands before it.
 #
-# A build that is to be installed names them in WEFT_VARIANTS, as the preset `package` does. Elsewhere they are targets
-# that `all` leaves out, and install components of their own: checked, tsan, asan.
+# A build that is to be installed names them in WEFT_VARIANTS, as the preset `package` does.
+# Elsewhere they are targets that `all` leaves out, and install components of their own: checked,
+# tsan, asan.
 set(WEFT_VARIANTS "" CACHE STRING "Of checked, tsan and asan those that are built and installed with the release")
 set(weft_known_variants checked tsan asan)
 foreach(name IN LISTS WEFT_VARIANTS)
@@ -13,7 +14,8 @@ foreach(name IN LISTS WEFT_VARIANTS)
   endif()
 endforeach()
 
-# weft_variant(NAME [SANITIZE flag]): the library weft_NAME. Its sources, options and symbols are those of weft.
+# weft_variant(NAME [SANITIZE flag]): the library weft_NAME. Its sources, options and symbols are
+# those of weft.
 function(weft_variant name)
   cmake_parse_arguments(PARSE_ARGV 1 of "" "SANITIZE" "")
   set(target weft_${name})
@@ -42,8 +44,8 @@ function(weft_variant name)
   target_link_options(${target} PRIVATE ${WEFT_LIBRARY_LINK_OPTIONS})
   if(of_SANITIZE)
     target_sources(${target} PRIVATE src/os/linux/children.cpp)
-    # Compiled for the sanitizer, and linked without: its run-time library is the program's, gcc's or clang's, and never
-    # a second one.
+    # Compiled for the sanitizer, and linked without: its run-time library is the program's, gcc's
+    # or clang's, and never a second one.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${of_SANITIZE}
       -fno-omit-frame-pointer>
       INTERFACE $<INSTALL_INTERFACE:-fsanitize=${of_SANITIZE}>)
@@ -73,8 +75,8 @@ function(weft_install_variant name)
     RENAME libweft_${name}.so.${PROJECT_VERSION}-gdb.py)
 endfunction()
 
-# A bridge that `weft run` preloads where it preloads that variant: compiled as the variant is, whose interface says
-# how.
+# A bridge that `weft run` preloads where it preloads that variant: compiled as the variant is,
+# whose interface says how.
 function(weft_install_variant_bridge name target folder)
   set(left_out)
   if(NOT name IN_LIST WEFT_VARIANTS)

@@ -15,14 +15,16 @@ class Image {
 public:
     explicit Image(const std::string& path);
 
-    // It is an ELF file of this machine's word size that can be read. Everything below is empty otherwise.
+    // It is an ELF file of this machine's word size that can be read. Everything below is empty
+    // otherwise.
     explicit operator bool() const { return header_ != nullptr; }
 
     // The loader that it names; empty: none, as in a library or a static program.
     [[nodiscard]] std::string interpreter() const;
     [[nodiscard]] std::string soname() const;
 
-    // Calls symbol(name, defined, weak) for each symbol of the dynamic table and, where `all`, of the static one.
+    // Calls symbol(name, defined, weak) for each symbol of the dynamic table and, where `all`, of
+    // the static one.
     template <class Symbol>
     void each_symbol(bool all, Symbol symbol) const {
         for (unsigned i = 0; i < section_count_; ++i) {

@@ -1,5 +1,5 @@
-// Behind `weft info`: what the runtime sees here, and whether it understands the environment. A program of
-// its own, since it needs libweft and the command does not.
+// Behind `weft info`: what the runtime sees here, and whether it understands the environment. A
+// program of its own, since it needs libweft and the command does not.
 #include <sched.h>
 #include <unistd.h>
 #include <cstdio>
@@ -73,7 +73,8 @@ void each_line(Print print, Line line) {
     std::free(lines);
 }
 
-// The table that the library prints: name, what is legal, "default X", what it means. Each variable's default.
+// The table that the library prints: name, what is legal, "default X", what it means. Each
+// variable's default.
 std::map<std::string, std::string> show_settings() {
     std::map<std::string, std::string> known;
     each_line(weft_environment_print, [&known](const char* line) {
@@ -91,8 +92,8 @@ std::map<std::string, std::string> show_settings() {
     return known;
 }
 
-// How many streams a program starts with that does not say itself, and why. From the settings in force, so that it is
-// what the library has come to.
+// How many streams a program starts with that does not say itself, and why. From the settings in
+// force, so that it is what the library has come to.
 void show_streams(std::size_t cpus, const std::string& standard) {
     weft_settings now{};
     now.size = sizeof now;
@@ -116,8 +117,8 @@ void show_streams(std::size_t cpus, const std::string& standard) {
             "  harts that no stream has are for libraries that run as domains, as OpenMP does, and for guests\n");
 }
 
-// A line on standard output for each variable whose value is not legal, and then for each that is probably misspelt.
-// The exit status: 1 if there is one of the first.
+// A line on standard output for each variable whose value is not legal, and then for each that is
+// probably misspelt. The exit status: 1 if there is one of the first.
 int check() {
     bool legal = weft_environment_check(stdout) == WEFT_OK;
     for (const weft_bridge::Variable& variable : weft_bridge::variables) {

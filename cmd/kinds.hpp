@@ -1,5 +1,5 @@
-// What Weft knows of programs and libraries that compute in parallel, in the words that people read: of the
-// preview, before a run, and of the report, after it.
+// What Weft knows of programs and libraries that compute in parallel, in the words that people
+// read: of the preview, before a run, and of the report, after it.
 #pragma once
 
 #include <cstring>
@@ -26,8 +26,8 @@ inline bool is_llvm_runtime(const char* soname) {
     return std::strncmp(soname, "libomp", 6) == 0 || std::strncmp(soname, "libiomp5", 8) == 0;
 }
 
-// By what a file shows that it has a runtime within it: a function that it defines or, where symbols were stripped,
-// words of its messages. LLVM's runtime has the functions of both.
+// By what a file shows that it has a runtime within it: a function that it defines or, where
+// symbols were stripped, words of its messages. LLVM's runtime has the functions of both.
 inline constexpr char gnu_function[] = "GOMP_parallel", llvm_function[] = "__kmpc_fork_call";
 inline constexpr char gnu_words[] = "\nlibgomp: ", llvm_words[] = "KMP_DUPLICATE_LIB_OK";
 

@@ -9,7 +9,8 @@ namespace weft_command {
 std::size_t AddressSpace::most_arenas() const {
     if (!limited) return 0;
     constexpr std::size_t arena_KiB = 64 << 10;
-    // Of the limit: what lies idle there is missed elsewhere, where malloc maps pages instead and a stack cannot.
+    // Of the limit: what lies idle there is missed elsewhere, where malloc maps pages instead and a
+    // stack cannot.
     constexpr std::size_t share = 16;
     const std::size_t most = std::max<std::size_t>(limit_KiB / share / arena_KiB, 1);
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);

@@ -1,4 +1,5 @@
-// What a limit of the address space (ulimit -v, as batch systems set it) means for a program on Weft.
+// What a limit of the address space (ulimit -v, as batch systems set it) means for a program on
+// Weft.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ struct AddressSpace {
     static constexpr std::size_t least_KiB = 96 << 10;
     bool too_small() const { return limited && limit_KiB < least_KiB; }
 
-    // How many arenas malloc is to have; 0: as many as it likes. Each reserves 64 MiB of addresses, and a thread of
-    // Weft's that allocates would have one of its own.
+    // How many arenas malloc is to have; 0: as many as it likes. Each reserves 64 MiB of addresses,
+    // and a thread of Weft's that allocates would have one of its own.
     std::size_t most_arenas() const;
 };
 

@@ -123,7 +123,7 @@ int main(void) {
 }
 """
 
-# ---- the limits: each is what a child does before the program starts -------------------------------------------
+# ---- the limits: each is what a child does before the program starts -----------------------------
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 1, 32, 4096, 16384, 1 << 18
@@ -153,7 +153,8 @@ def without(folder):
 
 def read_only():
     mounts_of_its_own()
-    # Every mount that can be written to, the deepest first: a bind of its own is read-only at once for this namespace.
+    # Every mount that can be written to, the deepest first: a bind of its own is read-only at once
+    # for this namespace.
     with open("/proc/self/mounts") as table:
         places = [line.split()[1] for line in table]
     for place in sorted(set(places) - {"/proc", "/sys", "/dev"}, key=len, reverse=True):
@@ -166,8 +167,8 @@ def limit(which, value):
     return lambda: resource.setrlimit(which, (value, value))
 
 
-# What a container's default filter refuses, in x86-64's and AArch64's numbers. It has more calls, which the programs
-# below never make.
+# What a container's default filter refuses, in x86-64's and AArch64's numbers. It has more calls,
+# which the programs below never make.
 REFUSED = {
     "x86_64": {
         "io_uring_setup": 425,
@@ -296,7 +297,7 @@ def group(controller, settings):
         own.rmdir()
 
 
-# ---- the tests -------------------------------------------------------------------------------------------------
+# ---- the tests -----------------------------------------------------------------------------------
 
 
 def users():
@@ -373,8 +374,8 @@ class Limits(unittest.TestCase):
                     TRIED.add(kind)  # not where it is skipped
                     heard = re.sub(said, "", ours.stderr) if said else ours.stderr
                     seen = (ours.returncode, ours.stdout, heard)
-                    # Whether several callers find addresses is by chance: how many arenas malloc makes depends on who
-                    # meets whom.
+                    # Whether several callers find addresses is by chance: how many arenas malloc
+                    # makes depends on who meets whom.
                     if plain.returncode == 0 and (kind != "addresses" or words[1] == 1):
                         self.assertEqual(seen, (0, plain.stdout, plain.stderr))
                     elif words[1] == 1:
@@ -422,9 +423,9 @@ class Limits(unittest.TestCase):
 
     def test_threads_of_several_callers(self):
         before = threads_of_the_user()
-        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller ends, as do Weft's own
-        # OS threads: they end where the program's next pthread_create is refused. libgomp's stay for a moment, and are
-        # met now and then.
+        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller
+        # ends, as do Weft's own OS threads: they end where the program's next pthread_create is
+        # refused. libgomp's stay for a moment, and are met now and then.
         harts = len(os.sched_getaffinity(0))
         for more in [16, 17]:
             self.no_worse(
@@ -435,7 +436,8 @@ class Limits(unittest.TestCase):
 
     def test_threads_of_teams_within_teams(self):
         before = threads_of_the_user()
-        # A member that grows a team of its own runs on an OS thread of Weft's meanwhile, beside those of all members.
+        # A member that grows a team of its own runs on an OS thread of Weft's meanwhile, beside
+        # those of all members.
         harts = len(os.sched_getaffinity(0))
         for more in [16 + harts + 1, 16 + harts + 5]:
             self.works(f"-u {more}", before + more, [self.nested], "36\n")

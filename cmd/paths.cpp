@@ -9,9 +9,9 @@ namespace weft_command {
 
 namespace {
 
-// Where the executable lies, links followed: so that a link to it may lie anywhere. Without /proc, as in some chroots,
-// the kernel's word on which path was executed says it, too; it is relative where that was, and a script's would be the
-// script.
+// Where the executable lies, links followed: so that a link to it may lie anywhere. Without /proc,
+// as in some chroots, the kernel's word on which path was executed says it, too; it is relative
+// where that was, and a script's would be the script.
 std::string own_folder() {
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
@@ -30,8 +30,8 @@ struct KnownLibrary {
     bool required;
 };
 
-// libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so and know where it is:
-// named here, the loader looks in one library instead of a dozen.
+// libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so
+// and know where it is: named here, the loader looks in one library instead of a dozen.
 constexpr KnownLibrary known_libraries[] = {
     {Piece::regions, "libweft_regions.so.0", "/weft", "/cmd", true},
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},

@@ -26,8 +26,8 @@ struct Pieces {
 
 Pieces find_pieces();
 
-// Puts a build of the library into libweft's place (checked, tsan, asan), and what was built to run on that beside it.
-// False: it is not there.
+// Puts a build of the library into libweft's place (checked, tsan, asan), and what was built to run
+// on that beside it. False: it is not there.
 bool find_variant(const char* name, Pieces& pieces);
 
 // The file's own path, links followed; empty: it is not there.

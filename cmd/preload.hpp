@@ -14,13 +14,14 @@ struct Preloaded {
     bool report;
 };
 
-// Sets the variables: ours first, then what the user had, without what another run has put there, or this one has for
-// other programs (`known`). Returns why not, in words, where they lie where the loader can be told of by nothing;
-// empty: done.
+// Sets the variables: ours first, then what the user had, without what another run has put there,
+// or this one has for other programs (`known`). Returns why not, in words, where they lie where the
+// loader can be told of by nothing; empty: done.
 std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& known);
 
-// As preload(), where what the program starts gets the release: what is for a sanitizer cannot be loaded without its
-// run-time library. The preloaded library puts that back (src/os/linux/children.cpp).
+// As preload(), where what the program starts gets the release: what is for a sanitizer cannot be
+// loaded without its run-time library. The preloaded library puts that back
+// (src/os/linux/children.cpp).
 std::string preload_for_program_alone(const Preloaded& asked, const Pieces& pieces, const Pieces& release);
 
 // The variable's value; empty: there is none.

@@ -19,21 +19,22 @@ bool begins(const std::string& text, const char* with) { return text.compare(0, 
 
 std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// ---- what the loader would load ------------------------------------------------------------------------------
+// ---- what the loader would load -----------------------------------------------------------------
 
 struct Listing {
     std::vector<std::string> objects;   // paths, the program's first
     std::vector<std::string> trouble;   // what the loader complains about
 };
 
-// Asking the loader means running it. Whoever has made the program could have named a loader of his own, so
-// that one is run only that belongs to the system.
+// Asking the loader means running it. Whoever has made the program could have named a loader of his
+// own, so that one is run only that belongs to the system.
 bool is_the_systems(const std::string& loader) {
     struct stat status;
     return stat(loader.c_str(), &status) == 0 && status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// "\tlibm.so.6 => /lib/libm.so.6 (0x00007f...)", "\t/lib/libm.so.6 (0x...)", "\tlibnone.so => not found".
+// "\tlibm.so.6 => /lib/libm.so.6 (0x00007f...)", "\t/lib/libm.so.6 (0x...)", "\tlibnone.so => not
+// found".
 void read_line(std::string line, Listing& listing) {
     line.erase(0, line.find_first_not_of(" \t"));
     const std::size_t address = line.rfind(" (0x"), arrow = line.find(" => ");
@@ -62,7 +63,8 @@ Listing list(const std::string& program, const std::string& loader) {
         listing.trouble.push_back("'" + loader + "' is not the system's, and was not asked");
         return listing;
     }
-    // $ORIGIN is the folder of the file itself when the kernel starts it, and that of the given name here.
+    // $ORIGIN is the folder of the file itself when the kernel starts it, and that of the given
+    // name here.
     const std::string file = real(program);
     // What makes the loader say more or run more than it is asked for.
     const std::vector<const char*> without = {"LD_AUDIT",   "LD_DEBUG",  "LD_BIND_NOW", "LD_WARN",
@@ -74,7 +76,7 @@ Listing list(const std::string& program, const std::string& loader) {
     return listing;
 }
 
-// ---- what is in them -------------------------------------------------------------------------------------------
+// ---- what is in them ----------------------------------------------------------------------------
 
 struct Object {
     std::string path;
@@ -110,8 +112,8 @@ Object look_into(const std::string& path) {
         if (std::strcmp(name, llvm_function) == 0) object.defines_llvm = true;
         if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
     });
-    // Where the symbols were stripped, by words of their messages. Only a file that starts threads can
-    // have one inside.
+    // Where the symbols were stripped, by words of their messages. Only a file that starts threads
+    // can have one inside.
     if (object.starts_threads && !object.defines_gnu && !object.defines_llvm) {
         object.defines_llvm = image.contains(llvm_words);
         object.defines_gnu = image.contains(gnu_words);
@@ -141,7 +143,7 @@ Kind kind_of(const Object& object) {
     return object.starts_threads && !is_of_the_language(object) ? Kind::threads : Kind::none;
 }
 
-// ---- what is said ----------------------------------------------------------------------------------------------
+// ---- what is said -------------------------------------------------------------------------------
 
 enum class Verdict { taken_over, guarded, left_alone };
 
@@ -215,7 +217,8 @@ private:
         return ", which Weft does not serve";
     }
 
-    // The first of those that `is` tells apart, and how many others there are; empty: there is none.
+    // The first of those that `is` tells apart, and how many others there are; empty: there is
+    // none.
     template <class Is>
     static std::string first_of(const std::vector<Object>& all, Is is) {
         std::string names;

@@ -14,8 +14,8 @@ struct PreviewOptions {
     const char* why_variant;   // a clause: why another build than the release is preloaded; null: that is
 };
 
-// For people. The environment is as `weft run` would leave it for the program, whose loader is asked which
-// libraries it would load; nothing of the program runs.
+// For people. The environment is as `weft run` would leave it for the program, whose loader is
+// asked which libraries it would load; nothing of the program runs.
 std::string preview(const Program& program, const Pieces& pieces, const PreviewOptions& options);
 
 }   // namespace weft_command

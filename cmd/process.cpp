@@ -37,7 +37,8 @@ std::string read_all(int descriptor) {
     }
 }
 
-// The exit status can be waited for, also where the user ignores SIGCHLD, which the program is to find as it was.
+// The exit status can be waited for, also where the user ignores SIGCHLD, which the program is to
+// find as it was.
 class Awaited {
 public:
     Awaited() {

@@ -13,8 +13,9 @@ struct Outcome {
     std::string errors;   // and to standard error; empty unless asked for, and then it is lost
 };
 
-// Runs `path` with these arguments (the first is its name) and without the variables of the environment whose
-// names are listed. Standard input is the caller's. SIGCHLD is as it was afterwards.
+// Runs `path` with these arguments (the first is its name) and without the variables of the
+// environment whose names are listed. Standard input is the caller's. SIGCHLD is as it was
+// afterwards.
 Outcome run_and_wait(const std::string& path, std::vector<std::string> arguments,
                      const std::vector<const char*>& without, bool keep_errors);
 

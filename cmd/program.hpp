@@ -22,7 +22,8 @@ struct Program {
     std::string why;   // of all but full: a clause
 };
 
-// Looks for `name` as execvp does, follows the interpreters of scripts, and looks at the ELF file at the end.
+// Looks for `name` as execvp does, follows the interpreters of scripts, and looks at the ELF file
+// at the end.
 Program look_at(const char* name);
 
 }   // namespace weft_command

@@ -54,8 +54,8 @@ int main(int argc, char** argv) {
 }
 """
 
-# Stands for OpenBLAS with threads of its own, as NumPy's wheel brings it: it asks OpenMP one question, and never begins
-# a region.
+# Stands for OpenBLAS with threads of its own, as NumPy's wheel brings it: it asks OpenMP one
+# question, and never begins a region.
 THREADED_BLAS = """
 #include <pthread.h>
 extern int omp_in_parallel(void) __attribute__((weak));
@@ -86,7 +86,8 @@ void __kmpc_fork_call(void) {
     pthread_join(thread, 0);
 }
 """
-# Opens and closes each library that it is given, and calls team() as often as the number before it says.
+# Opens and closes each library that it is given, and calls team() as often as the number before it
+# says.
 CALLS = """
 #include <dlfcn.h>
 #include <stdio.h>

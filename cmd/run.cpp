@@ -140,7 +140,7 @@ int read_options(char** arguments, Options& options) {
     return 0;
 }
 
-// ---- the environment ----------------------------------------------------------------------------------------
+// ---- the environment ----------------------------------------------------------------------------
 
 // Adds "name=value" to GLIBC_TUNABLES, unless the user has said something of that.
 void set_tunable(const std::string& name, const std::string& value) {
@@ -168,9 +168,10 @@ bool fits(const AddressSpace& addresses) {
     return false;
 }
 
-// AddressSanitizer's library refuses to start where others come before it in LD_PRELOAD. No order suits all programs
-// that may be started, and ours stand in front of nothing that it checks for. libweft_pthread says so to it as well,
-// for programs that are started with an ASAN_OPTIONS of their own.
+// AddressSanitizer's library refuses to start where others come before it in LD_PRELOAD. No order
+// suits all programs that may be started, and ours stand in front of nothing that it checks for.
+// libweft_pthread says so to it as well, for programs that are started with an ASAN_OPTIONS of
+// their own.
 void set_sanitizer_options() {
     const std::string had = text_of("ASAN_OPTIONS");
     if (had.find("verify_asan_link_order") != std::string::npos) return;   // the user has said it
@@ -180,8 +181,8 @@ void set_sanitizer_options() {
 // Whether a report is, by its variable.
 bool is_asked(const char* report) { return report != nullptr && *report != '\0' && std::strcmp(report, "off") != 0; }
 
-// A file that is written at the program's end, when it would be too late to learn that it cannot be.
-// `variable` names it, or the option that has set it.
+// A file that is written at the program's end, when it would be too late to learn that it cannot
+// be. `variable` names it, or the option that has set it.
 bool can_write(const char* what, const std::string& path, const char* variable) {
     const int error = cannot_be_written(path);
     if (error != 0)
@@ -190,8 +191,9 @@ bool can_write(const char* what, const std::string& path, const char* variable) 
     return error == 0;
 }
 
-// Each line begins with the name of a variable that is probably misspelt. Of a name that a run around this one, or a
-// program in it, has told of nothing is said; nor by the programs of this run.
+// Each line begins with the name of a variable that is probably misspelt. Of a name that a run
+// around this one, or a program in it, has told of nothing is said; nor by the programs of this
+// run.
 void tell_once(const std::string& lines) {
     std::string told = text_of("WEFT_TOLD_OF");
     split(lines, "\n", [&](const std::string& line) {
@@ -246,8 +248,8 @@ void name_report(Options& options) {
     setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);
 }
 
-// Empties the file: each process appends to it. When nothing else was found wrong, so that a run that is refused loses
-// no earlier report. False: it cannot be written.
+// Empties the file: each process appends to it. When nothing else was found wrong, so that a run
+// that is refused loses no earlier report. False: it cannot be written.
 bool begin_report(const Options& options) {
     if (options.report_file == nullptr) return true;
     const int file = open(text_of("WEFT_REPORT").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -280,8 +282,8 @@ void report_unreached(const Program& program) {
     report(std::string(text_of("WEFT_REPORT_FORMAT") == "json" ? to_json(all) : to_text(all)));
 }
 
-// Children of the process hand their reports in there, and it tells of all. Without it each tells of itself. Returns
-// the file that was made; empty: none.
+// Children of the process hand their reports in there, and it tells of all. Without it each tells
+// of itself. Returns the file that was made; empty: none.
 std::string begin_spool() {
     // it is an outer run's report
     if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return {};
@@ -340,7 +342,8 @@ int run(char** arguments) {
     const bool check_values = environment_needs_check();   // options are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
-    // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is safe.
+    // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is
+    // safe.
     if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
@@ -360,7 +363,8 @@ int run(char** arguments) {
         set_sanitizer_options();
         if (options.report && !unreached) spool = begin_spool();   // the report, which removes it, is preloaded
     }
-    // execvp would give a file that the kernel cannot execute to a shell, also one for another processor.
+    // execvp would give a file that the kernel cannot execute to a shell, also one for another
+    // processor.
     if (program.elf) execv(program.path.c_str(), options.program);
     else execvp(options.program[0], options.program);
     const int error = errno;

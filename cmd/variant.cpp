@@ -9,8 +9,9 @@ namespace weft_command {
 
 namespace {
 
-// What each object that was compiled for the sanitizer calls when it is loaded: of gcc's shared run-time library or
-// clang's, or of the program itself, which has clang's static one and shows it to libraries.
+// What each object that was compiled for the sanitizer calls when it is loaded: of gcc's shared
+// run-time library or clang's, or of the program itself, which has clang's static one and shows it
+// to libraries.
 constexpr char of_thread[] = "__tsan_init", of_address[] = "__asan_init";
 
 }   // namespace

@@ -1,4 +1,5 @@
-// The command `weft`. It runs before each program that `weft run` starts, so it is linked statically and does little.
+// The command `weft`. It runs before each program that `weft run` starts, so it is linked
+// statically and does little.
 #include <unistd.h>
 #include <cerrno>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A scheduler of one's own: two pools share a stream by weight. Of every four units three come from the first pool, as
-// long as both have some.
+// A scheduler of one's own: two pools share a stream by weight. Of every four units three come from
+// the first pool, as long as both have some.
 //
 // Any type with `pick` can be a scheduler; weft::make_scheduler writes the C table for it.
 #include <cstdio>

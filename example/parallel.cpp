@@ -1,5 +1,5 @@
-// A loop, sums, a sort and tasks in parallel: the primes below a million, how they thicken, and the numbers with the
-// most divisors.
+// A loop, sums, a sort and tasks in parallel: the primes below a million, how they thicken, and the
+// numbers with the most divisors.
 #include <cstdio>
 #include <vector>
 #include <weft/weft.hpp>
@@ -24,8 +24,8 @@ int main() {
     const weft::runtime runtime;
     constexpr int count = 1'000'000;
 
-    // A loop. Its elements run on whatever streams have nothing else to do, in any order; each writes a place of its
-    // own.
+    // A loop. Its elements run on whatever streams have nothing else to do, in any order; each
+    // writes a place of its own.
     std::vector<int> prime(count);
     weft::parallel_for(0, count, [&](int i) { prime[i] = is_prime(i); });
 
@@ -35,8 +35,8 @@ int main() {
     weft::parallel_scan(prime, up_to.begin());
     std::printf("%d primes below %d, %d of them in the first half\n", primes, count, up_to[count / 2 - 1]);
 
-    // Loops nest; the inner one is short and stays one, as long as all streams are busy. Each number gets its divisors
-    // by asking, which is slow on purpose.
+    // Loops nest; the inner one is short and stays one, as long as all streams are busy. Each
+    // number gets its divisors by asking, which is slow on purpose.
     std::vector<candidate> candidates(5'000);
     weft::parallel_for(candidates, [&](candidate& one) {
         one.number = static_cast<int>(&one - candidates.data()) + 1;

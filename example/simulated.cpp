@@ -1,6 +1,6 @@
-// Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack that falls for ABA. Each is
-// explored, and the table of the steps that lead there is printed; then the mended ones are explored, and nothing is
-// found.
+// Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack that falls for
+// ABA. Each is explored, and the table of the steps that lead there is printed; then the mended
+// ones are explored, and nothing is found.
 //
 // Linked with weft::sim in the place of weft::weft.
 #include <weft/sim.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 namespace sim = weft::sim;
 
-// ---- a queue for one producer and one consumer, who sleeps when there is nothing ------------------------------------
+// ---- a queue for one producer and one consumer, who sleeps when there is nothing ----------------
 
 template <bool mended>
 class queue {
@@ -20,7 +20,8 @@ public:
     void push(int value) {
         slots_[pushed_.load() % slots] = value;
         pushed_.store(pushed_.load() + 1, mended ? std::memory_order_seq_cst : std::memory_order_release);
-        // Without a full fence the store above may still be in this processor's buffer when the look below is made.
+        // Without a full fence the store above may still be in this processor's buffer when the
+        // look below is made.
         if (asleep_.load()) {
             asleep_.store(false);
             asleep_.notify_one();
@@ -55,7 +56,7 @@ void use_queue() {
     sim::check(sum == 6, "what was pushed is popped once");
 }
 
-// ---- a stack, from which several threads pop ------------------------------------------------------------------------
+// ---- a stack, from which several threads pop ----------------------------------------------------
 
 struct node {
     int value = 0;
@@ -76,8 +77,8 @@ public:
         for (;;) {
             node* const top = at(seen.index);
             if (top == nullptr) return nullptr;
-            // Another may pop this one, and the next, and push this one again: the head looks as it did. A tag tells
-            // them apart.
+            // Another may pop this one, and the next, and push this one again: the head looks as it
+            // did. A tag tells them apart.
             sim::yield();
             if (head_.compare_exchange_weak(seen, {index_of(top->next), mended ? seen.tag + 1 : 0})) return top;
         }
@@ -98,8 +99,9 @@ private:
     sim::atomic<head> head_{head{0, 0}};
 };
 
-// Two threads pop and push again; at the end each node is there once. They may as well be units on two streams
-// (weft::thread and a weft::runtime); the table tells how many steps are the runtime's own then.
+// Two threads pop and push again; at the end each node is there once. They may as well be units on
+// two streams (weft::thread and a weft::runtime); the table tells how many steps are the runtime's
+// own then.
 template <bool mended>
 void use_stack() {
     std::vector<node> nodes(3);

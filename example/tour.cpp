@@ -1,5 +1,5 @@
-// tour: a million user-level threads are created, suspended all at once, and joined; beside them pthreads, as many as
-// the machine allows. Prints a table of times and memory for each thread.
+// tour: a million user-level threads are created, suspended all at once, and joined; beside them
+// pthreads, as many as the machine allows. Prints a table of times and memory for each thread.
 //
 //     tour [--count N] [--pthreads N]
 #include <algorithm>
@@ -47,8 +47,8 @@ double proc_bytes(const char* file, std::string_view name) {
     return 0;
 }
 
-// What this process holds: resident pages and the page tables for them. What the kernel holds for each OS thread, its
-// kernel stack and its task, some 20 KiB, does not show here.
+// What this process holds: resident pages and the page tables for them. What the kernel holds for
+// each OS thread, its kernel stack and its task, some 20 KiB, does not show here.
 double held_bytes() { return proc_bytes("/proc/self/status", "VmRSS") + proc_bytes("/proc/self/status", "VmPTE"); }
 
 struct Row {
@@ -96,7 +96,8 @@ struct Pthread {
     }
 };
 
-// Each OS thread also takes memory of the kernel; a machine that is short of it is not pushed over the edge.
+// Each OS thread also takes memory of the kernel; a machine that is short of it is not pushed over
+// the edge.
 bool memory_is_short() {
     return proc_bytes("/proc/meminfo", "MemAvailable") < 0.15 * proc_bytes("/proc/meminfo", "MemTotal");
 }

@@ -1,5 +1,5 @@
-// The main function of every test program: GoogleTest's, with death tests that start a fresh process,
-// because the runtime's OS threads do not survive a bare fork.
+// The main function of every test program: GoogleTest's, with death tests that start a fresh
+// process, because the runtime's OS threads do not survive a bare fork.
 #include <gtest/gtest.h>
 
 int main(int count, char** arguments) {

@@ -21,7 +21,8 @@ import sys
 import threading
 import time
 
-# Times the budget. One test that hangs ends earlier than its group, so that the others get their turn.
+# Times the budget. One test that hangs ends earlier than its group, so that the others get their
+# turn.
 STOPPED_AT = 3
 TEST_STOPPED_AT = 2
 PR_SET_CHILD_SUBREAPER = 36

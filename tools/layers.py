@@ -22,7 +22,8 @@ SOURCES = {".c", ".h", ".cpp", ".hpp", ".S", ".in"}
 
 # arch/arch.hpp includes the headers of the chosen processor by macros that CMake defines.
 MACROS = {"WEFT_ARCH_CONTEXT": "arch", "WEFT_ARCH_CPU": "arch", "WEFT_ARCH_LOOK": "arch"}
-# Folders of which the build chooses one: only files within may name them, and the layer that comes with the choice.
+# Folders of which the build chooses one: only files within may name them, and the layer that comes
+# with the choice.
 CHOSEN = re.compile(r"^(arch/(?:x86_64|aarch64)|os/(?:linux|sim))/")
 COMES_WITH = {"os/sim": "sim"}
 SUFFIX = re.compile(r"\.(c|h|cpp|hpp|S)(\.in)?$")

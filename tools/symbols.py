@@ -28,7 +28,8 @@ def declared(folder):
         text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", without_comments(path.read_text()), flags=re.M)
         # A word that no compiler is to know: declared by the one instruction that names it.
         names.update(re.findall(r"\b(weft_\w+)@gottpoff", text))
-        # A class of the C++ headers has it too, so that one program has one type of exception; it exports nothing here.
+        # A class of the C++ headers has it too, so that one program has one type of exception; it
+        # exports nothing here.
         text = re.sub(r"\b(?:class|struct)\s+WEFT_API\b", "", text)
         for declaration in re.findall(r"\bWEFT_API\b([^;{]*)", text):
             # A function, or a constant that a program asks the loader for.

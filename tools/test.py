@@ -68,7 +68,8 @@ def build(preset, names, sizes, jobs):
     installed. False when that fails."""
     folder = f"build/{preset}"
     started = time.monotonic()
-    # What the machine has is asked anew: packages may have come since the folder was first configured.
+    # What the machine has is asked anew: packages may have come since the folder was first
+    # configured.
     configure = ["cmake", "--preset", preset, "-DWEFT_TESTS=ON", "-UWEFT_HAVE_*"]
     if not quiet(configure):
         return False

@@ -93,8 +93,8 @@ MERGED = {
     ]
 }
 
-# Calls that had a deadline always: its place, the call without one, and the call with it as the last input. Each of the
-# two is a name and the places that its arguments had.
+# Calls that had a deadline always: its place, the call without one, and the call with it as the
+# last input. Each of the two is a name and the places that its arguments had.
 SPLIT = {
     "weft_event_wait_any": (3, ("weft_event_wait_any", (0, 1, 2)), ("weft_event_wait_any_until", (0, 1, 3, 2))),
     "weft_event_wait_all": (2, ("weft_event_wait_all", (0, 1)), ("weft_event_wait_all_until", (0, 1, 2))),

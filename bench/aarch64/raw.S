@@ -1,4 +1,5 @@
-/* The hand-written switches of bench/aarch64/raw.hpp: x0 = saved, x1 = next; bench_enter: x0 = next. */
+/* The hand-written switches of bench/aarch64/raw.hpp: x0 = saved, x1 = next; bench_enter: x0 =
+ * next. */
         .macro  enter next
         mov     sp, \next
         ldp     x19, x20, [sp, #0]

@@ -1,10 +1,10 @@
-/* What programs in abt.h pay for an operation. One source, linked with each libabt that there is; compare.py runs them
- * by turns.
+/* What programs in abt.h pay for an operation. One source, linked with each libabt that there is;
+ * compare.py runs them by turns.
  *
  *     operations [NAME...]
  *
- * Prints a line for each operation: its name, a tab, nanoseconds an operation: the least of several samples, since what
- * disturbs a sample only adds. */
+ * Prints a line for each operation: its name, a tab, nanoseconds an operation: the least of several
+ * samples, since what disturbs a sample only adds. */
 #define _GNU_SOURCE
 #include <abt.h>
 #include <stdint.h>
@@ -160,8 +160,8 @@ static void init_finalize(int count, int unused) {
     }
 }
 
-/* A pool of the program's own, with `live` units in it all the while: each operation creates one, and pops, runs and
- * frees the oldest. */
+/* A pool of the program's own, with `live` units in it all the while: each operation creates one,
+ * and pops, runs and frees the oldest. */
 static struct {
     ABT_unit ring[1 << 15];
     size_t head, tail;

@@ -1,11 +1,12 @@
-// Creating, joining and freeing N units apart, as Figures 3 to 8 of Argobots' paper have it (Seo et al., TPDS 2018),
-// from 64 units to 262,144, on one stream: first threads that are made by hand from malloc and a switch, then the
-// library with one thing after the other that makes it faster. The units run when they are joined.
+// Creating, joining and freeing N units apart, as Figures 3 to 8 of Argobots' paper have it (Seo et
+// al., TPDS 2018), from 64 units to 262,144, on one stream: first threads that are made by hand
+// from malloc and a switch, then the library with one thing after the other that makes it faster.
+// The units run when they are joined.
 //
 //   argobots_phases [--rounds=7] [--most=18] [--step=NAME]
 //
-// JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are shuffled anew in each
-// round.
+// JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are
+// shuffled anew in each round.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -24,7 +25,7 @@ constexpr std::size_t stack_bytes = 16384;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t least_units = 64;
 
-// ---- threads by hand -------------------------------------------------------------------------------
+// ---- threads by hand ----------------------------------------------------------------------------
 
 // A thread with nothing but what it needs to run once on a stack of its own.
 struct HandThread {
@@ -94,7 +95,7 @@ struct ByHand {
     }
 };
 
-// ---- the library -----------------------------------------------------------------------------------
+// ---- the library --------------------------------------------------------------------------------
 
 struct OneByOne {
     using Handle = weft_unit*;
@@ -118,7 +119,7 @@ struct Many {
     static void free(std::vector<Handle>& units) { bench::must(weft_unit_join_free_many(units.data(), units.size())); }
 };
 
-// ---- the steps -------------------------------------------------------------------------------------
+// ---- the steps ----------------------------------------------------------------------------------
 
 struct Times {
     std::vector<double> create, join, free;
@@ -146,7 +147,8 @@ double median(std::vector<double>& values) {
     return *middle;
 }
 
-// A sample of each phase for each number of units: the median of some passes, of which the first is not counted.
+// A sample of each phase for each number of units: the median of some passes, of which the first is
+// not counted.
 template <class Way>
 void measure(const std::string& step, std::size_t most_units) {
     for (std::size_t count = least_units; count <= most_units; count *= 4) {
@@ -233,7 +235,8 @@ int main(int argc, char** argv) {
     const std::string only = bench::take_flag(argc, argv, "step", "");
     bench::refuse_others(argc, argv);
     bench::pin(bench::usable_cpus().back());
-    // Otherwise what malloc costs depends on how much it happens to give back to the kernel after each pass.
+    // Otherwise what malloc costs depends on how much it happens to give back to the kernel after
+    // each pass.
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_MMAP_THRESHOLD, INT_MAX);
     std::vector<const Step*> order;

@@ -1,11 +1,12 @@
-// From one stream to as many as there are harts, each on its private pool: what create + join, yield and yield_to cost
-// each of them, as Figures 9 to 12 of Argobots' paper have it (Seo et al., TPDS 2018). Streams that share nothing do
-// not slow each other down: the minimum, the mean and the maximum over the streams stay where they are with one.
+// From one stream to as many as there are harts, each on its private pool: what create + join,
+// yield and yield_to cost each of them, as Figures 9 to 12 of Argobots' paper have it (Seo et al.,
+// TPDS 2018). Streams that share nothing do not slow each other down: the minimum, the mean and the
+// maximum over the streams stay where they are with one.
 //
 //   argobots_streams [--rounds=21] [--streams=N] [--kind=full]
 //
-// JSON, a line per sample: ns of an OS thread's processor time per operation. --streams: how many at most; --kind: of
-// the units that are created.
+// JSON, a line per sample: ns of an OS thread's processor time per operation. --streams: how many
+// at most; --kind: of the units that are created.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,6 +1,7 @@
-// What an arena costs: a call that shares nothing, beside a domain that is registered and unregistered, and a spawn
-// with its join; and the same forks in an arena of two harts as on two streams: fib by a fork for each call, a loop,
-// and many short loops, each in a call of its own, of which no hart comes in time for most.
+// What an arena costs: a call that shares nothing, beside a domain that is registered and
+// unregistered, and a spawn with its join; and the same forks in an arena of two harts as on two
+// streams: fib by a fork for each call, a loop, and many short loops, each in a call of its own, of
+// which no hart comes in time for most.
 //   arena [--rounds=N] [--count=N: calls alone, for callgrind]
 #include <weft/weft.hpp>
 

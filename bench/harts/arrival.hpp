@@ -1,4 +1,5 @@
-// How long it takes from asking for something until it is there: one event at a time, each a sample.
+// How long it takes from asking for something until it is there: one event at a time, each a
+// sample.
 #pragma once
 
 #include <linux/futex.h>

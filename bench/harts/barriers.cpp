@@ -1,6 +1,7 @@
-// Lithe's study of barriers (section 7.4): groups of 16 tasks that meet at a barrier again and again, 1 to 10 groups at
-// once. As pthreads with pthread_barrier_t, as pthreads that spin, bound to CPUs or not, and as weft_spmd. Reported is
-// the time per barrier of one group, which for work that is shared well grows with the number of groups.
+// Lithe's study of barriers (section 7.4): groups of 16 tasks that meet at a barrier again and
+// again, 1 to 10 groups at once. As pthreads with pthread_barrier_t, as pthreads that spin, bound
+// to CPUs or not, and as weft_spmd. Reported is the time per barrier of one group, which for work
+// that is shared well grows with the number of groups.
 //   barriers [--rounds=N] [--steps=N] [--spins=N: barriers of those who spin, who take their time]
 #include <pthread.h>
 

@@ -1,6 +1,7 @@
-// What rescue costs who does nothing wrong: units that compute on every hart without a switch, while others wait behind
-// them, so that the watchdog sees streams that do not move. With rescue on and off by turns, and without anybody who
-// waits. Reported is the time of one unit: that of all, by their number for each hart.
+// What rescue costs who does nothing wrong: units that compute on every hart without a switch,
+// while others wait behind them, so that the watchdog sees streams that do not move. With rescue on
+// and off by turns, and without anybody who waits. Reported is the time of one unit: that of all,
+// by their number for each hart.
 //   computing [--rounds=N] [--ms=N: of each unit]
 #include <algorithm>
 #include <string>

@@ -1,5 +1,6 @@
-// How long a hart takes to come. From one library that runs to another that runs, which give it back at their next
-// switch; and out of the base to a library, by an OS thread that sleeps, beside a bare futex wake. Samples alternate.
+// How long a hart takes to come. From one library that runs to another that runs, which give it
+// back at their next switch; and out of the base to a library, by an OS thread that sleeps, beside
+// a bare futex wake. Samples alternate.
 //   handover [--samples=N]
 #include <algorithm>
 #include <atomic>
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t idle_gap_ns = 1'000'000;
 
-// The caller's library has one hart, and another comes out of the base, where an OS thread sleeps that takes it there.
+// The caller's library has one hart, and another comes out of the base, where an OS thread sleeps
+// that takes it there.
 void out_of_the_base(int samples) {
     bench::FutexSleeper futex;
     // the caller's own hart does not come by: it does not switch meanwhile
@@ -27,7 +29,8 @@ void out_of_the_base(int samples) {
     }
 }
 
-// One library has both harts, and its contexts yield to each other; the other waits, until one of these wakes it.
+// One library has both harts, and its contexts yield to each other; the other waits, until one of
+// these wakes it.
 void between_two(int samples) {
     std::atomic<weft_unit*> waiting{nullptr};
     std::atomic<bool> over{false};

@@ -1,5 +1,6 @@
-// What each domain that is built in uses while all that it runs waits: of the processors, in a second; and how long it
-// takes to go on, beside a bare futex wake. An OS thread that is none of Weft's wakes it.
+// What each domain that is built in uses while all that it runs waits: of the processors, in a
+// second; and how long it takes to go on, beside a bare futex wake. An OS thread that is none of
+// Weft's wakes it.
 //   idle [--samples=N]
 #include <sched.h>
 
@@ -13,8 +14,8 @@
 
 namespace {
 
-// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has run, ever fewer; and
-// once, a second after somebody wanted harts, how many there are is looked at.
+// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has
+// run, ever fewer; and once, a second after somebody wanted harts, how many there are is looked at.
 constexpr std::uint64_t settle_ns = 1'600'000'000, quiet_ns = 500'000'000, gap_ns = 1'000'000;
 
 // Where what is measured waits.

@@ -1,6 +1,7 @@
-// Two parallel libraries, of which one calls the other: a loop of N rounds, each of which has M tasks run again and
-// again. As the libraries of example/domains, which share the harts, and as thread pools: one of N threads for the
-// loop, and one of M threads for each caller of the tasks, all made beforehand.
+// Two parallel libraries, of which one calls the other: a loop of N rounds, each of which has M
+// tasks run again and again. As the libraries of example/domains, which share the harts, and as
+// thread pools: one of N threads for the loop, and one of M threads for each caller of the tasks,
+// all made beforehand.
 //   libraries [--rounds=N] [--calls=N: of the inner library by each round of the outer]
 #include <condition_variable>
 #include <mutex>

@@ -1,5 +1,5 @@
-// A parallel library on a domain, as small as one can be: contexts go on in the order in which they can, and harts go
-// back when others want them or nothing is to be done.
+// A parallel library on a domain, as small as one can be: contexts go on in the order in which they
+// can, and harts go back when others want them or nothing is to be done.
 #pragma once
 
 #include <deque>

@@ -1,6 +1,7 @@
-// One switch from one context to another, by how the context is held: a native unit's, a hosted unit's (a parked
-// pthread's stack and thread control block), a bound one's (a guest, on its own OS thread), two OS threads that hand a
-// futex to and fro, swapcontext. One iteration is one switch, one way, on one CPU.
+// One switch from one context to another, by how the context is held: a native unit's, a hosted
+// unit's (a parked pthread's stack and thread control block), a bound one's (a guest, on its own OS
+// thread), two OS threads that hand a futex to and fro, swapcontext. One iteration is one switch,
+// one way, on one CPU.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>

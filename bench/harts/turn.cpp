@@ -1,6 +1,6 @@
-// Threads that hand a turn around: std::thread, nothing of Weft's. turn.py runs it on its own and with `weft run
-// --guests=admit`, by turns. turn THREADS HANDOVERS one|each: by one condition for all, or one for each. Prints the
-// time of a hand-over.
+// Threads that hand a turn around: std::thread, nothing of Weft's. turn.py runs it on its own and
+// with `weft run --guests=admit`, by turns. turn THREADS HANDOVERS one|each: by one condition for
+// all, or one for each. Prints the time of a hand-over.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>

@@ -1,6 +1,7 @@
-// After the NAS benchmark CG, class W: the least eigenvalue of a sparse symmetric matrix by inverse iteration, each
-// step of which is 25 steps of conjugate gradients. Written from the report's description. Its grain is that of a loop
-// with a barrier: three for each product of the matrix and a vector, some hundreds of us.
+// After the NAS benchmark CG, class W: the least eigenvalue of a sparse symmetric matrix by inverse
+// iteration, each step of which is 25 steps of conjugate gradients. Written from the report's
+// description. Its grain is that of a loop with a barrier: three for each product of the matrix and
+// a vector, some hundreds of us.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -27,8 +28,8 @@ struct Matrix {
     Vector values;
 };
 
-// The sum of weighted outer products of sparse random vectors, the weights falling from 1 to `condition`; and
-// `condition - shift` on the diagonal.
+// The sum of weighted outer products of sparse random vectors, the weights falling from 1 to
+// `condition`; and `condition - shift` on the diagonal.
 Matrix made_matrix(nas::Random& random) {
     int places = 1;
     while (places < order) places *= 2;
@@ -131,7 +132,8 @@ private:
                 }
                 const double beta = next / before;
                 before = next;
-                // All have read `along` before the loop above ended, and none adds to it before this one does.
+                // All have read `along` before the loop above ended, and none adds to it before
+                // this one does.
 #pragma omp master
                 along = 0;
 #pragma omp for

@@ -1,8 +1,9 @@
-// What each construct of OpenMP costs, as a program that gcc has compiled meets it: after the idea of EPCC's
-// micro-benchmarks (Bull, 1999; Bull, Reid and McDonnell, 2012). A round runs a construct so many times. Unlike theirs,
-// there is no delay where a program would work, and none to be taken off: two CPUs of one core take half as long again
-// for it while both are busy, which is more than most constructs cost. Which library is measured is whichever the
-// loader finds: the first line says it.
+// What each construct of OpenMP costs, as a program that gcc has compiled meets it: after the idea
+// of EPCC's micro-benchmarks (Bull, 1999; Bull, Reid and McDonnell, 2012). A round runs a construct
+// so many times. Unlike theirs, there is no delay where a program would work, and none to be taken
+// off: two CPUs of one core take half as long again for it while both are busy, which is more than
+// most constructs cost. Which library is measured is whichever the loader finds: the first line
+// says it.
 //
 //   constructs THREADS ROUNDS [NAME ...]      prints lines of JSON: a construct, and the nanoseconds that one costs
 #define _GNU_SOURCE
@@ -25,7 +26,7 @@ static double now_ns(void) {
 // Where a program would work: a call that the compiler keeps.
 __attribute__((noinline)) static void work(void) { __asm__ volatile(""); }
 
-// ---- each construct, `times` times -----------------------------------------------------------------
+// ---- each construct, `times` times --------------------------------------------------------------
 
 static int shared_int = 0;
 static int copied_in[4];
@@ -204,7 +205,7 @@ static void task_tree(long times) {
     for (long i = 0; i < times; ++i) branch(9);
 }
 
-// ---- how often -----------------------------------------------------------------------------------------
+// ---- how often ----------------------------------------------------------------------------------
 
 struct construct {
     const char* name;
@@ -277,8 +278,8 @@ int main(int argc, char** argv) {
         int wanted = argc == 3;
         for (int j = 3; j < argc; ++j) wanted |= strcmp(argv[j], which->name) == 0;
         if (!wanted) continue;
-        // About a millisecond or two, by the shorter of two: the first one makes threads, and either may have lost its
-        // CPU.
+        // About a millisecond or two, by the shorter of two: the first one makes threads, and
+        // either may have lost its CPU.
         long times = 16;
         for (double took = 0; took < 1e6 && times < 1 << 20; times *= 2) {
             const double first = ns_of(which, times), second = ns_of(which, times);

@@ -1,5 +1,6 @@
-// OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies matrices of its own, and each product
-// is a region. The program has no region itself. --callers, --size, --products (of each caller in a pass).
+// OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies matrices of its
+// own, and each product is a region. The program has no region itself. --callers, --size,
+// --products (of each caller in a pass).
 #include <pthread.h>
 
 #include <cmath>
@@ -72,7 +73,8 @@ int main(int argc, char** argv) {
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(callers) + 1);
     const int passes = number(argc, argv, "passes", "3");
-    // The callers stay, as a library's pool does; the barrier before and the one after a pass are the clock's.
+    // The callers stay, as a library's pool does; the barrier before and the one after a pass are
+    // the clock's.
     std::vector<std::thread> threads;
     for (Caller& caller : all) {
         threads.emplace_back([&] {

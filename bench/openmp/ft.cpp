@@ -1,6 +1,6 @@
-// After the NAS benchmark FT, class W: a partial differential equation by Fourier transforms in three dimensions, of
-// 128 x 128 x 32 points, over six time steps. Written from the report's description. Its grain is coarse: a region for
-// each direction of a transform, some ms.
+// After the NAS benchmark FT, class W: a partial differential equation by Fourier transforms in
+// three dimensions, of 128 x 128 x 32 points, over six time steps. Written from the report's
+// description. Its grain is coarse: a region for each direction of a transform, some ms.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 constexpr int nx = 128, ny = 128, nz = 32;
 constexpr int points = nx * ny * nz, longest = std::max({nx, ny, nz});
 constexpr int iterations = 6;
-// that are transformed at a time, as one: a cache line of each point, and what a thread needs for them fits the first
-// cache
+// that are transformed at a time, as one: a cache line of each point, and what a thread needs for
+// them fits the first cache
 constexpr int lines = 4;
 constexpr double alpha = 1e-6;
 
@@ -43,8 +43,9 @@ std::vector<Complex> roots_of(int n) {
     return roots;
 }
 
-// Transforms `lines` lines of n points, each point beside that of the other lines, by Stockham's algorithm: it reorders
-// as it goes, from one array into the other. `sign` is the exponent's. Returns where the result is.
+// Transforms `lines` lines of n points, each point beside that of the other lines, by Stockham's
+// algorithm: it reorders as it goes, from one array into the other. `sign` is the exponent's.
+// Returns where the result is.
 Complex* transform_lines(Complex* from, Complex* to, int n, const std::vector<Complex>& roots, double sign) {
     int stride = 1;
     for (int length = n; length > 1; length /= 2, stride *= 2) {
@@ -65,8 +66,8 @@ Complex* transform_lines(Complex* from, Complex* to, int n, const std::vector<Co
     return from;
 }
 
-// Along one direction: `n` points that are `apart` from each other; lines begin at each of `across` points, `between`
-// apart, of each of `planes` planes.
+// Along one direction: `n` points that are `apart` from each other; lines begin at each of `across`
+// points, `between` apart, of each of `planes` planes.
 struct Direction {
     int n, apart;
     int across, between;

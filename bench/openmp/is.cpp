@@ -1,6 +1,6 @@
-// After the NAS benchmark IS, class W: the ranks of 2^20 integer keys below 2^16, ten times. Written from the report's
-// description. By buckets, so that more threads make no more work than a row of counts each. Its grain is a barrier
-// between the phases of a ranking, some hundreds of us.
+// After the NAS benchmark IS, class W: the ranks of 2^20 integer keys below 2^16, ten times.
+// Written from the report's description. By buckets, so that more threads make no more work than a
+// row of counts each. Its grain is a barrier between the phases of a ranking, some hundreds of us.
 #include <omp.h>
 
 #include <algorithm>
@@ -19,11 +19,13 @@ constexpr int key_count = 1 << 20;
 constexpr int key_bits = 16, bucket_bits = 10;
 constexpr int values = 1 << key_bits, buckets = 1 << bucket_bits;
 constexpr int bucket_shift = key_bits - bucket_bits, in_bucket = 1 << bucket_shift;
-// of a thread's counts: a power of two would put those of all threads for a bucket in one set of the cache
+// of a thread's counts: a power of two would put those of all threads for a bucket in one set of
+// the cache
 constexpr int row = buckets + 16;
 constexpr int iterations = 10;
 
-// Which keys are looked at, and their ranks; these rise with the iteration for the first two, and fall for the others.
+// Which keys are looked at, and their ranks; these rise with the iteration for the first two, and
+// fall for the others.
 constexpr std::array<int, 5> tested = {357773, 934767, 875723, 898999, 404505};
 constexpr std::array<int, 5> published = {1249, 11698, 1039987, 1043896, 1048018};
 
@@ -95,8 +97,8 @@ private:
             }
 #pragma omp for schedule(static)
             for (int i = 0; i < key_count; ++i) grouped[own[keys[i] >> bucket_shift]++] = keys[i];
-                // Within a bucket its few values are counted. Those in the middle have most keys: whoever is free takes
-                // the next ones.
+                // Within a bucket its few values are counted. Those in the middle have most keys:
+                // whoever is free takes the next ones.
 #pragma omp for schedule(dynamic, 8)
             for (int bucket = 0; bucket < buckets; ++bucket) {
                 int* const of_bucket = ranks + bucket * in_bucket;

@@ -1,5 +1,5 @@
-// What the kernels after the NAS parallel benchmarks share: their random numbers, and how they are timed. They know
-// nothing of Weft: whichever OpenMP runtime the process loads runs them (run.py).
+// What the kernels after the NAS parallel benchmarks share: their random numbers, and how they are
+// timed. They know nothing of Weft: whichever OpenMP runtime the process loads runs them (run.py).
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ inline bool near(double found, double known, double tolerance) {
     return -tolerance < error && error < tolerance;
 }
 
-// Calls pass() --passes times more than once: the first time threads are made and memory is touched. Each of the others
-// is a sample.
+// Calls pass() --passes times more than once: the first time threads are made and memory is
+// touched. Each of the others is a sample.
 template <class Pass>
 void measure(int argc, char** argv, const char* kernel, const char* passes, Pass pass) {
     const std::string said = bench::take_flag(argc, argv, "passes", passes);

@@ -1,14 +1,15 @@
-/* k-means after Figure 16 of the dynamic promotion paper: 64 outer threads share the groups of points, and for each few
- * points of a group make an inner task, which assigns them to their nearest centres and adds each to the sums of its
- * cluster. L locks guard the sums: the fewer, the more tasks meet a lock that is held, and wait. With L beyond K the
- * sums of a cluster are kept in several copies, each with its lock, of which a task takes one by its number: up to one
- * for each worker.
+/* k-means after Figure 16 of the dynamic promotion paper: 64 outer threads share the groups of
+ * points, and for each few points of a group make an inner task, which assigns them to their
+ * nearest centres and adds each to the sums of its cluster. L locks guard the sums: the fewer, the
+ * more tasks meet a lock that is held, and wait. With L beyond K the sums of a cluster are kept in
+ * several copies, each with its lock, of which a task takes one by its number: up to one for each
+ * worker.
  *
  *   kmeans LOCKS [POINTS [THREADS [ITERATIONS]]]
  *
- * Prints points per second, and the share of inner tasks that have met a lock that was held. All numbers are integers,
- * so sums do not depend on the order in which they are made: centres that are not those of the sequential run, bit for
- * bit, are an error. */
+ * Prints points per second, and the share of inner tasks that have met a lock that was held. All
+ * numbers are integers, so sums do not depend on the order in which they are made: centres that are
+ * not those of the sequential run, bit for bit, are an error. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-// Regions in regions, as libraries make them that know nothing of each other: 64 items of an outer loop, each of which
-// runs 20 inner ones. What there is to compute is the same for every shape; --levels=AxB[xC] says how many threads each
-// level asks for, --tasks=1 makes a task of each outer item.
+// Regions in regions, as libraries make them that know nothing of each other: 64 items of an outer
+// loop, each of which runs 20 inner ones. What there is to compute is the same for every shape;
+// --levels=AxB[xC] says how many threads each level asks for, --tasks=1 makes a task of each outer
+// item.
 #include <omp.h>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ private:
         for (int region = 0; region < shape_.regions; ++region) do_region(results, 0, innermost, level);
     }
 
-    // The loop from `begin` to `end`, by the threads of this level; or, where others come below it, in parts for them.
+    // The loop from `begin` to `end`, by the threads of this level; or, where others come below it,
+    // in parts for them.
     void do_region(double* results, int begin, int end, std::size_t level) {
         if (level + 1 == shape_.threads.size()) {
 #pragma omp parallel for num_threads(shape_.threads[level])

@@ -102,7 +102,7 @@ def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib
         raise SystemExit(f"bench: {runtime} was to be measured, and another library would be:\n{met}")
 
 
-# ---- running ---------------------------------------------------------------------------------------------
+# ---- running -------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -178,7 +178,7 @@ class Runner:
         return samples
 
 
-# ---- tables ----------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
 
 def all_of(rounds: list) -> list:
@@ -236,7 +236,7 @@ def beside_others(samples: dict, environments: dict, title: str) -> str:
     )
 
 
-# ---- the parts -------------------------------------------------------------------------------------------
+# ---- the parts -----------------------------------------------------------------------------------
 
 KERNELS = {"cg": ("cg", 5), "ft": ("ft", 5), "is": ("is", 10)}
 CROWDS = (2, 8, 64)
@@ -523,8 +523,8 @@ def main() -> int:
         for runtime, environment in environments.items():
             check(runner.programs / "cg", runtime, environment, build)
         if name == "dgemm":
-            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call sched_yield, and its
-            # callers look for its one slot.
+            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call
+            # sched_yield, and its callers look for its one slot.
             besides = [
                 build / "bridge" / "pthread" / "libweft_pthread.so",
                 build / "bridge" / "openblas" / "libweft_openblas.so",

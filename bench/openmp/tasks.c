@@ -1,6 +1,7 @@
-// Programs that are all tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors of a sparse matrix of
-// blocks, and a tree that nobody knows before it is searched (the ideas: the Barcelona OpenMP Tasks Suite, Duran et
-// al., 2009; UTS, Olivier et al., 2006). Each checks what it has computed.
+// Programs that are all tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors of
+// a sparse matrix of blocks, and a tree that nobody knows before it is searched (the ideas: the
+// Barcelona OpenMP Tasks Suite, Duran et al., 2009; UTS, Olivier et al., 2006). Each checks what it
+// has computed.
 //
 //   tasks THREADS ROUNDS [NAME ...]      prints lines of JSON: a program, and the milliseconds that it took
 #define _GNU_SOURCE
@@ -33,7 +34,7 @@ static uint64_t scrambled(uint64_t x) {   // SplitMix64
     return x ^ x >> 31;
 }
 
-// ---- fib: a task for each call, with nothing to do ---------------------------------------------------
+// ---- fib: a task for each call, with nothing to do ----------------------------------------------
 
 static long fib(int n) {
     if (n < 2) return n;
@@ -57,7 +58,7 @@ static double run_fib(void) {
     return took;
 }
 
-// ---- sort: halves are sorted side by side, and merged by halves ----------------------------------------
+// ---- sort: halves are sorted side by side, and merged by halves ---------------------------------
 
 enum { numbers = 1 << 20, few = 256 };
 
@@ -130,7 +131,7 @@ static double run_sort(void) {
     return took;
 }
 
-// ---- strassen: seven products of halves instead of eight -----------------------------------------------
+// ---- strassen: seven products of halves instead of eight ----------------------------------------
 
 enum { order = 512, smallest = 16 };
 
@@ -219,7 +220,7 @@ static double run_strassen(void) {
     return took;
 }
 
-// ---- sparse LU: tasks for the blocks that are there, with dependences -----------------------------------
+// ---- sparse LU: tasks for the blocks that are there, with dependences ---------------------------
 
 enum { blocks = 40, side = 16 };
 typedef double block[side][side];
@@ -332,7 +333,8 @@ static double run_sparse_lu_of(int depend) {
 #pragma omp single
     sparse_lu(m, depend);
     const double took = now_ms() - from;
-    // One task after the other: bit by bit the same, since each block has the same operations in the same order.
+    // One task after the other: bit by bit the same, since each block has the same operations in
+    // the same order.
 #pragma omp parallel num_threads(1)
     sparse_lu(expected, 0);
     for (int i = 0; i < blocks; ++i) {
@@ -347,7 +349,7 @@ static double run_sparse_lu_of(int depend) {
 static double run_sparse_lu(void) { return run_sparse_lu_of(0); }
 static double run_sparse_lu_depend(void) { return run_sparse_lu_of(1); }
 
-// ---- a tree that is not balanced: a task for each node, which says how many children it has ---------------
+// ---- a tree that is not balanced: a task for each node, which says how many children it has -----
 
 static int children_of(uint64_t node, int depth) {
     if (depth == 0) return 5000;

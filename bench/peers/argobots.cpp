@@ -1,5 +1,6 @@
-// The primitives of Weft's benchmarks with Argobots, by its public interface; built where pkg-config finds it. One
-// execution stream whose main pool is a FIFO of access "private" or "shared" (--pool=private|shared).
+// The primitives of Weft's benchmarks with Argobots, by its public interface; built where
+// pkg-config finds it. One execution stream whose main pool is a FIFO of access "private" or
+// "shared" (--pool=private|shared).
 #include <abt.h>
 
 #include <functional>
@@ -111,7 +112,7 @@ void yield_between_two(benchmark::State& state, ABT_pool pool) {
     });
 }
 
-// ---- what ULTs wait for ------------------------------------------------------------------------------------
+// ---- what ULTs wait for -------------------------------------------------------------------------
 
 // A ULT that runs f(), and is joined and freed when this goes out of scope.
 class Ult {

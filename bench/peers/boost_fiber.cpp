@@ -1,5 +1,5 @@
-// The primitives of Weft's benchmarks with Boost.Fiber: its round-robin scheduler, pooled stacks of 16 KiB (without
-// guards), launch::post (parent-first) unless the name says dispatch (child-first).
+// The primitives of Weft's benchmarks with Boost.Fiber: its round-robin scheduler, pooled stacks of
+// 16 KiB (without guards), launch::post (parent-first) unless the name says dispatch (child-first).
 #include <boost/context/fiber.hpp>
 #include <boost/fiber/all.hpp>
 
@@ -60,7 +60,7 @@ void switch_once(benchmark::State& state) {
     other = std::move(other).resume();
 }
 
-// ---- what fibers wait for ------------------------------------------------------------------------------
+// ---- what fibers wait for -----------------------------------------------------------------------
 
 // Spawns for the crowds of crowd.hpp.
 struct Joined {

@@ -1,6 +1,6 @@
-// Tasks of OpenMP, by the runtime that the program is linked with (PEER, its name). They cannot be left and come back
-// to on another stack, so they stand beside tasklets. A team of one thread runs each where it is created, before the
-// next.
+// Tasks of OpenMP, by the runtime that the program is linked with (PEER, its name). They cannot be
+// left and come back to on another stack, so they stand beside tasklets. A team of one thread runs
+// each where it is created, before the next.
 #include <omp.h>
 
 #include "algorithms.hpp"

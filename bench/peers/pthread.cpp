@@ -1,5 +1,5 @@
-// The primitives of Weft's benchmarks with what the system has: POSIX threads, one CPU. Also "as many suspended at once
-// as the machine allows":
+// The primitives of Weft's benchmarks with what the system has: POSIX threads, one CPU. Also "as
+// many suspended at once as the machine allows":
 //   peer_pthread --suspended=N
 #include <pthread.h>
 #include <semaphore.h>
@@ -74,8 +74,9 @@ void* wait_once(void*) {
     return nullptr;
 }
 
-// Up to `wanted` threads that wait on a semaphore: processor time and resident bytes of each. A thread's kernel memory
-// (its kernel stack, 16 KiB, and its task structure) is not in the resident bytes.
+// Up to `wanted` threads that wait on a semaphore: processor time and resident bytes of each. A
+// thread's kernel memory (its kernel stack, 16 KiB, and its task structure) is not in the resident
+// bytes.
 int suspend_many(std::size_t wanted) {
     sem_init(&go, 0, 0);
     const Attributes attributes;
@@ -97,7 +98,7 @@ int suspend_many(std::size_t wanted) {
     return 0;
 }
 
-// ---- what threads wait for -------------------------------------------------------------------------------
+// ---- what threads wait for ----------------------------------------------------------------------
 
 constexpr auto spawner = [](auto body) { return std::jthread(body); };
 

@@ -43,7 +43,7 @@ class BenchOfPrograms(unittest.TestCase):
         place = Place(self.folder, self.folder, "8", True)
         return turns.pair(tried, place, tried.command(place), list(weft), 0)
 
-    # ---- statistics ------------------------------------------------------------------------------------------
+    # ---- statistics ------------------------------------------------------------------------------
 
     def test_the_interval_of_21_ratios_is_from_the_6th_to_the_16th(self):
         self.assertEqual(median_interval(list(range(21, 0, -1))), (6, 16))
@@ -71,7 +71,7 @@ class BenchOfPrograms(unittest.TestCase):
         self.assertEqual(row([1.15] * PAIRS, targets={"8": 1.2}).verdict(), "same")
         self.assertEqual(row([1.15] * PAIRS, "64", targets={"8": 1.2}).verdict(), "slower")
 
-    # ---- outputs ---------------------------------------------------------------------------------------------
+    # ---- outputs ---------------------------------------------------------------------------------
 
     def test_the_last_digits_of_numbers_may_differ_only_where_that_is_allowed(self):
         self.assertTrue(agree(b"sum 0.123456789012 ok\n", b"sum 0.123456789013 ok\n", 1e-10))
@@ -103,7 +103,7 @@ class BenchOfPrograms(unittest.TestCase):
         with self.assertRaisesRegex(turns.Wrong, "has not ended"):
             self.pair(program("[ -z $WAY ] || { sleep 600 & sleep 600; }"), ["/usr/bin/env", "WAY=weft"])
 
-    # ---- costs -----------------------------------------------------------------------------------------------
+    # ---- costs -----------------------------------------------------------------------------------
 
     def test_processes_that_outlive_their_parent_are_counted(self):
         burn = "import time\nwhile time.process_time() < 0.2: pass"
@@ -119,7 +119,7 @@ class BenchOfPrograms(unittest.TestCase):
         place.setting = "8"
         self.assertEqual(place.environment(program("true"))["OMP_NUM_THREADS"], "8")
 
-    # ---- what is kept ----------------------------------------------------------------------------------------
+    # ---- what is kept ----------------------------------------------------------------------------
 
     def results(self):
         return Results(self.folder / "results.json", self.folder, self.folder)
@@ -148,7 +148,7 @@ class BenchOfPrograms(unittest.TestCase):
         self.assertEqual(len(going.pairs), 3)
         self.assertEqual(going.pairs[2]["first"], "plain")
 
-    # ---- the page --------------------------------------------------------------------------------------------
+    # ---- the page --------------------------------------------------------------------------------
 
     def test_the_page_lists_each_row_under_its_verdict(self):
         results, names = self.results(), list(PROGRAMS)

@@ -1,13 +1,13 @@
-// A breadth-first search as the Graph500 benchmark has it (https://graph500.org), in the form of a program for several
-// processes: vertices belong to P parts, and a part tells another one of the visits that it asks for in buffers of B. A
-// unit for each vertex that is visited looks at its edges and contends for the buffers; who fills one delivers it, and
-// holds it meanwhile.
+// A breadth-first search as the Graph500 benchmark has it (https://graph500.org), in the form of a
+// program for several processes: vertices belong to P parts, and a part tells another one of the
+// visits that it asks for in buffers of B. A unit for each vertex that is visited looks at its
+// edges and contends for the buffers; who fills one delivers it, and holds it meanwhile.
 //
-//   bfs [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--scale=14] [--edges=16] [--parts=4] [--buffer=8,64,512]
-//   [--roots=4]
+//   bfs [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--scale=14] [--edges=16] [--parts=4]
+//   [--buffer=8,64,512] [--roots=4]
 //
-// All parts are in this process. The tree is validated after each search: it has the vertices and the levels of the
-// sequential search, and its edges are edges of the graph.
+// All parts are in this process. The tree is validated after each search: it has the vertices and
+// the levels of the sequential search, and its edges are edges of the graph.
 #include <array>
 #include <memory>
 #include <numeric>
@@ -31,8 +31,8 @@ struct Graph {
     [[nodiscard]] std::size_t degree(Vertex vertex) const { return begin[vertex + 1] - begin[vertex]; }
 };
 
-// A Kronecker graph of 2^scale vertices: the quadrant of the matrix that an edge falls into has the probabilities 0.57,
-// 0.19, 0.19 and 0.05 at each scale. Vertices are renamed at random.
+// A Kronecker graph of 2^scale vertices: the quadrant of the matrix that an edge falls into has the
+// probabilities 0.57, 0.19, 0.19 and 0.05 at each scale. Vertices are renamed at random.
 Graph drawn_graph(std::size_t scale, std::size_t edges_for_each) {
     std::mt19937_64 draw(500);
     const Vertex size = Vertex{1} << scale;

@@ -1,11 +1,12 @@
-// A fast multipole method in the plane (Greengard and Rokhlin 1987, on an adaptive quadtree): the field that charges
-// cause at each other's places. Both passes are recursive, with a unit for each cell: up the tree a cell's unit waits
-// for those of its quarters, and a leaf never suspends.
+// A fast multipole method in the plane (Greengard and Rokhlin 1987, on an adaptive quadtree): the
+// field that charges cause at each other's places. Both passes are recursive, with a unit for each
+// cell: up the tree a cell's unit waits for those of its quarters, and a leaf never suspends.
 //
-//   fmm [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--particles=100000] [--leaf=16] [--check=200]
+//   fmm [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--particles=100000] [--leaf=16]
+//   [--check=200]
 //
-// A cell is written by its own unit alone and in one order, so that every kind must give what the sequential run gives,
-// bit for bit. That one is compared with the direct sum at --check particles.
+// A cell is written by its own unit alone and in one order, so that every kind must give what the
+// sequential run gives, bit for bit. That one is compared with the direct sum at --check particles.
 #include <array>
 #include <cmath>
 #include <complex>
@@ -23,7 +24,8 @@ constexpr std::size_t terms = 12;
 constexpr double far = 0.6;   // two cells are apart when the sum of their radii is less than this share of the distance
 using Expansion = std::array<Complex, terms>;
 
-// As the operators for complex numbers do, without their care for infinities, which nothing here is.
+// As the operators for complex numbers do, without their care for infinities, which nothing here
+// is.
 Complex times(Complex a, Complex b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -47,7 +49,8 @@ struct Particles {
     std::vector<double> charge;
 };
 
-// Half of them are spread over the square, half crowd round three points, so that the tree is deep in some places.
+// Half of them are spread over the square, half crowd round three points, so that the tree is deep
+// in some places.
 Particles drawn_particles(std::size_t count) {
     std::mt19937_64 draw(1987);
     auto uniform = [&] { return static_cast<double>(draw() >> 11) * 0x1p-53; };
@@ -165,7 +168,7 @@ private:
         return &cell;
     }
 
-    // ---- the recursion -----------------------------------------------------------------------------
+    // ---- the recursion --------------------------------------------------------------------------
 
     struct Task {
         Fmm* all;
@@ -177,7 +180,8 @@ private:
         }
     };
 
-    // A unit that has no children is of the kind that is asked for; one that has them cannot be of kind RtC.
+    // A unit that has no children is of the kind that is asked for; one that has them cannot be of
+    // kind RtC.
     [[nodiscard]] weft_kind kind_for(const Cell& cell) const {
         return cell.leaf() ? kind_ : promotion::kind_of_parents(kind_);
     }
@@ -229,8 +233,9 @@ private:
         root_->inside = {};
     }
 
-    // What its parent has left to `cell`: cells that are near. Those that are far by now are dealt with here; the
-    // others are split, or left to the quarters; what is left of them in a leaf is summed directly.
+    // What its parent has left to `cell`: cells that are near. Those that are far by now are dealt
+    // with here; the others are split, or left to the quarters; what is left of them in a leaf is
+    // summed directly.
     void down(Cell& cell) {
         std::vector<const Cell*> left;
         std::vector<const Cell*> waiting;
@@ -260,7 +265,7 @@ private:
         for_quarters(cell, &Fmm::down);
     }
 
-    // ---- the mathematics ---------------------------------------------------------------------------
+    // ---- the mathematics ------------------------------------------------------------------------
 
     // The field at particle i of those from `first` up to `last`, itself left out.
     [[nodiscard]] Complex direct(std::size_t i, std::size_t first, std::size_t last) const {
@@ -272,7 +277,8 @@ private:
         return sum;
     }
 
-    // 1 / (z - c - d) = sum over l >= k of binomial(l, k) d^(l - k) / (z - c)^(l + 1), to the k-th power's term.
+    // 1 / (z - c - d) = sum over l >= k of binomial(l, k) d^(l - k) / (z - c)^(l + 1), to the k-th
+    // power's term.
     static void shift_outside(const Cell& from, Cell& to) {
         std::array<Complex, terms> power;
         power[0] = 1;
@@ -282,8 +288,8 @@ private:
         }
     }
 
-    // With d from the target's centre to the source's: 1 / (z - d)^(k + 1) = sum over l of (-1)^(k + 1) binomial(k + l,
-    // k) z^l / d^(k + l + 1).
+    // With d from the target's centre to the source's: 1 / (z - d)^(k + 1) = sum over l of (-1)^(k
+    // + 1) binomial(k + l, k) z^l / d^(k + l + 1).
     static void translate(const Cell& from, Cell& to) {
         std::array<Complex, 2 * terms> power;   // of 1 / d, from the first on
         power[0] = inverse(from.centre - to.centre);

@@ -1,10 +1,11 @@
-// A parent forks 128 units and joins them; a share of them suspends once, by a yield. For each kind and each share:
-// what a unit costs.
+// A parent forks 128 units and joins them; a share of them suspends once, by a yield. For each kind
+// and each share: what a unit costs.
 //
 //   fork_join [--samples=63] [--cycles=5] [--way=detached] [--pool=private]
-//       JSON, a line per sample: ns of processor time per unit, and what the processor counts where it lets us ask. All
-//       kinds and shares, and the floor, are shuffled anew for each sample. Units are joined, one by one and many at
-//       once; or detached, and the last one to end resumes the parent, so that it is the scheduler that runs them.
+//       JSON, a line per sample: ns of processor time per unit, and what the processor counts where
+//       it lets us ask. All kinds and shares, and the floor, are shuffled anew for each sample.
+//       Units are joined, one by one and many at once; or detached, and the last one to end resumes
+//       the parent, so that it is the scheduler that runs them.
 //   fork_join --kind=sc --share=25 [--way=many] [--pool=private] --count=N
 //       forks N units (a multiple of 128) and prints nothing: for callgrind and for emulators.
 #include <algorithm>
@@ -24,8 +25,8 @@ namespace {
 constexpr std::size_t fork_count = 128;
 constexpr int shares[] = {0, 1, 5, 10, 25, 50, 75, 100};
 
-// Which units suspend: `share` of a hundred, drawn once. A cycle is a hundred forks, so that each share is met exactly;
-// its order is one that no branch predictor learns.
+// Which units suspend: `share` of a hundred, drawn once. A cycle is a hundred forks, so that each
+// share is met exactly; its order is one that no branch predictor learns.
 constexpr std::size_t cycle_forks = 100;
 
 inline void part(void* suspends) {
@@ -34,8 +35,8 @@ inline void part(void* suspends) {
 
 using Body = void (*)(void*);
 
-// One for each share: kind auto tells places apart by them, and is to know each as a program would that does nothing
-// else.
+// One for each share: kind auto tells places apart by them, and is to know each as a program would
+// that does nothing else.
 template <std::size_t share>
 void body(void* suspends) {
     part(suspends);
@@ -58,7 +59,8 @@ private:
 
 using Units = std::array<weft_unit*, fork_count>;
 
-// Without options: the kind is what the stream says, and the calls take the way that most programs' take.
+// Without options: the kind is what the stream says, and the calls take the way that most programs'
+// take.
 void one_by_one(weft_pool* pool, Body body, void* const* arguments) {
     Units units;
     for (std::size_t i = 0; i < fork_count; ++i)
@@ -72,7 +74,8 @@ void many(weft_pool* pool, Body body, void* const* arguments) {
     bench::must(weft_unit_join_free_many(units.data(), fork_count));
 }
 
-// Nobody joins: each unit says when it has done its part, and the parent sleeps until the last of them has.
+// Nobody joins: each unit says when it has done its part, and the parent sleeps until the last of
+// them has.
 struct Family {
     std::atomic<std::size_t> left;
     weft_unit* parent;
@@ -177,7 +180,8 @@ std::vector<Subject> all_subjects(weft_pool* pool, bool detach) {
     return subjects;
 }
 
-// The number of units of a light kind that were promoted, per hundred: what the library made of the plan.
+// The number of units of a light kind that were promoted, per hundred: what the library made of the
+// plan.
 double promoted_share(const Subject& subject) {
     const promotion::Counters before;
     subject.run(cycle_forks);

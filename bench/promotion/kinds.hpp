@@ -1,5 +1,5 @@
-// What the programs of this folder share: the kinds by name, the library's counters, fork and join, a lock that every
-// kind may take, and the comparison of all kinds in one process.
+// What the programs of this folder share: the kinds by name, the library's counters, fork and join,
+// a lock that every kind may take, and the comparison of all kinds in one process.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +25,11 @@ inline constexpr Kind all_kinds[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND
                                      {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC},
                                      {"auto", WEFT_KIND_AUTO}};
 
-// A unit that cannot suspend cannot join: where kind RtC is asked for, what has children is of kind LSA.
+// A unit that cannot suspend cannot join: where kind RtC is asked for, what has children is of kind
+// LSA.
 inline weft_kind kind_of_parents(weft_kind kind) { return kind == WEFT_KIND_RTC ? WEFT_KIND_LSA : kind; }
 
-// ---- flags -----------------------------------------------------------------------------------------
+// ---- flags --------------------------------------------------------------------------------------
 
 [[noreturn]] inline void refuse(const char* what, std::string_view value) {
     std::fprintf(stderr, "bench: %s%.*s is not legal\n", what, static_cast<int>(value.size()), value.data());
@@ -84,7 +85,7 @@ struct Settings {
     }
 };
 
-// ---- what is counted -------------------------------------------------------------------------------
+// ---- what is counted ----------------------------------------------------------------------------
 
 inline std::uint64_t counter(const char* name) {
     std::uint64_t value = 0;
@@ -99,8 +100,8 @@ struct Counters {
     std::uint64_t promoted = counter("/units/count/promoted");     // units of a light kind that did at least once
 };
 
-// How many units met somebody: found a lock held, or a child that had not ended. Not all of them suspend: who waits for
-// a lock looks for a while first. Each unit says it once, at its end.
+// How many units met somebody: found a lock held, or a child that had not ended. Not all of them
+// suspend: who waits for a lock looks for a while first. Each unit says it once, at its end.
 class Contended {
 public:
     void add(bool contended) {
@@ -112,9 +113,10 @@ private:
     alignas(64) std::atomic<std::uint64_t> count_ = 0;
 };
 
-// ---- fork, join, lock ------------------------------------------------------------------------------
+// ---- fork, join, lock ---------------------------------------------------------------------------
 
-// Runs body(arguments[i]) in units of `kind`, and waits for all. Whether at least one had not ended by then.
+// Runs body(arguments[i]) in units of `kind`, and waits for all. Whether at least one had not ended
+// by then.
 inline bool fork_join(weft_kind kind, void (*body)(void*), const std::vector<void*>& arguments,
                       std::vector<weft_unit*>& units) {
     const weft_unit_options options = bench::options_of(kind);
@@ -141,7 +143,7 @@ private:
     weft_mutex mutex_ = WEFT_MUTEX_INIT;
 };
 
-// ---- the comparison --------------------------------------------------------------------------------
+// ---- the comparison -----------------------------------------------------------------------------
 
 inline double quantile(std::vector<double> values, double share) {
     std::sort(values.begin(), values.end());
@@ -160,9 +162,10 @@ struct Run {
 
 inline double seconds_since(std::uint64_t start) { return static_cast<double>(bench::now_ns() - start) * 1e-9; }
 
-// Runs run(kind) for every kind and prints the throughputs, and for a hundred units how many met somebody, how many
-// suspensions there were and how many units were promoted. The kinds are shuffled anew in each round; one round before
-// the first is not counted. `sequential` is the same without units.
+// Runs run(kind) for every kind and prints the throughputs, and for a hundred units how many met
+// somebody, how many suspensions there were and how many units were promoted. The kinds are
+// shuffled anew in each round; one round before the first is not counted. `sequential` is the same
+// without units.
 template <class F>
 void compare(const Settings& settings, const std::string& name, const char* unit, const Run& sequential, F run) {
     struct Samples {

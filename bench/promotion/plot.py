@@ -37,13 +37,15 @@ from measured import (
 SHARES = (0, 1, 5, 10, 25, 50, 75, 100)
 PARTS = ("fork_join", "instructions", "kmeans", "fmm", "bfs")
 
-# Multiples of a cycle of fork_join, 12,800 units, in which each share of suspensions is met exactly.
+# Multiples of a cycle of fork_join, 12,800 units, in which each share of suspensions is met
+# exactly.
 CALLGRIND_COUNTS = (12800, 38400)
-# qemu writes a line for each instruction, so there are few units; that is exact where none or all of them suspend.
+# qemu writes a line for each instruction, so there are few units; that is exact where none or all
+# of them suspend.
 QEMU_COUNTS = (256, 1280)
 
 
-# ---- counting --------------------------------------------------------------------------------------------
+# ---- counting ------------------------------------------------------------------------------------
 
 
 def callgrind_totals(program: pathlib.Path, kind: str, share: int, count: int, out: pathlib.Path) -> dict:
@@ -124,7 +126,7 @@ def count_by_qemu(program: pathlib.Path) -> dict:
     return counts
 
 
-# ---- reading ---------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def shares_of(kind: str) -> tuple:
@@ -297,7 +299,7 @@ def application_text(samples: dict, unit: str) -> str:
     )
 
 
-# ---- plotting --------------------------------------------------------------------------------------------
+# ---- plotting ------------------------------------------------------------------------------------
 
 
 class Plots(Figures):
@@ -394,7 +396,7 @@ class Plots(Figures):
         self.save(figure, name)
 
 
-# ---- all together ----------------------------------------------------------------------------------------
+# ---- all together --------------------------------------------------------------------------------
 
 APPLICATIONS = {
     "kmeans": ("k-means", "points/s", (), ("--points=20000", "--rounds=3"), lambda case: f"{case.split('/')[1]} locks"),

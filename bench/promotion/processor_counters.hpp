@@ -1,5 +1,5 @@
-// What the processor counts while a benchmark runs: cycles, and loads that missed the first cache. Most virtual
-// machines show neither: then there are no counts, and nothing is printed.
+// What the processor counts while a benchmark runs: cycles, and loads that missed the first cache.
+// Most virtual machines show neither: then there are no counts, and nothing is printed.
 #pragma once
 
 #include <linux/perf_event.h>

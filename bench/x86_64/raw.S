@@ -1,4 +1,5 @@
-/* The hand-written switches of bench/x86_64/raw.hpp: rdi = saved, rsi = next; bench_enter: rdi = next. */
+/* The hand-written switches of bench/x86_64/raw.hpp: rdi = saved, rsi = next; bench_enter: rdi =
+ * next. */
         .macro  enter next
         movq    \next, %rsp
         popq    %r15

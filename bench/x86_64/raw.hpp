@@ -1,12 +1,12 @@
-// What the processor itself allows, x86-64: switches written by hand, and a call on another stack. The
-// yardstick for the library's own; nothing here is part of it. raw.S has the called ones.
+// What the processor itself allows, x86-64: switches written by hand, and a call on another stack.
+// The yardstick for the library's own; nothing here is part of it. raw.S has the called ones.
 #pragma once
 
 #include <cstddef>
 
 extern "C" {
-// Leaves the running stack, its pointer in *saved, for the one that `next` points to: six registers are
-// pushed and popped, then a jump to the address on top.
+// Leaves the running stack, its pointer in *saved, for the one that `next` points to: six registers
+// are pushed and popped, then a jump to the address on top.
 void bench_switch(void** saved, void* next);
 // As bench_switch, but ends in `ret`: the return predictor is wrong each time.
 void bench_switch_ret(void** saved, void* next);
@@ -18,7 +18,8 @@ namespace bench {
 
 inline constexpr std::size_t saved_registers = 6;
 
-// A stack whose first resumption by one of the switches above lands in `entry` (which must not return), as if called.
+// A stack whose first resumption by one of the switches above lands in `entry` (which must not
+// return), as if called.
 inline void* prepare_stack(void* top, void (*entry)()) {
     auto** word = static_cast<void**>(top);
     *--word = nullptr;   // a return address that is none; keeps the alignment of a call

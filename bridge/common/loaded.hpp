@@ -1,5 +1,6 @@
-// What the loader has mapped: the objects of the process, what they import and from whom, read from their dynamic
-// sections. Headers only, for the bridges and the report of `weft run`, which see no other code of ours.
+// What the loader has mapped: the objects of the process, what they import and from whom, read from
+// their dynamic sections. Headers only, for the bridges and the report of `weft run`, which see no
+// other code of ours.
 #pragma once
 
 #include <elf.h>
@@ -11,8 +12,8 @@
 
 namespace weft_bridge {
 
-// One mapped object. It points into that object's memory: valid inside of dl_iterate_phdr, or while a handle holds the
-// object.
+// One mapped object. It points into that object's memory: valid inside of dl_iterate_phdr, or while
+// a handle holds the object.
 struct Loaded {
     const char* path = "";                         // as the loader has it; empty: the program
     std::uintptr_t base = 0, first = 0, end = 0;   // what its addresses are relative to, and where it lies
@@ -27,11 +28,13 @@ struct Loaded {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
         return at >= first && at < end;
     }
-    // What an entry of the dynamic section points to: the loader has added the base to most of them.
+    // What an entry of the dynamic section points to: the loader has added the base to most of
+    // them.
     std::uintptr_t pointer(ElfW(Addr) value) const { return value < base ? base + value : value; }
 };
 
-// Of an object without a dynamic section `dynamic` stays null, and nothing that follows finds anything there.
+// Of an object without a dynamic section `dynamic` stays null, and nothing that follows finds
+// anything there.
 inline Loaded loaded_of(const dl_phdr_info& info) {
     Loaded object;
     object.path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
@@ -57,8 +60,8 @@ inline Loaded loaded_of(const dl_phdr_info& info) {
     return object;
 }
 
-// Calls visit(object) for each object, in the order in which they were loaded, until it returns true. visit must not
-// call the loader: its lock is held.
+// Calls visit(object) for each object, in the order in which they were loaded, until it returns
+// true. visit must not call the loader: its lock is held.
 template <class Visit>
 void each_loaded(Visit visit) {
     dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
@@ -66,7 +69,8 @@ void each_loaded(Visit visit) {
                     &visit);
 }
 
-// How many objects have been mapped and unmapped so far: what is known of addresses holds while these two stay.
+// How many objects have been mapped and unmapped so far: what is known of addresses holds while
+// these two stay.
 struct LoaderCounts {
     unsigned long long added = 0, removed = 0;
     friend bool operator==(const LoaderCounts&, const LoaderCounts&) = default;
@@ -98,8 +102,8 @@ inline const char* soname_of(const Loaded& object) {
     return nullptr;
 }
 
-// Calls visit(name, symbol, slot) for each symbol that a relocation of the object names; the loader writes the symbol's
-// address into the slot.
+// Calls visit(name, symbol, slot) for each symbol that a relocation of the object names; the loader
+// writes the symbol's address into the slot.
 template <class Visit>
 void each_slot(const Loaded& object, Visit visit) {
     std::uintptr_t tables[2] = {};
@@ -125,8 +129,9 @@ void each_slot(const Loaded& object, Visit visit) {
     }
 }
 
-// Where the object itself has a symbol of that name, under whichever version; null: it has none. Every linker of today
-// writes the table that this reads (DT_GNU_HASH). Unlike dlsym it takes no lock of the loader's.
+// Where the object itself has a symbol of that name, under whichever version; null: it has none.
+// Every linker of today writes the table that this reads (DT_GNU_HASH). Unlike dlsym it takes no
+// lock of the loader's.
 inline void* address_in(const Loaded& object, const char* name) {
     if (object.dynamic == nullptr || object.hashes == nullptr) return nullptr;
     std::uint32_t hash = 5381;

@@ -1,5 +1,5 @@
-// A lock for a few instructions, never held across a switch, and the pause between two looks at what another processor
-// is about to write.
+// A lock for a few instructions, never held across a switch, and the pause between two looks at
+// what another processor is about to write.
 #pragma once
 
 #include <sys/syscall.h>
@@ -31,8 +31,8 @@ public:
     void forget() { taken_.store(false); }
 
 private:
-    // The thread that has it may have lost its CPU. By the kernel's own call, whatever stands before the C library's:
-    // this may be no place to switch.
+    // The thread that has it may have lost its CPU. By the kernel's own call, whatever stands
+    // before the C library's: this may be no place to switch.
     [[gnu::noinline]] void wait() const {
         // relaxed: the exchange that follows acquires
         for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) {

@@ -1,6 +1,6 @@
-// The environment variables that the bridges read, each with its legal words. One table for the bridges
-// themselves, for `weft info` and for the check of `weft run`, so that no two of them can disagree about what
-// is legal.
+// The environment variables that the bridges read, each with its legal words. One table for the
+// bridges themselves, for `weft info` and for the check of `weft run`, so that no two of them can
+// disagree about what is legal.
 #pragma once
 
 #include <strings.h>
@@ -35,8 +35,8 @@ inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind}
 
 inline constexpr int unset = -1, illegal = -2;
 
-// Which of its words `text` is, whatever its case and with blanks around it; `unset`: a null pointer, or
-// nothing but blanks.
+// Which of its words `text` is, whatever its case and with blanks around it; `unset`: a null
+// pointer, or nothing but blanks.
 inline int word_of(const Variable& variable, const char* text) {
     constexpr const char* blank = " \t\n\r\f\v";
     if (text == nullptr) return unset;

@@ -1,5 +1,5 @@
-# The suite: programs as gcc makes them of OpenMP, each run on Weft, and on the libgomp of the compiler as well: the
-# same verdict. Those of `alone` fail or hang there.
+# The suite: programs as gcc makes them of OpenMP, each run on Weft, and on the libgomp of the
+# compiler as well: the same verdict. Those of `alone` fail or hang there.
 if(NOT WEFT_TESTS OR WEFT_FUZZ)
   return()
 endif()
@@ -63,8 +63,8 @@ set(with_cancellation cancel target_tasks target_cancel memory_regions left_grou
     cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # gcc warns where a combined construct is cancelled.
 set_source_files_properties(test/cancelled_loops.c PROPERTIES COMPILE_OPTIONS -w)
-# What explicit tasks may be instead of calls on a member's stack, and what is run with each. depends.c is not: its
-# tasks use threadprivate variables.
+# What explicit tasks may be instead of calls on a member's stack, and what is run with each.
+# depends.c is not: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
 set(with_task_kinds tasks clauses cancel exceptions nested target_tasks leagues own_groups task_reductions
   reduced_objects
@@ -75,8 +75,9 @@ if(WEFT_GROUP STREQUAL "release")
 else()
   set(levels O1)
 endif()
-# ThreadSanitizer lets no child of a fork start threads; AddressSanitizer's allocator (gcc 12) takes none of its locks
-# over a fork, so that the child waits for ever where one of the parent's threads was just starting.
+# ThreadSanitizer lets no child of a fork start threads; AddressSanitizer's allocator (gcc 12) takes
+# none of its locks over a fork, so that the child waits for ever where one of the parent's threads
+# was just starting.
 if(WEFT_SANITIZE)
   list(REMOVE_ITEM alone forked)
 endif()
@@ -286,7 +287,8 @@ if(COMMAND weft_house_test AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     ${without_fortran})
 endif()
 
-# What becomes of processes, and what comes to an end although members spin or stand in the kernel (doc/openmp.md).
+# What becomes of processes, and what comes to an end although members spin or stand in the kernel
+# (doc/openmp.md).
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   add_library(openmp_plugin SHARED test/plugin.c)
   target_compile_options(openmp_plugin PRIVATE -fopenmp)
@@ -300,7 +302,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endforeach()
   set(process ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/process.py --program $<TARGET_FILE:openmp_process>
     --plugin $<TARGET_FILE:openmp_plugin>)
-  # Signals for a member reach it where the C library's calls are those of libweft_pthread, as `weft run` has it.
+  # Signals for a member reach it where the C library's calls are those of libweft_pthread, as `weft
+  # run` has it.
   set(without --without interrupted_1)
   if(NOT WEFT_SANITIZE)
     add_test(NAME openmp_process_interrupted COMMAND ${process} --only interrupted_0 interrupted_1)
@@ -322,8 +325,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set_tests_properties(openmp_process_libgomp PROPERTIES ENVIRONMENT "OMP_WAIT_POLICY=passive")
     weft_label(openmp_process_libgomp full)
   endif()
-  # What reports, dumps and gdb say of members. Under the thread sanitizer no deadlock is told, and gdb shows no library
-  # that is compiled for a sanitizer.
+  # What reports, dumps and gdb say of members. Under the thread sanitizer no deadlock is told, and
+  # gdb shows no library that is compiled for a sanitizer.
   if(NOT WEFT_SANITIZE)
     add_executable(openmp_shown test/shown.c)
     target_compile_options(openmp_shown PRIVATE -Wall -fopenmp -O2)
@@ -394,8 +397,9 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endforeach()
 endif()
 
-# A second OpenMP in the process: regions of LLVM's beside ours, by a library whose omp_ references carry no version,
-# and a library that asks for OpenMP by a weak reference. libomp knows no sanitizer.
+# A second OpenMP in the process: regions of LLVM's beside ours, by a library whose omp_ references
+# carry no version, and a library that asks for OpenMP by a weak reference. libomp knows no
+# sanitizer.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   set(preloaded "LD_PRELOAD=$<TARGET_FILE:weft_openmp>;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft>")
   foreach(name weak_library weak_team)
@@ -404,7 +408,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   endforeach()
   target_compile_options(openmp_weak_team PRIVATE -fopenmp)
   target_link_options(openmp_weak_team PRIVATE -fopenmp)
-  # A program without OpenMP leaves the reference null; one with it has it bound to libgomp, as without us.
+  # A program without OpenMP leaves the reference null; one with it has it bound to libgomp, as
+  # without us.
   foreach(expected 0 1)
     add_executable(openmp_weak_${expected} test/weak.c)
     target_link_libraries(openmp_weak_${expected} PRIVATE ${CMAKE_DL_LIBS})

@@ -1,5 +1,5 @@
-/* Argobots: units with values under keys, in pools of its own and of the program's, on the first stream and on
- * another. */
+/* Argobots: units with values under keys, in pools of its own and of the program's, on the first
+ * stream and on another. */
 #include <abt.h>
 #include <pthread.h>
 
@@ -107,7 +107,8 @@ static void work(void) {
     MUST(ABT_key_set(key, NULL) == ABT_SUCCESS);
 }
 
-/* What the primary unit has under a key is destroyed, and what pools have made for units is freed. */
+/* What the primary unit has under a key is destroyed, and what pools have made for units is
+ * freed. */
 static void end(void) {
     MUST(ABT_key_set(key, &key) == ABT_SUCCESS);
     const int before = destroyed;

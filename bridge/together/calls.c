@@ -30,8 +30,8 @@ static void region(void) {
 #pragma omp barrier
         MUST(ABT_self_get_specific(key, &value) == ABT_SUCCESS && value == &rank);
         MUST(ABT_thread_get_specific(self, key, &value) == ABT_SUCCESS && value == &rank);
-        /* Thread 0 is the primary unit; the others are on no execution stream, unless the first one carries them while
-         * that waits. */
+        /* Thread 0 is the primary unit; the others are on no execution stream, unless the first one
+         * carries them while that waits. */
         const int found = ABT_xstream_self_rank(&rank);
         MUST(found == ABT_SUCCESS ? rank == 0 : found == ABT_ERR_INV_XSTREAM);
         if (omp_get_thread_num() == 0) MUST(found == ABT_SUCCESS);

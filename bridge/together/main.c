@@ -1,5 +1,5 @@
-/* Runs what its arguments say, in their order: +x begins the part x, x works, -x ends it. Where parts are shared
- * libraries the first word of one opens it, and =x closes it. */
+/* Runs what its arguments say, in their order: +x begins the part x, x works, -x ends it. Where
+ * parts are shared libraries the first word of one opens it, and =x closes it. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -53,7 +53,8 @@ void look_at_slot(Seen& seen, const List<Object>& objects, const char* name, boo
         seen.bypasses = true;
 }
 
-// Without a libgomp of ours, calls that were not made yet would go to the one that the library needs.
+// Without a libgomp of ours, calls that were not made yet would go to the one that the library
+// needs.
 void find_native(List<Seen>& all) {
     for (Seen& seen : all) {
         if (seen.constructs == 0 || seen.other != nullptr) continue;
@@ -67,7 +68,7 @@ void find_native(List<Seen>& all) {
     }
 }
 
-// ---- what was counted ----------------------------------------------------------------------------------------
+// ---- what was counted ---------------------------------------------------------------------------
 
 struct Counts {
     List<Seen>* seen;
@@ -123,7 +124,7 @@ void add_counts(Counts& counts, std::uint64_t all_regions, EachRegions regions, 
     one->bypasses = false;
 }
 
-// ---- what is to be said --------------------------------------------------------------------------------------
+// ---- what is to be said -------------------------------------------------------------------------
 
 bool is_libgomp(const Object& object) { return begins(object.soname, "libgomp"); }
 bool is_openblas(const Object& object) { return object.path.find("openblas") != String::npos; }

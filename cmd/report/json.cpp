@@ -1,4 +1,5 @@
-// The report for programs. The keys and the values of "verdict" and "kind" are documented in doc/run.md and stay.
+// The report for programs. The keys and the values of "verdict" and "kind" are documented in
+// doc/run.md and stay.
 #include <weft/version.h>
 
 #include "record.hpp"
@@ -33,7 +34,8 @@ const char* key_of(Kind kind) {
     return "";
 }
 
-// Length of the UTF-8 sequence that the text begins with; 0: it is none, since a path may be any bytes.
+// Length of the UTF-8 sequence that the text begins with; 0: it is none, since a path may be any
+// bytes.
 std::size_t sequence(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t length = first < 0x80                    ? 1

@@ -1,5 +1,6 @@
-// Memory of the report. A process may end from a signal handler that interrupted malloc, so nothing that is used from
-// there on calls the allocator of the program: all comes from pages of the report's own, which are never given back.
+// Memory of the report. A process may end from a signal handler that interrupted malloc, so nothing
+// that is used from there on calls the allocator of the program: all comes from pages of the
+// report's own, which are never given back.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace weft_report {
 // Of one thread at a time. Where there is no memory it leaves the innermost `attempt`.
 void* take(std::size_t bytes);
 
-// Calls body(argument). False: memory ran out, and the rest of the body was skipped, destructors included.
+// Calls body(argument). False: memory ran out, and the rest of the body was skipped, destructors
+// included.
 bool attempt(void (*body)(void* argument), void* argument);
 
 template <class T>

@@ -27,8 +27,8 @@ String contents_of(const char* path) {
     return text;
 }
 
-// A library that was opened by a relative name, whatever the current folder is by now: /proc/self/maps has a line for
-// each of its segments.
+// A library that was opened by a relative name, whatever the current folder is by now:
+// /proc/self/maps has a line for each of its segments.
 String mapped_path(std::uintptr_t address) {
     const String maps = contents_of("/proc/self/maps");
     for (std::size_t at = 0; at < maps.size();) {
@@ -82,7 +82,7 @@ List<Object> loaded_objects() {
     return objects;
 }
 
-// ---- files --------------------------------------------------------------------------------------------------
+// ---- files --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -1,5 +1,6 @@
-// What is loaded into this process, and where the loader has bound each object's calls: so it does not matter how a
-// library was loaded (RTLD_DEEPBIND, another namespace of names, what was loaded first).
+// What is loaded into this process, and where the loader has bound each object's calls: so it does
+// not matter how a library was loaded (RTLD_DEEPBIND, another namespace of names, what was loaded
+// first).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ List<Object> loaded_objects();
 // The program's path; "a program" where it cannot be read.
 String program_path();
 
-// Calls slot(name of a symbol, whether the object itself has one of that name, what the loader has put there).
+// Calls slot(name of a symbol, whether the object itself has one of that name, what the loader has
+// put there).
 template <class Slot>
 void each_slot(const Object& object, Slot slot) {
     weft_bridge::each_slot(object.loaded, [&slot](const char* name, const ElfW(Sym) & symbol, void* const* place) {
@@ -44,8 +46,8 @@ void each_slot(const Object& object, Slot slot) {
     });
 }
 
-// Which OpenMP runtimes a file has within it: by the symbols that it defines or, where those were stripped, by words of
-// their messages.
+// Which OpenMP runtimes a file has within it: by the symbols that it defines or, where those were
+// stripped, by words of their messages.
 struct Runtimes {
     bool gnu = false, llvm = false;
 };

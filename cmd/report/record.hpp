@@ -1,4 +1,5 @@
-// What processes hand on, and what is told of them together: for each program its processes, counters and libraries.
+// What processes hand on, and what is told of them together: for each program its processes,
+// counters and libraries.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +60,8 @@ struct Program {
     List<Library> libraries;
 };
 
-// Processes that have begun to use threads or OpenMP, and have not reported: a signal has ended them, or they still
-// run.
+// Processes that have begun to use threads or OpenMP, and have not reported: a signal has ended
+// them, or they still run.
 struct Silent {
     String path;
     std::uint64_t process = 0;

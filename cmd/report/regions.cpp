@@ -1,7 +1,7 @@
-// Preloaded before libgomp.so.1 by `weft run --report`: counts the regions that each library begins, by their bodies,
-// and hands each call on. So the OpenMP itself counts nothing by library, and a run without a report has nothing of
-// this. Not preloaded with --openmp=native: a libgomp that was opened for its caller alone is behind nobody else, and
-// could not be found from here.
+// Preloaded before libgomp.so.1 by `weft run --report`: counts the regions that each library
+// begins, by their bodies, and hands each call on. So the OpenMP itself counts nothing by library,
+// and a run without a report has nothing of this. Not preloaded with --openmp=native: a libgomp
+// that was opened for its caller alone is behind nobody else, and could not be found from here.
 #include <dlfcn.h>
 #include <pthread.h>
 

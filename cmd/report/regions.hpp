@@ -1,4 +1,5 @@
-// What libweft_regions and libweft_report tell each other, by functions that they find by their names.
+// What libweft_regions and libweft_report tell each other, by functions that they find by their
+// names.
 #pragma once
 
 #include <cstdint>

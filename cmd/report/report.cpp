@@ -1,6 +1,6 @@
-// Preloaded by `weft run --report`: when a process ends, tells what ran on Weft, what has threads of its own and what
-// was left alone, with counters. Processes that the first one has started hand that in, and the first one tells of all
-// of them (spool.hpp).
+// Preloaded by `weft run --report`: when a process ends, tells what ran on Weft, what has threads
+// of its own and what was left alone, with counters. Processes that the first one has started hand
+// that in, and the first one tells of all of them (spool.hpp).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -196,7 +196,8 @@ extern "C" [[gnu::visibility("default")]] void weft_report_share(weft_report::Sh
 extern "C" [[gnu::visibility("default")]] int dlclose(void* handle) noexcept {
     static const auto next = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
     const int status = next(handle);
-    // relaxed: whoever loads something there then, and calls it, is this thread or has waited for it
+    // relaxed: whoever loads something there then, and calls it, is this thread or has waited for
+    // it
     weft_report::unloads.fetch_add(1, std::memory_order_relaxed);
     return status;
 }

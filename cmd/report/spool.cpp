@@ -33,7 +33,8 @@ bool is_held(int file, off_t byte) {
     return fcntl(file, F_GETLK, &what) == 0 && what.l_type != F_UNLCK;
 }
 
-// Others use the file for microseconds. Whoever is stopped meanwhile must not keep this process from ending.
+// Others use the file for microseconds. Whoever is stopped meanwhile must not keep this process
+// from ending.
 bool begin_use(int file) {
     for (int turn = 0; turn < 2000; ++turn) {
         if (lock(file, being_used, F_WRLCK)) return true;

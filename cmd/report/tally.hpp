@@ -1,7 +1,8 @@
-// Counts events by the code that stands for them, a region's body or the start of a thread, and so by the library that
-// the code lies in. An event of known code costs a look into a table and an addition. The library is looked up when the
-// code is first seen, so that one that is unloaded stays known, and again when libraries have been unloaded since, for
-// another one may lie there now.
+// Counts events by the code that stands for them, a region's body or the start of a thread, and so
+// by the library that the code lies in. An event of known code costs a look into a table and an
+// addition. The library is looked up when the code is first seen, so that one that is unloaded
+// stays known, and again when libraries have been unloaded since, for another one may lie there
+// now.
 #pragma once
 
 #include <atomic>
@@ -55,7 +56,8 @@ struct Shared {
 };
 extern Shared shared;
 
-// The object that an address lies in. Reads what the loader has; allocates for an object that is new.
+// The object that an address lies in. Reads what the loader has; allocates for an object that is
+// new.
 const Origin* origin_of(const void* code) noexcept;
 
 }   // namespace weft_report

@@ -1,4 +1,5 @@
-// The report as people read it. Libraries of one folder of which the same is to be said have one line.
+// The report as people read it. Libraries of one folder of which the same is to be said have one
+// line.
 #include <algorithm>
 
 #include "record.hpp"
@@ -22,7 +23,8 @@ String number_of(std::uint64_t count, const char* what, const char* plural = "s"
     return decimal(count) + " " + what + (count == 1 ? "" : plural);
 }
 
-// A package of Python, whose libraries lie in folders of their own below it; else the folder of the file.
+// A package of Python, whose libraries lie in folders of their own below it; else the folder of the
+// file.
 std::string_view folder_of(std::string_view path) {
     for (const std::string_view below : {"/site-packages/", "/dist-packages/"}) {
         const std::size_t at = path.find(below);
@@ -134,8 +136,8 @@ void add_libraries(String& lines, const Program& program) {
     }
 }
 
-// Of a program whose native units have begun regions, in libraries that define such variables. Whether a region uses
-// them nobody sees.
+// Of a program whose native units have begun regions, in libraries that define such variables.
+// Whether a region uses them nobody sees.
 void add_thread_local_data(String& lines, const Program& program) {
     if (program.values[regions_of_units] == 0) return;
     for (const Library& library : program.libraries) {

@@ -16,8 +16,8 @@ public:
         std::function<void()> run;
     };
 
-    // Runs all, on so many harts at most, and returns when all have returned. Tasks may wait for anything, and call any
-    // library.
+    // Runs all, on so many harts at most, and returns when all have returned. Tasks may wait for
+    // anything, and call any library.
     static void run_all(std::vector<task> tasks, std::size_t harts = weft::hart_limit()) {
         by_priority self;
         const weft::registered<by_priority> domain(self);

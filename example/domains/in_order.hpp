@@ -1,5 +1,5 @@
-// A library of parallel loops. Its policy: what can go on does so in the order in which it could, and before anything
-// new begins.
+// A library of parallel loops. Its policy: what can go on does so in the order in which it could,
+// and before anything new begins.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 class in_order {
 public:
-    // Calls f(i) for i = 0 .. count - 1, each in a context of its own, and returns when all have returned. f may wait
-    // for anything, and call any library.
+    // Calls f(i) for i = 0 .. count - 1, each in a context of its own, and returns when all have
+    // returned. f may wait for anything, and call any library.
     template <class F>
     static void for_each(std::size_t count, F f) {
         struct call {

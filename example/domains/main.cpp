@@ -1,6 +1,7 @@
-// Two libraries that know nothing of each other's insides call each other and share the machine's hardware threads:
-// each is a domain with a policy of its own. Neither starts an OS thread, and however many of their parallel parts are
-// under way at once, there are no more contexts at work than harts. doc/domains.md says how such a library is written.
+// Two libraries that know nothing of each other's insides call each other and share the machine's
+// hardware threads: each is a domain with a policy of its own. Neither starts an OS thread, and
+// however many of their parallel parts are under way at once, there are no more contexts at work
+// than harts. doc/domains.md says how such a library is written.
 #include <atomic>
 #include <cstdio>
 #include <string>

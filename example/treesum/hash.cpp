@@ -13,7 +13,8 @@
 namespace treesum {
 namespace {
 
-// O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it does not wait for a writer.
+// O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it does not
+// wait for a writer.
 constexpr int flags_of(Opening opening) {
     return O_RDONLY | O_CLOEXEC | O_NOCTTY | (opening == Opening::listed ? O_NOFOLLOW | O_NONBLOCK : 0);
 }
@@ -29,8 +30,8 @@ public:
     int number() const { return number_; }
     off_t size() const { return size_; }   // when it was opened, of one that was listed
 
-    // False: it is to be opened by open(). Not what the user named: that may be a FIFO, and opening it waits for a
-    // writer.
+    // False: it is to be opened by open(). Not what the user named: that may be a FIFO, and opening
+    // it waits for a writer.
     bool open_at_once(const std::string& path, Opening opening, int& problem) {
         if (opening != Opening::listed) return false;
         number_ = open_cached(path, flags_of(opening));
@@ -79,13 +80,15 @@ int Hasher::hash(const std::string& path, Opening opening, Digest& digest, Repor
     Descriptor file;
     int problem = 0;
     ssize_t bytes;
-    // a regular file gives less than was asked for only at its end, but not when asked for what lies in memory
+    // a regular file gives less than was asked for only at its end, but not when asked for what
+    // lies in memory
     bool ended = false;
     if (file.open_at_once(path, opening, problem)) {
         bytes = problem != 0 ? 0 : read_cached(file.number(), buffer_.get(), chunk_bytes);
         ended = bytes > 0 && bytes == file.size();
     } else {
-        // One blocking section for all that a small file needs. errno is read in it: it belongs to its OS thread.
+        // One blocking section for all that a small file needs. errno is read in it: it belongs to
+        // its OS thread.
         bytes = weft::blocking([&]() -> ssize_t {
             problem = file.open(path, opening);
             if (problem != 0) return 0;

@@ -1,5 +1,5 @@
-// Hashing of whole files, by libcrypto. The units that hash share a few hashers, each with its buffer: that and a
-// semaphore bound memory and open files whatever the size of the tree.
+// Hashing of whole files, by libcrypto. The units that hash share a few hashers, each with its
+// buffer: that and a semaphore bound memory and open files whatever the size of the tree.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ public:
     // Throws std::runtime_error when libcrypto has no SHA-256.
     Hasher();
 
-    // The digest of the file, or the errno of what went wrong. Other units go on while it opens and reads.
+    // The digest of the file, or the errno of what went wrong. Other units go on while it opens and
+    // reads.
     int hash(const std::string& path, Opening opening, Digest& digest, Report& report);
 
 private:
@@ -53,14 +54,16 @@ public:
     Hashing(Report& report, std::size_t places)
         : report_(report), places_(places), free_(static_cast<std::ptrdiff_t>(places)) {}
 
-    // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Waits, that is suspends the
-    // caller, while too many are under way. What `then` throws is a complaint about the file.
+    // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Waits,
+    // that is suspends the caller, while too many are under way. What `then` throws is a complaint
+    // about the file.
     template <class Then>
     void start(std::string path, Opening opening, Then then) {
         free_.acquire();
         report_.found();
         try {
-            // The name is copied: after a refused spawn it is still here, and the caller's unit does the work.
+            // The name is copied: after a refused spawn it is still here, and the caller's unit
+            // does the work.
             weft::thread({.name = "hash"}, [this, path, opening, then] { run(path, opening, then); }).detach();
         } catch (const weft::error&) {
             run(path, opening, then);

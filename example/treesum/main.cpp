@@ -1,7 +1,8 @@
 // treesum: SHA-256 of every file of a directory tree, in the format of sha256sum.
 //
-// Some threads (ULTs) walk directories; each file they find is hashed by a thread of its own. The numbers of both are
-// bounded: a walker that finds one file too many is suspended until a hash is done.
+// Some threads (ULTs) walk directories; each file they find is hashed by a thread of its own. The
+// numbers of both are bounded: a walker that finds one file too many is suspended until a hash is
+// done.
 #include <algorithm>
 #include <cstdio>
 #include <exception>

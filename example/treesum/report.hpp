@@ -1,5 +1,6 @@
-// What the tool says: checksum lines on standard output, complaints and the progress bar on standard error. Any unit
-// may call at any time; lines come out whole, in the order of their completion.
+// What the tool says: checksum lines on standard output, complaints and the progress bar on
+// standard error. Any unit may call at any time; lines come out whole, in the order of their
+// completion.
 #pragma once
 
 #include <atomic>

@@ -99,7 +99,8 @@ std::string control_escape(char c) {
     return octal;
 }
 
-// 'as it is', and what a terminal would act upon as $'\n'; in double quotes when only a single quote asks for any.
+// 'as it is', and what a terminal would act upon as $'\n'; in double quotes when only a single
+// quote asks for any.
 std::string shell_quoted(std::string_view name) {
     const auto mild = [](char c) { return is_plain(c) || c == ' ' || c == '\'' || c == ':'; };
     if (name.find('\'') != std::string_view::npos && std::all_of(name.begin(), name.end(), mild)) {

@@ -94,7 +94,7 @@ class Treesum(unittest.TestCase):
         self.write(b"empty", b"")
         (self.tree / "empty directory").mkdir()
 
-    # ---- sums --------------------------------------------------------------------------------------
+    # ---- sums ------------------------------------------------------------------------------------
 
     def test_files_that_lie_in_memory_only_in_part_are_read_whole(self):
         for name, size in ((b"large", 3 << 20), (b"small", 5000)):
@@ -222,7 +222,7 @@ class Treesum(unittest.TestCase):
         self.assertRegex(shown, rb"\[[#.]{30}\] \d+ of \d+ files")
         self.assertTrue(shown.endswith(b"\r\033[K"), shown)
 
-    # ---- verification ------------------------------------------------------------------------------
+    # ---- verification ----------------------------------------------------------------------------
 
     def assert_verified_as_tools(self, names, list_bytes):
         (self.place / "list").write_bytes(list_bytes)
@@ -298,7 +298,7 @@ class Treesum(unittest.TestCase):
         status, _, messages = self.treesum("--verify", "nowhere")
         self.assertEqual((status, messages), (1, b"treesum: nowhere: No such file or directory\n"))
 
-    # ---- the command line --------------------------------------------------------------------------
+    # ---- the command line ------------------------------------------------------------------------
 
     def test_wrong_options_name_the_value_and_the_remedy(self):
         for words, value, remedy in (

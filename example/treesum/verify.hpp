@@ -8,7 +8,8 @@
 
 namespace treesum {
 
-// Reads the list from the file of that name, "-" for standard input, and reports on each file it names.
+// Reads the list from the file of that name, "-" for standard input, and reports on each file it
+// names.
 void verify(const std::string& list, Hashing& hashing, Report& report);
 
 }   // namespace treesum

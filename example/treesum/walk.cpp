@@ -33,8 +33,9 @@ struct Directory {
     std::shared_ptr<const Place> above;   // null: named by the user
 };
 
-// The directories that are still to be read, newest first, so that the list stays about as long as the tree is deep.
-// Walkers wait here, suspended, while others may still find some; when all wait, the walk is over.
+// The directories that are still to be read, newest first, so that the list stays about as long as
+// the tree is deep. Walkers wait here, suspended, while others may still find some; when all wait,
+// the walk is over.
 class DirectoryList {
 public:
     explicit DirectoryList(std::size_t walkers) : reading_(walkers) {}
@@ -67,7 +68,8 @@ private:
     std::size_t reading_;   // walkers that do not wait
 };
 
-// Trees that the kernel makes up: without end, different at each look, with files that block their reader.
+// Trees that the kernel makes up: without end, different at each look, with files that block their
+// reader.
 bool made_up(int descriptor) {
     struct statfs system;
     if (::fstatfs(descriptor, &system) != 0) return false;
@@ -119,8 +121,8 @@ private:
     using Stream = std::unique_ptr<DIR, Closer>;
 
     void read(const Directory& directory) {
-        // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have one.
-        // It may wait for a disk, or for a server: others go on meanwhile.
+        // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have
+        // one. It may wait for a disk, or for a server: others go on meanwhile.
         constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
         int descriptor = open_cached(directory.path, flags);
         if (descriptor < 0) descriptor = weft::blocking([&directory] { return ::open(directory.path.c_str(), flags); });

@@ -1,31 +1,34 @@
 // Loops, reductions, scans, sorts and groups of tasks, in parallel: what most programs begin with.
 //
 //     weft::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
-//     const double norm = weft::parallel_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v; });
-//     weft::parallel_sort(names);
+//     const double norm = weft::parallel_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v;
+//     }); weft::parallel_sort(names);
 //
-// **What they promise.** Each call returns when all is done that it was asked for, so what it was given may lie on the
-// caller's stack. Elements run in the calling unit and, when other streams have nothing to do (in an arena: its harts),
-// in theirs, in any order and at the same time: they must not race with each other. The functions are called as const,
-// and copied only where nobody can tell. They may wait, lock, throw, and call algorithms in their turn.
+// **What they promise.** Each call returns when all is done that it was asked for, so what it was
+// given may lie on the caller's stack. Elements run in the calling unit and, when other streams
+// have nothing to do (in an arena: its harts), in theirs, in any order and at the same time: they
+// must not race with each other. The functions are called as const, and copied only where nobody
+// can tell. They may wait, lock, throw, and call algorithms in their turn.
 //
-// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no streams: such a
-// thread begins alone and hands what is left after some 20 us to a unit of the runtime, for which it waits. Without a
-// runtime, and where nothing may suspend, the calls are plain loops. All of them may switch.
+// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no
+// streams: such a thread begins alone and hands what is left after some 20 us to a unit of the
+// runtime, for which it waits. Without a runtime, and where nothing may suspend, the calls are
+// plain loops. All of them may switch.
 //
-// **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the other, as a plain
-// loop does, and looks now and then whether another stream asks for work; if one does, and what is left is worth the
-// way (some 4 us), it is cut in two, and so are the halves in their turn. So a short loop stays a loop, and a long one
-// is cut a few times for each stream, however many elements it has. weft::splitting says otherwise.
+// **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the
+// other, as a plain loop does, and looks now and then whether another stream asks for work; if one
+// does, and what is left is worth the way (some 4 us), it is cut in two, and so are the halves in
+// their turn. So a short loop stays a loop, and a long one is cut a few times for each stream,
+// however many elements it has. weft::splitting says otherwise.
 //
-// **Options** come last, in any order, each at most once: a weft::splitting, and a std::stop_token. With a token, no
-// batch of elements begins once a stop was requested (those that run end first), and the call says whether all was
-// done: it returns bool where it returns nothing without a token, and a std::optional, empty if something was left out,
-// of what it returns otherwise.
+// **Options** come last, in any order, each at most once: a weft::splitting, and a std::stop_token.
+// With a token, no batch of elements begins once a stop was requested (those that run end first),
+// and the call says whether all was done: it returns bool where it returns nothing without a token,
+// and a std::optional, empty if something was left out, of what it returns otherwise.
 //
-// **Exceptions.** The first one that leaves an element's function is rethrown by the call, after what runs has ended;
-// elements that have not begun by then are left out as after a stop. What the others throw is dropped.
-// this_thread::exit() in an element ends the caller.
+// **Exceptions.** The first one that leaves an element's function is rethrown by the call, after
+// what runs has ended; elements that have not begun by then are left out as after a stop. What the
+// others throw is dropped. this_thread::exit() in an element ends the caller.
 //
 // Since 0.4.
 #pragma once
@@ -62,20 +65,21 @@
 namespace weft {
 inline namespace v0 {
 
-/** How a parallel algorithm is split, where it is not left to itself; written with designated initialisers. */
+/** How a parallel algorithm is split, where it is not left to itself; written with designated
+ * initialisers. */
 struct splitting {
-    /** As many elements at least stay together, and pieces of that size are worth another stream's while: nothing is
-     * measured. 0: as the head of this file says. */
+    /** As many elements at least stay together, and pieces of that size are worth another stream's
+     * while: nothing is measured. 0: as the head of this file says. */
     std::size_t grain = 0;
-    /** Of parallel_reduce: operands are bracketed in the same way each time, as the number of elements and the grain
-     * say (0: 1024), whoever helps and however many streams there are. So sums of floating-point numbers come out the
-     * same, to the bit. */
+    /** Of parallel_reduce: operands are bracketed in the same way each time, as the number of
+     * elements and the grain say (0: 1024), whoever helps and however many streams there are. So
+     * sums of floating-point numbers come out the same, to the bit. */
     bool reproducible = false;
 };
 
 namespace detail {
 
-// ---- options -----------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 
 /** An option of a parallel algorithm. */
 template <class Option>
@@ -116,10 +120,10 @@ chosen choose(Options&&... options) {
     return made;
 }
 
-// ---- what is run over ----------------------------------------------------------------------------------
+// ---- what is run over ---------------------------------------------------------------------------
 
-// Elements by their numbers from 0: whole numbers from `first` on. Their number is told in unsigned arithmetic, so that
-// a range may cross zero and be as long as the type is wide.
+// Elements by their numbers from 0: whole numbers from `first` on. Their number is told in unsigned
+// arithmetic, so that a range may cross zero and be as long as the type is wide.
 template <std::integral Number>
 class numbers {
     using modular = std::make_unsigned_t<Number>;
@@ -187,8 +191,8 @@ auto sequence(First first, Last last) {
     return places<First>(std::move(first), static_cast<std::size_t>(count));
 }
 
-/** The end of a range whose elements are known by their numbers: a whole number beside a whole number, a sized sentinel
- * beside an iterator with random access. */
+/** The end of a range whose elements are known by their numbers: a whole number beside a whole
+ * number, a sized sentinel beside an iterator with random access. */
 template <class First, class Last>
 concept bounds = whole_numbers<First, Last> ||
     (std::random_access_iterator<First>&& std::sized_sentinel_for<Last, First>);
@@ -216,9 +220,10 @@ concept takes_each_between = bounds<First, Last> && std::invocable<const F&, ele
 template <class F, class Range>
 concept takes_each_in = numbered_range<Range> && std::invocable<const F&, element_in<Range>>;
 
-// A call that fits none of an algorithm's forms comes to a form that takes anything, by a conversion, so that each
-// other form comes before it: it says in one sentence what there is, where the compiler would list each form and what
-// it lacks. Whether a call fits is asked by the concepts here.
+// A call that fits none of an algorithm's forms comes to a form that takes anything, by a
+// conversion, so that each other form comes before it: it says in one sentence what there is, where
+// the compiler would list each form and what it lacks. Whether a call fits is asked by the concepts
+// here.
 struct anything {
     anything() = default;
     template <class T>
@@ -227,7 +232,7 @@ struct anything {
 template <class>
 inline constexpr bool fits = false;
 
-// ---- how it is split -------------------------------------------------------------------------------------
+// ---- how it is split ----------------------------------------------------------------------------
 
 // Whether a fork would be shown to a stream that has asked for work: a load and a comparison.
 [[gnu::always_inline]] inline bool work_is_wanted(const weft_jobs& jobs) noexcept {
@@ -235,8 +240,8 @@ inline constexpr bool fits = false;
     return jobs.bottom >= __atomic_load_n(&jobs.limit, __ATOMIC_RELAXED);
 }
 
-// What all pieces of one call share. It lies with the caller, who returns when they have ended: that is what orders
-// their last accesses before its own.
+// What all pieces of one call share. It lies with the caller, who returns when they have ended:
+// that is what orders their last accesses before its own.
 class common {
 public:
     explicit common(chosen&& options) noexcept
@@ -279,8 +284,8 @@ private:
     const bool stoppable_;
 };
 
-// On how many harts pieces may run at once: an arena's; in another library's domain the caller's alone; else as many as
-// there are streams.
+// On how many harts pieces may run at once: an arena's; in another library's domain the caller's
+// alone; else as many as there are streams.
 inline std::size_t parallelism() noexcept {
     std::size_t harts = 1;
     if (const weft_arena* const arena = weft_arena_self();
@@ -289,10 +294,10 @@ inline std::size_t parallelism() noexcept {
     return weft_domain_self() != nullptr ? 1 : weft_stream_count();
 }
 
-// How fast one piece goes, and so how many elements it runs before it looks round again. A quiet piece, which nobody
-// wants anything of, reads no clock: it runs an eighth of its elements, so that whoever asks waits for an eighth of it
-// at most, however long an element takes. A piece that is asked for a part measures itself until it knows whether what
-// is left is worth splitting.
+// How fast one piece goes, and so how many elements it runs before it looks round again. A quiet
+// piece, which nobody wants anything of, reads no clock: it runs an eighth of its elements, so that
+// whoever asks waits for an eighth of it at most, however long an element takes. A piece that is
+// asked for a part measures itself until it knows whether what is left is worth splitting.
 class pace {
 public:
     static constexpr std::size_t most_at_once = 1024;   // so that stops and exceptions are seen
@@ -373,8 +378,8 @@ private:
         return std::max({std::min(count / 8, most_at_once), grain, std::size_t{1}});
     }
 
-    // So few that each may be a great thing, and that it costs little if they are not: nothing is measured. Of more,
-    // one may be run first.
+    // So few that each may be a great thing, and that it costs little if they are not: nothing is
+    // measured. Of more, one may be run first.
     static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * parallelism(); }
 
     double element_ns_ = 0;        // 0: not known
@@ -386,7 +391,8 @@ private:
     bool alone_;   // and there is no runtime
 };
 
-// Calls f() in a unit of the runtime and waits for it; here, if there is none to be had. f throws nothing.
+// Calls f() in a unit of the runtime and waits for it; here, if there is none to be had. f throws
+// nothing.
 template <class F>
 void in_a_unit(F&& f) noexcept {
     thread helper;
@@ -404,8 +410,8 @@ void in_a_unit(F&& f) noexcept {
     }
 }
 
-// What is done when a piece is to be split at `middle`: left(pace) and right(pace), perhaps at once; or for a guest,
-// who has no one to share with, all of it elsewhere. Neither throws.
+// What is done when a piece is to be split at `middle`: left(pace) and right(pace), perhaps at
+// once; or for a guest, who has no one to share with, all of it elsewhere. Neither throws.
 template <class Left, class Right, class All>
 void split(const pace& now, Left&& left, Right&& right, All&& all) noexcept {
     if (now.guest()) {
@@ -415,7 +421,8 @@ void split(const pace& now, Left&& left, Right&& right, All&& all) noexcept {
     }
 }
 
-// Runs batch(begin, end) over the elements from `begin` to `end`, and shares them with whoever asks.
+// Runs batch(begin, end) over the elements from `begin` to `end`, and shares them with whoever
+// asks.
 template <class Batch>
 void run_piece(common& all, const Batch& batch, std::size_t begin, std::size_t end, pace now) noexcept {
     while (begin != end) {
@@ -441,8 +448,8 @@ template <class Sequence, class F, class... Options>
 answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Options... options) {
     common all(choose(std::move(options)...));
     const auto batch = [&](std::size_t begin, std::size_t end) {
-        // What is as good as a copy is one, so that the compiler knows that nothing that f writes is what f holds: it
-        // may keep that in registers.
+        // What is as good as a copy is one, so that the compiler knows that nothing that f writes
+        // is what f holds: it may keep that in registers.
         using held = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
         held own = f;
         elements.each(begin, end, [&](auto&& element) { std::invoke(own, std::forward<decltype(element)>(element)); });
@@ -454,25 +461,26 @@ answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Optio
 
 }   // namespace detail
 
-// ---- loops ---------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
-/** Calls f(i) for each whole number i from `first` up to, and without, `last`; or f(*i) for each iterator i between the
- * two.
+/** Calls f(i) for each whole number i from `first` up to, and without, `last`; or f(*i) for each
+ * iterator i between the two.
  *
- * first, last  whole numbers, of one type or of two: i has the type that they have in common, which must hold both;
- *              with `first` not below `last` there is nothing to do. Or an iterator with random access and its sized
- *              sentinel
+ * first, last  whole numbers, of one type or of two: i has the type that they have in common, which
+ *              must hold both; with `first` not below `last` there is nothing to do. Or an iterator
+ *              with random access and its sized sentinel
  * f            called as const, by several streams at once; what it returns is ignored
  * options      see the head of this file
  *
- * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that leaves f. May
- * switch. */
+ * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that
+ * leaves f. May switch. */
 template <class First, class Last, detail::takes_each_between<First, Last> F, detail::option... Options>
 detail::answer<void, Options...> parallel_for(First first, Last last, const F& f, Options... options) {
     return detail::for_each_in(detail::sequence(std::move(first), std::move(last)), f, std::move(options)...);
 }
 
-/** As parallel_for(first, last, f), for each element of a range with random access and a size: calls f(element). */
+/** As parallel_for(first, last, f), for each element of a range with random access and a size:
+ * calls f(element). */
 template <detail::numbered_range Range, detail::takes_each_in<Range> F, detail::option... Options>
 detail::answer<void, Options...> parallel_for(Range&& range, const F& f, Options... options) {
     return detail::for_each_in(detail::sequence_of(range), f, std::move(options)...);
@@ -487,7 +495,7 @@ void parallel_for(detail::anything, detail::anything, detail::anything = {}, det
                   "with random access, or a range that has it and a size; f takes an element, and is called as const");
 }
 
-// ---- reductions ------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -516,8 +524,8 @@ template <class Transform, class Op, class Value, class Range>
 concept transforms_in =
     takes_each_in<Transform, Range> && reduces<Op, Value, transformed<Transform, element_in<Range>>>;
 
-// A reduction of elements whose results lie with the splits. A piece begins with a value: the caller's, or one made of
-// its first element.
+// A reduction of elements whose results lie with the splits. A piece begins with a value: the
+// caller's, or one made of its first element.
 template <class Value, class Sequence, class Op, class Transform>
 struct reduction {
     common& all;
@@ -630,20 +638,21 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
 
 }   // namespace detail
 
-/** The sum of `init` and all elements from `first` to `last`, whole numbers or what iterators point to, where op(a, b)
- * adds: op(...op(op(init, e0), e1)..., en), bracketed in some other way.
+/** The sum of `init` and all elements from `first` to `last`, whole numbers or what iterators point
+ * to, where op(a, b) adds: op(...op(op(init, e0), e1)..., en), bracketed in some other way.
  *
  * first, last  as in parallel_for
- * init         the leftmost operand, taken once; its type is that of the result. It need not be copyable, nor
- *              default-constructible
- * op           must be associative: it is called with two values, or with a value and an element, the left one of which
- *              stood further left. It need not be commutative: operands keep their order. So joining strings is right;
- *              and a floating-point sum has rounding errors that differ from call to call, unless
- *              splitting{.reproducible = true} is given
+ * init         the leftmost operand, taken once; its type is that of the result. It need not be
+ *              copyable, nor default-constructible
+ * op           must be associative: it is called with two values, or with a value and an element,
+ *              the left one of which stood further left. It need not be commutative: operands keep
+ *              their order. So joining strings is right; and a floating-point sum has rounding
+ *              errors that differ from call to call, unless splitting{.reproducible = true} is
+ *              given
  * options      see the head of this file
  *
- * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first exception that leaves
- * op. May switch. */
+ * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first
+ * exception that leaves op. May switch. */
 template <class First, class Last, class Value, detail::reduces_between<Value, First, Last> Op = std::plus<>,
           detail::option... Options>
 detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(),
@@ -652,7 +661,8 @@ detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value 
                              std::move(options)...);
 }
 
-/** As parallel_reduce(first, last, init, op), of what transform(element) returns for each element. */
+/** As parallel_reduce(first, last, init, op), of what transform(element) returns for each
+ * element. */
 template <class First, class Last, class Value, class Op, detail::transforms_between<Op, Value, First, Last> Transform,
           detail::option... Options>
 detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op,
@@ -661,14 +671,16 @@ detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value 
                              std::move(options)...);
 }
 
-/** As parallel_reduce(first, last, init, op), of the elements of a range with random access and a size. */
+/** As parallel_reduce(first, last, init, op), of the elements of a range with random access and a
+ * size. */
 template <detail::numbered_range Range, class Value, detail::reduces_in<Value, Range> Op = std::plus<>,
           detail::option... Options>
 detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op = Op(), Options... options) {
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, std::identity(), std::move(options)...);
 }
 
-/** As parallel_reduce(range, init, op), of what transform(element) returns for each element of the range. */
+/** As parallel_reduce(range, init, op), of what transform(element) returns for each element of the
+ * range. */
 template <detail::numbered_range Range, class Value, class Op, detail::transforms_in<Op, Value, Range> Transform,
           detail::option... Options>
 detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op, const Transform& transform,
@@ -687,7 +699,7 @@ void parallel_reduce(detail::anything, detail::anything, detail::anything = {}, 
         "makes of one, and returns a value of init's type; it is called as const");
 }
 
-// ---- scans -----------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -712,11 +724,12 @@ concept scans_from_between = bounds<First, Last> && scans<Op, Value, element_bet
 template <class Op, class Output, class Value, class Range>
 concept scans_from_in = numbered_range<Range> && scans<Op, Value, element_in<Range>, Output>;
 
-// A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the next blocks are done
-// together, in a round: the first ones are scanned as before, the others only added up by those who help; then what
-// stands before each is known, and they are scanned at once. With P streams a round has P + 1 blocks and takes the time
-// of two: the least for a scan whose elements are read twice at most. A block that a helper gets too late, when all
-// before it is done, is scanned straight away.
+// A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the
+// next blocks are done together, in a round: the first ones are scanned as before, the others only
+// added up by those who help; then what stands before each is known, and they are scanned at once.
+// With P streams a round has P + 1 blocks and takes the time of two: the least for a scan whose
+// elements are read twice at most. A block that a helper gets too late, when all before it is done,
+// is scanned straight away.
 template <class Value, class Sequence, class Output, class Op, bool inclusive>
 class scan {
     using output_difference = std::iter_difference_t<Output>;
@@ -757,8 +770,8 @@ private:
         std::size_t first_of(std::size_t block) const noexcept { return std::min(begin + block * length, end); }
     };
 
-    // The outputs of [begin, end), before which stands `before`; and it is then what stands before `end`. An element is
-    // read before the output of its place is written.
+    // The outputs of [begin, end), before which stands `before`; and it is then what stands before
+    // `end`. An element is read before the output of its place is written.
     void finish(Value& before, std::size_t begin, std::size_t end) const {
         Value value = std::move(before);
         Output place = output_ + static_cast<output_difference>(begin);
@@ -808,7 +821,8 @@ private:
         return end;
     }
 
-    // Each block of [first, last): scanned if all before it are, otherwise added up. The last of all need not be.
+    // Each block of [first, last): scanned if all before it are, otherwise added up. The last of
+    // all need not be.
     void add_up(round_state& state, std::size_t first, std::size_t last) noexcept {
         if (last - first > 1) {
             const std::size_t middle = first + (last - first) / 2;
@@ -819,8 +833,8 @@ private:
         if (all_.over()) return;
         try {
             const std::size_t begin = state.first_of(first), end = state.first_of(first + 1);
-            // acquire and release: who runs the next block gets `before` from the one who ran this. Nobody else can
-            // change `done` from `first`.
+            // acquire and release: who runs the next block gets `before` from the one who ran this.
+            // Nobody else can change `done` from `first`.
             if (state.done.load(std::memory_order_acquire) == first) {
                 finish(state.before, begin, end);
                 state.done.store(first + 1, std::memory_order_release);
@@ -884,20 +898,21 @@ answer<Output, Options...> scan_from_first(const Sequence& elements, Output outp
 
 }   // namespace detail
 
-/** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0, output[1] = op(e0, e1),
- * and so on.
+/** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0,
+ * output[1] = op(e0, e1), and so on.
  *
  * first, last  as in parallel_for
- * output       an iterator with random access to as many places; `first` itself is allowed (in place), any other
- *              overlap is not
- * op           as in parallel_reduce; it is called up to twice for an element when other streams help. Its values are
- *              copied
+ * output       an iterator with random access to as many places; `first` itself is allowed (in
+ *              place), any other overlap is not
+ * op           as in parallel_reduce; it is called up to twice for an element when other streams
+ *              help. Its values are copied
  * options      see the head of this file
  *
- * Returns the end of the output; with a std::stop_token, nothing if something was left out. Then, and after an
- * exception, outputs may be missing anywhere but those that are there are right. With other streams' help it takes 2 /
- * (streams + 1) of the time, and some memory: a value for each stream; if there is none, it does without the help.
- * Throws the first exception that leaves op or a copy. May switch. */
+ * Returns the end of the output; with a std::stop_token, nothing if something was left out. Then,
+ * and after an exception, outputs may be missing anywhere but those that are there are right. With
+ * other streams' help it takes 2 / (streams + 1) of the time, and some memory: a value for each
+ * stream; if there is none, it does without the help. Throws the first exception that leaves op or
+ * a copy. May switch. */
 template <class First, class Last, class Output, detail::scans_between<Output, First, Last> Op = std::plus<>,
           detail::option... Options>
 detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(),
@@ -906,7 +921,8 @@ detail::answer<Output, Options...> parallel_scan(First first, Last last, Output 
                                    std::move(options)...);
 }
 
-/** As parallel_scan(first, last, output, op), of the elements of a range with random access and a size. */
+/** As parallel_scan(first, last, output, op), of the elements of a range with random access and a
+ * size. */
 template <detail::numbered_range Range, class Output, detail::scans_in<Output, Range> Op = std::plus<>,
           detail::option... Options>
 detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, const Op& op = Op(),
@@ -925,8 +941,8 @@ void parallel_scan(detail::anything, detail::anything, detail::anything = {}, de
         "value; op takes two values and returns one, which is copied; it is called as const");
 }
 
-/** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init, output[1] = op(init, e0),
- * and so on. Otherwise as parallel_scan. */
+/** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init,
+ * output[1] = op(init, e0), and so on. Otherwise as parallel_scan. */
 template <class First, class Last, class Output, class Value,
           detail::scans_from_between<Output, Value, First, Last> Op = std::plus<>, detail::option... Options>
 detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init,
@@ -935,7 +951,8 @@ detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last las
                                   std::move(init), 0, op, std::move(options)...);
 }
 
-/** As parallel_exclusive_scan(first, last, output, init, op), of a range with random access and a size. */
+/** As parallel_exclusive_scan(first, last, output, init, op), of a range with random access and a
+ * size. */
 template <detail::numbered_range Range, class Output, class Value,
           detail::scans_from_in<Output, Value, Range> Op = std::plus<>, detail::option... Options>
 detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output output, Value init,
@@ -955,15 +972,15 @@ void parallel_exclusive_scan(detail::anything, detail::anything, detail::anythin
         "options...): as weft::parallel_scan, with values of init's type");
 }
 
-// ---- sorting ---------------------------------------------------------------------------------------------
+// ---- sorting ------------------------------------------------------------------------------------
 
 namespace detail {
 
 template <class Projection, class Iterator, class Compare>
 concept sorts = std::sortable<Iterator, Compare, Projection>;
 
-// Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots have not divided
-// well.
+// Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots
+// have not divided well.
 template <class Iterator, class Compare, class Projection>
 class sort {
     static constexpr std::size_t least = 512;   // as many elements are sorted in some 10 us: worth a steal
@@ -990,9 +1007,10 @@ public:
 
     std::size_t grain() const noexcept { return grain_; }
 
-    // Moves elements so that those before the place that it returns are not above the one there, and those behind it
-    // not below. By exchanges only: when a comparison throws, all elements are there. Equal ones go to both sides, so
-    // many of them divide as well as others. No comparison, however inconsistent, leads out of the range.
+    // Moves elements so that those before the place that it returns are not above the one there,
+    // and those behind it not below. By exchanges only: when a comparison throws, all elements are
+    // there. Equal ones go to both sides, so many of them divide as well as others. No comparison,
+    // however inconsistent, leads out of the range.
     Iterator divide(const Iterator& first, const Iterator& last, std::size_t count) const {
         const auto step = static_cast<difference>(count / 8);
         const Iterator centre = first + static_cast<difference>(count / 2);
@@ -1039,7 +1057,8 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
         pieces.run(first, first + static_cast<std::iter_difference_t<Iterator>>(count),
                    2 * static_cast<unsigned>(std::bit_width(count)));
     };
-    // A thread that is no stream has nobody to share with; a hundred comparisons for each element are worth a unit.
+    // A thread that is no stream has nobody to share with; a hundred comparisons for each element
+    // are worth a unit.
     if (jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
         in_a_unit(run);
     } else {
@@ -1051,22 +1070,25 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
 
 }   // namespace detail
 
-/** Sorts, as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b), invoke(projection, a)) is false
- * wherever a stands before b. Not stable: equal elements come in any order.
+/** Sorts, as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b),
+ * invoke(projection, a)) is false wherever a stands before b. Not stable: equal elements come in
+ * any order.
  *
  * first, last  an iterator with random access and its sized sentinel
- * compare      a strict weak order, called as const by several streams at once, as the projection is
- * options      after the projection; see the head of this file. With a grain, as many elements at least are sorted by
- *              one stream
+ * compare      a strict weak order, called as const by several streams at once, as the projection
+ *              is
+ * options      after the projection; see the head of this file. With a grain, as many elements at
+ *              least are sorted by one stream
  *
- * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the stack, of some 200 bytes.
- * Allocates nothing, on a stream; an OS thread that is none leaves more than some 2,000 elements to a unit at once.
- * Elements are moved only: they need not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as
- * each range is divided by one stream alone.
+ * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the
+ * stack, of some 200 bytes. Allocates nothing, on a stream; an OS thread that is none leaves more
+ * than some 2,000 elements to a unit at once. Elements are moved only: they need not be copyable.
+ * With P streams it takes some (2 + log2(n / P) / P) n steps, as each range is divided by one
+ * stream alone.
  *
- * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in some order. Throws
- * the first exception that leaves compare or projection: then the elements are valid, and no more is known of them, as
- * with std::sort. May switch. */
+ * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in
+ * some order. Throws the first exception that leaves compare or projection: then the elements are
+ * valid, and no more is known of them, as with std::sort. May switch. */
 template <std::random_access_iterator First, std::sized_sentinel_for<First> Last, class Compare = std::ranges::less,
           detail::sorts<First, Compare> Projection = std::identity, detail::option... Options>
 detail::answer<void, Options...> parallel_sort(First first, Last last, Compare compare = Compare(),
@@ -1094,26 +1116,29 @@ void parallel_sort(detail::anything, detail::anything = {}, detail::anything = {
                   "moved, and compare orders what projection makes of them");
 }
 
-// ---- groups of tasks ---------------------------------------------------------------------------------------
+// ---- groups of tasks ----------------------------------------------------------------------------
 
-/** Tasks that are waited for together: any number of them, added at any time, also by tasks of the group.
+/** Tasks that are waited for together: any number of them, added at any time, also by tasks of the
+ * group.
  *
  *     weft::task_group group;
  *     group.run([] { ... });
  *     group.run([](std::stop_token stop) { while (!stop.stop_requested()) ... });
  *     group.wait();
  *
- * A task is a unit of its own: it may suspend, and may run on any stream. It takes one allocation, for its function and
- * what that holds, and frees it when it has ended; the group itself takes one, for its stop state.
+ * A task is a unit of its own: it may suspend, and may run on any stream. It takes one allocation,
+ * for its function and what that holds, and frees it when it has ended; the group itself takes one,
+ * for its stop state.
  *
- * A group that was stopped begins no more tasks: by cancel(), by a stop of the token that it was made with, or by an
- * exception that has left a task. Tasks that run are not disturbed, but those that take a std::stop_token can see it.
- * It stays stopped.
+ * A group that was stopped begins no more tasks: by cancel(), by a stop of the token that it was
+ * made with, or by an exception that has left a task. Tasks that run are not disturbed, but those
+ * that take a std::stop_token can see it. It stays stopped.
  *
- * run(), cancel() and what only looks may be called by any units and OS threads at once. wait() and the destructor are
- * for one, who is no task of the group, and while they wait only tasks of the group may add others. A task that wants
- * to end early returns, throws, or calls this_thread::exit(): one that is cancelled as a unit (unit_ref::cancel), or
- * ends by weft_unit_exit, is waited for for ever. */
+ * run(), cancel() and what only looks may be called by any units and OS threads at once. wait() and
+ * the destructor are for one, who is no task of the group, and while they wait only tasks of the
+ * group may add others. A task that wants to end early returns, throws, or calls
+ * this_thread::exit(): one that is cancelled as a unit (unit_ref::cancel), or ends by
+ * weft_unit_exit, is waited for for ever. */
 class task_group {
 public:
     /** A group without tasks. */
@@ -1123,9 +1148,9 @@ public:
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
 
-    /** Stops the group, as the destructor of std::jthread does, and waits. Calls std::terminate when a task has thrown
-     * and no wait() has rethrown it, unless an exception is on its way through here already: none is lost otherwise.
-     * May switch. */
+    /** Stops the group, as the destructor of std::jthread does, and waits. Calls std::terminate
+     * when a task has thrown and no wait() has rethrown it, unless an exception is on its way
+     * through here already: none is lost otherwise. May switch. */
     ~task_group() {
         // relaxed: the caller's own tasks count, and it knows them
         if (pending_.load(std::memory_order_relaxed) != 1) stop_.request_stop();
@@ -1133,15 +1158,16 @@ public:
         if (thrown_ && std::uncaught_exceptions() == uncaught_) std::terminate();
     }
 
-    /** Adds a task: it calls a decayed copy of `function`, with a std::stop_token of this group's if it takes one. What
-     * it returns is dropped. Throws weft::error when the library refuses (no memory, not initialized), std::bad_alloc,
-     * and what the copy throws; then there is no task. In a stopped group it does nothing. */
+    /** Adds a task: it calls a decayed copy of `function`, with a std::stop_token of this group's
+     * if it takes one. What it returns is dropped. Throws weft::error when the library refuses (no
+     * memory, not initialized), std::bad_alloc, and what the copy throws; then there is no task. In
+     * a stopped group it does nothing. */
     template <class F>
     requires detail::spawnable<F> || detail::takes_stop_token<F>
     [[gnu::always_inline]] void run(F&& function) { run(attributes{}, std::forward<F>(function)); }
 
-    /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has run, up to its
-     * first suspension, when this returns. */
+    /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has
+     * run, up to its first suspension, when this returns. */
     template <class F>
     requires detail::spawnable<F> || detail::takes_stop_token<F>
     [[gnu::always_inline]] void run(const attributes& wanted, F&& function) {
@@ -1160,8 +1186,8 @@ public:
         static_cast<void>(made.release());   // the body deletes it
     }
 
-    /** Calls `function` here, as the task that it would be, then waits as wait() does, and returns what that
-     * returns. */
+    /** Calls `function` here, as the task that it would be, then waits as wait() does, and returns
+     * what that returns. */
     template <class F>
     requires std::invocable<F> || std::invocable<F, std::stop_token>
     bool run_and_wait(F&& function) {
@@ -1169,10 +1195,11 @@ public:
         return wait();
     }
 
-    /** Waits until all tasks have ended, those included that are added meanwhile. Then rethrows the first exception
-     * that has left one; the others are dropped. Returns false when the group was stopped: tasks may have been left
-     * out. Throws weft::error with WEFT_WRONG_KIND when it would have to wait in a tasklet: then nothing has changed.
-     * More tasks may be added afterwards. May switch. */
+    /** Waits until all tasks have ended, those included that are added meanwhile. Then rethrows the
+     * first exception that has left one; the others are dropped. Returns false when the group was
+     * stopped: tasks may have been left out. Throws weft::error with WEFT_WRONG_KIND when it would
+     * have to wait in a tasklet: then nothing has changed. More tasks may be added afterwards. May
+     * switch. */
     bool wait() {
         finish();
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
@@ -1226,8 +1253,8 @@ private:
         }
     }
 
-    // acq_rel, both: what the tasks did is seen by whoever takes the count to 0, and by who waits. The group may be
-    // gone after the set.
+    // acq_rel, both: what the tasks did is seen by whoever takes the count to 0, and by who waits.
+    // The group may be gone after the set.
     void count_down() noexcept {
         if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) ended_.set();
     }
@@ -1238,7 +1265,8 @@ private:
             try {
                 ended_.wait();
             } catch (const error&) {
-                // It could not wait. Unless all have ended meanwhile: then the event is about to be set.
+                // It could not wait. Unless all have ended meanwhile: then the event is about to be
+                // set.
                 if (pending_.fetch_add(1, std::memory_order_acq_rel) != 0) throw;
                 while (!ended_.is_set()) continue;
                 ended_.reset();

@@ -57,7 +57,8 @@ private:
 
 }   // namespace detail
 
-/** A fork-join arena. Calls in it may be made by any units at once; it is freed when none is left. */
+/** A fork-join arena. Calls in it may be made by any units at once; it is freed when none is
+ * left. */
 class arena {
 public:
     /** Of so many harts a call, the caller's included; 0: as many as there are. Throws an error. */
@@ -72,8 +73,9 @@ public:
     /** No call is in it. */
     ~arena() { weft_arena_free(handle_); }
 
-    /** Calls f() in the arena, as weft_arena_execute, and returns what it returns, by value, or throws what it throws.
-     * Throws an error where that is refused: then f has not been called. May switch. */
+    /** Calls f() in the arena, as weft_arena_execute, and returns what it returns, by value, or
+     * throws what it throws. Throws an error where that is refused: then f has not been called. May
+     * switch. */
     template <std::invocable F>
     auto execute(F&& f) const {
         detail::arena_call<F> call(f);

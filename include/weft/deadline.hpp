@@ -41,8 +41,8 @@ std::uint64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) no
     return weft_now_ns() + in_ns;
 }
 
-// Calls wait(deadline_ns) until it is true or the clock shows `time`, by whatever clock: one that is set meanwhile is
-// asked again.
+// Calls wait(deadline_ns) until it is true or the clock shows `time`, by whatever clock: one that
+// is set meanwhile is asked again.
 template <class Clock, class Duration, class Wait>
 bool wait_by(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
     if constexpr (std::same_as<Clock, std::chrono::steady_clock>) {

@@ -1,5 +1,5 @@
-// Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> tells what each call does and when
-// it may be made. The template writes the C table.
+// Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> tells what
+// each call does and when it may be made. The template writes the C table.
 #pragma once
 
 #include <weft/language.hpp>
@@ -77,8 +77,8 @@ inline void run(unit_ref context, void (*body)(void*), void* argument) {
 
 }   // namespace this_hart
 
-/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not throw. Those that
- * concern children are optional, and so is block. */
+/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not
+ * throw. Those that concern children are optional, and so is block. */
 template <class T>
 concept domain_type = requires(T& domain, unit_ref context) {
     { domain.enter() }
@@ -87,7 +87,8 @@ concept domain_type = requires(T& domain, unit_ref context) {
     noexcept;
 };
 
-/** Registers a domain for the time of its life, by the ULT that makes it; see weft_domain_register. */
+/** Registers a domain for the time of its life, by the ULT that makes it; see
+ * weft_domain_register. */
 template <domain_type T>
 class registered {
 public:
@@ -134,7 +135,8 @@ private:
     weft_domain* handle_ = nullptr;
 };
 
-/** A context of the domain whose hart makes it, freed with this object, before which it has ended. */
+/** A context of the domain whose hart makes it, freed with this object, before which it has
+ * ended. */
 class context {
 public:
     /** `stack_bytes` 0: the default; otherwise at least WEFT_STACK_LEAST. Throws an error. */
@@ -163,21 +165,23 @@ private:
     weft_unit* handle_ = nullptr;
 };
 
-/** Pauses the calling context: publish(context) is called on the transition stack and may decide what the hart does
- * next; see weft_context_pause. It must not throw. */
+/** Pauses the calling context: publish(context) is called on the transition stack and may decide
+ * what the hart does next; see weft_context_pause. It must not throw. */
 template <class Publish>
 requires std::invocable<Publish&, unit_ref>
 void pause(Publish publish) {
     check(weft_context_pause(
         [](weft_unit* context, void* raw) {
-            // Moved: anybody may resume the context, whose stack has the original, once it is published.
+            // Moved: anybody may resume the context, whose stack has the original, once it is
+            // published.
             Publish call = std::move(*static_cast<Publish*>(raw));
             call(unit_ref(context));
         },
         std::addressof(publish)));
 }
 
-/** Calls f() on `count` contexts at once, and returns when all have returned; see weft_spmd. f must not throw. */
+/** Calls f() on `count` contexts at once, and returns when all have returned; see weft_spmd. f must
+ * not throw. */
 template <class F>
 requires std::invocable<F&>
 void spmd(std::size_t count, F&& f) {

@@ -9,7 +9,8 @@
 namespace weft {
 inline namespace v0 {
 
-/** The calling OS thread is inside as long as this lives; scopes nest. In a unit it does nothing. */
+/** The calling OS thread is inside as long as this lives; scopes nest. In a unit it does
+ * nothing. */
 class guest {
 public:
     /** Enters; see weft_guest_enter. Throws an error. */

@@ -35,15 +35,16 @@ struct hart_place {
     unsigned numa;    /**< the operating system's number of the nearest NUMA node */
 };
 
-/** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its cgroups. Works without
- * a runtime. */
+/** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its
+ * cgroups. Works without a runtime. */
 inline std::size_t hart_limit() noexcept { return weft_hart_limit(); }
 
-/** The caller has waited for another hart of its library for longer than usual (weft_hart_overdue). */
+/** The caller has waited for another hart of its library for longer than usual
+ * (weft_hart_overdue). */
 inline void hart_overdue() noexcept { weft_hart_overdue(); }
 
-/** The caller has looked in vain for what somebody else is to do, and yields, to those that have no hart, too
- * (weft_hart_make_way). False: nobody could use the hart, and nothing has happened. */
+/** The caller has looked in vain for what somebody else is to do, and yields, to those that have no
+ * hart, too (weft_hart_make_way). False: nobody could use the hart, and nothing has happened. */
 inline bool make_way() noexcept { return weft_hart_make_way(); }
 
 /** From now on harts are shared so; see weft_hart_policy_set. */
@@ -57,7 +58,8 @@ inline hart_use harts_in_use() {
     return {use.limit, use.granted, use.oversubscribed, use.streams, use.available};
 }
 
-/** Where hart number `hart` lies. The first question about topology loads hwloc. Works without a runtime. */
+/** Where hart number `hart` lies. The first question about topology loads hwloc. Works without a
+ * runtime. */
 inline hart_place place_of_hart(std::size_t hart) {
     weft_hart_place place{};
     place.size = sizeof place;

@@ -77,8 +77,8 @@ private:
 
 }   // namespace detail
 
-/** Calls function(), which may block its OS thread, without blocking the stream: others run meanwhile. Returns what it
- * returns, by value, and throws what it throws. See weft_blocking. */
+/** Calls function(), which may block its OS thread, without blocking the stream: others run
+ * meanwhile. Returns what it returns, by value, and throws what it throws. See weft_blocking. */
 template <std::invocable F>
 auto blocking(F&& function) {
     detail::remote_call<std::remove_reference_t<F>> call(function);
@@ -86,8 +86,8 @@ auto blocking(F&& function) {
     return call.finish();
 }
 
-/** Calls function() on the stream's own large stack; it must not suspend. Returns what it returns, by value, and throws
- * what it throws. See weft_on_stream_stack. */
+/** Calls function() on the stream's own large stack; it must not suspend. Returns what it returns,
+ * by value, and throws what it throws. See weft_on_stream_stack. */
 template <std::invocable F>
 auto on_stream_stack(F&& function) {
     detail::remote_call<std::remove_reference_t<F>> call(function);
@@ -95,7 +95,8 @@ auto on_stream_stack(F&& function) {
     return call.finish();
 }
 
-/** Calls function() at a later time, once, unless it is cancelled or destroyed before; see weft_timer_start. */
+/** Calls function() at a later time, once, unless it is cancelled or destroyed before; see
+ * weft_timer_start. */
 template <std::invocable F>
 class timer {
 public:
@@ -121,8 +122,8 @@ private:
     F function_;
 };
 
-/** Calls function() between units and while the streams are idle, as long as it lives; see weft_poller_register. The
- * function returns whether something has happened, and must not throw. */
+/** Calls function() between units and while the streams are idle, as long as it lives; see
+ * weft_poller_register. The function returns whether something has happened, and must not throw. */
 template <std::predicate F>
 class poller {
 public:

@@ -27,7 +27,8 @@ struct key_options {
     void (*returns)(void* value) = nullptr;
 };
 
-/** A key of the C interface, under which each unit has a pointer; freed with this object. Since 0.7. */
+/** A key of the C interface, under which each unit has a pointer; freed with this object. Since
+ * 0.7. */
 class key {
 public:
     /** Makes a key. Throws weft::error; see weft_key_create_with. */
@@ -58,8 +59,8 @@ private:
     weft_key* handle_ = nullptr;
 };
 
-/** One object for each unit that asks for it, made when it is first asked for and destroyed when the unit ends, in that
- * unit. May be a static variable.
+/** One object for each unit that asks for it, made when it is first asked for and destroyed when
+ * the unit ends, in that unit. May be a static variable.
  *
  *     static weft::unit_local<std::vector<int>> scratch;
  *     scratch->push_back(1);                    in any unit
@@ -82,10 +83,12 @@ public:
         T* const had = get();
         return had != nullptr ? *had : emplace();
     }
-    /** A pointer to the calling unit's object, made if there is none. Throws weft::error outside of units. */
+    /** A pointer to the calling unit's object, made if there is none. Throws weft::error outside of
+     * units. */
     T* operator->() const requires std::default_initializable<T> { return &**this; }
 
-    /** Makes the calling unit's object anew; the one that it had is destroyed. Throws weft::error outside of units. */
+    /** Makes the calling unit's object anew; the one that it had is destroyed. Throws weft::error
+     * outside of units. */
     template <class... Arguments>
     requires std::constructible_from<T, Arguments...> T& emplace(Arguments&&... arguments) const {
         auto made = std::make_unique<T>(std::forward<Arguments>(arguments)...);

@@ -1,4 +1,5 @@
-// A place in the program: what std::source_location is, also for compilers that have none (clang 14).
+// A place in the program: what std::source_location is, also for compilers that have none (clang
+// 14).
 #pragma once
 
 #include <weft/language.hpp>

@@ -20,7 +20,8 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
-// Where the unit that calls leaves its jobs; null on an OS thread that is no stream. They come first in a weft_here.
+// Where the unit that calls leaves its jobs; null on an OS thread that is no stream. They come
+// first in a weft_here.
 [[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept { return reinterpret_cast<weft_jobs*>(here()); }
 
 [[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
@@ -66,15 +67,16 @@ public:
     // Whatever was kept has been fetched or dropped.
     ~branch() {}
 
-    // The end of a fork, where f has come to its end. `body` again, so that the caller's compiler knows it.
+    // The end of a fork, where f has come to its end. `body` again, so that the caller's compiler
+    // knows it.
     [[gnu::always_inline]] result_of<G> join(std::remove_reference_t<G>& body) {
         if (detail::join(*this)) [[likely]]
             return std::invoke(static_cast<G&&>(body));
         return fetch();
     }
 
-    // The end of one where f has thrown: its exception goes on, and what has become of this branch, if it has been run,
-    // is dropped.
+    // The end of one where f has thrown: its exception goes on, and what has become of this branch,
+    // if it has been run, is dropped.
     [[gnu::noinline, gnu::cold]] void abandon() noexcept {
         if (detail::join(*this)) return;
         if (threw_) {
@@ -164,13 +166,15 @@ auto tuple_of(F&& f, Others&&... others);
 
 }   // namespace detail
 
-/** Calls f() and g(), of which another stream may take g; returns when both have ended. Where nobody takes it, it is
- * called after f, on the same stack and by the same unit, and no unit is made for it. See weft_invoke, which has the
- * rules, for who may call this and what it must not be used for.
+/** Calls f() and g(), of which another stream may take g; returns when both have ended. Where
+ * nobody takes it, it is called after f, on the same stack and by the same unit, and no unit is
+ * made for it. See weft_invoke, which has the rules, for who may call this and what it must not be
+ * used for.
  *
- * Returns what both return, by value: a std::pair; the result of the one where the other returns void; nothing where
- * both do. Throws what f throws: then g has not been called, or has come to its end, and what it threw is lost.
- * Otherwise what g throws, wherever it was run. May switch. Since 0.4. */
+ * Returns what both return, by value: a std::pair; the result of the one where the other returns
+ * void; nothing where both do. Throws what f throws: then g has not been called, or has come to its
+ * end, and what it threw is lost. Otherwise what g throws, wherever it was run. May switch. Since
+ * 0.4. */
 template <std::invocable F, std::invocable G>
 [[gnu::always_inline]] inline auto invoke(F&& f, G&& g) {
     detail::branch<G> second(g);
@@ -191,9 +195,9 @@ template <std::invocable F, std::invocable G>
     }
 }
 
-/** As invoke(f, g), of three and more: each may be taken by another stream, but for the first. Returns the results in
- * order, those that are void left out: a std::tuple, or nothing where all are void. Of several exceptions the first
- * branch's counts. May switch. Since 0.4. */
+/** As invoke(f, g), of three and more: each may be taken by another stream, but for the first.
+ * Returns the results in order, those that are void left out: a std::tuple, or nothing where all
+ * are void. Of several exceptions the first branch's counts. May switch. Since 0.4. */
 template <std::invocable F, std::invocable G, std::invocable H, std::invocable... More>
 auto invoke(F&& f, G&& g, H&& h, More&&... more) {
     auto all =

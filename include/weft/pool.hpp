@@ -1,5 +1,5 @@
-// Pools in C++: where ready units wait. Handles, and the template that writes the C table of a pool of
-// one's own. A pool_ref is one pointer and owns nothing; a pool owns.
+// Pools in C++: where ready units wait. Handles, and the template that writes the C table of a pool
+// of one's own. A pool_ref is one pointer and owns nothing; a pool owns.
 #pragma once
 
 #include <weft/language.hpp>
@@ -31,7 +31,8 @@ enum class pool_kind {
     blocking = WEFT_POOL_BLOCKING     /**< as shared_fifo, but its stream sleeps as soon as nothing is to be done */
 };
 
-/** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see weft_pool_access. */
+/** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see
+ * weft_pool_access. */
 enum class pool_access {
     unspecified = WEFT_POOL_ACCESS_DEFAULT, /**< nothing is promised */
     exclusive = WEFT_POOL_ACCESS_PRIVATE,   /**< one stream pushes and pops */
@@ -41,7 +42,8 @@ enum class pool_access {
     mpmc = WEFT_POOL_ACCESS_MPMC            /**< any number of either */
 };
 
-/** A pool that somebody else owns. Copying it copies the pointer. Any number of threads may use one pool. */
+/** A pool that somebody else owns. Copying it copies the pointer. Any number of threads may use one
+ * pool. */
 class pool_ref {
 public:
     /** No pool. Where a pool is optional this means the default. */
@@ -80,7 +82,8 @@ public:
     /** Puts a unit that was popped back into this pool, which becomes its pool. */
     void push(unit_ref unit) const { check(weft_pool_push(handle_, unit.native_handle())); }
 
-    /** Takes a ready unit out, to be run by scheduler_ref::run_unit or pushed again; none when nothing waits. */
+    /** Takes a ready unit out, to be run by scheduler_ref::run_unit or pushed again; none when
+     * nothing waits. */
     unit_ref pop() const {
         weft_unit* unit = nullptr;
         check(weft_pool_pop(handle_, &unit));
@@ -99,15 +102,17 @@ public:
         return units.first(count);
     }
 
-    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not in a unit, but in a
-     * scheduler's run and on OS threads that are no streams; see weft_pool_pop_wait. */
+    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not
+     * in a unit, but in a scheduler's run and on OS threads that are no streams; see
+     * weft_pool_pop_wait. */
     unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
         weft_unit* unit = nullptr;
         check(weft_pool_pop_wait_until(handle_, detail::deadline_in(timeout), &unit));
         return unit;
     }
 
-    /** Takes one unit out of the middle. Throws an error with WEFT_WRONG_STATE when it does not wait here. */
+    /** Takes one unit out of the middle. Throws an error with WEFT_WRONG_STATE when it does not
+     * wait here. */
     void remove(unit_ref unit) const { check(weft_pool_remove(handle_, unit.native_handle())); }
 
 protected:
@@ -122,14 +127,14 @@ inline pool_ref pool_of(unit_ref unit) {
     return pool;
 }
 
-/** Says that `unit`, which was popped, is suspended or calls itself, belongs to `pool` from now on; see
- * weft_unit_pool_set. */
+/** Says that `unit`, which was popped, is suspended or calls itself, belongs to `pool` from now on;
+ * see weft_unit_pool_set. */
 inline void set_pool_of(unit_ref unit, pool_ref pool) {
     check(weft_unit_pool_set(unit.native_handle(), pool.native_handle()));
 }
 
-/** A pool that is freed with this object. A pool that is still in use then, because a scheduler draws from it or units
- * wait in it, stays until the runtime ends; close() says so instead. */
+/** A pool that is freed with this object. A pool that is still in use then, because a scheduler
+ * draws from it or units wait in it, stays until the runtime ends; close() says so instead. */
 class pool : public pool_ref {
 public:
     /** No pool. */
@@ -156,7 +161,8 @@ public:
         if (handle_ != nullptr) weft_pool_free(handle_);
     }
 
-    /** Frees the pool now; throws an error with WEFT_BUSY, and keeps the pool, when it is in use. */
+    /** Frees the pool now; throws an error with WEFT_BUSY, and keeps the pool, when it is in
+     * use. */
     void close() {
         check(weft_pool_free(handle_));
         handle_ = nullptr;
@@ -171,12 +177,13 @@ public:
     friend void swap(pool& one, pool& other) noexcept { one.swap(other); }
 };
 
-/** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or suspend. Optional:
- * `bool remove(unit)`, without which yield_to cannot reach into the pool; `push(unit, weft_pool_operation)`, called
- * instead of push(unit); `push_many(units, weft_pool_operation)` and `pop_many(units)`, which says how many, of spans
- * of them, instead of one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread;
- * `attach(unit)` and `detach(unit)`; `bool admit(unit)` instead of attach; see weft_pool_ops. A unit is a weft_unit* or
- * a unit_ref; units are linked without memory by unit_ref::link(). */
+/** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or
+ * suspend. Optional: `bool remove(unit)`, without which yield_to cannot reach into the pool;
+ * `push(unit, weft_pool_operation)`, called instead of push(unit); `push_many(units,
+ * weft_pool_operation)` and `pop_many(units)`, which says how many, of spans of them, instead of
+ * one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread;
+ * `attach(unit)` and `detach(unit)`; `bool admit(unit)` instead of attach; see weft_pool_ops. A
+ * unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
     { pool.push(unit) }
@@ -263,7 +270,8 @@ constexpr weft_pool_ops pool_table() noexcept {
 
 }   // namespace detail
 
-/** The C table of a pool type, for callers of weft_pool_create_user. Its `destroy` deletes the object. */
+/** The C table of a pool type, for callers of weft_pool_create_user. Its `destroy` deletes the
+ * object. */
 template <pool_policy P>
 inline constexpr weft_pool_ops pool_ops = detail::pool_table<P>();
 

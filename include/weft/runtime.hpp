@@ -36,7 +36,8 @@ enum class deadlock_kind {
     ignore = WEFT_DEADLOCK_IGNORE  /**< nothing is looked for */
 };
 
-/** What becomes of units that could run while their streams block, spin or compute; see weft_rescue. */
+/** What becomes of units that could run while their streams block, spin or compute; see
+ * weft_rescue. */
 enum class rescue_kind {
     unspecified = WEFT_RESCUE_DEFAULT, /**< as on */
     on = WEFT_RESCUE_ON,               /**< OS threads beside the streams run those that several streams may run */
@@ -45,16 +46,16 @@ enum class rescue_kind {
     ignore = WEFT_RESCUE_IGNORE        /**< they wait, and nobody looks */
 };
 
-/** Whether fewer harts are used for a while beside other processes that compute on the same processors; see
- * weft_neighbours. */
+/** Whether fewer harts are used for a while beside other processes that compute on the same
+ * processors; see weft_neighbours. */
 enum class neighbours_kind {
     unspecified = WEFT_NEIGHBOURS_DEFAULT, /**< as withhold */
     withhold = WEFT_NEIGHBOURS_WITHHOLD,   /**< they are */
     ignore = WEFT_NEIGHBOURS_IGNORE        /**< nobody looks */
 };
 
-/** What a program may ask of the runtime; written with designated initialisers. Zero means the default. The
- * environment variable of each setting wins over it; see runtime.h. */
+/** What a program may ask of the runtime; written with designated initialisers. Zero means the
+ * default. The environment variable of each setting wins over it; see runtime.h. */
 struct settings {
     /** streams to start; 0, all_harts: as many as the process may use harts */
     std::size_t streams = 0;
@@ -110,8 +111,8 @@ struct settings {
  *
  *     weft::runtime runtime;
  *
- * The constructing thread becomes the primary unit of stream 0. Runtimes nest; the settings of inner ones are ignored.
- * To be destroyed by the thread that constructed it. */
+ * The constructing thread becomes the primary unit of stream 0. Runtimes nest; the settings of
+ * inner ones are ignored. To be destroyed by the thread that constructed it. */
 class runtime {
 public:
     /** Starts the runtime with the default settings. Throws weft::error; see weft_init. */
@@ -152,15 +153,16 @@ public:
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
 
-    /** Ends what the constructor began, unless finalize() did. Units that are suspended then never go on, and nothing
-     * is said about them; finalize() does. */
+    /** Ends what the constructor began, unless finalize() did. Units that are suspended then never
+     * go on, and nothing is said about them; finalize() does. */
     ~runtime() {
         if (started_) weft_finalize();
     }
 
-    /** Ends what the constructor began: runs what is ready, stops the streams, frees everything. Throws weft::error
-     * with WEFT_BUSY when units were still suspended (all is freed nevertheless), with WEFT_WRONG_CONTEXT when the
-     * caller is not the primary unit, and with WEFT_NO_MEMORY as weft_finalize does (nothing is done). */
+    /** Ends what the constructor began: runs what is ready, stops the streams, frees everything.
+     * Throws weft::error with WEFT_BUSY when units were still suspended (all is freed
+     * nevertheless), with WEFT_WRONG_CONTEXT when the caller is not the primary unit, and with
+     * WEFT_NO_MEMORY as weft_finalize does (nothing is done). */
     void finalize() {
         const weft_status status = weft_finalize();
         started_ = started_ && (status == WEFT_WRONG_CONTEXT || status == WEFT_NO_MEMORY);

@@ -1,5 +1,6 @@
-// Schedulers in C++: they pick the next unit from their pools. Handles, and the template that writes the C table of a
-// scheduler of one's own. A scheduler_ref is one pointer and owns nothing; a scheduler owns until a stream takes it.
+// Schedulers in C++: they pick the next unit from their pools. Handles, and the template that
+// writes the C table of a scheduler of one's own. A scheduler_ref is one pointer and owns nothing;
+// a scheduler owns until a stream takes it.
 #pragma once
 
 #include <weft/language.hpp>
@@ -29,7 +30,8 @@ enum class scheduler_kind {
     priority = WEFT_SCHED_PRIORITY          /**< the pools in the order of their importance; see weft_sched_kind */
 };
 
-/** A scheduler that somebody else owns; what the functions of a scheduler of one's own are given. */
+/** A scheduler that somebody else owns; what the functions of a scheduler of one's own are
+ * given. */
 class scheduler_ref {
 public:
     /** No scheduler. */
@@ -68,12 +70,14 @@ public:
     /** Whether it is freed when its use ends; see weft_sched_owned_set. Before it is given away. */
     void set_owned(bool owned) const { check(weft_sched_owned_set(handle_, owned)); }
 
-    /** Runs a unit that was popped; returns when it has ended or left the stream. Only from `run`. */
+    /** Runs a unit that was popped; returns when it has ended or left the stream. Only from
+     * `run`. */
     void run_unit(unit_ref unit) const { check(weft_sched_run_unit(handle_, unit.native_handle())); }
-    /** Whether `run` should return: the stream is asked to stop and the pools are empty. Only from `run`, which should
-     * ask at least once a millisecond. */
+    /** Whether `run` should return: the stream is asked to stop and the pools are empty. Only from
+     * `run`, which should ask at least once a millisecond. */
     bool should_stop() const noexcept { return weft_sched_check_stop(handle_); }
-    /** Gives the hart back and sleeps until a pool has a unit or the stream is wanted. Only from `run`. */
+    /** Gives the hart back and sleeps until a pool has a unit or the stream is wanted. Only from
+     * `run`. */
     void wait() const { check(weft_sched_wait(handle_)); }
 
 protected:
@@ -81,15 +85,16 @@ protected:
     weft_sched* handle_ = nullptr;
 };
 
-/** What a type must have to be a stateless scheduler: `pick(scheduler_ref)` returns the next unit, or none. It may not
- * throw or suspend, and is called on units' stacks. */
+/** What a type must have to be a stateless scheduler: `pick(scheduler_ref)` returns the next unit,
+ * or none. It may not throw or suspend, and is called on units' stacks. */
 template <class S>
 concept picking_scheduler = std::destructible<S> && requires(S& scheduler, scheduler_ref self) {
     { scheduler.pick(self) }
     noexcept->std::convertible_to<unit_ref>;
 };
 
-/** What a type must have to be a scheduler with a loop of its own: `run(scheduler_ref)`; see weft_sched_ops. */
+/** What a type must have to be a scheduler with a loop of its own: `run(scheduler_ref)`; see
+ * weft_sched_ops. */
 template <class S>
 concept running_scheduler = std::destructible<S> && requires(S& scheduler, scheduler_ref self) {
     { scheduler.run(self) }
@@ -127,7 +132,8 @@ std::vector<weft_pool*> pool_handles(const Range& pools) {
 
 }   // namespace detail
 
-/** The C table of a scheduler type, for callers of weft_sched_create_user. Its `destroy` deletes the object. */
+/** The C table of a scheduler type, for callers of weft_sched_create_user. Its `destroy` deletes
+ * the object. */
 template <scheduler_policy S>
 inline constexpr weft_sched_ops scheduler_ops = detail::scheduler_table<S>();
 
@@ -141,11 +147,12 @@ class scheduler : public scheduler_ref {
 public:
     /** No scheduler. */
     scheduler() noexcept = default;
-    /** One of the schedulers that come with the library, over these pools; the first is the main pool of the
-     * stream that will run it. */
+    /** One of the schedulers that come with the library, over these pools; the first is the main
+     * pool of the stream that will run it. */
     scheduler(scheduler_kind kind, std::initializer_list<pool_ref> pools)
         : scheduler(kind, detail::pool_handles(pools)) {}
-    /** One of the schedulers that come with the library, over a range of pools; the first is the main pool. */
+    /** One of the schedulers that come with the library, over a range of pools; the first is the
+     * main pool. */
     template <pool_range R>
     scheduler(scheduler_kind kind, const R& pools) : scheduler(kind, detail::pool_handles(pools)) {}
     /** Takes over a scheduler of the C interface. */
@@ -165,9 +172,10 @@ public:
     /** Gives the scheduler up without freeing it: a stream has taken it. */
     weft_sched* release() noexcept { return std::exchange(handle_, nullptr); }
 
-    /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own pools at a time (0:
-     * 61); see weft_sched_push. It is given away, and freed when it has ended unless set_owned(false) was called.
-     * Returns its unit, to be joined and freed (weft_unit_join_free). */
+    /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own
+     * pools at a time (0: 61); see weft_sched_push. It is given away, and freed when it has ended
+     * unless set_owned(false) was called. Returns its unit, to be joined and freed
+     * (weft_unit_join_free). */
     [[gnu::always_inline]] weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
         const weft_sched_push_options options{sizeof options, turn};
         weft_unit* unit = nullptr;

@@ -1,16 +1,18 @@
-// Simulation: a program for several harts runs on virtual ones, one after the other on the calling OS thread,
-// pre-empted by a seed; again and again, with another seed each time. A run that fails is told by its seed, replays
-// exactly, and is shrunk to the fewest pre-emptions that still make it fail, printed as a table of steps by hart.
+// Simulation: a program for several harts runs on virtual ones, one after the other on the calling
+// OS thread, pre-empted by a seed; again and again, with another seed each time. A run that fails
+// is told by its seed, replays exactly, and is shrunk to the fewest pre-emptions that still make it
+// fail, printed as a table of steps by hart.
 //
-// A virtual hart is what an OS thread is elsewhere: the carrier of a stream, or a weft::sim::thread. It may be
-// pre-empted wherever another could see it: at each operation on a weft::sim::atomic and at each call of Weft. What it
-// stores may stay in its store buffer for a while, where others do not see it, as on x86; read-modify-writes, stores
-// that are seq_cst and system calls empty the buffer. Time is virtual: it goes on by some nanoseconds a step, and when
+// A virtual hart is what an OS thread is elsewhere: the carrier of a stream, or a
+// weft::sim::thread. It may be pre-empted wherever another could see it: at each operation on a
+// weft::sim::atomic and at each call of Weft. What it stores may stay in its store buffer for a
+// while, where others do not see it, as on x86; read-modify-writes, stores that are seq_cst and
+// system calls empty the buffer. Time is virtual: it goes on by some nanoseconds a step, and when
 // every hart waits, at once to the earliest deadline.
 //
-// The program is linked with weft::sim (libweft_sim) in the place of weft::weft: the same library on virtual harts,
-// checked. It must share data by weft::sim::atomic and Weft's own means: std::atomic, std::thread and std::mutex are
-// not seen.
+// The program is linked with weft::sim (libweft_sim) in the place of weft::weft: the same library
+// on virtual harts, checked. It must share data by weft::sim::atomic and Weft's own means:
+// std::atomic, std::thread and std::mutex are not seen.
 //
 //     auto result = weft::sim::explore({.seeds = 500}, [] {
 //         queue of;                                            // hand-written, on weft::sim::atomic
@@ -21,8 +23,8 @@
 //     });
 //     EXPECT_FALSE(result.failed) << result.report;
 //
-// The ideas are those of PCT (Burckhardt and others, ASPLOS 2010: priorities, change points), of loom and of Shuttle;
-// shrinking is delta debugging (Zeller and Hildebrandt, TSE 2002). Since 0.3.
+// The ideas are those of PCT (Burckhardt and others, ASPLOS 2010: priorities, change points), of
+// loom and of Shuttle; shrinking is delta debugging (Zeller and Hildebrandt, TSE 2002). Since 0.3.
 #pragma once
 
 #include <weft/language.hpp>
@@ -47,7 +49,8 @@ enum class scheduler {
     both,
     /** at random moments a random hart */
     random,
-    /** the hart of the highest random priority runs; at a few random moments it becomes the lowest (PCT) */
+    /** the hart of the highest random priority runs; at a few random moments it becomes the lowest
+     * (PCT) */
     priorities
 };
 
@@ -69,8 +72,8 @@ struct options {
     bool store_buffers = true;
     /** futex waits may end for no reason, and deadlines come early, as on a slow machine */
     bool early_wakes = true;
-    /** of the calls of Weft's that a system may refuse (memory, threads, descriptors; or a futex wait that a signal
-     * ends), counted from 1, this one is refused; 0: none */
+    /** of the calls of Weft's that a system may refuse (memory, threads, descriptors; or a futex
+     * wait that a signal ends), counted from 1, this one is refused; 0: none */
     std::uint64_t fail_at = 0;
     /** memory of Weft's that is left at the end is a failure */
     bool leaks = true;
@@ -82,8 +85,8 @@ struct options {
     bool trace = false;
     /** of the table, the last ones */
     std::size_t lines = 250;
-    /** the table has the steps that Weft's own code makes, too; false: it tells how many there are between two of the
-     * program's. Since 0.7 */
+    /** the table has the steps that Weft's own code makes, too; false: it tells how many there are
+     * between two of the program's. Since 0.7 */
     bool weft_steps = false;
 };
 
@@ -95,7 +98,8 @@ struct result {
     std::uint64_t runs = 0;
     /** of all runs */
     std::uint64_t steps = 0;
-    /** calls that a system may refuse, in the run that had most of them: how far options::fail_at goes */
+    /** calls that a system may refuse, in the run that had most of them: how far options::fail_at
+     * goes */
     std::uint64_t refusable = 0;
     /** of the run that failed */
     std::uint64_t seed = 0;
@@ -105,11 +109,12 @@ struct result {
     std::string replay;
 };
 
-/** Runs `body` as the first virtual hart of a new virtual machine, once for each seed, each time in a process of its
- * own (fork), so that runs are independent and may crash. A run fails when check() does, when an assertion of Weft's
- * does, when an exception leaves `body`, when it crashes or exits, when all harts wait for one another, or when it
- * takes too long. Not from a virtual hart, nor while the runtime runs. Returns when all runs have passed or one has
- * failed and been shrunk. */
+/** Runs `body` as the first virtual hart of a new virtual machine, once for each seed, each time in
+ * a process of its own (fork), so that runs are independent and may crash. A run fails when check()
+ * does, when an assertion of Weft's does, when an exception leaves `body`, when it crashes or
+ * exits, when all harts wait for one another, or when it takes too long. Not from a virtual hart,
+ * nor while the runtime runs. Returns when all runs have passed or one has failed and been
+ * shrunk. */
 result explore(const options& with, const std::function<void()>& body);
 
 /** Whether the caller runs on a virtual hart. */
@@ -124,9 +129,9 @@ std::uint64_t now_ns() noexcept;
 /** The calling virtual hart sleeps, in virtual time. Not from a unit: weft_sleep_until. */
 void sleep_ns(std::uint64_t duration_ns, const weft::location& where = weft::location::current());
 
-/** Lets others run: for loops that look at something until it changes. The point of pre-emption that such a loop needs;
- * a virtual hart that only yields waits for others as one that sleeps does, and when all of them do nothing but yield
- * the run never ends. */
+/** Lets others run: for loops that look at something until it changes. The point of pre-emption
+ * that such a loop needs; a virtual hart that only yields waits for others as one that sleeps does,
+ * and when all of them do nothing but yield the run never ends. */
 void yield(const weft::location& where = weft::location::current());
 
 /** A virtual hart beside the calling one. Like std::thread; it must be joined. */
@@ -179,7 +184,8 @@ void at_point(access what, const void* word, const weft::location& where);
         at_point(what, word, where);
 }
 
-// The store that comes next goes to the buffer: what is there now is what others see until it is emptied.
+// The store that comes next goes to the buffer: what is there now is what others see until it is
+// emptied.
 void keep_old(void* word, std::size_t bytes);
 void empty_buffer();
 
@@ -237,9 +243,9 @@ struct operations {
 
 }   // namespace detail
 
-/** An atomic that virtual harts see: std::atomic's interface. The orders mean what they mean on x86: a store that is
- * not seq_cst may be buffered; weaker orders than x86's are not simulated. An operation is a point where the hart may
- * be pre-empted. */
+/** An atomic that virtual harts see: std::atomic's interface. The orders mean what they mean on
+ * x86: a store that is not seq_cst may be buffered; weaker orders than x86's are not simulated. An
+ * operation is a point where the hart may be pre-empted. */
 template <class T>
 class atomic {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "up to eight bytes, trivially copyable");

@@ -40,8 +40,8 @@ struct result_deleter {
 template <class T>
 using result_ptr = std::unique_ptr<result<T>, result_deleter<T>>;
 
-// A body with its arguments and its value, in one allocation. The parts are destroyed on the unit's stack, however the
-// call ends, but where the unit is cancelled: then by the handle.
+// A body with its arguments and its value, in one allocation. The parts are destroyed on the unit's
+// stack, however the call ends, but where the unit is cancelled: then by the handle.
 template <class T, class Function, class... Arguments>
 struct result_closure final : result<T> {
     template <class F, class... A>
@@ -73,13 +73,15 @@ struct result_closure final : result<T> {
 
 }   // namespace detail
 
-/** Owns a thread that returns a T: what weft::spawn returns. Move-only, and for one thread at a time. Since 0.7.
+/** Owns a thread that returns a T: what weft::spawn returns. Move-only, and for one thread at a
+ * time. Since 0.7.
  *
  *     weft::join_handle<int> sum = weft::spawn([] { return 40 + 2; });
  *     std::printf("%d\n", sum.join());
  *
- * An exception that left the body is kept until join() rethrows it. If nobody joins, the destructor calls
- * std::terminate, unless an exception is on its way through it already: none is lost otherwise. */
+ * An exception that left the body is kept until join() rethrows it. If nobody joins, the destructor
+ * calls std::terminate, unless an exception is on its way through it already: none is lost
+ * otherwise. */
 template <class T>
 class [[nodiscard]] join_handle {
     static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>,
@@ -99,10 +101,11 @@ public:
         join_handle(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins; what the body has returned is dropped. Calls std::terminate when its body ended by an exception and none
-     * is on its way already, when no stack or pthread could be had to run it, or when joining is impossible, as in a
-     * tasklet that would have to wait. That the unit was cancelled is no reason to. The object must not outlive its
-     * runtime, as weft::thread must not. May switch. */
+    /** Joins; what the body has returned is dropped. Calls std::terminate when its body ended by an
+     * exception and none is on its way already, when no stack or pthread could be had to run it, or
+     * when joining is impossible, as in a tasklet that would have to wait. That the unit was
+     * cancelled is no reason to. The object must not outlive its runtime, as weft::thread must not.
+     * May switch. */
     ~join_handle() {
         if (unit_ != nullptr) finish();
     }
@@ -116,13 +119,14 @@ public:
     /** The unit without the ownership. */
     unit_ref ref() const noexcept { return unit_; }
 
-    /** Waits until the thread has ended, frees it, and returns what its body has returned. Rethrows the exception that
-     * ended its body, if one did. Once: afterwards there is no thread to join.
+    /** Waits until the thread has ended, frees it, and returns what its body has returned. Rethrows
+     * the exception that ended its body, if one did. Once: afterwards there is no thread to join.
      *
-     * Throws weft::error, and owns the thread still, when nothing could be waited for, as weft::thread::join does.
-     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no stack or pthread could
-     * be had to run its body; weft::error with WEFT_NOT_RETURNED when the body has ended by this_thread::exit() and so
-     * has no value. May switch. */
+     * Throws weft::error, and owns the thread still, when nothing could be waited for, as
+     * weft::thread::join does. Throws weft::not_returned, and owns nothing any more, when the unit
+     * was cancelled, or no stack or pthread could be had to run its body; weft::error with
+     * WEFT_NOT_RETURNED when the body has ended by this_thread::exit() and so has no value. May
+     * switch. */
     T join() {
         const std::exception_ptr ended_by = wait() == WEFT_OK ? nullptr : detail::what_ended(unit_);
         weft_unit_free(std::exchange(unit_, nullptr));
@@ -180,10 +184,11 @@ private:
     int uncaught_ = std::uncaught_exceptions();
 };
 
-/** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, and returns the handle by
- * which its value is had. The body, its arguments and its value lie in one allocation, or in none when it returns
- * nothing, takes no arguments, and is trivially copyable and fits in a pointer. Throws weft::error when the library
- * refuses (no memory, not initialized, ...). Since 0.7. */
+/** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, and
+ * returns the handle by which its value is had. The body, its arguments and its value lie in one
+ * allocation, or in none when it returns nothing, takes no arguments, and is trivially copyable and
+ * fits in a pointer. Throws weft::error when the library refuses (no memory, not initialized, ...).
+ * Since 0.7. */
 template <class F, class... A>
 requires detail::spawnable<F, A...>
 [[gnu::always_inline]] inline auto spawn(const attributes& wanted, F&& function, A&&... arguments) {

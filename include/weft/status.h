@@ -24,7 +24,8 @@ typedef enum weft_status {
     WEFT_NOT_INITIALIZED = 6,
     /** not yet, or somebody else has it; the call may be repeated */
     WEFT_BUSY = 7,
-    /** this machine, kernel or plug-in cannot do it, or the library was built without it (weft_features) */
+    /** this machine, kernel or plug-in cannot do it, or the library was built without it
+     * (weft_features) */
     WEFT_UNSUPPORTED = 8,
     /** the unit has ended, and its body has not returned; see weft_unit_outcome_get. Since 0.7 */
     WEFT_NOT_RETURNED = 9,
@@ -39,12 +40,14 @@ typedef enum weft_status {
 } weft_status;
 
 /** The name of `status` as it stands in this header, "WEFT_OK" for instance; "WEFT_?" for a number
- * that is none. Static memory. From anywhere, signal handlers included; never switches. Since 0.1. */
+ * that is none. Static memory. From anywhere, signal handlers included; never switches. Since
+ * 0.1. */
 WEFT_API const char *weft_status_name(weft_status status) WEFT_NOTHROW;
 
-/** One sentence about the last call of this OS thread that did not return WEFT_OK: it names the value
- * and the remedy. "" when there was none. Valid until the next failing call of the OS thread, so read
- * it before the unit switches. From anywhere but signal handlers; never switches. Since 0.1. */
+/** One sentence about the last call of this OS thread that did not return WEFT_OK: it names the
+ * value and the remedy. "" when there was none. Valid until the next failing call of the OS thread,
+ * so read it before the unit switches. From anywhere but signal handlers; never switches. Since
+ * 0.1. */
 WEFT_API const char *weft_error_text(void) WEFT_NOTHROW;
 
 WEFT_END

@@ -11,8 +11,8 @@
 
 /** Weft: user-level threads, tasklets, and the pools, schedulers and streams that run them. */
 namespace weft {
-/** The C++ interface of version 0. Inline, so it is never written; it keeps the names that the linker
- * sees apart from the library's own. */
+/** The C++ interface of version 0. Inline, so it is never written; it keeps the names that the
+ * linker sees apart from the library's own. */
 inline namespace v0 {
 
 /** What the C++ interface throws when a call of the C interface fails. */
@@ -36,8 +36,8 @@ private:
     weft_status code_;
 };
 
-/** Throws weft::error when `status` is not WEFT_OK. To be called before the unit can switch, because the
- * sentence belongs to the OS thread. */
+/** Throws weft::error when `status` is not WEFT_OK. To be called before the unit can switch,
+ * because the sentence belongs to the OS thread. */
 inline void check(weft_status status) {
     if (status != WEFT_OK) [[unlikely]]
         throw error(status);
@@ -53,8 +53,8 @@ enum class feature : unsigned {
     observers = WEFT_FEATURE_OBSERVERS  /**< observers of units, and the trace */
 };
 
-/** Whether the library that is running was built with it; a call that needs what it lacks throws weft::error with
- * WEFT_UNSUPPORTED. Since 0.4. */
+/** Whether the library that is running was built with it; a call that needs what it lacks throws
+ * weft::error with WEFT_UNSUPPORTED. Since 0.4. */
 inline bool has(feature which) noexcept { return (weft_features() & static_cast<unsigned>(which)) != 0; }
 
 }   // namespace v0

@@ -1,5 +1,5 @@
-// Streams in C++: they run units on a hart, as their scheduler says. A stream_ref is one pointer and owns nothing; a
-// stream owns, and stops the stream when destroyed.
+// Streams in C++: they run units on a hart, as their scheduler says. A stream_ref is one pointer
+// and owns nothing; a stream owns, and stops the stream when destroyed.
 #pragma once
 
 #include <weft/language.hpp>
@@ -60,7 +60,8 @@ public:
     /** Lets it run again. */
     void resume() const { check(weft_stream_resume(handle_)); }
 
-    /** ULTs spawned on it without a kind are of this one from now on; see weft_stream_kind_set. From a unit of it. */
+    /** ULTs spawned on it without a kind are of this one from now on; see weft_stream_kind_set.
+     * From a unit of it. */
     void set_kind(unit_kind kind) const { check(weft_stream_kind_set(handle_, static_cast<weft_kind>(kind))); }
 
     /** Binds its carrier to one hart, in the place of what it was bound to. */
@@ -88,8 +89,8 @@ public:
         return sched;
     }
 
-    /** Gives the stream another scheduler, when its loop has its next turn; see weft_stream_sched_set. It is the
-     * stream's then. */
+    /** Gives the stream another scheduler, when its loop has its next turn; see
+     * weft_stream_sched_set. It is the stream's then. */
     void set_scheduler(scheduler&& next) const {
         check(weft_stream_sched_set(handle_, next.native_handle()));
         static_cast<void>(next.release());
@@ -100,7 +101,8 @@ protected:
     weft_stream* handle_ = nullptr;
 };
 
-/** How a stream is to be; written with designated initialisers. What is left out is the default. Since 0.7. */
+/** How a stream is to be; written with designated initialisers. What is left out is the default.
+ * Since 0.7. */
 struct stream_options {
     /** its main pool, where it is given no scheduler; none: a new one, freed with the stream */
     pool_ref pool = {};
@@ -112,11 +114,13 @@ struct stream_options {
     void* data = nullptr;
 };
 
-/** A stream that is stopped, once its pools are empty, and freed when this object is destroyed. Where it cannot be
- * stopped, by a unit that runs on it or by a tasklet, it stays until the runtime ends; stop() says so instead. */
+/** A stream that is stopped, once its pools are empty, and freed when this object is destroyed.
+ * Where it cannot be stopped, by a unit that runs on it or by a tasklet, it stays until the runtime
+ * ends; stop() says so instead. */
 class stream : public stream_ref {
 public:
-    /** Starts a stream with a pool of its own. `name`: at most 15 bytes are kept; null: "weft/RANK". */
+    /** Starts a stream with a pool of its own. `name`: at most 15 bytes are kept; null:
+     * "weft/RANK". */
     explicit stream(const char* name = nullptr) : stream(stream_options{.name = name}) {}
     /** Starts a stream with this main pool. */
     explicit stream(pool_ref pool, const char* name = nullptr) : stream(stream_options{.pool = pool, .name = name}) {}
@@ -144,8 +148,8 @@ public:
         if (handle_ != nullptr) weft_stream_join_free(handle_);
     }
 
-    /** Stops the stream once its pools are empty, waits for that, and frees it. Throws, and keeps it, when that
-     * cannot be done from here. May switch. */
+    /** Stops the stream once its pools are empty, waits for that, and frees it. Throws, and keeps
+     * it, when that cannot be done from here. May switch. */
     void stop() {
         check(weft_stream_join_free(handle_));
         handle_ = nullptr;
@@ -181,7 +185,8 @@ inline stream_ref stream_at(std::size_t rank) noexcept { return weft_stream_at(r
 /** What the calling stream says of itself. */
 namespace this_stream {
 
-/** The stream that runs the caller, or none outside of streams. After a call that may switch it may be another. */
+/** The stream that runs the caller, or none outside of streams. After a call that may switch it may
+ * be another. */
 inline stream_ref self() noexcept { return weft_stream_self(); }
 
 }   // namespace this_stream

@@ -1,9 +1,9 @@
-// What threads wait for, in C++: the standard's own classes, for ULTs and OS threads alike, and events, channels and
-// select.
+// What threads wait for, in C++: the standard's own classes, for ULTs and OS threads alike, and
+// events, channels and select.
 //
-// A class that the standard library has behaves as it says there; what it throws is weft::error. Each may be used by
-// ULTs and by OS threads that are no streams at once; a call that would have to wait throws an error with
-// WEFT_WRONG_KIND in a tasklet.
+// A class that the standard library has behaves as it says there; what it throws is weft::error.
+// Each may be used by ULTs and by OS threads that are no streams at once; a call that would have to
+// wait throws an error with WEFT_WRONG_KIND in a tasklet.
 #pragma once
 
 #include <weft/language.hpp>
@@ -32,7 +32,7 @@
 namespace weft {
 inline namespace v0 {
 
-// ---- mutexes ---------------------------------------------------------------------------------------
+// ---- mutexes ------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -45,8 +45,8 @@ public:
     /** The structure of the C interface. */
     using native_handle_type = weft_mutex*;
 
-    /** Locks; waits as long as somebody else holds it. Throws an error with WEFT_WRONG_STATE when the caller holds it
-     * already and it is not recursive. */
+    /** Locks; waits as long as somebody else holds it. Throws an error with WEFT_WRONG_STATE when
+     * the caller holds it already and it is not recursive. */
     void lock() { check(weft_mutex_lock(&mutex_)); }
     /** Locks if nobody holds it. */
     bool try_lock() noexcept { return weft_mutex_try_lock(&mutex_) == WEFT_OK; }
@@ -92,7 +92,8 @@ public:
     constexpr mutex() noexcept : mutex_base(0) {}
 };
 
-/** A lock that its holder may lock again, as std::recursive_mutex and std::recursive_timed_mutex. */
+/** A lock that its holder may lock again, as std::recursive_mutex and
+ * std::recursive_timed_mutex. */
 class recursive_mutex : public detail::mutex_base {
 public:
     /** An unlocked mutex. */
@@ -163,9 +164,10 @@ private:
 /** An alias of weft::shared_mutex, which has deadlines already. */
 using shared_timed_mutex = shared_mutex;
 
-// ---- conditions ------------------------------------------------------------------------------------
+// ---- conditions ---------------------------------------------------------------------------------
 
-/** A condition variable, as std::condition_variable, with the stop tokens of std::condition_variable_any. */
+/** A condition variable, as std::condition_variable, with the stop tokens of
+ * std::condition_variable_any. */
 class condition_variable {
 public:
     /** One that nobody waits for. */
@@ -227,7 +229,8 @@ public:
     bool wait(std::unique_lock<mutex>& lock, std::stop_token stop, Done done) {
         return wait_stoppable(lock, stop, WEFT_FOREVER, done);
     }
-    /** Waits until `done()` is true, a stop is requested, or `time` has come; what done() says then. */
+    /** Waits until `done()` is true, a stop is requested, or `time` has come; what done() says
+     * then. */
     template <class Clock, class Duration, std::predicate Done>
     bool wait_until(std::unique_lock<mutex>& lock, std::stop_token stop,
                     const std::chrono::time_point<Clock, Duration>& time, Done done) {
@@ -238,7 +241,8 @@ public:
         });
         return answer;
     }
-    /** Waits until `done()` is true, a stop is requested, or `duration` has passed; what done() says then. */
+    /** Waits until `done()` is true, a stop is requested, or `duration` has passed; what done()
+     * says then. */
     template <class Rep, class Period, std::predicate Done>
     bool wait_for(std::unique_lock<mutex>& lock, std::stop_token stop,
                   const std::chrono::duration<Rep, Period>& duration, Done done) {
@@ -262,8 +266,8 @@ private:
     template <class Done>
     bool wait_stoppable(std::unique_lock<mutex>& lock, const std::stop_token& stop, std::uint64_t deadline,
                         Done& done) {
-        // Whoever requests the stop wakes all; a waiter that has looked before, and takes its place after, is told by
-        // `unless`.
+        // Whoever requests the stop wakes all; a waiter that has looked before, and takes its place
+        // after, is told by `unless`.
         const std::stop_callback wake(stop, [this] { weft_cond_interrupt(&cond_); });
         const auto requested = [](void* token) { return static_cast<const std::stop_token*>(token)->stop_requested(); };
         while (!stop.stop_requested()) {
@@ -279,7 +283,7 @@ private:
     weft_mutex* mutex_ = nullptr;   // of those who have waited: the destructor settles with it
 };
 
-// ---- counting --------------------------------------------------------------------------------------
+// ---- counting -----------------------------------------------------------------------------------
 
 /** A counting semaphore, as std::counting_semaphore. */
 template <std::ptrdiff_t LeastMax = WEFT_COUNT_MAX>
@@ -375,7 +379,8 @@ struct nothing_to_complete {
 
 }   // namespace detail
 
-/** Lets a number of threads go on together, phase after phase, as std::barrier. The completion must not suspend. */
+/** Lets a number of threads go on together, phase after phase, as std::barrier. The completion must
+ * not suspend. */
 template <class CompletionFunction = detail::nothing_to_complete>
 class barrier {
     static_assert(std::is_nothrow_invocable_v<CompletionFunction&>, "the completion must not throw");
@@ -430,7 +435,7 @@ private:
     [[no_unique_address]] CompletionFunction completion_;
 };
 
-// ---- events ----------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 
 /** Something that happens once, until it is reset; see weft_event. */
 class event {
@@ -488,7 +493,7 @@ void wait_all(Events&... events) {
     check(weft_event_wait_all(all, sizeof...(Events)));
 }
 
-// ---- channels --------------------------------------------------------------------------------------
+// ---- channels -----------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -506,8 +511,8 @@ struct slot {
 
 }   // namespace detail
 
-/** A bounded queue for any number of senders and receivers, which can be closed. With capacity 0 a send waits until its
- * element is received. T is moved without throwing. */
+/** A bounded queue for any number of senders and receivers, which can be closed. With capacity 0 a
+ * send waits until its element is received. T is moved without throwing. */
 template <class T>
 class channel {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
@@ -657,41 +662,44 @@ std::optional<std::size_t> select_before(std::uint64_t deadline, Cases&... cases
 
 }   // namespace detail
 
-/** For select(): receives from `from`. If select() does it, it calls then(std::optional<T>): the element, or nothing
- * where the channel is closed and empty. */
+/** For select(): receives from `from`. If select() does it, it calls then(std::optional<T>): the
+ * element, or nothing where the channel is closed and empty. */
 template <class T, class Then>
 auto on_receive(channel<T>& from, Then&& then) {
     static_assert(std::is_invocable_v<Then&, std::optional<T>>, "on_receive: `then` takes a std::optional<T>");
     return detail::receiving<T, Then>(from, std::forward<Then>(then));
 }
 
-/** For select(): sends `element` to `to`. If select() does it, it calls then(bool): true; false where the channel is
- * closed. An element that was not sent is destroyed with this. */
+/** For select(): sends `element` to `to`. If select() does it, it calls then(bool): true; false
+ * where the channel is closed. An element that was not sent is destroyed with this. */
 template <class T, class Then>
 auto on_send(channel<T>& to, std::type_identity_t<T> element, Then&& then) {
     static_assert(std::is_invocable_v<Then&, bool>, "on_send: `then` takes a bool");
     return detail::sending<T, Then>(to, std::move(element), std::forward<Then>(then));
 }
 
-/** Does exactly one of the cases (on_receive, on_send), as soon as one can be done; of several that can, any. Then it
- * calls the function of that case, and throws what that throws.
+/** Does exactly one of the cases (on_receive, on_send), as soon as one can be done; of several that
+ * can, any. Then it calls the function of that case, and throws what that throws.
  *
  *     weft::select(weft::on_receive(orders, [&](std::optional<order> next) { ... }),
  *                  weft::on_send(results, result, [&](bool sent) { ... }));
  *
- * Returns which case it was, from 0. Throws error. From any thread or unit; a ULT may switch. Since 0.7. */
+ * Returns which case it was, from 0. Throws error. From any thread or unit; a ULT may switch. Since
+ * 0.7. */
 template <detail::select_case... Cases>
 requires(sizeof...(Cases) != 0) std::size_t select(Cases&&... cases) {
     return *detail::select_before(WEFT_FOREVER, cases...);
 }
 
-/** As select(), if that needs no waiting. Nothing: no case could be done, and no function is called. */
+/** As select(), if that needs no waiting. Nothing: no case could be done, and no function is
+ * called. */
 template <detail::select_case... Cases>
 requires(sizeof...(Cases) != 0) std::optional<std::size_t> try_select(Cases&&... cases) {
     return detail::select_before(0, cases...);
 }
 
-/** As select(), if a case can be done within `duration`. Nothing: none could, and no function is called. */
+/** As select(), if a case can be done within `duration`. Nothing: none could, and no function is
+ * called. */
 template <class Rep, class Period, detail::select_case... Cases>
 requires(sizeof...(Cases) !=
          0) std::optional<std::size_t> select_for(const std::chrono::duration<Rep, Period>& duration,

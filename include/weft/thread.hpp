@@ -1,7 +1,8 @@
 // Threads and tasklets as std::jthread has it, and what a thread says of itself.
 //
-// A body and its arguments travel to the unit in one allocation, or in none when there are no arguments and the
-// callable is trivially copyable and fits in a pointer. The body's side of the trip is below, in detail.
+// A body and its arguments travel to the unit in one allocation, or in none when there are no
+// arguments and the callable is trivially copyable and fits in a pointer. The body's side of the
+// trip is below, in detail.
 #pragma once
 
 #include <weft/language.hpp>
@@ -57,7 +58,8 @@ struct attributes {
     bool bound = false;
     /** whether it may be asked to go to another pool */
     bool migratable = true;
-    /** of kind automatic: stands for the place that spawns it; none: the call, and the body's type */
+    /** of kind automatic: stands for the place that spawns it; none: the call, and the body's
+     * type */
     const void* site = nullptr;
     /** called when it goes to another pool; see weft_unit_on_migration */
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
@@ -71,13 +73,15 @@ struct attributes {
     const weft_key* key = nullptr;
     /** of kind hosted: on a pthread that no unit has been on */
     bool fresh = false;
-    /** it has a floating-point environment of its own, and begins with the one in force here; see weft_unit_options */
+    /** it has a floating-point environment of its own, and begins with the one in force here; see
+     * weft_unit_options */
     bool own_float = false;
 };
 
 namespace detail {
 
-// Every field of weft_unit_options but size (tools/headers.py counts them), and whether all are left at their defaults.
+// Every field of weft_unit_options but size (tools/headers.py counts them), and whether all are
+// left at their defaults.
 class unit_options {
 public:
     explicit unit_options(const attributes& wanted) noexcept {
@@ -118,7 +122,8 @@ private:
     bool plain_ = true;
 };
 
-// What a body is called through: this_thread::exit() ends here, any other exception goes on to the unit.
+// What a body is called through: this_thread::exit() ends here, any other exception goes on to the
+// unit.
 template <class Call>
 void enter(Call&& call) {
     try {
@@ -141,7 +146,8 @@ struct closure final : closure_base {
           }},
           parts(std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    // The body of the unit. The parts are destroyed here, on the unit's stack, however the call ends.
+    // The body of the unit. The parts are destroyed here, on the unit's stack, however the call
+    // ends.
     static void body(void* argument) {
         const std::unique_ptr<closure, deleter> self(static_cast<closure*>(argument));
         enter([&] {
@@ -186,9 +192,10 @@ struct spawned {
     closure_ptr closure;
 };
 
-// Every function of the headers through which a program spawns is inlined always, also where nothing is optimised. So
-// the address that the library returns to, which a unit keeps as its spawn site, lies in the program's function, and
-// the debug information has the program's line as that of the outermost inlined call.
+// Every function of the headers through which a program spawns is inlined always, also where
+// nothing is optimised. So the address that the library returns to, which a unit keeps as its spawn
+// site, lies in the program's function, and the debug information has the program's line as that of
+// the outermost inlined call.
 template <class F, class... A>
 [[gnu::always_inline]] inline spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... arguments) {
     using function_type = std::decay_t<F>;
@@ -222,29 +229,30 @@ concept not_a_handle =
 
 }   // namespace detail
 
-/** A user-level thread, with the interface of std::jthread: it can suspend, and it is asked to stop and joined when
- * destroyed.
+/** A user-level thread, with the interface of std::jthread: it can suspend, and it is asked to stop
+ * and joined when destroyed.
  *
  *     weft::thread hello([] { std::puts("hello"); });
- *     weft::thread patient([](std::stop_token stop) { while (!stop.stop_requested()) weft::this_thread::yield(); });
- *     hello.join();
+ *     weft::thread patient([](std::stop_token stop) { while (!stop.stop_requested())
+ *     weft::this_thread::yield(); }); hello.join();
  *
- * A callback of the stop state (std::stop_callback) runs where stop is requested and must not suspend there. */
+ * A callback of the stop state (std::stop_callback) runs where stop is requested and must not
+ * suspend there. */
 class thread : public unit_handle {
 public:
     /** Owns no thread. */
     thread() noexcept = default;
 
-    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, as std::jthread does:
-     * with a std::stop_token before the arguments if it takes one. Throws weft::error when the library refuses (no
-     * memory, not initialized, ...). */
+    /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`,
+     * as std::jthread does: with a std::stop_token before the arguments if it takes one. Throws
+     * weft::error when the library refuses (no memory, not initialized, ...). */
     template <class F, class... A>
     requires(detail::not_a_handle<F> && (detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>))
         [[gnu::always_inline]] explicit thread(F&& function, A&&... arguments)
         : thread(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension, when the
-     * constructor returns. */
+    /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension,
+     * when the constructor returns. */
     template <class F, class... A>
     requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)
         [[gnu::always_inline]] explicit thread(const attributes& wanted, F&& function, A&&... arguments) {
@@ -272,8 +280,8 @@ public:
         if (joinable()) stop_.request_stop();
     }
 
-    /** The source of the token that the body was given. A body that takes none has no stop state, and costs none: then
-     * stop_possible() of the source is false. */
+    /** The source of the token that the body was given. A body that takes none has no stop state,
+     * and costs none: then stop_possible() of the source is false. */
     std::stop_source get_stop_source() const noexcept { return stop_; }
     /** The token that the body was given; see get_stop_source(). */
     std::stop_token get_stop_token() const noexcept { return stop_.get_token(); }
@@ -288,28 +296,31 @@ public:
     /** Exchanges two threads. */
     friend void swap(thread& one, thread& other) noexcept { one.swap(other); }
 
-    /** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its cgroups. */
+    /** How many harts the process may use: CPUs of its affinity mask, or fewer by the quota of its
+     * cgroups. */
     static unsigned hardware_concurrency() noexcept { return static_cast<unsigned>(weft_hart_limit()); }
 
 private:
     std::stop_source stop_{std::nostopstate};
 };
 
-/** A unit that runs to completion on the scheduler's stack: cheaper than a thread, and cannot suspend. Otherwise as
- * weft::thread. */
+/** A unit that runs to completion on the scheduler's stack: cheaper than a thread, and cannot
+ * suspend. Otherwise as weft::thread. */
 class tasklet : public unit_handle {
 public:
     /** Owns no tasklet. */
     tasklet() noexcept = default;
 
-    /** Spawns a tasklet that runs a decayed copy of `function` with decayed copies of `arguments`. */
+    /** Spawns a tasklet that runs a decayed copy of `function` with decayed copies of
+     * `arguments`. */
     template <class F, class... A>
     requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>)
         [[gnu::always_inline]] explicit tasklet(F&& function, A&&... arguments)
         : tasklet(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream, `bound`, the site, the
-     * data and what concerns migration count; a stack that is larger than the scheduler's is refused. */
+    /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream,
+     * `bound`, the site, the data and what concerns migration count; a stack that is larger than
+     * the scheduler's is refused. */
     template <class F, class... A>
     requires detail::spawnable<F, A...>
     [[gnu::always_inline]] explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
@@ -324,7 +335,8 @@ inline void swap(unit_handle& one, unit_handle& other) noexcept { one.swap(other
 
 namespace detail {
 
-// Waits for all of `units`; how they have ended is asked afterwards, one by one. Throws when nothing was waited for.
+// Waits for all of `units`; how they have ended is asked afterwards, one by one. Throws when
+// nothing was waited for.
 inline void wait_for_all(std::span<weft_unit* const> units) {
     const weft_status status = weft_unit_join_many(units.data(), units.size());
     if (!weft_unit_joined(status)) throw error(status);
@@ -332,10 +344,10 @@ inline void wait_for_all(std::span<weft_unit* const> units) {
 
 }   // namespace detail
 
-/** Joins all threads and tasklets of a range with one suspension, however many they are; those that are not joinable
- * are passed over. When all have ended, rethrows the exception of the first in order that ended by one; those of the
- * others are dropped. Throws weft::error as unit_handle::join when there are some that cannot be waited for. May
- * switch. */
+/** Joins all threads and tasklets of a range with one suspension, however many they are; those that
+ * are not joinable are passed over. When all have ended, rethrows the exception of the first in
+ * order that ended by one; those of the others are dropped. Throws weft::error as unit_handle::join
+ * when there are some that cannot be waited for. May switch. */
 template <std::ranges::forward_range Range>
 requires std::derived_from<std::ranges::range_value_t<Range>, unit_handle>
 void join_all(Range&& handles) {
@@ -368,8 +380,8 @@ public:
         thread_group(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is impossible, also where no
-     * runtime runs any more. */
+    /** Joins. Calls std::terminate when a body ended by an exception, or when joining is
+     * impossible, also where no runtime runs any more. */
     ~thread_group() {
         if (!units_.empty()) finish();
     }
@@ -381,9 +393,9 @@ public:
     /** Unit number `index`, below size(). */
     unit_ref operator[](std::size_t index) const noexcept { return units_[index]; }
 
-    /** Waits until all units have ended, with one suspension, and frees them. Rethrows the exception of the first in
-     * order whose body ended by one; those of the others are dropped. Throws weft::error, and owns the units still,
-     * when they cannot be waited for. May switch. */
+    /** Waits until all units have ended, with one suspension, and frees them. Rethrows the
+     * exception of the first in order whose body ended by one; those of the others are dropped.
+     * Throws weft::error, and owns the units still, when they cannot be waited for. May switch. */
     void join() {
         detail::wait_for_all(units_);
         std::exception_ptr first;
@@ -440,14 +452,16 @@ private:
         join();
     }   // what join() throws meets noexcept: std::terminate
 
-    // Before the units, so that it is destroyed after them; a plain pointer with a deleter, to hold any type.
+    // Before the units, so that it is destroyed after them; a plain pointer with a deleter, to hold
+    // any type.
     std::unique_ptr<void, void (*)(void*)> state_{nullptr, [](void*) {}};
     std::vector<weft_unit*> units_;
 };
 
-/** Spawns `count` threads as `wanted` says, all of them or none; thread i calls function(i), or function() when it
- * takes no number. One copy of `function` is called by all of them, at the same time and as const; it lives until the
- * group is joined. With unit_kind::tasklet they are tasklets. child_first and stack must be left out. */
+/** Spawns `count` threads as `wanted` says, all of them or none; thread i calls function(i), or
+ * function() when it takes no number. One copy of `function` is called by all of them, at the same
+ * time and as const; it lives until the group is joined. With unit_kind::tasklet they are tasklets.
+ * child_first and stack must be left out. */
 template <class F>
 [[gnu::always_inline]] inline thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function) {
     using function_type = std::decay_t<F>;
@@ -499,12 +513,13 @@ inline void set_name(const char* name) { self().set_name(name); }
 /** Lets others run: the calling thread goes to the end of its pool. May switch. */
 inline void yield() { check(weft_unit_yield()); }
 
-/** Lets `unit`, which must be ready, run now in the caller's place. Throws weft::error, and nothing happens, when it is
- * not ready or its pool cannot give a unit out of the middle; see weft_unit_yield_to. May switch. */
+/** Lets `unit`, which must be ready, run now in the caller's place. Throws weft::error, and nothing
+ * happens, when it is not ready or its pool cannot give a unit out of the middle; see
+ * weft_unit_yield_to. May switch. */
 inline void yield_to(unit_ref unit) { check(weft_unit_yield_to(unit.native_handle())); }
 
-/** As yield_to(), for a unit that is suspended, and resumes, or that was popped; see weft_unit_hand_off. May switch.
- * Since 0.7. */
+/** As yield_to(), for a unit that is suspended, and resumes, or that was popped; see
+ * weft_unit_hand_off. May switch. Since 0.7. */
 inline void yield_to(unit_ref unit, hand_off_to from) {
     check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_YIELD));
 }
@@ -514,14 +529,15 @@ inline void suspend_to(unit_ref unit, hand_off_to from = hand_off_to::ready) {
     check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_SUSPEND));
 }
 
-/** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May switch. */
+/** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May
+ * switch. */
 inline void suspend() { check(weft_unit_suspend(nullptr, nullptr)); }
 
-/** Suspends the calling thread and calls publish(unit_ref) on whatever runs next, once the thread's stack has been
- * left: publish puts the unit where its waker will find it. Its last act may already have been answered by a resume;
- * after that it must not touch the stack of the suspended thread. It must not suspend; what it throws ends the process.
- * A trivially copyable callable is copied off the stack before it is called, so it may touch its own captures to its
- * end. May switch. */
+/** Suspends the calling thread and calls publish(unit_ref) on whatever runs next, once the thread's
+ * stack has been left: publish puts the unit where its waker will find it. Its last act may already
+ * have been answered by a resume; after that it must not touch the stack of the suspended thread.
+ * It must not suspend; what it throws ends the process. A trivially copyable callable is copied off
+ * the stack before it is called, so it may touch its own captures to its end. May switch. */
 template <class Publish>
 requires std::invocable < std::remove_reference_t<Publish>
 &, unit_ref > void suspend(Publish&& publish) {
@@ -539,9 +555,10 @@ requires std::invocable < std::remove_reference_t<Publish>
         const_cast<void*>(static_cast<const void*>(std::addressof(publish)))));
 }
 
-/** Ends the calling thread or tasklet, which must be a weft::thread, a weft::tasklet, or of spawn_many. Unlike
- * weft_unit_exit it unwinds: the destructors of the unit's frames run. It does so by an exception that no handler but
- * catch (...) sees, and that one has to rethrow it. Throws weft::error with WEFT_WRONG_CONTEXT outside of units. */
+/** Ends the calling thread or tasklet, which must be a weft::thread, a weft::tasklet, or of
+ * spawn_many. Unlike weft_unit_exit it unwinds: the destructors of the unit's frames run. It does
+ * so by an exception that no handler but catch (...) sees, and that one has to rethrow it. Throws
+ * weft::error with WEFT_WRONG_CONTEXT outside of units. */
 [[noreturn]] inline void exit() {
     if (!self()) throw error(WEFT_WRONG_CONTEXT, "WEFT_WRONG_CONTEXT: this_thread::exit() was called outside of units");
     throw detail::exit_request{};

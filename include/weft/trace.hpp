@@ -16,7 +16,8 @@
 namespace weft {
 inline namespace v0 {
 
-/** Reads a counter by name, "/units/count/created" or "/units{stream#2}/count/created"; times in nanoseconds. */
+/** Reads a counter by name, "/units/count/created" or "/units{stream#2}/count/created"; times in
+ * nanoseconds. */
 inline std::uint64_t counter(const char* name) {
     std::uint64_t value = 0;
     check(weft_counter_read(name, &value));
@@ -35,12 +36,12 @@ inline void print_units(std::FILE* file) { check(weft_units_print(file)); }
 /** Writes a dump of all streams and units to `file`, with frames. See weft_dump. Since 0.3. */
 inline void dump(std::FILE* file) { check(weft_dump(file)); }
 
-/** Observes units as long as it lives: weft_observer_register. Is not copied; a moved-from one observes nothing. Since
- * 0.3. */
+/** Observes units as long as it lives: weft_observer_register. Is not copied; a moved-from one
+ * observes nothing. Since 0.3. */
 class observer {
 public:
-    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once, and under the rules
-     * of weft_observer_register. It must not throw. Throws weft::error. */
+    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once,
+     * and under the rules of weft_observer_register. It must not throw. Throws weft::error. */
     template <class Call>
     observer(unsigned events, Call call) {
         static_assert(std::is_nothrow_invocable_v<Call&, const weft_observation&>,
@@ -61,7 +62,8 @@ public:
     observer(const observer&) = delete;
     observer& operator=(const observer&) = delete;
 
-    /** weft_observer_unregister: when it returns no call is under way. Before the last weft_finalize. */
+    /** weft_observer_unregister: when it returns no call is under way. Before the last
+     * weft_finalize. */
     ~observer() {
         if (handle_ != nullptr) static_cast<void>(weft_observer_unregister(handle_));
     }

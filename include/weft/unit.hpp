@@ -1,6 +1,6 @@
-// Units in C++. A unit_ref is one pointer and owns nothing; a unit_handle owns a unit and joins it, and is what
-// weft::thread and weft::tasklet have in common. The unit keeps the exception that ended its body; whoever joins gets
-// it.
+// Units in C++. A unit_ref is one pointer and owns nothing; a unit_handle owns a unit and joins it,
+// and is what weft::thread and weft::tasklet have in common. The unit keeps the exception that
+// ended its body; whoever joins gets it.
 #pragma once
 
 #include <weft/language.hpp>
@@ -50,8 +50,8 @@ enum class unit_outcome {
     no_pthread = WEFT_OUTCOME_NO_PTHREAD
 };
 
-/** What a join throws when the unit has ended, but neither returned nor thrown. Its code() is WEFT_NOT_RETURNED. Since
- * 0.7. */
+/** What a join throws when the unit has ended, but neither returned nor thrown. Its code() is
+ * WEFT_NOT_RETURNED. Since 0.7. */
 class WEFT_API not_returned : public error {
 public:
     /** An error with the library's sentence about the last failing call of this OS thread. */
@@ -100,7 +100,8 @@ struct revive_options {
     const void* site = nullptr; /**< stands for the place that revives it; null: the call */
 };
 
-/** A unit that somebody else owns. Copying it copies the pointer; it is good as long as the unit is not freed. */
+/** A unit that somebody else owns. Copying it copies the pointer; it is good as long as the unit is
+ * not freed. */
 class unit_ref {
 public:
     /** No unit. */
@@ -146,8 +147,8 @@ public:
     /** Changes how urgent it is; it counts from the next time that the unit goes into a pool. */
     void set_priority(int priority) const { check(weft_unit_priority_set(handle_, priority)); }
 
-    /** Its state: stale as soon as it returns, unless it is unit_state::done; whoever reads that sees what the unit has
-     * done. */
+    /** Its state: stale as soon as it returns, unless it is unit_state::done; whoever reads that
+     * sees what the unit has done. */
     unit_state state() const {
         weft_unit_state state = WEFT_UNIT_READY;
         check(weft_unit_state_get(handle_, &state));
@@ -161,7 +162,8 @@ public:
         return static_cast<unit_outcome>(outcome);
     }
 
-    /** Its stack. From the unit itself, or while it does not run. Throws for a tasklet, which has none. */
+    /** Its stack. From the unit itself, or while it does not run. Throws for a tasklet, which has
+     * none. */
     stack_info stack() const {
         weft_stack_info info{};
         info.size = sizeof info;
@@ -170,13 +172,14 @@ public:
         return {{static_cast<std::byte*>(info.lowest), bytes}, info.most_bytes, info.guarded == WEFT_OK};
     }
 
-    /** Makes a suspended unit ready. Throws an error with WEFT_WRONG_STATE when it is not suspended. */
+    /** Makes a suspended unit ready. Throws an error with WEFT_WRONG_STATE when it is not
+     * suspended. */
     void resume() const { check(weft_unit_resume(handle_)); }
     /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
     bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
 
-    /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling stream's; see
-     * weft_unit_revive_with. Since 0.7. */
+    /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling
+     * stream's; see weft_unit_revive_with. Since 0.7. */
     [[gnu::always_inline]] void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
         weft_revive_options options{};
         options.size = sizeof options;
@@ -185,8 +188,9 @@ public:
         check(weft_unit_revive_with(handle_, wanted.pool, body, argument, &options));
     }
 
-    /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use the std::stop_token of
-     * a weft::thread. Throws an error with WEFT_WRONG_STATE when it has ended. */
+    /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use
+     * the std::stop_token of a weft::thread. Throws an error with WEFT_WRONG_STATE when it has
+     * ended. */
     void cancel() const { check(weft_unit_cancel(handle_)); }
     /** Asks it to go to another pool, a weft_pool* or a pool_ref; see weft_unit_migrate_to_pool. */
     template <class Pool>
@@ -199,12 +203,14 @@ public:
     }
     /** Waits until it has gone where it was asked to; see weft_unit_migrate_wait. May switch. */
     void wait_for_migration() const { check(weft_unit_migrate_wait(handle_)); }
-    /** As wait_for_migration(), but returns false when the unit has not gone within `duration`. May switch. */
+    /** As wait_for_migration(), but returns false when the unit has not gone within `duration`. May
+     * switch. */
     template <class Rep, class Period>
     bool wait_for_migration_for(const std::chrono::duration<Rep, Period>& duration) const {
         return detail::in_time(weft_unit_migrate_wait_until(handle_, detail::deadline_in(duration)));
     }
-    /** As wait_for_migration(), but returns false when the unit has not gone before `time`. May switch. */
+    /** As wait_for_migration(), but returns false when the unit has not gone before `time`. May
+     * switch. */
     template <class Clock, class Duration>
     bool wait_for_migration_until(const std::chrono::time_point<Clock, Duration>& time) const {
         return detail::wait_by(time, [this](std::uint64_t deadline) {
@@ -230,12 +236,13 @@ protected:
 
 namespace detail {
 
-// What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only catch (...) sees it.
+// What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only
+// catch (...) sees it.
 struct WEFT_API exit_request {};
 
-// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that never ran, or was
-// cancelled; if that was while it deleted, only the memory goes, for destructors that were left in their middle do not
-// run again.
+// A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that
+// never ran, or was cancelled; if that was while it deleted, only the memory goes, for destructors
+// that were left in their middle do not run again.
 struct closure_base {
     void (*destroy)(closure_base*) noexcept;
     bool body_deletes = false;
@@ -266,11 +273,12 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 
 }   // namespace detail
 
-/** Owns a unit that was spawned, joins it when destroyed: what weft::thread and weft::tasklet have in common.
+/** Owns a unit that was spawned, joins it when destroyed: what weft::thread and weft::tasklet have
+ * in common.
  *
- * The object itself is for one thread at a time, as std::thread is. An exception that left the unit's body is kept by
- * the unit until join() rethrows it. If nobody does, the destructor calls std::terminate, as the exception would have
- * done in a std::thread: none is lost. */
+ * The object itself is for one thread at a time, as std::thread is. An exception that left the
+ * unit's body is kept by the unit until join() rethrows it. If nobody does, the destructor calls
+ * std::terminate, as the exception would have done in a std::thread: none is lost. */
 class unit_handle {
 public:
     /** Tells units apart. */
@@ -288,9 +296,10 @@ public:
         unit_handle(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins. Calls std::terminate when the body ended by an exception, or when joining is impossible, as in a tasklet
-     * that would have to wait. That the unit was cancelled is no reason to. The object must not outlive its runtime:
-     * where none runs any more, a sentence on standard error says so, and std::terminate is called. */
+    /** Joins. Calls std::terminate when the body ended by an exception, or when joining is
+     * impossible, as in a tasklet that would have to wait. That the unit was cancelled is no reason
+     * to. The object must not outlive its runtime: where none runs any more, a sentence on standard
+     * error says so, and std::terminate is called. */
     ~unit_handle() {
         if (unit_ != nullptr) finish();
     }
@@ -306,14 +315,16 @@ public:
     /** The unit without the ownership. */
     operator unit_ref() const noexcept { return unit_; }   // NOLINT: meant to convert
 
-    /** Waits until the unit has ended, and frees it. Rethrows the exception that ended its body, if one did.
+    /** Waits until the unit has ended, and frees it. Rethrows the exception that ended its body, if
+     * one did.
      *
-     * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID (not joinable),
-     * WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot wait), WEFT_BUSY (it is
-     * detached). Others may wait for it by its handle, and must be back before this is called or wait for it first.
+     * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID
+     * (not joinable), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet
+     * cannot wait), WEFT_BUSY (it is detached). Others may wait for it by its handle, and must be
+     * back before this is called or wait for it first.
      *
-     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no stack or pthread could
-     * be had to run its body.
+     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no
+     * stack or pthread could be had to run its body.
      *
      * Where no runtime runs any more it ends the process as the destructor does. May switch. */
     void join() {
@@ -381,7 +392,8 @@ private:
         settle(status);   // what it throws meets noexcept: std::terminate
     }
 
-    // After a join with this status: frees the unit when it has ended, throws what there is to throw.
+    // After a join with this status: frees the unit when it has ended, throws what there is to
+    // throw.
     void settle(weft_status status) {
         if (status == WEFT_OK) [[likely]] {
             weft_unit_free(std::exchange(unit_, nullptr));
@@ -411,8 +423,9 @@ private:
     detail::closure_ptr closure_;
 };
 
-/** Calls visit(const weft_unit_info&) for each unit that lives. A unit that is created or ends meanwhile may be missed.
- * The visitor must not suspend, spawn or free; what it throws comes out here, after the walk. */
+/** Calls visit(const weft_unit_info&) for each unit that lives. A unit that is created or ends
+ * meanwhile may be missed. The visitor must not suspend, spawn or free; what it throws comes out
+ * here, after the walk. */
 template <std::invocable<const weft_unit_info&> Visitor>
 void for_each_unit(Visitor&& visit) {
     struct walk {

@@ -1,8 +1,9 @@
 /* Weft's version, and what is stable since when.
  *
- * The C ABI grows and never shrinks within a major version: structures that a caller fills begin with their size, so an
- * older caller works on a newer library. Before 1.0 that holds within a minor version. The library's soname says with
- * which programs it works: libweft.so.0.7 with those that were linked with a 0.7; the loader refuses others. */
+ * The C ABI grows and never shrinks within a major version: structures that a caller fills begin
+ * with their size, so an older caller works on a newer library. Before 1.0 that holds within a
+ * minor version. The library's soname says with which programs it works: libweft.so.0.7 with those
+ * that were linked with a 0.7; the loader refuses others. */
 #ifndef WEFT_VERSION_H
 #define WEFT_VERSION_H
 
@@ -31,13 +32,15 @@
 
 WEFT_BEGIN
 
-/** The version of the library that is running, as MAJOR * 10000 + MINOR * 100 + PATCH; it may differ
- * from the macros, which are those of the header. From anywhere; never switches. Since 0.1. */
+/** The version of the library that is running, as MAJOR * 10000 + MINOR * 100 + PATCH; it may
+ * differ from the macros, which are those of the header. From anywhere; never switches. Since
+ * 0.1. */
 WEFT_API int weft_version(void) WEFT_NOTHROW;
 
 /** What a library may have been built without, by an option of its CMake. */
 typedef enum weft_feature {
-    /** units are asked to go to other pools: weft_unit_migrate_to_pool and its like (WEFT_MIGRATION) */
+    /** units are asked to go to other pools: weft_unit_migrate_to_pool and its like
+     * (WEFT_MIGRATION) */
     WEFT_FEATURE_MIGRATION = 1,
     /** units are asked to end: weft_unit_cancel (WEFT_CANCEL) */
     WEFT_FEATURE_CANCEL = 2,
@@ -45,8 +48,9 @@ typedef enum weft_feature {
     WEFT_FEATURE_OBSERVERS = 4
 } weft_feature;
 
-/** Bits of weft_feature: what the library that is running was built with, unless told otherwise all. A call that needs
- * another returns WEFT_UNSUPPORTED and does nothing. From anywhere; never switches. Since 0.4. */
+/** Bits of weft_feature: what the library that is running was built with, unless told otherwise
+ * all. A call that needs another returns WEFT_UNSUPPORTED and does nothing. From anywhere; never
+ * switches. Since 0.4. */
 WEFT_API unsigned weft_features(void) WEFT_NOTHROW;
 
 WEFT_END

@@ -16,7 +16,8 @@ using namespace weft;
 
 namespace {
 
-// The scheduler that the options ask for; made here when they name none. `owned` receives a pool made for it.
+// The scheduler that the options ask for; made here when they name none. `owned` receives a pool
+// made for it.
 weft_status choose_sched(Process& of, const weft_stream_options& options, Sched** sched, Pool** owned) {
     if (options.sched != nullptr) {
         *sched = to_sched(options.sched, "weft_stream_create");
@@ -27,8 +28,8 @@ weft_status choose_sched(Process& of, const weft_stream_options& options, Sched*
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(of, *main);
     if (*sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    // It steals from the streams that were there before, which do not steal from it: what it steals would be its own
-    // alone, and stay behind when it ends.
+    // It steals from the streams that were there before, which do not steal from it: what it steals
+    // would be its own alone, and stay behind when it ends.
     (*sched)->adopts = false;
     return WEFT_OK;
 }
@@ -54,7 +55,8 @@ weft_status check_own(const weft_stream* stream, const char* call = __builtin_FU
     return stream == nullptr ? is_null("stream") : is_the_programs(*to_stream(stream, call));
 }
 
-// A set that is not within the process's own is refused here: the kernel would silently take the common part.
+// A set that is not within the process's own is refused here: the kernel would silently take the
+// common part.
 weft_status bind(weft_stream* stream, const os::CpuSet& cpus, const char* what) {
     const os::CpuSet own = to_stream(stream)->of->cpus;
     if (cpus.empty() || !cpus.within(own)) {

@@ -82,7 +82,7 @@ weft_status weft_unit_join_free_many_until(weft_unit** units, size_t count, uint
     return weft_unit_joined(status) ? weft_unit_join_free_many(units, count) : status;
 }
 
-// ---- mutex -----------------------------------------------------------------------------------------
+// ---- mutex --------------------------------------------------------------------------------------
 
 weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
     if (mutex == nullptr) [[unlikely]]
@@ -142,7 +142,7 @@ weft_status weft_mutex_unlock(weft_mutex* mutex) noexcept {
     return WEFT_OK;
 }
 
-// ---- condition -------------------------------------------------------------------------------------
+// ---- condition ----------------------------------------------------------------------------------
 
 weft_status weft_cond_wait(weft_cond* cond, weft_mutex* mutex) noexcept {
     if (cond == nullptr || mutex == nullptr) return is_null(cond == nullptr ? "cond" : "mutex");
@@ -187,7 +187,7 @@ weft_status weft_cond_settle(weft_cond* cond, weft_mutex* mutex) noexcept {
     return settle(at<Condition>(cond), at<Mutex>(mutex));
 }
 
-// ---- event -----------------------------------------------------------------------------------------
+// ---- event --------------------------------------------------------------------------------------
 
 weft_status weft_event_set(weft_event* event, void* value) noexcept {
     if (event == nullptr) [[unlikely]]
@@ -262,7 +262,7 @@ weft_status weft_event_wait_all_until(weft_event* const* events, size_t count, u
     return WEFT_OK;
 }
 
-// ---- semaphore -------------------------------------------------------------------------------------
+// ---- semaphore ----------------------------------------------------------------------------------
 
 weft_status weft_semaphore_init(weft_semaphore* semaphore, uint32_t count) noexcept {
     if (semaphore == nullptr) return is_null("semaphore");
@@ -300,7 +300,7 @@ weft_status weft_semaphore_count_get(const weft_semaphore* semaphore, uint32_t* 
     return WEFT_OK;
 }
 
-// ---- latch -----------------------------------------------------------------------------------------
+// ---- latch --------------------------------------------------------------------------------------
 
 weft_status weft_latch_init(weft_latch* latch, uint32_t count) noexcept {
     if (latch == nullptr) return is_null("latch");
@@ -330,7 +330,7 @@ weft_status weft_latch_test(const weft_latch* latch) noexcept {
                                                             : say(WEFT_BUSY, "the latch has not come to zero");
 }
 
-// ---- barrier ---------------------------------------------------------------------------------------
+// ---- barrier ------------------------------------------------------------------------------------
 
 weft_status weft_barrier_init(weft_barrier* barrier, uint32_t expected, void (*completion)(void*),
                               void* argument) noexcept {
@@ -384,7 +384,7 @@ weft_status weft_barrier_arrive_and_drop(weft_barrier* barrier) noexcept {
     return WEFT_OK;
 }
 
-// ---- read-write lock -------------------------------------------------------------------------------
+// ---- read-write lock ----------------------------------------------------------------------------
 
 weft_status weft_rwlock_read_lock(weft_rwlock* lock) noexcept {
     return weft_rwlock_read_lock_until(lock, WEFT_FOREVER);
@@ -438,7 +438,7 @@ weft_status weft_rwlock_unlock(weft_rwlock* lock) noexcept {
     return WEFT_OK;
 }
 
-// ---- future ----------------------------------------------------------------------------------------
+// ---- future -------------------------------------------------------------------------------------
 
 namespace {
 Future* to_future(weft_future* handle, const char* call = __builtin_FUNCTION()) {
@@ -499,7 +499,7 @@ weft_status weft_future_event_get(weft_future* future, weft_event** event) noexc
     return WEFT_OK;
 }
 
-// ---- channel ---------------------------------------------------------------------------------------
+// ---- channel ------------------------------------------------------------------------------------
 
 namespace {
 

@@ -233,13 +233,14 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
     return resume(*to_unit(unit));
 }
 
-// What follows, and the assertions of process/stream.hpp, is layout 1: who changes what they say gives it another
-// number.
+// What follows, and the assertions of process/stream.hpp, is layout 1: who changes what they say
+// gives it another number.
 static_assert(WEFT_EMBED_LAYOUT == 1);
 const char weft_embed_layout_1 = 1;
 uint32_t weft_embed_layout(void) noexcept { return WEFT_EMBED_LAYOUT; }
 
-// What <weft/embed/here.h> says of units, besides where the one that runs is found (process/stream.hpp).
+// What <weft/embed/here.h> says of units, besides where the one that runs is found
+// (process/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD &&
               sizeof(Unit) == WEFT_BLOCK_UNIT);

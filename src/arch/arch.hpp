@@ -1,11 +1,12 @@
-// What a processor owes: porting starts here, and this is the whole contract. The library uses nothing of a port but
-// what `Port` names: a test compiles it with a made-up one that has nothing else (test/port/). doc/porting.md tells
-// what the compiler cannot check.
+// What a processor owes: porting starts here, and this is the whole contract. The library uses
+// nothing of a port but what `Port` names: a test compiles it with a made-up one that has nothing
+// else (test/port/). doc/porting.md tells what the compiler cannot check.
 //
-// CMake names the headers of the target's folder, src/arch/<processor>/, by macros: WEFT_ARCH_CONTEXT and
-// WEFT_ARCH_CPU, which are included here, and WEFT_ARCH_LOOK (arch/look.hpp). A port is seven files: context.hpp (the
-// inlined switch) and thread_pointer.hpp beside it, cpu.hpp, look.hpp, frames.cpp (arch/frames.hpp), frame.h (what lies
-// on a suspended stack), and switch.S: the entry of a fresh context, the calls, and two thread-local words, of which
+// CMake names the headers of the target's folder, src/arch/<processor>/, by macros:
+// WEFT_ARCH_CONTEXT and WEFT_ARCH_CPU, which are included here, and WEFT_ARCH_LOOK (arch/look.hpp).
+// A port is seven files: context.hpp (the inlined switch) and thread_pointer.hpp beside it,
+// cpu.hpp, look.hpp, frames.cpp (arch/frames.hpp), frame.h (what lies on a suspended stack), and
+// switch.S: the entry of a fresh context, the calls, and two thread-local words, of which
 // weft_local_word is exported for programs (include/weft/embed/here.hpp).
 #pragma once
 
@@ -72,7 +73,8 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
     { is_zero(word) } -> std::same_as<bool>;
     { is_zero(pointer) } -> std::same_as<bool>;
 
-    // The frames of a suspended context (arch/frames.hpp), and the two functions of switch.S that they are told by.
+    // The frames of a suspended context (arch/frames.hpp), and the two functions of switch.S that
+    // they are told by.
     { resume_address(words) } -> std::same_as<std::uintptr_t>;
     { registers_of(std::uintptr_t{}, words, true) } -> std::same_as<Registers>;
     { plain_address(std::uintptr_t{}) } -> std::same_as<std::uintptr_t>;

@@ -1,5 +1,6 @@
-// A program for a debugger to stop in: two nested contexts, a few frames deep in each. The test sets a breakpoint
-// in `deepest` and asks for the backtrace, which has to end at the inner context's entry.
+// A program for a debugger to stop in: two nested contexts, a few frames deep in each. The test
+// sets a breakpoint in `deepest` and asks for the backtrace, which has to end at the inner
+// context's entry.
 #include <cstdio>
 
 #include "arch/arch.hpp"

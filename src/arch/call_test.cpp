@@ -1,5 +1,5 @@
-// A context that is called on its own stack instead of being switched to (arch::call): it returns to its caller, or the
-// caller is resumed by a switch as any suspended context is.
+// A context that is called on its own stack instead of being switched to (arch::call): it returns
+// to its caller, or the caller is resumed by a switch as any suspended context is.
 #include <gtest/gtest.h>
 
 #include <unwind.h>
@@ -18,7 +18,8 @@ namespace {
 using testing::Coroutine;
 using testing::ReturnPoint;
 
-// No sanitizer can follow a return from one stack to another; the library does not call there either.
+// No sanitizer can follow a return from one stack to another; the library does not call there
+// either.
 class Call : public ::testing::Test {
 protected:
     void SetUp() override {
@@ -46,8 +47,8 @@ struct Job {
     mine.aligned = reinterpret_cast<std::uintptr_t>(mine.stood_at) % 16 == 0;
 }
 
-// No lambdas: an unoptimised one is called by a function of the compiler's, which knows that it need not align the
-// stack for it.
+// No lambdas: an unoptimised one is called by a function of the compiler's, which knows that it
+// need not align the stack for it.
 void look_where_it_stands(void* raw) { look(*static_cast<Job*>(raw)); }
 
 TEST_F(Call, RunsOnTheStackThatItIsGivenAndReturnsToItsCaller) {

@@ -1,4 +1,5 @@
-// The switch, on every processor: messages, what survives it, stacks, many contexts, many OS threads.
+// The switch, on every processor: messages, what survives it, stacks, many contexts, many OS
+// threads.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,7 +22,7 @@ constexpr int many = config::checked ? 200'000 : 3'000'000;
 void some_call(void*) {}
 void other_call(void*) {}
 
-// ---- messages ---------------------------------------------------------------------------------------
+// ---- messages -----------------------------------------------------------------------------------
 
 struct Raw {
     ReturnPoint home = testing::this_thread();
@@ -74,7 +75,7 @@ TEST(Switch, ASuspendedContextsStackPointerLiesInItsStackAndNearItsTop) {
     EXPECT_TRUE(coroutine.done());
 }
 
-// ---- the stack --------------------------------------------------------------------------------------
+// ---- the stack ----------------------------------------------------------------------------------
 
 typedef double Pair __attribute__((vector_size(16)));
 
@@ -111,8 +112,8 @@ TEST(Switch, AFreshContextStartsOnAnAlignedStack) {
     }
 }
 
-// A leaf function could keep its locals below the stack pointer (x86-64: the red zone). Whatever includes the switch is
-// compiled so that none does, and this test would see it.
+// A leaf function could keep its locals below the stack pointer (x86-64: the red zone). Whatever
+// includes the switch is compiled so that none does, and this test would see it.
 [[gnu::noinline]] bool leaf_locals_survive(ReturnPoint& from, ReturnPoint& to, std::uint64_t seed) {
     volatile std::uint64_t locals[12];
     for (std::uint64_t i = 0; i < 12; ++i) locals[i] = seed + i;
@@ -137,7 +138,7 @@ TEST(Switch, WhatALeafFunctionKeepsBelowTheStackPointerSurvives) {
     EXPECT_TRUE(coroutine.done());
 }
 
-// ---- what is live -----------------------------------------------------------------------------------
+// ---- what is live -------------------------------------------------------------------------------
 
 // More live integers and floating-point numbers than there are registers, across an inlined switch.
 template <class Number>
@@ -189,8 +190,9 @@ void check_live_values() {
 TEST(Switch, LiveIntegersSurvive) { check_live_values<std::uint64_t>(); }
 TEST(Switch, LiveFloatingPointNumbersSurvive) { check_live_values<double>(); }
 
-// A static variable whose address nobody takes, and a function that holds nothing but a switch: an optimiser that
-// does not know that others run in between could keep the variable in a register over the call.
+// A static variable whose address nobody takes, and a function that holds nothing but a switch: an
+// optimiser that does not know that others run in between could keep the variable in a register
+// over the call.
 int turns;
 
 [[gnu::noinline]] void leave_and_come_back(ReturnPoint& from, ReturnPoint& to) {
@@ -228,7 +230,7 @@ TEST(Switch, AStaticVariableIsReadAnewAfterIt) {
     EXPECT_EQ(wrong, 0);
 }
 
-// ---- many -------------------------------------------------------------------------------------------
+// ---- many ---------------------------------------------------------------------------------------
 
 TEST(Switch, MillionsOfSwitchesAmongSeveralContextsLoseNothing) {
     constexpr std::uint32_t contexts = 9;
@@ -260,7 +262,7 @@ TEST(Switch, MillionsOfSwitchesAmongSeveralContextsLoseNothing) {
     EXPECT_EQ(sum, static_cast<std::uint64_t>(many));
 }
 
-// ---- OS threads -------------------------------------------------------------------------------------
+// ---- OS threads ---------------------------------------------------------------------------------
 
 TEST(Switch, AContextRunsOnWhateverOsThreadResumesItAndReadsThatOnesWord) {
     constexpr int rounds = 2000;

@@ -1,5 +1,6 @@
-// What an unwinder needs to know of the processor: the registers by the numbers that unwind information has for them,
-// and what of them a suspended context keeps on its stack (frame.h, switch.S).
+// What an unwinder needs to know of the processor: the registers by the numbers that unwind
+// information has for them, and what of them a suspended context keeps on its stack (frame.h,
+// switch.S).
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ using SuspendedWords = std::uintptr_t[suspended_words];
 // Where the context goes on.
 std::uintptr_t resume_address(const SuspendedWords& words);
 
-// The registers of the function that holds the switch; with `called`, which weft_context_call left, those of its
-// caller.
+// The registers of the function that holds the switch; with `called`, which weft_context_call left,
+// those of its caller.
 Registers registers_of(std::uintptr_t context, const SuspendedWords& words, bool called);
 
 // An address to return to as an address: without a signature.

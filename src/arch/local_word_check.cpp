@@ -1,9 +1,9 @@
 // A program of its own, built with -O3 and link-time optimisation: code on a context asks for the
-// thread-local word again and again while two OS threads take turns in running it. It must never read the word
-// of the thread that it was on before.
+// thread-local word again and again while two OS threads take turns in running it. It must never
+// read the word of the thread that it was on before.
 //
-// A thread_local read in the same loop shows why the word is no thread_local: an optimiser may keep its address
-// over the switch. What it reads is printed, and decides nothing.
+// A thread_local read in the same loop shows why the word is no thread_local: an optimiser may keep
+// its address over the switch. What it reads is printed, and decides nothing.
 #include <cstdio>
 #include <cstdlib>
 #include <semaphore>

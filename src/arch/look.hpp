@@ -1,5 +1,5 @@
-// Relaxed looks at an atomic that a branch follows: hot paths are made of them, and a processor may do both in one
-// instruction.
+// Relaxed looks at an atomic that a branch follows: hot paths are made of them, and a processor may
+// do both in one instruction.
 //     any_of(word, bits)        whether one of the bits is set
 //     any_of_four(bytes, bits)  the same of four bytes side by side, of which others may write single ones
 //     is_zero(word)

@@ -1,5 +1,5 @@
-// For tests of the bare switch: stacks, places to be resumed at, and coroutines over them. Every switch
-// made here is told to the sanitizers; the library does that in the layer above.
+// For tests of the bare switch: stacks, places to be resumed at, and coroutines over them. Every
+// switch made here is told to the sanitizers; the library does that in the layer above.
 #pragma once
 
 #include <pthread.h>
@@ -35,8 +35,8 @@ inline ReturnPoint this_thread() {
     return place;
 }
 
-// Around each switch, in the function that holds it: inlined, because the sanitizers keep account of entries
-// and exits for each stack.
+// Around each switch, in the function that holds it: inlined, because the sanitizers keep account
+// of entries and exits for each stack.
 [[gnu::always_inline]] inline void leaving(ReturnPoint& from, const ReturnPoint& to) {
     sanitizer::asan_start_switch(&from.fake_stack, to.lowest, to.bytes);
     sanitizer::fiber_switch(to.fiber);

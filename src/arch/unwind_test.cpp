@@ -21,8 +21,8 @@ namespace {
 using testing::Coroutine;
 using testing::ReturnPoint;
 
-// What the C++ run-time library keeps for each OS thread (Itanium C++ ABI, 2.2.2). Whoever switches inside
-// a catch block, or in a destructor that an exception runs, carries it by hand.
+// What the C++ run-time library keeps for each OS thread (Itanium C++ ABI, 2.2.2). Whoever switches
+// inside a catch block, or in a destructor that an exception runs, carries it by hand.
 struct ExceptionState {
     void* caught;
     unsigned int uncaught;
@@ -37,7 +37,7 @@ void leave_with_own_exceptions(Coroutine& self) {
     exception_state() = mine;
 }
 
-// ---- exceptions -------------------------------------------------------------------------------------
+// ---- exceptions ---------------------------------------------------------------------------------
 
 struct Counted {
     int& alive;
@@ -178,7 +178,7 @@ TEST(ExceptionDeathTest, ThatNobodyCatchesEndsInTerminateAtTheEntry) {
         "reached terminate");
 }
 
-// ---- backtraces -------------------------------------------------------------------------------------
+// ---- backtraces ---------------------------------------------------------------------------------
 
 struct Trace {
     std::vector<void*> functions;   // their starts, innermost first

@@ -12,8 +12,8 @@ namespace weft {
 // Prints "weft: <message>" and aborts: for what no status can carry, in every build.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...);
 
-// A text that follows the message of either; null, as at first: none. It must live as long as the process.
-// Called before the runtime starts any thread, which is why no atomic is needed.
+// A text that follows the message of either; null, as at first: none. It must live as long as the
+// process. Called before the runtime starts any thread, which is why no atomic is needed.
 void fatal_epilogue_set(const char* text);
 
 }   // namespace weft

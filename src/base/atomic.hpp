@@ -12,7 +12,8 @@ namespace weft {
 template <class T>
 using atomic = std::atomic<T>;
 
-// An atomic access to a plain field: where one place races and all others are ordered by something else.
+// An atomic access to a plain field: where one place races and all others are ordered by something
+// else.
 using std::atomic_ref;
 
 // A field that one side writes and another reads with an order given by something else. The model

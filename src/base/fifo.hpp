@@ -1,6 +1,6 @@
-// A first-in-first-out list for one owner, linked through a field of its nodes: no memory, no atomics.
-// Invariant: `last_` is the last node while `first_` is not null, and means nothing otherwise, so that a pop need not
-// look whether it took the last one.
+// A first-in-first-out list for one owner, linked through a field of its nodes: no memory, no
+// atomics. Invariant: `last_` is the last node while `first_` is not null, and means nothing
+// otherwise, so that a pop need not look whether it took the last one.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,15 @@ public:
         return node;
     }
 
-    // Takes out `front`, which is front(). The next is wanted soon, and of many it is in no near cache.
+    // Takes out `front`, which is front(). The next is wanted soon, and of many it is in no near
+    // cache.
     void drop_front(Node* front) {
         first_ = front->*Link;
         __builtin_prefetch(first_, 1);
     }
 
-    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put in. `expect`: is told
-    // of whoever is the first then, unless it is `node`.
+    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put
+    // in. `expect`: is told of whoever is the first then, unless it is `node`.
     template <class Expect>
     Node* rotate(Node* node, Expect expect) {
         Node* next = first_;
@@ -50,7 +51,8 @@ public:
         return next;
     }
 
-    // Puts `first` .. `last`, linked in this order, behind the others; the link of `last` may be anything.
+    // Puts `first` .. `last`, linked in this order, behind the others; the link of `last` may be
+    // anything.
     void push_chain(Node* first, Node* last) {
         check();
         last->*Link = nullptr;
@@ -90,7 +92,8 @@ public:
     // On entry.
     void check() const { WEFT_ASSERT(first_ == nullptr || last_->*Link == nullptr); }
 
-    // Walks through it: the links lead to the last. Shows each node to `visit`; returns how many there are.
+    // Walks through it: the links lead to the last. Shows each node to `visit`; returns how many
+    // there are.
     template <class Visit>
     std::size_t check_whole(Visit&& visit) const {
         std::size_t count = 0;

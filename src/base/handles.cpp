@@ -30,7 +30,8 @@ struct Entry {
     Entry* next;
     State state;
 
-    // relaxed, both: whoever has the object, or a handle of it, knows by other ways how it came to live.
+    // relaxed, both: whoever has the object, or a handle of it, knows by other ways how it came to
+    // live.
     State now() const {
         State seen;
         __atomic_load(&state, &seen, __ATOMIC_RELAXED);
@@ -47,8 +48,8 @@ bool gone;      // units_are_gone()
 
 class Writing {
 public:
-    // Its holder may have lost its CPU, to those that spin here: with many OS threads they would have it most of the
-    // time. The kernel's call, whatever stands before the C library's.
+    // Its holder may have lost its CPU, to those that spin here: with many OS threads they would
+    // have it most of the time. The kernel's call, whatever stands before the C library's.
     Writing() {
         // acquire: pairs with the release of the last holder
         for (int looks = 0; __atomic_test_and_set(&writing, __ATOMIC_ACQUIRE); ++looks) {

@@ -26,7 +26,8 @@ enum class Probe : unsigned char {
     watch_before_listening,   // the watchdog has found that nothing waits, and nobody could wake it yet
     job_before_done,          // a job that was taken has been run, and its owner does not know
     aside_before_lending,     // a stream is on the list of those that wait for a hart, and has its own still
-    // a stream has been sent a hart for the registrant of a domain, and may still wait for one of its own
+    // a stream has been sent a hart for the registrant of a domain, and may still wait for one of
+    // its own
     hart_sent_to_registrant,
     guest_wanted,             // a guest's unit can go on, and nobody has been asked for a hart
     guest_admitted,           // it has a hart, and its stream has not been woken
@@ -43,8 +44,8 @@ enum class Probe : unsigned char {
 
 using ProbeHook = void (*)(Probe where);
 
-// The test's hook, or null. Called with no lock held, on whatever stack the runtime stands on; it may
-// block its OS thread and must not call Weft.
+// The test's hook, or null. Called with no lock held, on whatever stack the runtime stands on; it
+// may block its OS thread and must not call Weft.
 inline atomic<ProbeHook> probe_hook{nullptr};
 
 inline void probe([[maybe_unused]] Probe where) {

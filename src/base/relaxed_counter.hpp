@@ -8,10 +8,11 @@
 
 namespace weft {
 
-// A relaxed load, an addition and a relaxed store are three instructions to today's compilers, and such counting is a
-// good part of the hot paths. So the one writer counts with a plain addition (one instruction); readers load relaxed,
-// and see some number that once was right, since an aligned word is read and written whole on our processors. Under the
-// thread sanitizer, which rightly asks for atomics, it is atomics.
+// A relaxed load, an addition and a relaxed store are three instructions to today's compilers, and
+// such counting is a good part of the hot paths. So the one writer counts with a plain addition
+// (one instruction); readers load relaxed, and see some number that once was right, since an
+// aligned word is read and written whole on our processors. Under the thread sanitizer, which
+// rightly asks for atomics, it is atomics.
 class RelaxedCounter {
 public:
     void add(std::int64_t amount = 1) {

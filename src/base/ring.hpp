@@ -1,5 +1,5 @@
-// A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every operation but clear in a
-// few instructions, and all zero is an empty one.
+// A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every
+// operation but clear in a few instructions, and all zero is an empty one.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,8 @@ public:
     // All nodes are out; theirs is what they hold.
     void clear() { first_ = nullptr; }
 
-    // All of them, linked by `next` from the first to the last, whose `next` is null; the ring is empty afterwards.
+    // All of them, linked by `next` from the first to the last, whose `next` is null; the ring is
+    // empty afterwards.
     Node* take_all() {
         Node* const first = first_;
         if (first != nullptr) first->previous->next = nullptr;

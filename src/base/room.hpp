@@ -1,5 +1,6 @@
-// Memory of the book of handles (handles.hpp), and of what its handles lead to, in builds that check: it stays. Most of
-// it lies in the library, so that a program may refuse any allocation without ending here.
+// Memory of the book of handles (handles.hpp), and of what its handles lead to, in builds that
+// check: it stays. Most of it lies in the library, so that a program may refuse any allocation
+// without ending here.
 #pragma once
 
 #include <cstddef>

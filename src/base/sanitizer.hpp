@@ -26,8 +26,8 @@ void __asan_unpoison_memory_region(void const volatile* address, std::size_t siz
 
 namespace weft::sanitizer {
 
-// Whether the program looks for leaks when it ends, while this is a build for users. What an OS thread has that starts
-// just then is taken for one.
+// Whether the program looks for leaks when it ends, while this is a build for users. What an OS
+// thread has that starts just then is taken for one.
 inline bool of_the_program_looks_for_leaks() {
     return (!config::checked || config::variant) && __lsan_register_root_region != nullptr;
 }
@@ -51,15 +51,16 @@ inline bool of_the_program_looks_for_leaks() {
     }
 }
 
-// The very last thing before the switch, inlined into the function that holds it: then the entry that the sanitizer
-// noted for that function is undone on the fiber that it was noted for, when that one comes back. A function of its own
-// would enter on one fiber's shadow stack and leave on another's.
+// The very last thing before the switch, inlined into the function that holds it: then the entry
+// that the sanitizer noted for that function is undone on the fiber that it was noted for, when
+// that one comes back. A function of its own would enter on one fiber's shadow stack and leave on
+// another's.
 [[gnu::always_inline]] inline void fiber_switch([[maybe_unused]] void* fiber) {
     if constexpr (config::thread_sanitizer) __tsan_switch_to_fiber(fiber, 0);
 }
 
-// What one has written before tsan_release() another may read after tsan_acquire() of the same address: where thread
-// pointers are set, which it does not see.
+// What one has written before tsan_release() another may read after tsan_acquire() of the same
+// address: where thread pointers are set, which it does not see.
 [[gnu::always_inline]] inline void tsan_release([[maybe_unused]] void* address) {
     if constexpr (config::thread_sanitizer) __tsan_release(address);
 }
@@ -73,17 +74,17 @@ inline bool of_the_program_looks_for_leaks() {
     if constexpr (config::thread_sanitizer) __tsan_func_exit();
 }
 
-// ---- address sanitizer ----------------------------------------------------------------------------
+// ---- address sanitizer --------------------------------------------------------------------------
 
-// Before the switch to the stack [bottom, bottom + size). *fake receives what asan_finish_switch wants when
-// this context runs again; `fake` null: it never will.
+// Before the switch to the stack [bottom, bottom + size). *fake receives what asan_finish_switch
+// wants when this context runs again; `fake` null: it never will.
 [[gnu::always_inline]] inline void asan_start_switch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
                                                      [[maybe_unused]] std::size_t size) {
     if constexpr (config::address_sanitizer) __sanitizer_start_switch_fiber(fake, bottom, size);
 }
 
-// First of all after the switch. `fake`: what asan_start_switch saved for this context, null on its first run. The
-// others, where not null, receive the stack that was left.
+// First of all after the switch. `fake`: what asan_start_switch saved for this context, null on its
+// first run. The others, where not null, receive the stack that was left.
 [[gnu::always_inline]] inline void asan_finish_switch([[maybe_unused]] void* fake,
                                                       [[maybe_unused]] const void** bottom_old,
                                                       [[maybe_unused]] std::size_t* size_old) {
@@ -95,8 +96,9 @@ inline bool of_the_program_looks_for_leaks() {
     if constexpr (config::address_sanitizer) __asan_unpoison_memory_region(address, bytes);
 }
 
-// What is reached from there has not leaked: memory that no allocation of the sanitizer's is. In each build, for
-// programs that are looked at and run on Weft as it is. Until it is told that there is no such memory any more.
+// What is reached from there has not leaked: memory that no allocation of the sanitizer's is. In
+// each build, for programs that are looked at and run on Weft as it is. Until it is told that there
+// is no such memory any more.
 [[gnu::always_inline]] inline void begin_root(const void* address, std::size_t bytes) {
     if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(address, bytes);
 }

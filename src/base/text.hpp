@@ -1,4 +1,5 @@
-// Text that is put together in place, where nothing may be allocated: what has no room is left out at its end.
+// Text that is put together in place, where nothing may be allocated: what has no room is left out
+// at its end.
 #pragma once
 
 #include <cstdarg>

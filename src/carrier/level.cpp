@@ -34,7 +34,7 @@ bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own o
 bool replacing(const Stream& stream) { return stream.asked().has(attention::replace); }
 bool abandoning(const Stream& stream) { return stream.asked().has(attention::abandon); }
 
-// ---- what belongs to a scheduler ---------------------------------------------------------------------
+// ---- what belongs to a scheduler ----------------------------------------------------------------
 
 // What is to be said of the units of a scheduler's pools that are in none of them.
 enum class Expected : unsigned char {
@@ -48,15 +48,16 @@ struct Search {
     Expected found;
 };
 
-// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as
+// list.cpp's snapshot.
 [[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& search = *static_cast<Search*>(raw);
     const State now = unit.life.now();
     if (search.found == Expected::comes || now == State::free || now == State::done) return;
     for (std::size_t i = 0; i < search.by->count; ++i) {
-        // A pool that others draw from too needs us not: two draw from one of ours alone, by having it and by running
-        // it.
+        // A pool that others draw from too needs us not: two draw from one of ours alone, by having
+        // it and by running it.
         if (unit.pool != search.by->pools[i] || search.by->pools[i]->drawers.load() > Pool::of_one_stream) continue;
         search.found = now == State::ready || now == State::running ? Expected::ends : Expected::comes;
     }
@@ -73,9 +74,9 @@ std::uint32_t lent_by(const Sched& by, bool& out) {
     return sum;
 }
 
-// Of units that live, and will come back to a pool that nobody else draws from, or end. They are looked for among all
-// units: a count would cost each spawn and each end in such pools two atomic additions. But those are counted that live
-// elsewhere for a while.
+// Of units that live, and will come back to a pool that nobody else draws from, or end. They are
+// looked for among all units: a count would cost each spawn and each end in such pools two atomic
+// additions. But those are counted that live elsewhere for a while.
 Expected expected(Process& of, const Sched& by) {
     Search search{&by, Expected::nothing};
     bool out = false;
@@ -86,9 +87,10 @@ Expected expected(Process& of, const Sched& by) {
     return lent_by(by, out) == lent ? search.found : Expected::comes;
 }
 
-// ---- waiting for work as a unit ----------------------------------------------------------------------
+// ---- waiting for work as a unit -----------------------------------------------------------------
 
-// On the idle lists of the scheduler's pools there lies, instead of a stream, a unit: a waker makes it ready.
+// On the idle lists of the scheduler's pools there lies, instead of a stream, a unit: a waker makes
+// it ready.
 struct UnitSleeper : Sleeper {
     Unit& unit;
 
@@ -136,7 +138,7 @@ struct WorkWait : Suspension {
     }
 }
 
-// ---- a scheduler in a pool -----------------------------------------------------------------------------
+// ---- a scheduler in a pool ----------------------------------------------------------------------
 
 // Runs units until the turn is over; false: there were none any more.
 bool take_turn(Sched& by) {
@@ -144,7 +146,8 @@ bool take_turn(Sched& by) {
     sched::hand_over(by, &stream);
     Level level(stream, by);
     bool more = true;
-    // A unit that another has left for by its name runs all the same: its pool may be one that nobody draws from.
+    // A unit that another has left for by its name runs all the same: its pool may be one that
+    // nobody draws from.
     for (unsigned left = by.turn; left != 0 || stream.next_unit != nullptr; left -= left != 0) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
@@ -204,7 +207,7 @@ void stacked_main(void* raw) {
     if (owned) dismiss(*current().of, by);
 }
 
-// ---- a main scheduler that owns its loop -----------------------------------------------------------------
+// ---- a main scheduler that owns its loop --------------------------------------------------------
 
 // The body of its unit, which the stream's own loop runs.
 void main_main(void* raw) {
@@ -334,8 +337,8 @@ void forget_main(Sched& sched) {
 
 namespace {
 
-// The stream draws no more for `sched`, but goes on with the pools that it has by the others too, or for its bound
-// units.
+// The stream draws no more for `sched`, but goes on with the pools that it has by the others too,
+// or for its bound units.
 void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
     sched::count_stateful(sched, &stream, -1);
     for (std::size_t i = 0; i < sched.count; ++i) {
@@ -389,7 +392,8 @@ bool replace_main(Stream& stream) {
         if (next == nullptr) return false;
         old = std::exchange(stream.levels.main, next);
         owned = old->owned;
-        // Units that are bound to the stream wait where they are: in a pool that is drawn from beside the scheduler's.
+        // Units that are bound to the stream wait where they are: in a pool that is drawn from
+        // beside the scheduler's.
         PrivatePool* bound = stream.bound.load();
         // Not ours yet: adopt_bound_pool() is still to come.
         const bool own = bound != nullptr && bound->mine() && !has_pool(*next, *bound);

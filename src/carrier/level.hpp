@@ -1,13 +1,14 @@
-// Levels: a scheduler that runs as a unit of another scheduler's pool, and one that owns its loop. While its units run,
-// the stream's scheduler and home are its; between two of them it is a unit like any other, which may yield and wait.
-// doc/decisions/0007-levels.md tells why.
+// Levels: a scheduler that runs as a unit of another scheduler's pool, and one that owns its loop.
+// While its units run, the stream's scheduler and home are its; between two of them it is a unit
+// like any other, which may yield and wait. doc/decisions/0007-levels.md tells why.
 #pragma once
 
 #include "process/stream.hpp"
 
 namespace weft {
 
-// Between construction and leave() the units that run on the stream are those of a scheduler that is itself a unit.
+// Between construction and leave() the units that run on the stream are those of a scheduler that
+// is itself a unit.
 class Level {
 public:
     // The running ULT is `by`'s unit.
@@ -28,19 +29,20 @@ private:
     bool serving_;
 };
 
-// The stream's main scheduler begins: it is what the stream's own loop asks, or, when it owns its loop, a unit of it.
+// The stream's main scheduler begins: it is what the stream's own loop asks, or, when it owns its
+// loop, a unit of it.
 void begin_main(Stream& stream);
 
-// What a scheduler that owns its loop needs on a stream before begin_main(): a pool beneath it, and its unit. From any
-// thread.
+// What a scheduler that owns its loop needs on a stream before begin_main(): a pool beneath it, and
+// its unit. From any thread.
 weft_status prepare_main(Stream& stream, Sched& sched);
 void forget_main(Sched& sched);   // prepared, and never begun
 
 // The stream gets another main scheduler at its next turn through its loop. From any thread.
 weft_status set_main(Stream& stream, Sched& sched);
 
-// The one that was asked for takes the place of the old. False: none was asked for. From the loop, on the scheduler's
-// stack.
+// The one that was asked for takes the place of the old. False: none was asked for. From the loop,
+// on the scheduler's stack.
 bool replace_main(Stream& stream);
 
 // The scheduler goes as a unit into the pool. `unit` as in a spawn.

@@ -15,7 +15,8 @@ namespace {
 // How many OS threads are asked at most: each takes microseconds.
 constexpr std::size_t most_threads = 64;
 
-// For how long OS threads with something to do did not run since the last look. One that sleeps is not delayed.
+// For how long OS threads with something to do did not run since the last look. One that sleeps is
+// not delayed.
 std::uint64_t delay_since(Process& of) {
     const std::uint64_t round = ++of.neighbours.round;
     std::uint64_t sum_ns = 0;

@@ -1,6 +1,7 @@
-// Neighbours: where other processes compute on our processors and harts wait for each other again and again, some harts
-// are withheld for a while. What is decided is in hart/neighbours.hpp; here it is looked, and done. src/hart/README.md,
-// "Neighbours", has the rules, doc/decisions/0036 the reasons.
+// Neighbours: where other processes compute on our processors and harts wait for each other again
+// and again, some harts are withheld for a while. What is decided is in hart/neighbours.hpp; here
+// it is looked, and done. src/hart/README.md, "Neighbours", has the rules, doc/decisions/0036 the
+// reasons.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Waiting for a unit of one pool, on the OS thread: for a scheduler that owns its loop, and for OS threads that are no
-// streams.
+// Waiting for a unit of one pool, on the OS thread: for a scheduler that owns its loop, and for OS
+// threads that are no streams.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// A ready unit, or null when `timeout_ns` have passed, or earlier when the stream is wanted. `stream`: the calling one,
-// whose scheduler calls, or null.
+// A ready unit, or null when `timeout_ns` have passed, or earlier when the stream is wanted.
+// `stream`: the calling one, whose scheduler calls, or null.
 Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t deadline_ns);
 
 }   // namespace weft

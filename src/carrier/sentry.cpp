@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// ---- what it says: it may call nothing of the C library's that keeps anything by thread ---------------------------
+// ---- what it says: it may call nothing of the C library's that keeps anything by thread ---------
 
 class Text {
 public:
@@ -58,7 +58,8 @@ struct Call {
     const char* name;
 };
 
-// Of a call that newer processors do not have, and so <sys/syscall.h> not everywhere: that of x86-64.
+// Of a call that newer processors do not have, and so <sys/syscall.h> not everywhere: that of
+// x86-64.
 constexpr long old(long number) { return SYS_read == 0 ? number : -2; }
 
 // Those in which programs wait.
@@ -177,9 +178,10 @@ void tell(const Found& found) {
     text.say();
 }
 
-// ---- looking -------------------------------------------------------------------------------------------------------
+// ---- looking ------------------------------------------------------------------------------------
 
-// One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much lies in it.
+// One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much
+// lies in it.
 bool left_alone(const Process& of, const Pool& pool) {
     if (of.settings.values.rescue == WEFT_RESCUE_ALL && pool::thief_safe(pool)) return false;
     if (pool.kind == WEFT_POOL_USER || pool.remote_calls || pool.confined) return false;
@@ -216,7 +218,8 @@ public:
         if (!any_) sentry_.wanted.store(false);
         sentry_.calm = awake_ ? 0 : sentry_.calm + 1;
         if (sentry_.calm >= Sentry::calm_looks) return os::forever;
-        // Most that stands still for long is a program that computes, or waits for the world; and it may last.
+        // Most that stands still for long is a program that computes, or waits for the world; and
+        // it may last.
         const bool lasts = !moved_ && !waits_;
         sentry_.wait_ns = lasts ? std::min(2 * sentry_.wait_ns, Sentry::longest_look_ns) : Sentry::look_every_ns;
         // what sleeps waits from then on
@@ -237,8 +240,8 @@ private:
             waiting += pool::length(pool);
         }
         any_ |= any;
-        // Whoever sleeps there goes back to one of these pools when its time has come, and only the stream looks at the
-        // time.
+        // Whoever sleeps there goes back to one of these pools when its time has come, and only the
+        // stream looks at the time.
         const std::uint64_t due_ns = any && all ? stream.heap->timers.earliest() : Timers::never;
         if (due_ns <= now_ns_) {
             ++waiting;
@@ -299,8 +302,8 @@ private:
     std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on: later than now
 };
 
-// hart/README.md, "Going to sleep and being woken", of one that is on no idle list: what it is woken for is that a
-// stream is awake.
+// hart/README.md, "Going to sleep and being woken", of one that is on no idle list: what it is
+// woken for is that a stream is awake.
 bool nobody_awake(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -327,8 +330,8 @@ void stand_guard(void* raw) {
     }
 }
 
-// Of the sleeper, as long as there is no thread. Who has claimed it starts that; where the kernel refuses, nobody
-// tries again.
+// Of the sleeper, as long as there is no thread. Who has claimed it starts that; where the kernel
+// refuses, nobody tries again.
 void start_sentry(Sleeper& self) {
     Process& of = ProcessSleeper::process_of(self);
     of.sentry.sleeper.rise();

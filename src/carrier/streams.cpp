@@ -28,7 +28,7 @@
 namespace weft {
 namespace {
 
-// ---- the carrier -----------------------------------------------------------------------------------
+// ---- the carrier --------------------------------------------------------------------------------
 
 void settle_on_carrier(Stream& stream) {
     os::set_local(&stream);
@@ -43,8 +43,8 @@ void settle_on_carrier(Stream& stream) {
         stream.carrier.stack.lowest = static_cast<char*>(span.lowest);
         stream.carrier.stack.bytes = span.bytes;
     }
-    // Without one an overflow ends without its message; nothing else depends on it. A guest's thread gets one when it
-    // needs it (serve).
+    // Without one an overflow ends without its message; nothing else depends on it. A guest's
+    // thread gets one when it needs it (serve).
     if (stream.role.guest == nullptr) stream.carrier.signal_stack.enter();
     // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
     stream.carrier.thread_id.store(os::thread_id());
@@ -56,8 +56,8 @@ bool runs_on_programs_thread(const Process& of, const Stream& stream) {
     return stream.role.guest != nullptr || (stream.rank == 0 && !of.by_itself);
 }
 
-// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's own than one that
-// the program may have pinned by itself. Under the lock.
+// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's
+// own than one that the program may have pinned by itself. Under the lock.
 void choose_speaker(const Process& of) {
     const Stream* chosen = nullptr;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -69,7 +69,8 @@ void choose_speaker(const Process& of) {
     hart::let_speak(chosen == nullptr ? 0 : chosen->carrier.thread_id.load());
 }
 
-// An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the application's.
+// An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the
+// application's.
 void inherit_nothing(Process& of) {
     std::lock_guard guard(of.lock);
     choose_speaker(of);
@@ -123,7 +124,7 @@ void carrier_main(void* raw) {
     finish_and_wake(stream.ending.join_state);
 }
 
-// ---- the table of streams --------------------------------------------------------------------------
+// ---- the table of streams -----------------------------------------------------------------------
 
 Heap* take_heap(Process& of) {
     {
@@ -264,7 +265,7 @@ void discard_stream(Process& of, Stream* stream) {
     os::destroy(stream);
 }
 
-// ---- waiting for a carrier to end ------------------------------------------------------------------
+// ---- waiting for a carrier to end ---------------------------------------------------------------
 
 struct ThreadWait : JoinWaiter {
     Parker parker;
@@ -334,8 +335,8 @@ void end_stream_here(Process& of, Stream& stream) {
 
 namespace {
 
-// On the idle lists and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep and being woken";
-// the numbers are its steps.
+// On the idle lists and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep
+// and being woken"; the numbers are its steps.
 void listen(Stream& stream) {
     Sched& by = *stream.sched;
     stream.sleep.asleep.store(true);
@@ -373,9 +374,9 @@ void start_zero(Sleeper&) {
     stop_listening(zero);
     zero.sleep.sleeper.be_called(false);
     if (start_zeros_thread(of)) return;
-    // Nobody sleeps there now, so a push wakes nothing. Streams that are idle try again, and the reactor: all of
-    // them may be asleep, or there is none. Where the reactor cannot be had either, the next idle stream is all there
-    // is.
+    // Nobody sleeps there now, so a push wakes nothing. Streams that are idle try again, and the
+    // reactor: all of them may be asleep, or there is none. Where the reactor cannot be had either,
+    // the next idle stream is all there is.
     of.zero_waits.store(true);
     of.reactor.watch(os::now_ns() + zero_again_ns);
 }
@@ -455,9 +456,9 @@ weft_status start_initial(Process& of, Pool& main) {
 
 }   // namespace
 
-// Where nobody has said how many, those that the system grants are enough: a program that would do with one must not
-// fail on a machine of many harts because of a limit on OS threads or memory. The pools of the others stay, empty,
-// until the runtime ends.
+// Where nobody has said how many, those that the system grants are enough: a program that would do
+// with one must not fail on a machine of many harts because of a limit on OS threads or memory. The
+// pools of the others stay, empty, until the runtime ends.
 weft_status start_other_streams(Process& of) {
     std::size_t& wanted = of.settings.values.streams;
     for (std::size_t i = 1; i < wanted; ++i) {
@@ -507,8 +508,8 @@ weft_status free_stream(Stream& stream) {
 
 namespace {
 
-// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no idle list then. One
-// that has an OS thread may sleep, too.
+// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no
+// idle list then. One that has an OS thread may sleep, too.
 bool has_never_started(Stream& stream) {
     if (!stream.carrier.starts_late || stream.carrier.thread_id.load() != 0) return false;
     // the kernel has refused it, and it does not listen any more
@@ -529,7 +530,8 @@ void end_stream(Stream& stream) {
     os::thread_join(stream.carrier.thread);
     if (stream.levels.main->owned) dismiss(of, *stream.levels.main);
     drop_beneath(stream);
-    // Suspended units may belong to them: the next stream that needs a pool of its own takes them over.
+    // Suspended units may belong to them: the next stream that needs a pool of its own takes them
+    // over.
     Pool* const left[] = {stream.levels.own_pool, stream.bound.load()};
     discard_stream(of, &stream);
     std::lock_guard guard(of.lock);

@@ -1,5 +1,5 @@
-// Hosts: parked pthreads, on whose stacks and by whose thread pointers hosted units run (README.md tells how). A host
-// belongs to one of: a unit, the idle ones, those that end.
+// Hosts: parked pthreads, on whose stacks and by whose thread pointers hosted units run (README.md
+// tells how). A host belongs to one of: a unit, the idle ones, those that end.
 #pragma once
 
 #include <cstddef>
@@ -58,9 +58,9 @@ public:
     Host* take_idle(const HostsWanted& wanted);
     // A new one; null: the kernel refused, or no memory. `cpus`: as os::host_start.
     Host* start(const HostsWanted& wanted, const os::CpuSet* cpus);
-    // So many units are about to need one each. Starts those that will be missing, and waits for none of them: the
-    // kernel starts one while the next is asked for. Returns how many the kernel refused, or there is no memory for;
-    // their units find out for themselves.
+    // So many units are about to need one each. Starts those that will be missing, and waits for
+    // none of them: the kernel starts one while the next is asked for. Returns how many the kernel
+    // refused, or there is no memory for; their units find out for themselves.
     std::size_t prepare(std::size_t count, std::size_t bytes, const os::CpuSet* cpus);
     // An idle one ends that no unit has been promised. False: there is none.
     bool end_one_to_spare();

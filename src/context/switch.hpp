@@ -1,5 +1,5 @@
-// Leaving one context for another, as sanitizers must see it. README.md tells the protocol; the switch itself
-// is arch/<processor>/context.hpp.
+// Leaving one context for another, as sanitizers must see it. README.md tells the protocol; the
+// switch itself is arch/<processor>/context.hpp.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -11,7 +11,8 @@ namespace weft::context {
 
 using arch::Message;
 
-// Whether arch::call and call_light may be used: no sanitizer follows a return from one stack to another.
+// Whether arch::call and call_light may be used: no sanitizer follows a return from one stack to
+// another.
 inline constexpr bool may_call = !config::address_sanitizer && !config::thread_sanitizer;
 
 // Where a switch goes: a saved context and, for sanitizers, the stack that it stands on.
@@ -24,14 +25,15 @@ struct Target {
     if (message.call != nullptr) message.call(message.argument);
 }
 
-// A host's stack has no fiber: it is a thread to the sanitizer, by the thread pointer that is set when it is arrived
-// at.
+// A host's stack has no fiber: it is a thread to the sanitizer, by the thread pointer that is set
+// when it is arrived at.
 [[gnu::always_inline]] inline void switch_fiber(const Target& target) {
     if (target.stack->fiber != nullptr) sanitizer::fiber_switch(target.stack->fiber);
 }
 
-// Leaves the running context, saved in *saved, for `target`, where `message` is run first of all. Returns when
-// somebody resumes this one, after having run his message. Everything read from the stream before is stale.
+// Leaves the running context, saved in *saved, for `target`, where `message` is run first of all.
+// Returns when somebody resumes this one, after having run his message. Everything read from the
+// stream before is stale.
 [[gnu::always_inline]] inline void leave(void** saved, Target target, Message message) {
     void* fake_stack = nullptr;
     if constexpr (config::address_sanitizer) {

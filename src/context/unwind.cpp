@@ -7,8 +7,8 @@
 #include "arch/arch.hpp"
 #include "os/safe_read.hpp"
 
-// Of the C++ run-time library (libgcc, and LLVM's libunwind has it too): the description of the function that holds an
-// address.
+// Of the C++ run-time library (libgcc, and LLVM's libunwind has it too): the description of the
+// function that holds an address.
 extern "C" {
 struct dwarf_eh_bases {
     void* text;
@@ -71,7 +71,8 @@ public:
         if (bytes > left()) return fail();
         end_ = at_ + bytes;
     }
-    // An address written in one of the encodings of .eh_frame; what it is relative to does not matter to us.
+    // An address written in one of the encodings of .eh_frame; what it is relative to does not
+    // matter to us.
     void skip_encoded(std::uint8_t encoding) {
         switch (encoding & 0x0f) {
         case 0x00:
@@ -285,8 +286,8 @@ private:
     std::uintptr_t address_ = ~std::uintptr_t{0};
 };
 
-// What the compilers use of DWARF's expressions (DWARF 5, 2.5): where a function aligns its stack, or in tables of
-// calls.
+// What the compilers use of DWARF's expressions (DWARF 5, 2.5): where a function aligns its stack,
+// or in tables of calls.
 class Expression {
 public:
     Expression(const Registers& registers, const StackCopy& stack) : registers_(registers), stack_(stack) {}
@@ -393,7 +394,8 @@ const Row& Unwinder::row(std::uintptr_t address) {
     return rows_.emplace(address, work_out(address)).first->second;
 }
 
-// From the registers in a function to those in the one that called it. False: the rules lead nowhere.
+// From the registers in a function to those in the one that called it. False: the rules lead
+// nowhere.
 bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers) const {
     std::optional<std::uintptr_t> cfa;
     if (row.cfa_expression != 0) {
@@ -449,7 +451,8 @@ Trace Unwinder::trace(std::uintptr_t context, const StackCopy& stack) {
     const std::uintptr_t resume = arch::resume_address(words);
     const bool called = row(resume).function == reinterpret_cast<std::uintptr_t>(weft_context_call);
     Registers registers = arch::registers_of(context, words, called);
-    // A return address may be the first of the function after the one that called: the call lies before it.
+    // A return address may be the first of the function after the one that called: the call lies
+    // before it.
     for (std::uintptr_t before = called ? 1 : 0;; before = 1) {
         if (registers.pc <= before) return found;
         const Row& at = row(registers.pc - before);

@@ -1,9 +1,10 @@
-// The frames of a context that does not run, from a copy of its stack. Whoever looks may look at any moment: the copy
-// may hold anything, and whatever it leads to is read by os::safe_read. So nothing here can fault; the worst is a frame
-// that is none.
+// The frames of a context that does not run, from a copy of its stack. Whoever looks may look at
+// any moment: the copy may hold anything, and whatever it leads to is read by os::safe_read. So
+// nothing here can fault; the worst is a frame that is none.
 //
-// The rules by which a frame is undone are the compiler's, in the DWARF call frame information that C++ exceptions use
-// (DWARF 5, 6.4; LSB, "Exception Frames"). doc/decisions/0014 tells why they are read here and not by a library.
+// The rules by which a frame is undone are the compiler's, in the DWARF call frame information that
+// C++ exceptions use (DWARF 5, 6.4; LSB, "Exception Frames"). doc/decisions/0014 tells why they are
+// read here and not by a library.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The frames of a context that does not run are those that it has; and a copy of a stack that holds anything at all
-// leads to some frames or none, and to no fault.
+// The frames of a context that does not run are those that it has; and a copy of a stack that holds
+// anything at all leads to some frames or none, and to no fault.
 #include "context/unwind.hpp"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ void send_remote_call(Unit& remote_call, PrivatePool& to, void (*body)(void*), v
     to.send(&remote_call);
 }
 
-// ---- waits that have been given up ---------------------------------------------------------------------
+// ---- waits that have been given up --------------------------------------------------------------
 
 void note(GivenUp& wait) {
     Process& of = process();
@@ -33,7 +33,8 @@ void note(GivenUp& wait) {
 
 namespace {
 
-// What is on the list lives; what is not on it any more has been forgotten, and the unit may be gone.
+// What is on the list lives; what is not on it any more has been forgotten, and the unit may be
+// gone.
 template <class Which>
 void forget_where(Which which) {
     Process& of = process();
@@ -60,7 +61,7 @@ void forget_noted(GivenUp& wait) {
     forget_where([&wait](const GivenUp& listed) { return &listed == &wait; });
 }
 
-// ---- announcing ----------------------------------------------------------------------------------------
+// ---- announcing ---------------------------------------------------------------------------------
 
 JoinState::Announced announce(Unit& unit, JoinState::Waiter waiter) {
     probe(Probe::join_before_announce);
@@ -84,18 +85,19 @@ void RemoteCall::send(PrivatePool& to) {
         [](void* raw) {
             auto* remote_call = static_cast<RemoteCall*>(raw);
             const JoinState::Announced announced = announce(*remote_call->target, remote_call->waiter);
-            // Once it waits it may have been woken, and be gone with the remote call: its target may be another
-            // stream's by now.
+            // Once it waits it may have been woken, and be gone with the remote call: its target
+            // may be another stream's by now.
             if (announced != JoinState::Announced::waiting) remote_call->answer(remote_call, announced);
         },
         this);
 }
 
-// ---- waking --------------------------------------------------------------------------------------------
+// ---- waking -------------------------------------------------------------------------------------
 
 namespace {
 
-// Several that the end of a unit has found. How it ended is looked at before anybody goes on: the first may free it.
+// Several that the end of a unit has found. How it ended is looked at before anybody goes on: the
+// first may free it.
 struct Crowd {
     Outcome outcome;
     JoinState::Row row;

@@ -1,5 +1,6 @@
-// What a stream is asked from outside, by bits of Stream::attention, and what it does about it between two units. Which
-// room sees to which bit is said by a table (attention_hooks in process/hooks.hpp).
+// What a stream is asked from outside, by bits of Stream::attention, and what it does about it
+// between two units. Which room sees to which bit is said by a table (attention_hooks in
+// process/hooks.hpp).
 #pragma once
 
 #include <cstdint>

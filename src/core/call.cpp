@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// What may be called of units that are next in the pool: ULTs that get a stack like any other's, ULTs of kind Full,
-// which have theirs, and tasklets.
+// What may be called of units that are next in the pool: ULTs that get a stack like any other's,
+// ULTs of kind Full, which have theirs, and tasklets.
 struct OnSpare {
     [[gnu::always_inline]] static bool takes(const Unit& unit) { return unit.plain_and_unasked(); }
     mem::Stack* const stack;
@@ -91,8 +91,8 @@ private:
     handle = nullptr;
 }
 
-// The running ULT waits while tasklets are called, which return: below what the scheduler, which is suspended, has on
-// its stack.
+// The running ULT waits while tasklets are called, which return: below what the scheduler, which is
+// suspended, has on its stack.
 class CallingTasklets : Calling {
 public:
     CallingTasklets(Stream& stream, Unit& self)

@@ -28,9 +28,10 @@ using detail::successor;
 using detail::unless_wanted;
 using detail::way_to;
 
-// ---- the end is published ------------------------------------------------------------------------------
+// ---- the end is published -----------------------------------------------------------------------
 
-// Whether the end stays news until somebody asks for it, and observers are told of that: join_state.hpp.
+// Whether the end stays news until somebody asks for it, and observers are told of that:
+// join_state.hpp.
 enum class News : bool { no, yes };
 
 // Returns whoever waits for it. The descriptor belongs to that from here on.
@@ -50,15 +51,17 @@ template <News news>
     return waiter;
 }
 
-// ---- those who wait for it -----------------------------------------------------------------------------
+// ---- those who wait for it ----------------------------------------------------------------------
 
-// Of a unit that has not run, and was detached only then: one that is detached before does not end so (shortage.hpp).
+// Of a unit that has not run, and was detached only then: one that is detached before does not end
+// so (shortage.hpp).
 [[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
     not_returned(unit);
     std::fprintf(stderr, "weft: %s; it was detached, so that nobody else is told\n", os::error_text());
 }
 
-// noexcept: what nobody can learn ends the process, as with a std::thread, and the C++ library says what it was.
+// noexcept: what nobody can learn ends the process, as with a std::thread, and the C++ library says
+// what it was.
 [[noreturn]] void terminate_with(std::exception_ptr exception) noexcept {
     std::rethrow_exception(std::move(exception));
 }
@@ -120,7 +123,7 @@ void finish_and_wake(JoinState& join_state) {
     if (!waiter.none()) wake(waiter);
 }
 
-// ---- a ULT leaves its stack for good -------------------------------------------------------------------
+// ---- a ULT leaves its stack for good ------------------------------------------------------------
 
 namespace {
 
@@ -140,8 +143,8 @@ void end_on_user_stack(void* raw) {
     end_unit_slow(current(), unit);
 }
 
-// Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go only from the next
-// context. `next`: see finish().
+// Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go
+// only from the next context. `next`: see finish().
 [[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack, Unit* next = nullptr) {
     next = next != nullptr ? unless_wanted(stream, next) : successor(stream);
     context::abandon(way_to(stream, next), {detail::release_stack, stack});
@@ -151,7 +154,8 @@ void end_on_user_stack(void* raw) {
 [[noreturn, gnu::noinline]] void conclude_slow(Stream& stream, Unit& unit, Unit* next) {
     look_before_ending(stream, unit, next);
     if (unit.has(Unit::user_stack)) {
-        // The stack's memory is the user's again from the end on, so the end is told from elsewhere.
+        // The stack's memory is the user's again from the end on, so the end is told from
+        // elsewhere.
         if (next != nullptr) stream.next_unit = next;
         context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
     }
@@ -206,13 +210,13 @@ weft_status exit_unit() noexcept {
     finish();
 }
 
-// ---- the descriptor ------------------------------------------------------------------------------------
+// ---- the descriptor -----------------------------------------------------------------------------
 
 namespace {
 
-// Whether a unit that has ended has suspended. One that began as a call is light still if it has not; of others the
-// context tells, which one that has called whom it waited for has as well: it may be taken for one that suspends, which
-// costs it less than the other mistake.
+// Whether a unit that has ended has suspended. One that began as a call is light still if it has
+// not; of others the context tells, which one that has called whom it waited for has as well: it
+// may be taken for one that suspends, which costs it less than the other mistake.
 bool has_suspended(const Unit& unit) {
     return !unit.is_light() && (begins_light(unit.kind) || unit.context != nullptr);
 }

@@ -1,10 +1,12 @@
-// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among those that have finished,
-// in one place.
+// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among those
+// that have finished, in one place.
 //
-// - The slow end is that of any unit: end_unit(), and end_for_joiner() of one whose joiner has called it.
-// - The fast end is that of a plain unit of the direct pool that returns from its body: finish_plainly().
-// - The inlined end is that of a unit whose joiner has called it, and that has nothing to tell but to its joiner:
-//   end_quietly() and end_and_free().
+// - The slow end is that of any unit: end_unit(), and end_for_joiner() of one whose joiner has
+//   called it.
+// - The fast end is that of a plain unit of the direct pool that returns from its body:
+//   finish_plainly().
+// - The inlined end is that of a unit whose joiner has called it, and that has nothing to tell but
+//   to its joiner: end_quietly() and end_and_free().
 //
 // Whoever learns of the end last gives the descriptor back: release().
 #pragma once
@@ -14,7 +16,7 @@
 
 namespace weft {
 
-// ---- how it has ended --------------------------------------------------------------------------------
+// ---- how it has ended ---------------------------------------------------------------------------
 
 // The unit ends, or has ended, so.
 inline void end_with(Unit& unit, Outcome outcome) {
@@ -30,14 +32,14 @@ inline weft_status ended_status(const Unit& unit) {
     return unit.outcome == Outcome::returned ? WEFT_OK : not_returned(unit);
 }
 
-// ---- the slow end --------------------------------------------------------------------------------------
+// ---- the slow end -------------------------------------------------------------------------------
 
-// The unit has ended: publishes it and makes its joiner ready. The descriptor may be freed and used again before this
-// returns. From the stream that ran it.
+// The unit has ended: publishes it and makes its joiner ready. The descriptor may be freed and used
+// again before this returns. From the stream that ran it.
 void end_unit(Stream& stream, Unit& unit);
 
-// end_unit() of one that may be observed, whose end has been told, or has not run: that somebody learns of it will be
-// told, too.
+// end_unit() of one that may be observed, whose end has been told, or has not run: that somebody
+// learns of it will be told, too.
 void end_unit_slow(Stream& stream, Unit& unit);
 
 // The end of a unit that has returned to its joiner, which learns it by that: the joiner.
@@ -46,17 +48,18 @@ void end_unit_slow(Stream& stream, Unit& unit);
 // The end of a unit that the scheduler has called, and that is observed or has forked.
 [[gnu::noinline]] void end_returned_slow(Stream& stream, Unit& unit);
 
-// The end of something else that can be waited for (a stream): its waiter is made ready. From any thread.
+// The end of something else that can be waited for (a stream): its waiter is made ready. From any
+// thread.
 void finish_and_wake(JoinState& join_state);
 
-// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool, runs next; null:
-// whom the scheduler picks.
+// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool,
+// runs next; null: whom the scheduler picks.
 [[noreturn]] void finish(Unit* next = nullptr);
 
 // weft_unit_exit: it returns only where the caller may not end.
 weft_status exit_unit() noexcept;
 
-// ---- the descriptor ------------------------------------------------------------------------------------
+// ---- the descriptor -----------------------------------------------------------------------------
 
 // What a unit leaves behind that did not simply return (Unit::at_release).
 void tidy_up(Unit& unit);
@@ -87,7 +90,7 @@ void release_detached(Unit& unit);
 // Releases a unit that has ended, if its body has returned.
 [[gnu::noinline]] weft_status free_returned(Unit& unit) noexcept;
 
-// ---- the inlined end -----------------------------------------------------------------------------------
+// ---- the inlined end ----------------------------------------------------------------------------
 
 // Whether the unit's descriptor goes back with its end.
 enum class Frees : bool { no, yes };
@@ -111,7 +114,7 @@ template <Frees frees>
 // And the descriptor is given back.
 [[gnu::always_inline]] inline void end_and_free(Stream& stream, Unit& unit) { end_inlined<Frees::yes>(stream, unit); }
 
-// ---- the fast end --------------------------------------------------------------------------------------
+// ---- the fast end -------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -122,10 +125,10 @@ void release_stack(void* stack);
 
 }   // namespace detail
 
-// The fast end: conclude() for a unit that returned from its body and so stands at the top of its stack, in the plain
-// case: a plain unit of the direct pool, which nobody wants anything of. Returns when a plain unit that starts, as this
-// one did, has taken over the stack as it stands: no switch is needed then. All other ways out are last steps, so that
-// no register is saved here.
+// The fast end: conclude() for a unit that returned from its body and so stands at the top of its
+// stack, in the plain case: a plain unit of the direct pool, which nobody wants anything of.
+// Returns when a plain unit that starts, as this one did, has taken over the stack as it stands: no
+// switch is needed then. All other ways out are last steps, so that no register is saved here.
 [[gnu::always_inline]] inline void finish_plainly(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
     if (!unit.has(Unit::plain) || unit.jobs_or_marked(Unit::at_end) || unit.pool != direct || stream.wanted())
@@ -163,8 +166,8 @@ void release_stack(void* stack);
     }
     stream.running = next;
     const context::Target target{next->context, next->stack};
-    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now and then
-    // (StackCache::renew_fiber).
+    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now
+    // and then (StackCache::renew_fiber).
     if (config::thread_sanitizer || stream.spare != nullptr) context::abandon(target, {detail::release_stack, stack});
     stream.keep_spare(stack);   // we still stand on it, but nobody takes it before this stream's next start
     context::abandon(target, {nullptr, nullptr});

@@ -15,8 +15,8 @@ bool nothing_ready(const Stream& stream) {
            (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
-// Fires what is due. A stream that goes on to run units lets the reactor tell it when to look again; one that sleeps
-// sees to it itself, unless it has something to run before.
+// Fires what is due. A stream that goes on to run units lets the reactor tell it when to look
+// again; one that sleeps sees to it itself, unless it has something to run before.
 bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return false;
@@ -34,8 +34,8 @@ bool run_pollers(Stream& stream) {
     return done;
 }
 
-// What a callback spawns is no context of a domain whose hart comes by, and does not lie where carriers find harts on
-// their way.
+// What a callback spawns is no context of a domain whose hart comes by, and does not lie where
+// carriers find harts on their way.
 class Callbacks {
 public:
     explicit Callbacks(Stream& stream) : stream_(stream), standard_(stream.standard) {
@@ -66,7 +66,8 @@ void have_timers_watched(Stream& stream) {
     if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is asked to look before
     stream.sleep.alarm_ns.store(next_ns);
     if (stream.of->reactor.watch(next_ns)) return;
-    // It could not be started: the stream looks at its timers itself at each switch, and asks again.
+    // It could not be started: the stream looks at its timers itself at each switch, and asks
+    // again.
     stream.sleep.alarm_ns.store(Timers::never);
     stream.attention.fetch_or(attention::alarm.word);
 }
@@ -74,8 +75,9 @@ void have_timers_watched(Stream& stream) {
 void arm(Stream& stream, Timer& timer) {
     Timers& timers = stream.heap->timers;
     timers.add(timer);
-    // The first to come due, and sooner than this stream is asked to look (that the reactor wakes for another one's
-    // sake helps nobody here): at the next switch the scheduler sees whether it will sleep itself.
+    // The first to come due, and sooner than this stream is asked to look (that the reactor wakes
+    // for another one's sake helps nobody here): at the next switch the scheduler sees whether it
+    // will sleep itself.
     if (timers.earliest() == timer.deadline_ns && stream.sleep.alarm_ns.load() > timer.deadline_ns) {
         stream.attention.fetch_or(attention::alarm.word);
     }
@@ -85,10 +87,12 @@ void arm_outside(Process& of, Timer& timer) {
     Stream& zero = *of.streams[0];
     zero.heap->timers.add(timer);
     if (zero.heap->timers.earliest() != timer.deadline_ns) return;
-    // One that is busy may not come to it: the reactor has rescue look then. One that sleeps sleeps until then.
+    // One that is busy may not come to it: the reactor has rescue look then. One that sleeps sleeps
+    // until then.
     std::uint64_t alarm_ns = zero.sleep.asleep.load() ? 0 : zero.sleep.alarm_ns.load();
     while (timer.deadline_ns < alarm_ns && !zero.sleep.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
-    // Where the reactor cannot be started stream 0 asks again, and looks itself at each switch (have_timers_watched).
+    // Where the reactor cannot be started stream 0 asks again, and looks itself at each switch
+    // (have_timers_watched).
     if (timer.deadline_ns < alarm_ns && !of.reactor.watch(timer.deadline_ns)) zero.sleep.alarm_ns.store(Timers::never);
     ask(zero, attention::alarm);
 }
@@ -128,7 +132,8 @@ std::uint64_t sleep_limit(Stream& stream) {
     }
     stream.sleep.alarm_ns.store(Timers::never);
     if (of.zero_waits.load()) limit_ns = std::min<std::uint64_t>(limit_ns, longest_poll_sleep_ns);   // another try
-    // A stream that is to stop looks whether those have run that belong to its pools: another may have run the last.
+    // A stream that is to stop looks whether those have run that belong to its pools: another may
+    // have run the last.
     if (of.shortage.any()) limit_ns = std::min<std::uint64_t>(limit_ns, Shortage::longest_pause_ns);
     stream.loop.attended |= attention::unwatched;
     stream.sleep.asleep.store(true);

@@ -5,7 +5,8 @@
 
 namespace weft {
 
-// Gives the hart back and sleeps until there may be work; may leave a unit in `next_unit`. From the scheduler's stack.
+// Gives the hart back and sleeps until there may be work; may leave a unit in `next_unit`. From the
+// scheduler's stack.
 void idle(Stream& stream);
 
 // A stream that sleeps computes nothing, and others may use its hart. From its own carrier.
@@ -17,8 +18,8 @@ bool is_wanted_elsewhere(const Stream& stream);
 // Between two looks for work, or for an answer: whoever waits for the processor has it first.
 void share_processor(const Stream& stream);
 
-// What the scheduler has stolen is counted. The stream may have come to a domain meanwhile, whose scheduler is that of
-// other streams too: it steals nothing, and is only read.
+// What the scheduler has stolen is counted. The stream may have come to a domain meanwhile, whose
+// scheduler is that of other streams too: it steals nothing, and is only read.
 void note_stolen(Stream& stream);
 
 }   // namespace weft

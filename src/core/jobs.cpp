@@ -15,7 +15,7 @@
 
 namespace weft {
 
-// ---- publishing -------------------------------------------------------------------------------------------
+// ---- publishing ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -27,8 +27,9 @@ std::uint8_t stack_wanted_by(const Unit& owner) {
 
 static_assert(alignof(Unit) > PublishedJob::class_bits && Unit::class_bits.word == PublishedJob::class_bits);
 
-// Where others see what the running unit forks. What a context of a domain forks is its domain's, and shared with
-// nobody if that has no list; whoever else runs on a domain's hart is the application's. Null: nowhere.
+// Where others see what the running unit forks. What a context of a domain forks is its domain's,
+// and shared with nobody if that has no list; whoever else runs on a domain's hart is the
+// application's. Null: nowhere.
 Jobs* list_of(const Stream& stream, const Unit& unit) {
     const Domain* const domain = stream.serving.domain;
     return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &stream.of->jobs;
@@ -75,7 +76,8 @@ bool begin_jobs(Stream& stream, Unit& unit) {
     WEFT_ASSERT(ring.empty());
     rewind(ring);
     unit.shape |= Unit::jobs;
-    // A joiner that would call the unit it waits for leaves without the look of those that switch: it is to switch.
+    // A joiner that would call the unit it waits for leaves without the look of those that switch:
+    // it is to switch.
     stream.inline_pool_without_jobs = std::exchange(stream.inline_pool, &Stream::no_pool);
     return true;
 }
@@ -108,13 +110,14 @@ void offer(weft_job& job) {
         return;
     }
     const bool steal_requested = ring.push_and_open(job);
-    // The first one is published without a request, where there is a stream to see it: f may be long and fork no more,
-    // and the stream that will be idle then has requested nothing yet.
+    // The first one is published without a request, where there is a stream to see it: f may be
+    // long and fork no more, and the stream that will be idle then has requested nothing yet.
     const Jobs* const jobs = list_of(stream, *unit);
     if (jobs == nullptr) return;
     const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
     const bool wanted = steal_requested || seen || somebody_starves(*jobs);
-    // Half of it, so that there is something to be taken for as many as come and the owner keeps something.
+    // Half of it, so that there is something to be taken for as many as come and the owner keeps
+    // something.
     if (wanted) publish(stream, *unit, (ring.length() + 1) / 2);
 }
 
@@ -127,7 +130,7 @@ void leave_jobs(Stream& stream, Unit& unit) {
     stream.inline_pool = stream.inline_pool_without_jobs;
 }
 
-// ---- taking --------------------------------------------------------------------------------------------
+// ---- taking -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -140,11 +143,12 @@ void run_job(void* raw) {
     if (!has_forked(self)) finish_job(job);   // whose owner is the parent's
 }
 
-// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would, unless that pool wants to
-// be asked, which here might have to wait. A thief with a deque keeps what it has taken from another one's family, as
-// it does with units (sched.cpp). Where the owner is only lent to its pool for now (a domain's), or bound to a stream,
-// the job was forked before, perhaps, and may wait for longer than that: it goes to stream 0, which ends last. Under
-// the list's lock, with which a domain lets its pool go.
+// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would,
+// unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps
+// what it has taken from another one's family, as it does with units (sched.cpp). Where the owner
+// is only lent to its pool for now (a domain's), or bound to a stream, the job was forked before,
+// perhaps, and may wait for longer than that: it goes to stream 0, which ends last. Under the
+// list's lock, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
     if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // whose context the owner is
     Pool& last = *thief.of->streams[0]->levels.main_pool.load();
@@ -154,8 +158,8 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
     return home.confined ? last : home;
 }
 
-// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is none. Under the
-// list's lock.
+// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is
+// none. Under the list's lock.
 Unit* unit_for(Stream& stream, weft_job& job) {
     const PublishedJob& published = PublishedJob::of(job);
     const Unit& owner = published.owner();
@@ -179,7 +183,8 @@ Unit* unit_for(Stream& stream, weft_job& job) {
         if (stack == nullptr) return nullptr;
     }
     Unit::InitialHeader initial_header = initial_header_in(home, kind);
-    // It begins here, perhaps far from that pool's stream: never local to it, as one that has changed its pool.
+    // It begins here, perhaps far from that pool's stream: never local to it, as one that has
+    // changed its pool.
     initial_header.flags = initial_header.flags.without(Unit::local);
     if (private_home || stack != nullptr) initial_header.flags = initial_header.flags.without(Unit::plain);
     if (stack != nullptr) initial_header.shape |= Unit::Shape{wanted};
@@ -231,12 +236,12 @@ weft_job* take_tasklets_job(Jobs& jobs) {
 
 void finish_job(weft_job& job) {
     probe(Probe::job_before_done);
-    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the waiter is seen
-    // here.
+    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the
+    // waiter is seen here.
     PublishedJob::of(job).finish();
 }
 
-// ---- hunger --------------------------------------------------------------------------------------------
+// ---- hunger -------------------------------------------------------------------------------------
 
 void request_steals(const Stream& thief, bool at_once) {
     const Jobs* const jobs = thief.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
@@ -247,7 +252,8 @@ void request_steals(const Stream& thief, bool at_once) {
     else if (!guard.try_lock()) return;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        // relaxed: one that comes there after the look begins a unit, whose first fork is published without a request.
+        // relaxed: one that comes there after the look begins a unit, whose first fork is published
+        // without a request.
         if (stream != nullptr && stream != &thief &&
             stream->job_place.publishes_to.load(std::memory_order_relaxed) == jobs)
             stream->jobs.request_steal();

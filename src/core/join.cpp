@@ -18,8 +18,8 @@ weft_status busy_status() {
 }
 
 weft_status may_join(const Unit& target) {
-    // Nobody comes to its JoinState as long as it runs, and it runs as long as its stream. One in a pool is not bound;
-    // its scheduler may be gone by now.
+    // Nobody comes to its JoinState as long as it runs, and it runs as long as its stream. One in a
+    // pool is not bound; its scheduler may be gone by now.
     if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound))
         return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
     Stream* stream = current_or_null();
@@ -37,8 +37,8 @@ weft_status may_join(const Unit& target) {
 
 namespace {
 
-// What one is told that is not alone, and who has not been told (none) reads the unit's outcome itself. Not 0, so that
-// one look tells which.
+// What one is told that is not alone, and who has not been told (none) reads the unit's outcome
+// itself. Not 0, so that one look tells which.
 struct Told {
     static constexpr std::uint8_t none = 0, refused = 0xff;
     static constexpr std::uint8_t ended(Outcome outcome) {
@@ -52,7 +52,7 @@ struct Told {
 // Whether one who comes when others wait already waits besides.
 enum class Company : bool { none, any };
 
-// ---- one unit, from a ULT --------------------------------------------------------------------------
+// ---- one unit, from a ULT -----------------------------------------------------------------------
 
 template <Company company>
 struct UnitJoin : Suspension {
@@ -162,15 +162,16 @@ template <Company company>
         learn(target);
         return ended_status(target);
     }
-    // The pool first, as in unit/owner_pool.hpp: in this stream's pool it is local by this stream's own word.
+    // The pool first, as in unit/owner_pool.hpp: in this stream's pool it is local by this stream's
+    // own word.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet ||
         target.has(Unit::primary) || target.life.is(State::running)) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
         return status;
     }
-    // The target ends on this stream, as a unit of its private pool, and nobody else looks at its JoinState: it may
-    // know its joiner before the joiner has left.
+    // The target ends on this stream, as a unit of its private pool, and nobody else looks at its
+    // JoinState: it may know its joiner before the joiner has left.
     probe(Probe::join_before_announce);
     if (target.join_state.announce_local(&self) != JoinState::Announced::waiting) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);
@@ -181,7 +182,7 @@ template <Company company>
     return ended_status(target);
 }
 
-// ---- one unit, from an OS thread -------------------------------------------------------------------
+// ---- one unit, from an OS thread ----------------------------------------------------------------
 
 struct ThreadJoin : JoinWaiter {
     Parker parker;

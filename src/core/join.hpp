@@ -11,8 +11,8 @@ weft_status may_join(const Unit& target);
 weft_status busy_status();
 weft_status not_ended(const Unit& unit);
 
-// Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS thread that is no
-// stream.
+// Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS
+// thread that is no stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
 
 // join_unended() of one that frees it then, and waits alone.
@@ -29,8 +29,8 @@ weft_status try_join(Unit& unit) noexcept;
 [[gnu::noinline]] weft_status join_taken(Stream& stream, Unit& target);
 [[gnu::noinline]] weft_status join_taken_alone(Stream& stream, Unit& target);
 
-// Joins all of them; unless the handles are const it frees those whose bodies have returned as well, and sets their
-// handles to null.
+// Joins all of them; unless the handles are const it frees those whose bodies have returned as
+// well, and sets their handles to null.
 template <class Handle>
 weft_status join_many(Handle* units, std::size_t count);
 extern template weft_status join_many(weft_unit**, std::size_t);
@@ -42,11 +42,12 @@ weft_status status_of(Outcome outcome);
 // Gives the descriptor of a unit back that has ended; WEFT_BUSY: it has not.
 weft_status free_if_ended(Unit& unit) noexcept;
 
-// Joins a unit, and gives its descriptor back if its body has returned; WEFT_NOT_RETURNED: it has ended otherwise.
+// Joins a unit, and gives its descriptor back if its body has returned; WEFT_NOT_RETURNED: it has
+// ended otherwise.
 [[gnu::noinline]] weft_status join_and_free_unended(Unit& unit) noexcept;
 
-// As join_and_free_unended(), where may_call_at_once() has said so, or of a unit that has been taken out of its pool
-// and may be called.
+// As join_and_free_unended(), where may_call_at_once() has said so, or of a unit that has been
+// taken out of its pool and may be called.
 template <Out out>
 [[gnu::always_inline]] inline weft_status join_and_free_by_call(Stream& stream, Unit& self, Unit& unit) {
     const bool freed = call_and_wait<out, Frees::yes>(stream, self, unit);

@@ -24,8 +24,8 @@ struct GroupJoin : JoinWaiter, Suspension {
     }
 };
 
-// Announces the joiner to all units at once. Not to those of private pools: one stream runs them in their order, so
-// that a joiner who waits for the first finds the others ended.
+// Announces the joiner to all units at once. Not to those of private pools: one stream runs them in
+// their order, so that a joiner who waits for the first finds the others ended.
 [[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
@@ -37,8 +37,8 @@ struct GroupJoin : JoinWaiter, Suspension {
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
-// Calls those that are next in the common pool as their turns come; others draw from it meanwhile, so that some may be
-// passed over. What is not freed here will be asked for once more.
+// Calls those that are next in the common pool as their turns come; others draw from it meanwhile,
+// so that some may be passed over. What is not freed here will be asked for once more.
 template <class Handle>
 [[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {

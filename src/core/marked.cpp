@@ -42,8 +42,8 @@ Stream& come_back_followed(Stream& now, const Unit& self) {
     return now;
 }
 
-// The jobs first: their owner's is noted with them. All that others are told meanwhile, they are told with the
-// stream's.
+// The jobs first: their owner's is noted with them. All that others are told meanwhile, they are
+// told with the stream's.
 [[gnu::noinline]] Stream& leave_with_float(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (self.has_jobs()) leave_jobs(stream, self);
     const arch::FloatingPoint own = leave_own_float(stream);

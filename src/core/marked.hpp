@@ -1,5 +1,5 @@
-// What the marks of a unit ask for when it leaves and when it ends, out of the way of those that have none. Which room
-// sees to which mark is said by a table (mark_hooks in process/hooks.hpp).
+// What the marks of a unit ask for when it leaves and when it ends, out of the way of those that
+// have none. Which room sees to which mark is said by a table (mark_hooks in process/hooks.hpp).
 #pragma once
 
 #include "context/switch.hpp"
@@ -7,7 +7,8 @@
 
 namespace weft {
 
-// What is done once the leaving unit's registers are saved; on another stack of the same stream. `call` may be null.
+// What is done once the leaving unit's registers are saved; on another stack of the same stream.
+// `call` may be null.
 using AfterSwitch = context::Message;
 
 // How a unit leaves, as observers are told it.
@@ -22,8 +23,8 @@ enum class Leaves : unsigned char {
 // Of a unit that has any mark of at_leave, is light, or has forked.
 void look_before_leaving(Stream& stream, Unit& unit, Leaves how);
 
-// Of one that has any mark of at_end, a flag of slow_end, or has forked. `next`: see finish(). It does not return where
-// the unit ends otherwise.
+// Of one that has any mark of at_end, a flag of slow_end, or has forked. `next`: see finish(). It
+// does not return where the unit ends otherwise.
 void look_before_ending(Stream& stream, Unit& unit, Unit* next);
 
 // How observers are told that the unit leaves.

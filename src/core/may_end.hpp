@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// Whether no job of its own lies on its stack, nor is itself one, and nobody has asked for it to stay
-// (weft_unit_end_disable).
+// Whether no job of its own lies on its stack, nor is itself one, and nobody has asked for it to
+// stay (weft_unit_end_disable).
 inline bool may_end(const Stream& stream, const Unit& unit) {
     return unit.jobs_out == 0 && (!unit.has_jobs() || stream.jobs.empty());
 }

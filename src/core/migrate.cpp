@@ -23,7 +23,7 @@ atomic<unsigned> movers_waiting{0};
 
 namespace {
 
-// ---- those who wait for a move -----------------------------------------------------------------------
+// ---- those who wait for a move ------------------------------------------------------------------
 
 // All of them: they are few, and what they wait for is rare.
 struct MoveWaits {
@@ -33,7 +33,8 @@ struct MoveWaits {
 MoveWaits waits;
 
 bool over(const Unit& unit) {
-    // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether anybody waits.
+    // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether
+    // anybody waits.
     return !Unit::Marks{unit.marks.load(std::memory_order_seq_cst)}.has(Unit::migrate) ||
            unit.join_state.done_after_all();
 }
@@ -69,7 +70,8 @@ void enroll(MoveWait& wait) {
     movers_waiting.fetch_add(1);
     {
         std::lock_guard guard(waits.lock);
-        // Under the lock: once the waiter is found, or has given up, it may go on and the unit be freed.
+        // Under the lock: once the waiter is found, or has given up, it may go on and the unit be
+        // freed.
         if (!wait.given_up && !over(*wait.unit)) {
             wait.next = waits.first;
             waits.first = &wait;
@@ -118,7 +120,7 @@ Went wait_without_deadline(Unit& target, std::uint64_t, weft_status&) {
     return stream == nullptr ? wait_in_thread(target) : wait_in_unit(*stream, *stream->running, target);
 }
 
-// ---- the move ------------------------------------------------------------------------------------------
+// ---- the move -----------------------------------------------------------------------------------
 
 // Where the unit was asked to go; null: nowhere.
 Pool* take_target(Extras& extras) {
@@ -126,8 +128,8 @@ Pool* take_target(Extras& extras) {
     return std::exchange(extras.target, nullptr);
 }
 
-// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait for that, to be
-// woken.
+// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait
+// for that, to be woken.
 MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     {
         std::lock_guard guard(extras.lock);
@@ -138,8 +140,8 @@ MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     return movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, went) : nullptr;
 }
 
-// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it, and those who wait
-// are told.
+// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it,
+// and those who wait are told.
 bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     if (!pool::try_move(unit, to)) {
         wake_all(settle(unit, extras, Went::refused));
@@ -157,8 +159,8 @@ bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     return true;
 }
 
-// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or not yet: who is in a
-// domain belongs to that, and goes when it is back.
+// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or
+// not yet: who is in a domain belongs to that, and goes when it is back.
 Went go_over(Unit& unit) {
     if (unit.pool->confined) return Went::nowhere;
     Extras* extras = extras_of(unit);
@@ -171,8 +173,8 @@ Went go_over(Unit& unit) {
     return change_pool(unit, *extras, *to) ? Went::there : Went::refused;
 }
 
-// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that are woken.
-// Afterwards it may run, end and be freed.
+// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that
+// are woken. Afterwards it may run, end and be freed.
 void arrive(Stream& stream, Unit& unit) {
     MoveWait* const taken = settle(unit, *extras_of(unit), Went::there);
     probe(Probe::move_before_push);
@@ -246,7 +248,7 @@ void moves_forked() {
 
 void tell_movers_slow(const Unit* ended) { wake_all(take_waits(ended, Went::nowhere)); }
 
-// ---- staying where it is ----------------------------------------------------------------------------------
+// ---- staying where it is ------------------------------------------------------------------------
 
 namespace {
 
@@ -332,14 +334,14 @@ weft_status unbind(Pool* former) {
     self->be(Unit::bound, false);
     --stream.loop.staying;
     if (former == nullptr) return WEFT_OK;
-    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the pool that it comes
-    // back to sleeps until it is there.
+    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the
+    // pool that it comes back to sleeps until it is there.
     if (stream.levels.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
     else former->idle_list.wake_one();   // the scheduler slept since this one was expected there, and it may not come
     return WEFT_OK;
 }
 
-// ---- asking ----------------------------------------------------------------------------------------------
+// ---- asking -------------------------------------------------------------------------------------
 
 weft_status no_migration() { return built_without("migration", "WEFT_MIGRATION"); }
 
@@ -442,7 +444,7 @@ weft_status wait_for_move(Unit& unit, std::uint64_t deadline_ns, Went (*wait)(Un
 
 weft_status wait_for_move(Unit& unit) { return wait_for_move(unit, os::forever, wait_without_deadline); }
 
-// ---- without asking --------------------------------------------------------------------------------------
+// ---- without asking -----------------------------------------------------------------------------
 
 weft_status may_move(const Unit& unit, const Pool& to) {
     if (unit.pool_now() == &to) return WEFT_OK;
@@ -467,8 +469,8 @@ weft_status set_pool(Unit& unit, Pool& to) {
     if (const weft_status status = may_move(unit, to); status != WEFT_OK) return status;
     if (unit.pool == &to) return WEFT_OK;
     if (!pool::try_move(unit, to)) return not_admitted();
-    // Whoever has called it takes it for one of the pool that it was called out of, unless there is something to see to
-    // at its end.
+    // Whoever has called it takes it for one of the pool that it was called out of, unless there is
+    // something to see to at its end.
     if (self && unit.is_light()) unit.mark(Unit::untidy);
     return WEFT_OK;
 }

@@ -118,7 +118,8 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
     if (number != WEFT_KIND_DEFAULT && !is_kind(number)) return no_such_kind(number);
     if (number != WEFT_KIND_DEFAULT) out.kind = static_cast<Kind>(number);
     if (out.kind == Kind::automatic) {
-        // What asks for a stack, or begins in its parent's place, has no choice that is worth learning.
+        // What asks for a stack, or begins in its parent's place, has no choice that is worth
+        // learning.
         if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first)
             out.kind = Kind::lsa;
         out.site = given.site;
@@ -166,7 +167,8 @@ weft_status no_such_kind(int number) {
 
 namespace {
 
-// `data` goes under a lasting key, whose own function releases it, also where there will be no unit.
+// `data` goes under a lasting key, whose own function releases it, also where there will be no
+// unit.
 weft_status take_key(const weft_unit_options& given, Plan& out) {
     const Key& key = *to_key(given.key, "weft_unit_options.key");
     if (!key.lasting) return fail(WEFT_INVALID, "weft_unit_options.key is no lasting key");

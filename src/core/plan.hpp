@@ -1,4 +1,5 @@
-// What the options of a spawn come to: the kind, the pool and the stack of the unit, and what it has besides.
+// What the options of a spawn come to: the kind, the pool and the stack of the unit, and what it
+// has besides.
 #pragma once
 
 #include <cstring>
@@ -50,11 +51,12 @@ inline bool is_priority(int priority) { return priority >= least_priority && pri
 static_assert(least_priority == WEFT_PRIORITY_LEAST && most_priority == WEFT_PRIORITY_MOST);
 weft_status no_such_priority(int priority);
 
-// Of a stack that is to be Weft's: as many bytes are asked for, and they are fewer than WEFT_STACK_LEAST.
+// Of a stack that is to be Weft's: as many bytes are asked for, and they are fewer than
+// WEFT_STACK_LEAST.
 weft_status stack_too_small(std::size_t bytes);
 
-// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is said where they do
-// not.
+// Whether priorities mean anything in the pool: to a pool of the program's they may. And what is
+// said where they do not.
 inline bool has_priorities(const Pool& pool) { return pool.kind == WEFT_POOL_PRIORITY || pool.kind == WEFT_POOL_USER; }
 weft_status no_priorities(int priority);
 
@@ -73,8 +75,8 @@ weft_status no_such_kind(int number);
 // The pool where a unit goes that names a stream, or is bound to one, and no pool.
 weft_status place(const Plan& plan, Stream* caller, Pool** pool);
 
-// The place of a unit of kind auto that is spawned on the stream without options: it is one of the stream's latest from
-// now on.
+// The place of a unit of kind auto that is spawned on the stream without options: it is one of the
+// stream's latest from now on.
 void look_up_site(LatestSites::Entry& entry, const void* address, void (*body)(void*));
 
 // Kind auto: the one that is the cheapest there, in that pool, of those that suit. Any other stays.
@@ -92,11 +94,12 @@ mem::Stack* take_stack(Stream* stream, std::size_t bytes);
 // A stack that nobody has stood on, also one of the user's memory.
 void give_stack_back(Stream* stream, mem::Stack* stack);
 
-// Takes back a unit that nobody else knows, as if it had not been; the units made after it have been taken back before.
+// Takes back a unit that nobody else knows, as if it had not been; the units made after it have
+// been taken back before.
 void give_back(Stream* stream, Unit& unit);
 
-// A unit of kind Full, as long as nothing else is asked for, has a default stack from the beginning. False: none could
-// be had.
+// A unit of kind Full, as long as nothing else is asked for, has a default stack from the
+// beginning. False: none could be had.
 bool give_default_stack(Stream* stream, Unit& unit);
 
 // What `plan` adds: a name, a stack. Not WEFT_OK: the descriptor has been given back.

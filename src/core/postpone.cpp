@@ -17,7 +17,8 @@ struct Holders {
     bool found = false;
 };
 
-// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot.
+// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as
+// list.cpp's snapshot.
 [[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& holders = *static_cast<Holders*>(raw);
@@ -34,16 +35,16 @@ struct Holders {
     }
 }
 
-// When the stream looks at all units whether one has a stack to give back: ever more rarely, so that a try costs no
-// more where there are many units.
+// When the stream looks at all units whether one has a stack to give back: ever more rarely, so
+// that a try costs no more where there are many units.
 bool look_is_due(std::uint64_t tries) {
     constexpr std::uint64_t first = 16, at_most_apart = 1 << 16;
     return tries >= first && ((tries & (tries - 1)) == 0 || tries % at_most_apart == 0);
 }
 
-// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the very units that have
-// none, and so may one that yields and looks (weft_unit_try_join): those that it alone could resume count no more after
-// a while. Nobody resumes any in weft_finalize.
+// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the
+// very units that have none, and so may one that yields and looks (weft_unit_try_join): those that
+// it alone could resume count no more after a while. Nobody resumes any in weft_finalize.
 bool stacks_may_come_free(Process& of, std::uint64_t tries) {
     constexpr std::uint64_t long_enough = 1 << 14;
     const bool ends = of.running_out.load();
@@ -61,7 +62,8 @@ void do_without(Stream& stream, Unit& unit, Outcome outcome) {
     end_unrun(stream, unit, outcome);
 }
 
-// Nobody would give a stack back, neither for this unit nor for those that wait in its pool and were tried with it.
+// Nobody would give a stack back, neither for this unit nor for those that wait in its pool and
+// were tried with it.
 void give_up(Stream& stream, Unit& unit, Outcome outcome) {
     stream.scarcity.condemned = pool::length(*unit.pool);
     stream.scarcity.postponed = 0;
@@ -80,10 +82,11 @@ bool is_condemned(Stream& stream) {
 
 }   // namespace
 
-// No stack could be had. The unit waits for one to come free; when nothing runs any more that could free one, because
-// all streams that hold a hart are in the same need, it ends so, or waits apart if nobody would learn of that. So it
-// does when nobody has a stack to free: a unit that looks again and again for the end of this one would keep its stream
-// from that need for ever. And so it does where another than this stream alone may put it back into its pool.
+// No stack could be had. The unit waits for one to come free; when nothing runs any more that could
+// free one, because all streams that hold a hart are in the same need, it ends so, or waits apart
+// if nobody would learn of that. So it does when nobody has a stack to free: a unit that looks
+// again and again for the end of this one would keep its stream from that need for ever. And so it
+// does where another than this stream alone may put it back into its pool.
 void postpone(Stream& stream, Unit& unit) {
     Process& of = process();
     const Outcome outcome = unit.kind == Kind::hosted ? Outcome::no_pthread : Outcome::no_stack;

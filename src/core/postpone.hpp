@@ -1,4 +1,5 @@
-// A unit for which no stack can be had waits for one to come free. Where none would, it ends without having run.
+// A unit for which no stack can be had waits for one to come free. Where none would, it ends
+// without having run.
 #pragma once
 
 #include "process/stream.hpp"

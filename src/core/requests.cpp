@@ -10,8 +10,8 @@
 namespace weft {
 namespace {
 
-// Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its join what others have
-// taken lies on its stack.
+// Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its
+// join what others have taken lies on its stack.
 bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(current(), self); }
 
 [[noreturn]] void end_cancelled(Unit& self) {

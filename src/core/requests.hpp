@@ -1,6 +1,6 @@
-// What a unit is asked for from outside: to end, or to go to another pool (migrate.hpp). The asker sets a mark in the
-// descriptor (Unit::requests) and goes on; the unit looks when it starts, when it yields, and when it comes back from
-// where it has left. decisions/0008 says why there.
+// What a unit is asked for from outside: to end, or to go to another pool (migrate.hpp). The asker
+// sets a mark in the descriptor (Unit::requests) and goes on; the unit looks when it starts, when
+// it yields, and when it comes back from where it has left. decisions/0008 says why there.
 #pragma once
 
 #include "process/stream.hpp"
@@ -8,19 +8,20 @@
 
 namespace weft {
 
-// The unit that runs has come back: that is told if it is observed, and it does what it was asked to; of
-// Unit::at_return, `which`.
+// The unit that runs has come back: that is told if it is observed, and it does what it was asked
+// to; of Unit::at_return, `which`.
 // Returns the stream that it comes back on, if it does.
 Stream& handle_requests(Unit& self, Unit::Marks which);
 
 // weft_unit_cancel.
 weft_status ask_to_end(Unit& unit) noexcept;
 
-// A ULT that was asked for something is about to begin, on the stack that its body is called on. False: it ends without
-// that.
+// A ULT that was asked for something is about to begin, on the stack that its body is called on.
+// False: it ends without that.
 bool starts(Unit& unit);
 
-// As starts(), for a unit that was picked and is to be called. False: it has ended, or gone elsewhere.
+// As starts(), for a unit that was picked and is to be called. False: it has ended, or gone
+// elsewhere.
 bool picked_starts(Stream& stream, Unit& unit);
 
 // The running ULT is about to yield. True: it has been elsewhere instead.

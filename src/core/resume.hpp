@@ -6,7 +6,8 @@
 
 namespace weft {
 
-// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or null.
+// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or
+// null.
 [[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
     if (stream != nullptr) stream->counters.add(trace::Count::resumed);
     make_ready(stream, unit, pool::From::resumed);

@@ -6,8 +6,9 @@
 
 namespace weft {
 
-// `unit` runs body(argument) in `pool`, as a unit of the same kind with the same stack size, name and attributes.
-// Revived::first: it runs at once, and the running ULT waits in its pool. Revived::held: it is in no pool yet.
+// `unit` runs body(argument) in `pool`, as a unit of the same kind with the same stack size, name
+// and attributes. Revived::first: it runs at once, and the running ULT waits in its pool.
+// Revived::held: it is in no pool yet.
 enum class Revived : unsigned char { pushed, first, held };
 weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, const void* site, Revived how);
 

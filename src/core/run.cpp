@@ -23,9 +23,10 @@
 namespace weft {
 namespace {
 
-// ---- light units ---------------------------------------------------------------------------------------
+// ---- light units --------------------------------------------------------------------------------
 
-// A unit that was asked for something, or is observed, is about to be called. False: it has ended, or gone elsewhere.
+// A unit that was asked for something, or is observed, is about to be called. False: it has ended,
+// or gone elsewhere.
 [[gnu::noinline]] bool begins_slow(Stream& stream, Unit& unit) {
     if (!picked_starts(stream, unit)) return false;
     unit.life.move(State::ready, State::running);
@@ -42,7 +43,8 @@ namespace {
     return true;
 }
 
-// On the stack that the unit stands on. Returns when the unit has not suspended, and so has nothing to go on from.
+// On the stack that the unit stands on. Returns when the unit has not suspended, and so has nothing
+// to go on from.
 [[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
     *stream.errno_address = 0;
     run_body(unit);
@@ -62,8 +64,8 @@ namespace {
     end_unit(stream, unit);
 }
 
-// Units that begin alike and are next one after the other in the direct pool are called one after the other: the next
-// of such a row is taken out; or null, and the scheduler looks what is next.
+// Units that begin alike and are next one after the other in the direct pool are called one after
+// the other: the next of such a row is taken out; or null, and the scheduler looks what is next.
 template <class Alike>
 [[gnu::always_inline]] inline Unit* next_of_row(Stream& stream, Row row, Alike alike) {
     PrivatePool* const direct = stream.direct;
@@ -119,8 +121,8 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     give_stack(stream, stack);
 }
 
-// A default stack that needs no look at its end; null: none can be had, or the unit wants another, or nothing is called
-// here.
+// A default stack that needs no look at its end; null: none can be had, or the unit wants another,
+// or nothing is called here.
 mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
     return context::may_call && unit.has(Unit::plain) && has_spare(stream) ? stream.take_spare() : nullptr;
 }
@@ -153,7 +155,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     return true;
 }
 
-// ---- the others ----------------------------------------------------------------------------------------
+// ---- the others ---------------------------------------------------------------------------------
 
 // Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
 [[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
@@ -183,8 +185,8 @@ void run_next_unit(Stream& stream) {
     if (Unit* unit = std::exchange(stream.next_unit, nullptr)) run_unit(stream, unit);
 }
 
-// Units that have bound themselves for a while go on on it alone. At the runtime's end those that wait by then never go
-// on.
+// Units that have bound themselves for a while go on on it alone. At the runtime's end those that
+// wait by then never go on.
 bool expects_bound(const Stream& stream) { return stream.loop.staying != 0 && !process().running_out.load(); }
 
 namespace {
@@ -198,13 +200,14 @@ struct Returning {
     bool found = false;
 };
 
-// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as list.cpp's snapshot,
-// and read by hand, since the sanitizer sees what has() and lambdas read.
+// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as
+// list.cpp's snapshot, and read by hand, since the sanitizer sees what has() and lambdas read.
 [[gnu::no_sanitize_thread]] void look_whether_it_returns(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& search = *static_cast<Returning*>(raw);
     const State now = unit.life.now();
-    // While it waits for the end of its domain its pool is that domain's, but for the moment before it is made ready.
+    // While it waits for the end of its domain its pool is that domain's, but for the moment before
+    // it is made ready.
     const bool returns =
         now == State::ready || now == State::running || (now == State::waiting && unit.waits == Waits::domain);
     if (!returns || &unit == search.asks || (unit.flags.word & Unit::scheduler.word) != 0) return;
@@ -233,7 +236,7 @@ bool one_returns(const Stream& stream, const Sched& by) {
     return search.found;
 }
 
-// ---- the loop ------------------------------------------------------------------------------------------
+// ---- the loop -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -257,12 +260,12 @@ void end_of_units_time(Stream& stream) {
     stream.loop.times_unit = false;
 }
 
-// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a stream that is
-// observed or not.
+// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a
+// stream that is observed or not.
 void run_slow(Stream& stream, Unit* unit) {
     if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);
-    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest, and may be of long
-    // ago.
+    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest,
+    // and may be of long ago.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
     if (!stream.loop.attended.has(attention::timing)) return run_unit(stream, unit);
@@ -274,12 +277,14 @@ void run_slow(Stream& stream, Unit* unit) {
     end_of_units_time(stream);
 }
 
-// Until the stream is asked to stop and has nothing left (true), or gets another main scheduler (false).
+// Until the stream is asked to stop and has nothing left (true), or gets another main scheduler
+// (false).
 bool run_units(Stream& stream) {
     for (;;) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
-            // A unit that another has left for by its name runs first: its pool may be one that nobody draws from.
+            // A unit that another has left for by its name runs first: its pool may be one that
+            // nobody draws from.
             const bool leaves = stream.next_unit == nullptr && !stream.levels.main_runs;
             if (leaves && stream.loop.attended.has(attention::replace)) return false;
             if (leaves && stream.loop.attended.has(attention::abandon)) return true;

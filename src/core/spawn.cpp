@@ -21,7 +21,8 @@ void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     make_ready(stream, unit, pool::From::spawned);
 }
 
-// Everything but the plain case, and but for what the options' data need where there is no unit to have them.
+// Everything but the plain case, and but for what the options' data need where there is no unit to
+// have them.
 template <bool tasklet>
 weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                              Plan& chosen, weft_unit** handle, const void* site) noexcept {
@@ -72,8 +73,9 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-// A ULT of the default kind, into the stream's common pool; the stream is not observed. One of kind auto goes this way
-// if it comes from one of the latest places and is no sample: what was found out for the one before holds for it.
+// A ULT of the default kind, into the stream's common pool; the stream is not observed. One of kind
+// auto goes this way if it comes from one of the latest places and is no sample: what was found out
+// for the one before holds for it.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*),
                                                             void* argument, weft_unit** handle, const void* site) {
     const Unit::InitialHeader* initial_header = &stream.spawning.common_header;
@@ -95,8 +97,8 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is told apart from those
-// above, so that these need not ask.
+// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is
+// told apart from those above, so that these need not ask.
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument,
                                             const void* site) noexcept {
@@ -136,8 +138,8 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Most tasklets that nobody names, into a shared pool. False: it is done with more care, and nothing has happened.
-// Nothing is called but to wake somebody, so that no register is saved.
+// Most tasklets that nobody names, into a shared pool. False: it is done with more care, and
+// nothing has happened. Nothing is called but to wake somebody, so that no register is saved.
 [[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*),
                                                          void* argument, const void* site) {
     const Unit::InitialHeader initial_header = initial_headers.of(Kind::tasklet, false);

@@ -1,6 +1,6 @@
-// A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream into its own private
-// pool, without options, and is inlined into the C interface; all other ways begin with spawn_slow() or
-// spawn_elsewhere().
+// A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream
+// into its own private pool, without options, and is inlined into the C interface; all other ways
+// begin with spawn_slow() or spawn_elsewhere().
 #pragma once
 
 #include "core/make_unit.hpp"
@@ -27,7 +27,8 @@ template <bool tasklet>
 extern template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 extern template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
-// The plain case, into the stream's own private pool, calls nothing but as its last step, so that it needs no frame.
+// The plain case, into the stream's own private pool, calls nothing but as its last step, so that
+// it needs no frame.
 template <bool tasklet>
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
                                                 const weft_unit_options* options, weft_unit** handle,
@@ -63,7 +64,8 @@ void launch_child_first(Unit& unit);
 extern template void launch_child_first<pool::From::parent>(Unit&);
 extern template void launch_child_first<pool::From::reviving_parent>(Unit&);
 
-// What runs on a stream that has the calling OS thread for its carrier is a unit from now on. `flags`: Unit's.
+// What runs on a stream that has the calling OS thread for its carrier is a unit from now on.
+// `flags`: Unit's.
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags);
 
 }   // namespace weft

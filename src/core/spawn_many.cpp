@@ -35,14 +35,16 @@ struct Made {
     if (units != nullptr) std::fill_n(units, count, nullptr);
 }
 
-// `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the place.
+// `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the
+// place.
 Made make_row(Stream* stream, Pool& home, Unit::InitialHeader initial_header, const Given& given, const Plan* plan,
               const Site* learner) {
     Unit* first = nullptr;
     Unit** link = &first;
     Unit* unit = nullptr;
     if (stream == nullptr) learner = nullptr;
-    // One comparison for both: whether the unit before was a sample, and whether it was the last one.
+    // One comparison for both: whether the unit before was a sample, and whether it was the last
+    // one.
     std::size_t sample = learner != nullptr ? stream->spawning.sampling.next() : given.count + 1;
     std::size_t stop = std::min(sample, given.count);
     for (std::size_t i = 0;; ++i) {

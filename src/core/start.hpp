@@ -8,8 +8,8 @@ namespace weft {
 // Where a fresh ULT begins; never returns.
 [[noreturn, gnu::noinline]] void unit_main(void (*call)(void*), void* argument);
 
-// The running ULT has returned from its body and cannot return to whoever called that; those that take over its stack
-// follow.
+// The running ULT has returned from its body and cannot return to whoever called that; those that
+// take over its stack follow.
 [[noreturn, gnu::noinline]] void end_promoted();
 
 // In a handler: the exception that the body of the running unit threw is kept for its joiner.
@@ -29,7 +29,8 @@ void* begin_slow(Stream& stream, Unit& unit);
 
 namespace detail {
 
-// The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler runs.
+// The context to start a ULT; null: no stack could be had, or it is a tasklet, which the scheduler
+// runs.
 [[gnu::always_inline]] inline void* begin(Stream& stream, Unit& unit) {
     if (stream.spare == nullptr || !unit.has(Unit::plain)) [[unlikely]]
         return begin_slow(stream, unit);
@@ -37,8 +38,9 @@ namespace detail {
     return arch::prepare(unit.stack->top, unit_main);
 }
 
-// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light one costs less so,
-// unless it is of the direct pool, where the next ones take over its stack (finish_plainly).
+// The context to start or continue a unit; null as begin(), or the scheduler is to call it: a light
+// one costs less so, unless it is of the direct pool, where the next ones take over its stack
+// (finish_plainly).
 [[gnu::always_inline]] inline void* context_of(Stream& stream, Unit& unit) {
     if (unit.context != nullptr) return unit.context;
     return unit.is_light() && stream.direct == nullptr ? nullptr : begin(stream, unit);

@@ -12,8 +12,8 @@ using detail::requeue;
 using detail::successor;
 using detail::unless_wanted;
 
-// The stream's main pool, if that is a shared one and picking is popping from it; null also where somebody wants the
-// stream. `own` is where the primary unit and bound ones have their turns.
+// The stream's main pool, if that is a shared one and picking is popping from it; null also where
+// somebody wants the stream. `own` is where the primary unit and bound ones have their turns.
 [[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
     Pool* const common = stream.common;
     if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() ||
@@ -78,7 +78,8 @@ template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
     if (self.marked(Unit::requests) && handle_requests_instead(self)) [[unlikely]]
         return;
     Unit* next = successor(stream);
-    // Nobody is ready, the scheduler would find out no more than we have, and the unit would come back here at once.
+    // Nobody is ready, the scheduler would find out no more than we have, and the unit would come
+    // back here at once.
     if (next == nullptr && !stream.wanted() && !stream.through_scheduler && draws_from(stream, *self.pool)) return;
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::yields>(stream, self, next, {requeue<pool::From::yielded>, &self}, Unit::at_return);

@@ -1,8 +1,10 @@
-// The one protocol: a unit that stops running leaves its stack first and is made findable afterwards, by an action
-// that whatever runs next performs first of all. README.md tells why, and what was rejected.
+// The one protocol: a unit that stops running leaves its stack first and is made findable
+// afterwards, by an action that whatever runs next performs first of all. README.md tells why, and
+// what was rejected.
 //
-// The functions that hold a switch are noinline, so that it is compiled for this library's register set
-// (arch/x86_64/context.hpp); what they are made of is inlined into them, so that one frame is all that a switch costs.
+// The functions that hold a switch are noinline, so that it is compiled for this library's register
+// set (arch/x86_64/context.hpp); what they are made of is inlined into them, so that one frame is
+// all that a switch costs.
 #pragma once
 
 #include <concepts>
@@ -19,8 +21,8 @@ namespace weft {
 
 namespace detail {
 
-// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody does: one that leaves
-// in the middle of it takes it along, so that the next need not look.
+// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody
+// does: one that leaves in the middle of it takes it along, so that the next need not look.
 [[gnu::always_inline]] inline bool handles_exception(const Stream& stream) {
     return (reinterpret_cast<std::uintptr_t>(stream.exceptions->caught) | stream.exceptions->uncaught) != 0;
 }
@@ -35,7 +37,8 @@ Unit* successor_other(Stream& stream);
     return direct->pop();
 }
 
-// As successor(), by a short look: null also where the pool is to be asked with care, and where what runs is no ULT.
+// As successor(), by a short look: null also where the pool is to be asked with care, and where
+// what runs is no ULT.
 [[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
     PrivatePool& pool = *stream.inline_pool;
     Unit* const next = pool.ready.front();
@@ -45,8 +48,9 @@ Unit* successor_other(Stream& stream);
     return next;
 }
 
-// A successor that the program has named runs next, but when somebody wants the stream the scheduler sees to that
-// first; and on a domain's hart only contexts of that run: the scheduler puts another into its pool.
+// A successor that the program has named runs next, but when somebody wants the stream the
+// scheduler sees to that first; and on a domain's hart only contexts of that run: the scheduler
+// puts another into its pool.
 [[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
     if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]]
         return named;
@@ -69,8 +73,8 @@ Unit* successor_other(Stream& stream);
     return stream.sched_context;
 }
 
-// The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes back here when it is
-// resumed, on the stream returned.
+// The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes
+// back here when it is resumed, on the stream returned.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_plainly(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     if (how != Leaves::looked && self.light_or_marked(Unit::at_leave)) [[unlikely]]
@@ -90,8 +94,8 @@ template <Leaves how>
                                      : leave_plainly<how>(stream, self, next, after);
 }
 
-// The running ULT leaves and comes back. Of what it was asked for meanwhile it then does what the marks `handled` say.
-// Returns the stream that it comes back on.
+// The running ULT leaves and comes back. Of what it was asked for meanwhile it then does what the
+// marks `handled` say. Returns the stream that it comes back on.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_to(Stream& stream, Unit& self, Unit* next, AfterSwitch after,
                                                Unit::Marks handled) {
@@ -104,21 +108,24 @@ template <Leaves how>
 
 }   // namespace detail
 
-// What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit where a waker finds it.
-// Its last act may already have been answered by a resume, and the stack with this object be gone.
+// What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit
+// where a waker finds it. Its last act may already have been answered by a resume, and the stack
+// with this object be gone.
 //     void publish();
 struct Suspension {
     Unit& self;
 
-    // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is State::suspended.
+    // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is
+    // State::suspended.
     static constexpr State state = State::waiting;
-    // What the unit does at once when it comes back. It is not cancelled then: it may hold what it has waited for.
+    // What the unit does at once when it comes back. It is not cancelled then: it may hold what it
+    // has waited for.
     static constexpr Unit::Marks handled = Unit::after_wait;
 };
 
-// The running ULT waits for the end of `target`, where only this stream can find it: it has been published already, to
-// a place that nobody else looks at, and nothing needs to be done after the switch. Returns the stream it comes back
-// on.
+// The running ULT waits for the end of `target`, where only this stream can find it: it has been
+// published already, to a place that nobody else looks at, and nothing needs to be done after the
+// switch. Returns the stream it comes back on.
 [[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const Unit& target) {
     self.waits_object = to_handle(&target);
     self.life.move(State::running, State::waiting);
@@ -127,8 +134,8 @@ struct Suspension {
     return detail::leave_to<Leaves::waits>(stream, self, next, {nullptr, nullptr}, Unit::after_wait);
 }
 
-// The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once its context is saved.
-// Call it from a noinline function.
+// The running ULT suspends in favour of `next` (null: the scheduler), and by.publish() runs once
+// its context is saved. Call it from a noinline function.
 template <std::derived_from<Suspension> By>
 [[gnu::always_inline]] inline void suspend_to(Stream& stream, By& by, Unit* next, Waits what, const void* object) {
     Unit& self = by.self;
@@ -138,9 +145,9 @@ template <std::derived_from<Suspension> By>
     constexpr Leaves how = By::state == State::suspended ? Leaves::suspends : Leaves::waits;
     detail::leave_to<how>(stream, self, next,
                           {[](void* raw) {
-                               // A copy where anybody may resume: somebody who knows the unit need not wait for
-                               // publish() to tell him, and the stack with the original may be in use again before
-                               // publish() is called.
+                               // A copy where anybody may resume: somebody who knows the unit need
+                               // not wait for publish() to tell him, and the stack with the
+                               // original may be in use again before publish() is called.
                                using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
                                Kept suspended = *static_cast<By*>(raw);
                                suspended.self.life.move(State::running, By::state);
@@ -156,10 +163,10 @@ template <std::derived_from<Suspension> By>
     }
 }
 
-// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run, once the context is
-// saved; a null one where there is nobody to keep off. The caller says then which mutex it has (Unit::latest_lock),
-// since that is told by the same word, and has told observers of the wait: here the object may be busy. Call it from a
-// noinline function.
+// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run,
+// once the context is saved; a null one where there is nobody to keep off. The caller says then
+// which mutex it has (Unit::latest_lock), since that is told by the same word, and has told
+// observers of the wait: here the object may be busy. Call it from a noinline function.
 [[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go,
                                                   Waits what, const void* object) {
     self.waits = what;
@@ -177,20 +184,22 @@ template <std::derived_from<Suspension> By>
     suspend_to(stream, by, detail::successor(stream), what, object);
 }
 
-// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a parent that spawns or
-// revives.
+// The running ULT leaves for `next`, a unit that is in no pool, and goes to its own pool, as a
+// parent that spawns or revives.
 template <pool::From from>
 void spawn_away(Stream& stream, Unit& next);
 extern template void spawn_away<pool::From::parent>(Stream&, Unit&);
 extern template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
-// The running ULT goes to the end of its pool, and others run; returns at once when there is nobody.
+// The running ULT goes to the end of its pool, and others run; returns at once when there is
+// nobody.
 void yield_slow(Stream& stream, Unit& self);
 [[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
     PrivatePool* const direct = stream.direct;
     if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]]
         return yield_slow(stream, self);
-    // Nobody but this stream looks into its pool, and it does so after we have left: we may go there before.
+    // Nobody but this stream looks into its pool, and it does so after we have left: we may go
+    // there before.
     Unit* next = direct->rotate(&self);
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
@@ -198,9 +207,9 @@ void yield_slow(Stream& stream, Unit& self);
     detail::leave_to<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
 }
 
-// weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once its context is
-// saved; null: nothing is. Inlined: a dump of the unit shows the call of the C interface, which a call as its last step
-// would hide.
+// weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once
+// its context is saved; null: nothing is. Inlined: a dump of the unit shows the call of the C
+// interface, which a call as its last step would hide.
 namespace detail {
 [[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument);
 }   // namespace detail

@@ -68,8 +68,8 @@ void (*way_back(Named from))(void*) {
                                     : detail::requeue<pool::From::yielded_to>;
 }
 
-// Whether a yield of the running ULT is all that it takes for `target` to run next: that is the next in the pool that
-// the two share.
+// Whether a yield of the running ULT is all that it takes for `target` to run next: that is the
+// next in the pool that the two share.
 [[gnu::always_inline]] inline bool is_next_anyway(const Stream& stream, const Unit& self, const Unit& target) {
     const PrivatePool* const direct = stream.direct;
     return direct != nullptr && self.pool == direct && direct->ready.front() == &target && !stream.wanted() &&

@@ -12,8 +12,8 @@ enum class Leaving : unsigned char { yields, suspends, ends };
 // Where the named unit comes from.
 enum class Named : unsigned char { ready, suspended, popped };
 
-// The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only with one that is not
-// WEFT_OK.
+// The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only
+// with one that is not WEFT_OK.
 weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept;
 
 // Why the calling stream must not run the unit, which is ready or suspended, or WEFT_OK.

@@ -15,7 +15,8 @@
 namespace weft {
 namespace {
 
-// One call of run_in_arena(), on its caller's stack: what its forks have published, and the contexts that can go on.
+// One call of run_in_arena(), on its caller's stack: what its forks have published, and the
+// contexts that can go on.
 struct Execution : Jobs {
     Arena& arena;
     Unit& caller;
@@ -56,8 +57,8 @@ struct Execution : Jobs {
         can_go_on.fetch_add(1);
     }
 
-    // A context that can go on, or null. What has begun comes before what has not; but now and then the oldest job has
-    // the turn, since a context may yield until somebody has run that.
+    // A context that can go on, or null. What has begun comes before what has not; but now and then
+    // the oldest job has the turn, since a context may yield until somebody has run that.
     enum class Turn : bool { may_be_a_jobs, contexts };
     Unit* take_ready(const Stream& stream, Turn whose) {
         constexpr unsigned turn = 16;
@@ -143,7 +144,8 @@ void enter(void* raw) {
 void unblock(void* raw, weft_unit* context) {
     auto& here = *static_cast<Execution*>(raw);
     here.go_on_later(*to_unit(context));
-    // One that yields is the next of the hart that it leaves. What somebody spawns or wakes who goes on is for another.
+    // One that yields is the next of the hart that it leaves. What somebody spawns or wakes who
+    // goes on is for another.
     const Stream* const stream = current_or_null();
     if (stream == nullptr || stream->running != nullptr) here.tell();
 }

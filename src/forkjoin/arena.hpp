@@ -1,6 +1,6 @@
-// The fork-join arena: a domain on the jobs of a fork (core/jobs.hpp). Each call of run_in_arena() registers one of its
-// own, with a list of its own, below the domain whose hart the caller has; an Arena is no more than how many harts such
-// a call may have.
+// The fork-join arena: a domain on the jobs of a fork (core/jobs.hpp). Each call of run_in_arena()
+// registers one of its own, with a list of its own, below the domain whose hart the caller has; an
+// Arena is no more than how many harts such a call may have.
 #pragma once
 
 #include <cstddef>

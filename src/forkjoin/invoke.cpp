@@ -35,8 +35,9 @@ struct TaskletWait : JobWaiter {
     TaskletWait() : JobWaiter{[](JobWaiter* raw) { static_cast<TaskletWait*>(raw)->parker.unpark(); }} {}
 };
 
-// A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there are none for a
-// while its OS thread sleeps: whoever has taken the job runs it to its end, since it is a tasklet's as well.
+// A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there
+// are none for a while its OS thread sleeps: whoever has taken the job runs it to its end, since it
+// is a tasklet's as well.
 [[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {

@@ -16,7 +16,8 @@ namespace {
 
 struct Team;
 
-// Where members are spawned, as their descriptors have it: so they are told from other units of the domain.
+// Where members are spawned, as their descriptors have it: so they are told from other units of the
+// domain.
 constinit const char members_place = 0;
 
 struct Member {
@@ -42,8 +43,9 @@ struct Team {
     Team(std::size_t of, void (*call)(void*), void* with, Unit& by)
         : fn(call), argument(with), count(of), caller(&by), left(of + 1) {}
 
-    // What goes on, or begins, on the hart that has come; null: nothing. Who went on before begins no new one but now
-    // and then, so that a member that yields until another has done something does not keep that from beginning.
+    // What goes on, or begins, on the hart that has come; null: nothing. Who went on before begins
+    // no new one but now and then, so that a member that yields until another has done something
+    // does not keep that from beginning.
     Unit* next(Member** begins) {
         constexpr unsigned turn = 16;
         std::lock_guard guard(lock);

@@ -40,9 +40,9 @@ bool Base::in_slice(const Root& root, std::uint64_t now_ns) const {
     return root.held != 0 && now_ns < root.since_ns + slice_ns_;
 }
 
-// One hart after the other to whoever has the best claim. Equal claims: whoever has the hart already, so that it does
-// not go to and fro; but where not all can have one they take turns, each for a slice, and the next is who was served
-// longest ago.
+// One hart after the other to whoever has the best claim. Equal claims: whoever has the hart
+// already, so that it does not go to and fro; but where not all can have one they take turns, each
+// for a slice, and the next is who was served longest ago.
 void Base::fill() {
     std::size_t left = limit(), wanting = 0;
     bool some_yielding = false;
@@ -85,8 +85,8 @@ void Base::fill() {
     }
 }
 
-// What a root has beyond its request, and beyond its target where another lacks it, or there are more than there should
-// be: of the streams there may be, unless others want harts.
+// What a root has beyond its request, and beyond its target where another lacks it, or there are
+// more than there should be: of the streams there may be, unless others want harts.
 void Base::update_reclaims() {
     bool shared = false;
     for (const Root* root = first_; root != nullptr; root = root->next)
@@ -212,8 +212,9 @@ bool Base::take_reclaimable() {
     return false;
 }
 
-// When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while somebody could have
-// more harts or fewer; and a root that is notified, and has not answered, is notified again.
+// When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while
+// somebody could have more harts or fewer; and a root that is notified, and has not answered, is
+// notified again.
 void Base::plan_look() {
     std::size_t claimed = 0;
     bool limited = false, telling = false;
@@ -222,8 +223,8 @@ void Base::plan_look() {
         limited |= !root->notified && wanted(*root) != 0;
         telling |= root->notified && root->to_reclaim.load() != 0;
     }
-    // One hart there always is. What is asked for counts, however much of it is wanted now: where the limit is one,
-    // that may make its holder idle.
+    // One hart there always is. What is asked for counts, however much of it is wanted now: where
+    // the limit is one, that may make its holder idle.
     limited &= claimed > 1;
     const std::uint64_t now_ns = turns_ || limited || telling ? time_ns() : 0;
     std::uint64_t at_ns = os::forever;
@@ -233,8 +234,8 @@ void Base::plan_look() {
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->yielding) at_ns = std::min(at_ns, root->yielding_since_ns + slice_ns_);
     }
-    // What was planned stays, also when nobody wants it any more: to plan a time that comes before all others wakes a
-    // thread, and a domain that goes to sleep may be back soon.
+    // What was planned stays, also when nobody wants it any more: to plan a time that comes before
+    // all others wakes a thread, and a domain that goes to sleep may be back soon.
     const auto plan = [&](std::uint64_t& planned_ns, bool wanted, std::uint64_t after_ns) {
         if (wanted && planned_ns == os::forever) planned_ns = now_ns + after_ns;
         at_ns = std::min(at_ns, planned_ns);
@@ -264,9 +265,9 @@ void Base::send_out() {
             std::lock_guard guard(lock_);
             uncount(*to);
             left = unlinked(*to);
-            // Nobody can be had for the others, either, but for guests, who are there and may have what is left now.
-            // Whoever changes something next tries again, or whoever comes free (thread_is_free). None of them is
-            // closing: its request would be over.
+            // Nobody can be had for the others, either, but for guests, who are there and may have
+            // what is left now. Whoever changes something next tries again, or whoever comes free
+            // (thread_is_free). None of them is closing: its request would be over.
             bool some_guest = false;
             for (Root* root = first_; root != nullptr; root = root->next) {
                 for (; root->coming != 0 && !root->guest; --root->coming) uncount(*root);
@@ -362,8 +363,8 @@ bool Base::unlinked(Root& root) {
     return true;
 }
 
-// It has been woken for nothing. Its turn is over all the same once it has had its hart for a slice, however many times
-// that took.
+// It has been woken for nothing. Its turn is over all the same once it has had its hart for a
+// slice, however many times that took.
 bool Base::stays_in_place(Root& guest) {
     if (!std::exchange(guest.in_vain, false)) return false;
     guest.vain_ns += time_ns() - guest.since_ns;
@@ -525,8 +526,8 @@ void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t 
         last = unlinked(from);
         to.asked += to_delta;
         count(to);
-        // Its slice is that of the hart: a stream whose units call one team after the other would have a new one each
-        // time.
+        // Its slice is that of the hart: a stream whose units call one team after the other would
+        // have a new one each time.
         if (to.held == 1) to.since_ns = from.since_ns;
     });
 }

@@ -1,6 +1,6 @@
-// The base of the tree of domains: it has every hart that no domain has, and shares them among its children, the roots,
-// as a policy says. It knows who asks for how many, not what is done with them: that is the stream layer's. README.md,
-// "The base", has the rules.
+// The base of the tree of domains: it has every hart that no domain has, and shares them among its
+// children, the roots, as a policy says. It knows who asks for how many, not what is done with
+// them: that is the stream layer's. README.md, "The base", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +14,20 @@
 
 namespace weft::hart {
 
-// A child of the base: the streams of the application, or a parallel library that nobody else lends harts to.
+// A child of the base: the streams of the application, or a parallel library that nobody else lends
+// harts to.
 struct Root {
-    // How many of its harts others have a better claim to. It gives them back where it likes to look; one load says
-    // whether. One that is `notified` gets a call besides (Hooks::notify).
+    // How many of its harts others have a better claim to. It gives them back where it likes to
+    // look; one load says whether. One that is `notified` gets a call besides (Hooks::notify).
     atomic<std::uint32_t> to_reclaim{0};
     atomic<std::uint32_t> reclaim_changes{0};   // how often that has come to be more than 0, or 0 again: counted first
-    // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it has until it is
-    // kicked.
+    // It has given a hart back that nobody wanted: it has nothing to do, and wants no more than it
+    // has until it is kicked.
     atomic<bool> is_idle{false};
 
-    // Of a guest, an OS thread of the application (share/guest.hpp): its root has one hart at most, and is on the list
-    // only while it has it or wants it. `guest_phase` says where it stands; of that the base changes only this: it
-    // takes a hart that is reclaimable, for others.
+    // Of a guest, an OS thread of the application (share/guest.hpp): its root has one hart at most,
+    // and is on the list only while it has it or wants it. `guest_phase` says where it stands; of
+    // that the base changes only this: it takes a hart that is reclaimable, for others.
     enum class GuestPhase : std::uint32_t {
         nothing,       // it has no stream
         outside,       // the thread is none of ours, and has no hart,
@@ -40,12 +41,13 @@ struct Root {
         gives          // it is about to give its hart back
     };
     atomic<GuestPhase> guest_phase{GuestPhase::nothing};
-    // Somebody lacks a hart. A thread that leaves one reclaimable says so first and looks here then, and the base
-    // writes here first and looks for reclaimable ones then, seq_cst: one of them sees the other.
+    // Somebody lacks a hart. A thread that leaves one reclaimable says so first and looks here
+    // then, and the base writes here first and looks for reclaimable ones then, seq_cst: one of
+    // them sees the other.
     atomic<bool> contended{false};
     bool guest = false;   // constant
-    // It has been woken for nothing, and waits again: it keeps its place among those who want a hart. Its own, while it
-    // has one.
+    // It has been woken for nothing, and waits again: it keeps its place among those who want a
+    // hart. Its own, while it has one.
     bool in_vain = false;
 
     // The base's, under its lock.
@@ -78,7 +80,8 @@ struct Root {
     }
 };
 
-// The root of a domain, or of a guest: the base hands it out, and `of` leads from there to whose it is.
+// The root of a domain, or of a guest: the base hands it out, and `of` leads from there to whose it
+// is.
 template <class Owner>
 struct RootOf : Root {
     Owner& owner;
@@ -95,10 +98,11 @@ public:
     struct Hooks {
         std::size_t (*limit)() noexcept;   // how many harts there are
         std::uint64_t (*now_ns)();
-        // Somebody takes a hart to the root; called under no lock, once for each. False: nobody can be had, and the
-        // hart stays here.
+        // Somebody takes a hart to the root; called under no lock, once for each. False: nobody can
+        // be had, and the hart stays here.
         bool (*send)(Root& root, void* argument);
-        // A root that was closing has left, since the last hart that it waited for could not be sent; under no lock.
+        // A root that was closing has left, since the last hart that it waited for could not be
+        // sent; under no lock.
         void (*closed)(Root& root, void* argument);
         // Harts are to be reclaimed from a root that is notified; under no lock.
         void (*notify)(Root& root, void* argument);
@@ -118,54 +122,60 @@ public:
     void set_policy(Policy policy);
     void set_weight(Root& root, unsigned weight);
 
-    // A root wants so many harts more than before, or fewer. Deltas commute: their sum counts, and may be below zero
-    // for a moment. One that was idle has something to do now, also with a delta of 0, but not if it wants fewer.
+    // A root wants so many harts more than before, or fewer. Deltas commute: their sum counts, and
+    // may be below zero for a moment. One that was idle has something to do now, also with a delta
+    // of 0, but not if it wants fewer.
     void request(Root& root, std::ptrdiff_t delta);
 
-    // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or null: the caller has no
-    // hart any more. (One that is notified is none to go to: the stream that goes on there waits for it.) `last`: the
-    // root was closing, and has left; nobody else is told so. `takes_next` false: the caller takes it nowhere.
+    // A hart leaves the root. Returned is the root that it goes to at once, with the caller, or
+    // null: the caller has no hart any more. (One that is notified is none to go to: the stream
+    // that goes on there waits for it.) `last`: the root was closing, and has left; nobody else is
+    // told so. `takes_next` false: the caller takes it nowhere.
     Root* give_back(Root& root, bool& last, bool takes_next = true);
 
-    // A guest's root wants a hart, and has none. True: it has one at once; otherwise it is sent one in its turn.
+    // A guest's root wants a hart, and has none. True: it has one at once; otherwise it is sent one
+    // in its turn.
     bool admit(Root& guest);
     // A guest gives its hart back. As give_back().
     Root* release(Root& guest);
-    // A guest has looked in vain for what somebody else is to do. It gives its hart to others, and gets one again that
-    // nobody else has a use for; after a slice, or when another one that looks makes way, it wants one as ever. Returns
-    // as give_back(), or `guest` itself: nobody else had a use for it, and it has its hart.
+    // A guest has looked in vain for what somebody else is to do. It gives its hart to others, and
+    // gets one again that nobody else has a use for; after a slice, or when another one that looks
+    // makes way, it wants one as ever. Returns as give_back(), or `guest` itself: nobody else had a
+    // use for it, and it has its hart.
     Root* step_aside(Root& guest);
-    // One that has a hart of the root's has looked in vain: the slice is over, and the first guest that has stepped
-    // aside wants a hart as ever.
+    // One that has a hart of the root's has looked in vain: the slice is over, and the first guest
+    // that has stepped aside wants a hart as ever.
     void make_way(Root& root);
     // When that can be of use: somebody lacks a hart then.
     // relaxed: a hint
     std::uint64_t make_way_at_ns() const { return make_way_at_ns_.load(std::memory_order_relaxed); }
-    // A hart of the root's becomes the guest's, which has none. `last`: the root was closing, and has left.
+    // A hart of the root's becomes the guest's, which has none. `last`: the root was closing, and
+    // has left.
     void hand_over(Root& root, Root& guest, bool& last);
-    // A guest that is `outside` may be destroyed after this: whoever has just taken its hart may still be taking it off
-    // the list.
+    // A guest that is `outside` may be destroyed after this: whoever has just taken its hart may
+    // still be taking it off the list.
     void forget(const Root& guest);
 
-    // Takes a hart without waiting for the grant, also where none is to spare: then it is extra, until others have
-    // given theirs back. `delta` is a request.
+    // Takes a hart without waiting for the grant, also where none is to spare: then it is extra,
+    // until others have given theirs back. `delta` is a request.
     void take(Root& root, std::ptrdiff_t delta);
     // gives it back; nobody goes anywhere with the caller. A guest's as well, and for good
     void put(Root& root, std::ptrdiff_t delta);
 
-    // For rescue: harts beyond the limit, which go where harts lack, and back when they are not to be any more; and one
-    // that is taken.
+    // For rescue: harts beyond the limit, which go where harts lack, and back when they are not to
+    // be any more; and one that is taken.
     void lend_beyond(std::ptrdiff_t harts);
     void take_beyond(Root& root);
 
-    // So many of the harts that there are go to nobody until it is said otherwise; one is left in any case. False: none
-    // does, since a root that is notified has some or wants some: its work cannot go on elsewhere.
+    // So many of the harts that there are go to nobody until it is said otherwise; one is left in
+    // any case. False: none does, since a root that is notified has some or wants some: its work
+    // cannot go on elsewhere.
     bool withhold(std::size_t harts);
     // How many there are besides. Without those of rescue. From anywhere.
     std::size_t limit_in_effect() const;
 
-    // 1 while some root has fewer harts than it has a claim to, or none, and wants one; else 0. What Root::contended
-    // tells guests, as a word for all.
+    // 1 while some root has fewer harts than it has a claim to, or none, and wants one; else 0.
+    // What Root::contended tells guests, as a word for all.
     const atomic<std::uint32_t>& contended() const { return contended_; }
 
     // Whether some root wants more than it has.
@@ -173,7 +183,8 @@ public:
     // Which ones, at most `most`; returns how many.
     std::size_t lacking(const Root** roots, std::size_t most) const;
 
-    // A hart of the one becomes the other's. The deltas are requests. `last`: `from` was closing, and has left.
+    // A hart of the one becomes the other's. The deltas are requests. `last`: `from` was closing,
+    // and has left.
     void move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t to_delta, bool& last);
 
     // A root that was idle may have something to do.
@@ -181,9 +192,10 @@ public:
         if (root.is_idle.load() && root.is_idle.exchange(false)) request(root, 0);
     }
 
-    // An OS thread is there that could be sent with a hart, and was not before: who was to have one that nobody could
-    // be sent with has it now. Whoever had nobody to send writes that first and looks then whether somebody has come
-    // free, who writes that first and looks then, seq_cst: one of them sees the other.
+    // An OS thread is there that could be sent with a hart, and was not before: who was to have one
+    // that nobody could be sent with has it now. Whoever had nobody to send writes that first and
+    // looks then whether somebody has come free, who writes that first and looks then, seq_cst: one
+    // of them sees the other.
     void thread_is_free() {
         freed_.fetch_add(1);
         if (unserved_.load() && unserved_.exchange(false)) request_nothing();
@@ -191,14 +203,15 @@ public:
 
     // A slice is over, or the limit may have changed.
     void look();
-    // When that is to be called next; os::forever: when something changes. Whoever calls it reads this then.
+    // When that is to be called next; os::forever: when something changes. Whoever calls it reads
+    // this then.
     std::uint64_t look_at_ns() const { return look_at_ns_.load(); }
 
     // Harts that whoever came now would have at once.
     std::size_t available() const;
 
-    // What each root that is on the list has and wants, for people to read. Under the lock: the visitor changes
-    // nothing.
+    // What each root that is on the list has and wants, for people to read. Under the lock: the
+    // visitor changes nothing.
     template <class Visit>
     void each(Visit visit) const {
         std::lock_guard guard(lock_);
@@ -211,7 +224,8 @@ public:
         for (const Root* root = first_; root != nullptr; root = root->next) {
             root->check();
             held += root->held;
-            // A root with neither a hart nor a wish has left the list; and a guest's has been told what holds.
+            // A root with neither a hart nor a wish has left the list; and a guest's has been told
+            // what holds.
             WEFT_ASSERT(root->held != 0 || (!root->closing && !(root->guest && root->asked == 0)));
             WEFT_ASSERT(!root->guest || root->asked <= 1);
             WEFT_ASSERT(!root->guest || root->contended.load() == said_lacking_);
@@ -222,9 +236,10 @@ public:
 
     // How often one was granted. relaxed, as below: a number.
     std::uint64_t grants() const { return grants_.load(std::memory_order_relaxed); }
-    // Harts that somebody has, as the last change has left it. A hart that goes from one root to another is one all the
-    // while: a carrier that takes the next one along does not look for remote calls, and a thread that reads this
-    // without the lock is not to take it for one that does (one_comes_soon).
+    // Harts that somebody has, as the last change has left it. A hart that goes from one root to
+    // another is one all the while: a carrier that takes the next one along does not look for
+    // remote calls, and a thread that reads this without the lock is not to take it for one that
+    // does (one_comes_soon).
     std::size_t granted() const { return granted_.load(std::memory_order_relaxed); }
 
 private:
@@ -246,13 +261,13 @@ private:
     bool somebody_lacks() const;   // a hart that it has a claim to, or any
     void notify_guests(bool lacking);
     bool take_reclaimable();   // from a guest
-    // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if it asks: the
-    // neediest, or itself alone.
+    // Under the lock; what follows from it is seen to. Returns whom the caller takes a hart to, if
+    // it asks: the neediest, or itself alone.
     enum class Caller : unsigned char { stays, goes, waits };
     template <class Change>
     Root* change(Change change, Caller caller = Caller::stays, Root* itself = nullptr);
-    // after any change; the first that something was granted to, or null: of those that the caller can go to, which
-    // are not notified
+    // after any change; the first that something was granted to, or null: of those that the caller
+    // can go to, which are not notified
     Root* settle();
     void plan_look();
     void request_nothing();

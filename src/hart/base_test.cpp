@@ -576,8 +576,8 @@ TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     base.put(three, -1);
 }
 
-// One hart. A guest that waits again for what it was woken for gives the hart to the next one, and is the first of
-// those that wait afterwards.
+// One hart. A guest that waits again for what it was woken for gives the hart to the next one, and
+// is the first of those that wait afterwards.
 struct InVain : BaseTest {
     GuestRoot one, two, three;
 

@@ -1,6 +1,6 @@
-// Sleep and wake without losing a wake-up: an IdleList beside each pool, a Sleeper in each stream. README.md in
-// this folder, "Going to sleep and being woken", has the protocol as numbered steps and its proof; the
-// numbers below are its.
+// Sleep and wake without losing a wake-up: an IdleList beside each pool, a Sleeper in each stream.
+// README.md in this folder, "Going to sleep and being woken", has the protocol as numbered steps
+// and its proof; the numbers below are its.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace weft {
 
 // The orders of IdleList and Sleeper; a model test passes weaker ones, which must fail.
 struct IdleListOrders {
-    // seq_cst: "announce, then look at the pool" against "push, then look at the count": at least one of
-    // the two sees the other.
+    // seq_cst: "announce, then look at the pool" against "push, then look at the count": at least
+    // one of the two sees the other.
     static constexpr std::memory_order announce = std::memory_order_seq_cst;
     static constexpr std::memory_order look = std::memory_order_seq_cst;
-    // acq_rel, pairs with `announce`: of the two read-modify-writes on the count one comes second and reads the
-    // other's. If it is the announcement, its acquire part makes the push visible.
+    // acq_rel, pairs with `announce`: of the two read-modify-writes on the count one comes second
+    // and reads the other's. If it is the announcement, its acquire part makes the push visible.
     static constexpr std::memory_order look_unordered = std::memory_order_acq_rel;
     // acq_rel, pairs with itself: the waker's push is seen by the stream that finds itself claimed.
     static constexpr std::memory_order claim = std::memory_order_acq_rel;
@@ -39,12 +39,13 @@ class BasicIdleList;
 //       │ └────cancel──────┘    └──► woken ◄───┘   a waker's claim, or wake()
 //       └───────────wait or cancel returns true
 //
-// The claim is the last thing a waker does to a sleeper (a wake needs only its address), so a stream that is
-// awake and on no idle list may end.
+// The claim is the last thing a waker does to a sleeper (a wake needs only its address), so a
+// stream that is awake and on no idle list may end.
 template <class Orders = IdleListOrders>
 class BasicSleeper {
 public:
-    // The sleeper's entry in one idle list. Its storage belongs to the stream, which calls add and remove.
+    // The sleeper's entry in one idle list. Its storage belongs to the stream, which calls add and
+    // remove.
     class Entry {
     public:
         Entry() = default;
@@ -59,27 +60,28 @@ public:
         plain<bool> listed_{false};
     };
 
-    // Who sleeps is an OS thread; or, with `call`, something else that is called instead of woken by the one who has
-    // claimed it: its owner does not go on before, so it is there.
+    // Who sleeps is an OS thread; or, with `call`, something else that is called instead of woken
+    // by the one who has claimed it: its owner does not go on before, so it is there.
     using Call = void (*)(BasicSleeper& self);
     BasicSleeper() = default;
     // `called`: at first.
     explicit BasicSleeper(Call call, bool called = true) : call_(call), called_(called) {}
 
-    // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by the caller, and on no
-    // idle list. relaxed: a thread that finds it on a list has the list's lock from the one that has put it there;
-    // wake() looks after its claim.
+    // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by
+    // the caller, and on no idle list. relaxed: a thread that finds it on a list has the list's
+    // lock from the one that has put it there; wake() looks after its claim.
     void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
-    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at what it is asked after this.
+    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at what it is
+    // asked after this.
     void prepare() {
         // relaxed: only the stream itself leaves and enters `awake`.
         WEFT_ASSERT(state_.load(std::memory_order_relaxed) == awake);
         state_.store(listening, std::memory_order_seq_cst);
     }
 
-    // Step 4a: the stream has found something to do. True: it had been claimed all the same, and owes its
-    // other pools a wake (step 6).
+    // Step 4a: the stream has found something to do. True: it had been claimed all the same, and
+    // owes its other pools a wake (step 6).
     bool cancel() {
         std::uint32_t seen = listening;
         if (state_.compare_exchange_strong(seen, awake, Orders::claim, Orders::woken)) return false;
@@ -104,8 +106,8 @@ public:
         return stand_up();
     }
 
-    // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have been called already.
-    // False: it has been claimed before it slept; step 6.
+    // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have
+    // been called already. False: it has been claimed before it slept; step 6.
     bool lie_down() {
         WEFT_ASSERT(called_.load(std::memory_order_relaxed));   // relaxed: its own
         std::uint32_t seen = listening;
@@ -117,8 +119,8 @@ public:
     // After the call, when its owner goes on; and harmless when it did not sleep.
     void rise() { stand_up(); }
 
-    // While nobody runs: it is in the middle of nothing. `listed`: on some idle list. One that is called stays there,
-    // awake, until it lies down again.
+    // While nobody runs: it is in the middle of nothing. `listed`: on some idle list. One that is
+    // called stays there, awake, until it lies down again.
     void check(bool listed) const {
         const std::uint32_t state = state_.load();
         WEFT_ASSERT(state <= woken && state != listening);
@@ -129,8 +131,8 @@ public:
     bool sleeps() const { return state_.load() == asleep; }
 
     // Wakes this stream and no other, whatever its pools hold: for a request to it alone (a stop, a
-    // suspension). The caller has written the request with seq_cst and knows that the stream lives. Nothing is lost
-    // when the stream is awake: it looks at its requests after prepare().
+    // suspension). The caller has written the request with seq_cst and knows that the stream lives.
+    // Nothing is lost when the stream is awake: it looks at its requests after prepare().
     void wake() {
         if (claim() != Claim::asleep) return;
         if (called_.load(std::memory_order_relaxed)) call_(*this);   // relaxed: see be_called()
@@ -147,18 +149,21 @@ private:
     };
 
     Claim claim() {
-        // seq_cst: in wake() the second half of "write the request, then look whether the stream listens".
+        // seq_cst: in wake() the second half of "write the request, then look whether the stream
+        // listens".
         std::uint32_t seen = state_.load(std::memory_order_seq_cst);
         while (seen == listening || seen == asleep) {
             const Claim claimed = seen == asleep ? Claim::asleep : Claim::listening;
-            // relaxed when it fails: what the load above has read settles the order against the request.
+            // relaxed when it fails: what the load above has read settles the order against the
+            // request.
             if (state_.compare_exchange_strong(seen, woken, Orders::claim, std::memory_order_relaxed)) return claimed;
         }
         return Claim::refused;
     }
 
     bool stand_up() {
-        // relaxed: nobody but the stream changes it from `woken`; to others both mean: not to be claimed.
+        // relaxed: nobody but the stream changes it from `woken`; to others both mean: not to be
+        // claimed.
         state_.store(awake, std::memory_order_relaxed);
         return true;
     }
@@ -173,8 +178,8 @@ private:
     atomic<bool> called_{false};
 };
 
-// One per pool: the streams that draw from it and sleep. Aligned so that the count, which each push reads,
-// shares a cache line with nothing that changes while all are awake.
+// One per pool: the streams that draw from it and sleep. Aligned so that the count, which each push
+// reads, shares a cache line with nothing that changes while all are awake.
 template <class Orders = IdleListOrders>
 class alignas(config::cache_line) BasicIdleList {
 public:
@@ -195,8 +200,8 @@ public:
         lock_.unlock();
     }
 
-    // Adds the idle list's one reserve. It is woken only when the list is empty otherwise: all streams that draw from
-    // the pool are awake, and something waits.
+    // Adds the idle list's one reserve. It is woken only when the list is empty otherwise: all
+    // streams that draw from the pool are awake, and something waits.
     void add_reserve(Entry& place) {
         lock_.lock();
         check();
@@ -230,9 +235,9 @@ public:
             wake_up_to(pushed);
     }
 
-    // After a push that need not have been a seq_cst operation: a pool of the user's. The read-modify-write orders it
-    // against the announcing one: either it comes first, and the sleeper sees the push, or it sees the count. It costs
-    // pushers the cache line of the count.
+    // After a push that need not have been a seq_cst operation: a pool of the user's. The
+    // read-modify-write orders it against the announcing one: either it comes first, and the
+    // sleeper sees the push, or it sees the count. It costs pushers the cache line of the count.
     void wake_after_plain_push(std::uint32_t pushed = 1) {
         if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]]
             wake_up_to(pushed);

@@ -168,8 +168,9 @@ TEST(Sleeper, ARequestIsNeverOverslept) {
     stream.join();
 }
 
-// Pools that are numbers, streams that draw from two of them as hart/README.md says, and end as soon as they have
-// had their share: a wake that is lost, or not passed on, leaves a stream asleep over a unit for ever.
+// Pools that are numbers, streams that draw from two of them as hart/README.md says, and end as
+// soon as they have had their share: a wake that is lost, or not passed on, leaves a stream asleep
+// over a unit for ever.
 struct NumberPool {
     atomic<int> units{0};
     IdleList idle_list;

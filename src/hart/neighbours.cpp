@@ -11,11 +11,12 @@ std::size_t Neighbours::overdue(std::uint64_t now_ns, std::uint64_t delay_ns, st
     if (window_ns > longest_window_ns || now_ns < not_before_ns_ || harts < 2 || delay_ns * 4 < window_ns ||
         delay_ns >= all_ns)
         return in_a_row_ = 0;
-    // the kernel has brought threads of ours to one processor, as it does with new ones, and parts them by itself
+    // the kernel has brought threads of ours to one processor, as it does with new ones, and parts
+    // them by itself
     if (idle_ns * 2 >= window_ns) return in_a_row_ = 0;
-    // Where n harts have something to do all the time, and k others compute on as many processors as harts, n + k share
-    // n: ours are delayed by k n / (n + k) of the time. A thread that sleeps is not delayed, so this is the least that
-    // k may be.
+    // Where n harts have something to do all the time, and k others compute on as many processors
+    // as harts, n + k share n: ours are delayed by k n / (n + k) of the time. A thread that sleeps
+    // is not delayed, so this is the least that k may be.
     const std::uint64_t others =
         std::max<std::uint64_t>(1, (delay_ns * harts + (all_ns - delay_ns) / 2) / (all_ns - delay_ns));
     if (others >= harts) return in_a_row_ = 0;

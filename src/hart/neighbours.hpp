@@ -1,6 +1,6 @@
-// Whether other processes compute on the processors that ours may use, and how many harts are better withheld then:
-// what is decided, from look to look, apart from threads and clocks. The stream layer looks (carrier/neighbours.cpp).
-// README.md, "Neighbours", has the rules.
+// Whether other processes compute on the processors that ours may use, and how many harts are
+// better withheld then: what is decided, from look to look, apart from threads and clocks. The
+// stream layer looks (carrier/neighbours.cpp). README.md, "Neighbours", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,13 @@ public:
     static constexpr std::uint64_t overdue_every_ns = 10 * ms;   // who waits looks no sooner after another,
     static constexpr std::uint64_t look_every_ns = 20 * ms;      // and the reactor does, while harts are withheld
 
-    // Somebody who has a hart waits for another one for longer than usual. `delay_ns`: for how long the OS threads of
-    // those with something to do did not run since the last look, together. `idle_ns`: for how long processors were
-    // idle since then, where `suspects`. Returns how many harts are to be withheld.
+    // Somebody who has a hart waits for another one for longer than usual. `delay_ns`: for how long
+    // the OS threads of those with something to do did not run since the last look, together.
+    // `idle_ns`: for how long processors were idle since then, where `suspects`. Returns how many
+    // harts are to be withheld.
     std::size_t overdue(std::uint64_t now_ns, std::uint64_t delay_ns, std::size_t harts, std::uint64_t idle_ns = 0);
-    // Whether the last one looked like neighbours. From then on it is to be known how long processors are idle.
+    // Whether the last one looked like neighbours. From then on it is to be known how long
+    // processors are idle.
     bool suspects() const { return in_a_row_ != 0; }
 
     // They are, from now on; or could not be.

@@ -13,7 +13,8 @@ struct NeighboursTest : testing::Test {
     Neighbours judged;
     std::uint64_t now_ns = 1'000 * ms;
 
-    // So often in a row, 10 ms after each other, harts have been delayed by so much; what the last look comes to.
+    // So often in a row, 10 ms after each other, harts have been delayed by so much; what the last
+    // look comes to.
     std::size_t delayed(std::uint64_t delay_ms, int looks, std::size_t harts = 2, std::uint64_t apart_ms = 10) {
         std::size_t last = 0;
         for (int look = 0; look < looks && last == 0; ++look)
@@ -25,8 +26,8 @@ struct NeighboursTest : testing::Test {
         ASSERT_EQ(delayed(7, 2), 1u);
         judged.begin(now_ns);
     }
-    // The reactor finds the same again and again, 20 ms after each other; for how long harts are withheld then, at most
-    // 10 s.
+    // The reactor finds the same again and again, 20 ms after each other; for how long harts are
+    // withheld then, at most 10 s.
     std::uint64_t lasts_ms(const Neighbours::Found& found) {
         for (std::uint64_t passed_ms = 20; passed_ms <= 10'000; passed_ms += 20) {
             if (!judged.goes_on(now_ns += 20 * ms, found)) return passed_ms;

@@ -1,5 +1,5 @@
-// Where one carrier sleeps until it is woken: one futex word. An unpark that comes before the park leaves a permit;
-// several leave one; park() uses the permit up.
+// Where one carrier sleeps until it is woken: one futex word. An unpark that comes before the park
+// leaves a permit; several leave one; park() uses the permit up.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ public:
     // For the one carrier of this parker. True: it was unparked. False: `timeout_ns` have passed.
     bool park(std::uint64_t timeout_ns = os::forever) {
         std::uint32_t seen = none;
-        // relaxed: `waiting` tells the waker only that a wake is needed; on failure there is a permit, and
-        // use_up() acquires.
+        // relaxed: `waiting` tells the waker only that a wake is needed; on failure there is a
+        // permit, and use_up() acquires.
         if (word_.compare_exchange_strong(seen, waiting, std::memory_order_relaxed)) {
             const std::uint64_t start = timeout_ns == os::forever ? 0 : os::now_ns();
             std::uint64_t left = timeout_ns;
@@ -44,8 +44,9 @@ public:
         return use_up();
     }
 
-    // From any thread. At most one system call, and none when nobody sleeps in the kernel. The carrier may go
-    // on, and end the parker, before this returns: after the exchange only its address is used.
+    // From any thread. At most one system call, and none when nobody sleeps in the kernel. The
+    // carrier may go on, and end the parker, before this returns: after the exchange only its
+    // address is used.
     void unpark() {
         if (word_.exchange(permit, Orders::unpark) == waiting) os::futex_wake(word_, 1);
     }
@@ -53,8 +54,8 @@ public:
     void check() const { WEFT_ASSERT(word_.load() <= waiting); }
 
 private:
-    // An exchange, not a store: an unpark that comes between the look and the exchange is used up together with the
-    // first, so its waker's writes must be seen too.
+    // An exchange, not a store: an unpark that comes between the look and the exchange is used up
+    // together with the first, so its waker's writes must be seen too.
     bool use_up() { return word_.exchange(none, Orders::park) == permit; }
 
     static constexpr std::uint32_t none = 0;

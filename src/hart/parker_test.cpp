@@ -35,8 +35,8 @@ TEST(Parker, AWaitWithALimitEndsWhenNobodyComes) {
     EXPECT_TRUE(parker.park(0));
 }
 
-// Each wakes the other, over and over: the parkers are used again at once, and the plain numbers carry what the
-// unparks publish.
+// Each wakes the other, over and over: the parkers are used again at once, and the plain numbers
+// carry what the unparks publish.
 TEST(Parker, TwoCarriersLetEachOtherThrough) {
     constexpr int rounds = 5'000;
     Parker there, back;

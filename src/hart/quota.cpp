@@ -17,7 +17,7 @@
 namespace weft::hart {
 namespace {
 
-// ---- text files of the kernel -------------------------------------------------------------------------
+// ---- text files of the kernel -------------------------------------------------------------------
 
 class Lines {
 public:
@@ -111,7 +111,7 @@ private:
     char text_[PATH_MAX + 64] = {};
 };
 
-// ---- one cgroup, and those above it ---------------------------------------------------------------------
+// ---- one cgroup, and those above it -------------------------------------------------------------
 
 enum class Version { one, two };
 
@@ -155,8 +155,9 @@ bool climbs_only(std::string_view path) {
     return some;
 }
 
-// Where cgroup `path` lies below the mount of `root`, in `rest`; false: not there. Both as the process's cgroup
-// namespace sees them, whence a ".." in front: above or beside the namespace's own root.
+// Where cgroup `path` lies below the mount of `root`, in `rest`; false: not there. Both as the
+// process's cgroup namespace sees them, whence a ".." in front: above or beside the namespace's own
+// root.
 bool below(std::string_view path, std::string_view root, std::string_view& rest) {
     if (climbs_only(root)) {   // an ancestor is mounted: its own limits can be seen, not the way down from it
         rest = {};
@@ -228,7 +229,7 @@ std::size_t quota_of_mount(Work& work, std::string_view line, const char* prefix
     return no_limit;
 }
 
-// ---- what is known now ----------------------------------------------------------------------------------
+// ---- what is known now --------------------------------------------------------------------------
 
 constinit os::Lock mask_lock;
 constinit os::CpuSet mask;   // under mask_lock
@@ -277,8 +278,9 @@ void quota_forked() noexcept {
 }
 
 std::size_t Limit::get() noexcept {
-    // relaxed, all: each word says all there is to say, and nobody reads anything else because of it. Seen in the
-    // other order they make someone read once more, or go on with the last limit once more.
+    // relaxed, all: each word says all there is to say, and nobody reads anything else because of
+    // it. Seen in the other order they make someone read once more, or go on with the last limit
+    // once more.
     const std::size_t last = known_.load(std::memory_order_relaxed);
     if (last == 0) return read();
     std::uint64_t due = due_.load(std::memory_order_relaxed);

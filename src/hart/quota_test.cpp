@@ -52,7 +52,7 @@ private:
 
 using Quota = Machine;
 
-// ---- version 2 ----------------------------------------------------------------------------------------
+// ---- version 2 ----------------------------------------------------------------------------------
 
 TEST_F(Quota, OfVersionTwoIsQuotaDividedByPeriod) {
     cgroup("0::/app\n");
@@ -108,7 +108,7 @@ TEST_F(Quota, OfTheTopIsReadWhenTheProcessIsThere) {
     EXPECT_EQ(harts(), 5u);
 }
 
-// ---- version 1 ----------------------------------------------------------------------------------------
+// ---- version 1 ----------------------------------------------------------------------------------
 
 TEST_F(Quota, OfVersionOneLiesInTwoFilesOfTheCpuHierarchy) {
     cgroup("5:memory:/other\n4:cpu,cpuacct:/docker/x\n1:name=systemd:/docker/x\n");
@@ -151,7 +151,7 @@ TEST_F(Quota, OfBothVersionsAtOnceIsTheTighterOne) {
     EXPECT_EQ(harts(), 2u);
 }
 
-// ---- mounts of a part of the tree ------------------------------------------------------------------------
+// ---- mounts of a part of the tree ---------------------------------------------------------------
 
 TEST_F(Quota, IsFoundBelowAMountWhoseRootIsNotTheTop) {
     cgroup("4:cpu,cpuacct:/docker/abc/inner\n");
@@ -193,7 +193,7 @@ TEST_F(Quota, IsFoundWhereTheMountPointIsWrittenWithEscapes) {
     EXPECT_EQ(harts(), 9u);
 }
 
-// ---- nothing, and nonsense -------------------------------------------------------------------------------
+// ---- nothing, and nonsense ----------------------------------------------------------------------
 
 TEST_F(Quota, OfAMachineWithoutTheFilesIsNoLimit) {
     EXPECT_EQ(harts(), no_limit);
@@ -270,7 +270,7 @@ TEST_F(Quota, OfFilesWithBytesChangedAtRandomIsAnAnswerAllTheSame) {
     }
 }
 
-// ---- the limit -----------------------------------------------------------------------------------------
+// ---- the limit ----------------------------------------------------------------------------------
 
 std::uint64_t test_time = 0;
 std::uint64_t test_clock() { return test_time; }

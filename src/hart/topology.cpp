@@ -13,7 +13,8 @@
 namespace weft::hart {
 namespace {
 
-// hwloc's own header gives the types and the prototypes; the functions are looked up, so that nothing links to it.
+// hwloc's own header gives the types and the prototypes; the functions are looked up, so that
+// nothing links to it.
 struct Functions {
     decltype(&::hwloc_topology_init) topology_init;
     decltype(&::hwloc_topology_load) topology_load;
@@ -70,8 +71,8 @@ Answer load() {
     return hwloc.topology_is_thissystem(topology.tree) != 0 ? Answer::ok : Answer::unsupported;
 }
 
-// On an OS thread of its own: the caller may be a unit whose stack is too small for the loader and for hwloc, which
-// besides may bind the thread it runs on to one processor after the other.
+// On an OS thread of its own: the caller may be a unit whose stack is too small for the loader and
+// for hwloc, which besides may bind the thread it runs on to one processor after the other.
 Answer load_elsewhere() {
     constexpr std::size_t stack_bytes = 512 * 1024;
     Answer answer = Answer::no_memory;
@@ -106,7 +107,8 @@ hwloc_obj_t find_cpu(unsigned cpu) {
     }
 }
 
-// The logical index of the nearest `type` above `from`; `otherwise` where the machine has no such level.
+// The logical index of the nearest `type` above `from`; `otherwise` where the machine has no such
+// level.
 unsigned above(hwloc_obj_t from, hwloc_obj_type_t type, unsigned otherwise) {
     for (hwloc_obj_t at = from; at != nullptr; at = at->parent) {
         if (at->type == type) return at->logical_index;

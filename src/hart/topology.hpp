@@ -1,6 +1,6 @@
-// Where harts lie in the machine, asked of hwloc. The library is loaded by the first question, never before: it costs
-// 5 to 15 ms and some megabytes. topology_none.cpp takes the place of topology.cpp where the headers of hwloc were
-// not there when Weft was built.
+// Where harts lie in the machine, asked of hwloc. The library is loaded by the first question,
+// never before: it costs 5 to 15 ms and some megabytes. topology_none.cpp takes the place of
+// topology.cpp where the headers of hwloc were not there when Weft was built.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ struct Position {
     unsigned numa = 0;      // the operating system's number of the nearest node
 };
 
-// Harts are numbered from 0 in the order of the CPUs of process_cpus(). Each call may be made from any thread, and
-// answers through its last argument, which is written only when it is ok.
+// Harts are numbered from 0 in the order of the CPUs of process_cpus(). Each call may be made from
+// any thread, and answers through its last argument, which is written only when it is ok.
 Answer place(std::size_t hart, Position& found) noexcept;
 
 // The NUMA nodes that have CPUs of this process.

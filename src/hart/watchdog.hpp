@@ -1,5 +1,6 @@
-// What rescue is decided by, apart from threads and clocks: what one look after the other has seen of the harts, and
-// when it is time to help. The stream layer looks, and helps (share/rescue.cpp). README.md, "Rescue", has the rules.
+// What rescue is decided by, apart from threads and clocks: what one look after the other has seen
+// of the harts, and when it is time to help. The stream layer looks, and helps (share/rescue.cpp).
+// README.md, "Rescue", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ enum class Pulse : unsigned char {
 // Of one of them, from look to look.
 class Heart {
 public:
-    // `time(ns)` says how much time the OS thread has used, false if it does not know; `doing()` what the kernel has it
-    // do, asked only of one who has not switched and has used none.
+    // `time(ns)` says how much time the OS thread has used, false if it does not know; `doing()`
+    // what the kernel has it do, asked only of one who has not switched and has used none.
     template <class Time, class Ask>
     Pulse look(std::uint64_t now_ns, bool holds, std::uint64_t switches, Time time, Ask doing) {
         switched_ = switches != switches_;
@@ -89,12 +90,14 @@ struct Servers {
         ++blocked;
         if (blocked_since_ns == 0 || since_ns < blocked_since_ns) blocked_since_ns = since_ns;
     }
-    // Somebody should serve it, and nobody comes to it; or one of them could not come even if he were let.
+    // Somebody should serve it, and nobody comes to it; or one of them could not come even if he
+    // were let.
     bool stuck() const { return awake != 0 && (moving == 0 || standing != 0); }
 };
 
-// When it is time to help. Each further help comes twice as late as the one before, since what looks stuck may be
-// honest computing; but not that for one that the kernel says is blocked, which it is for certain.
+// When it is time to help. Each further help comes twice as late as the one before, since what
+// looks stuck may be honest computing; but not that for one that the kernel says is blocked, which
+// it is for certain.
 class Watchdog {
 public:
     constexpr Watchdog(std::uint64_t first_wait_ns, std::uint64_t longest_wait_ns)
@@ -103,7 +106,8 @@ public:
     // Nobody has looked for a while.
     void begin() { stuck_since_ns_ = looked_ns_ = 0; }
 
-    // True: now. `blocked_since_ns`: since when somebody is blocked whom that would help; 0: nobody.
+    // True: now. `blocked_since_ns`: since when somebody is blocked whom that would help; 0:
+    // nobody.
     bool look(std::uint64_t now_ns, bool stuck, std::uint64_t blocked_since_ns = 0);
 
     // That help could not be had: the next look says so again.

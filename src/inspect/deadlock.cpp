@@ -13,9 +13,9 @@
 namespace weft {
 namespace {
 
-// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the hint is one. What a
-// main scheduler's own loop is to see to counts as well, unlike in has_pending_attention(): whether that loop waits is
-// the stream's own to know.
+// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the
+// hint is one. What a main scheduler's own loop is to see to counts as well, unlike in
+// has_pending_attention(): whether that loop waits is the stream's own to know.
 bool sleeps_for_good(const Stream& stream) {
     return stream.sleep.asleep.load() && stream.heap->timers.earliest() == Timers::never &&
            !pending_attention_of(stream).any();
@@ -70,7 +70,8 @@ struct Waiting {
     if (now == State::waiting && unit.waits == Waits::blocking) ++found.calls;
 }
 
-// Streams whose OS thread is not one that Weft has started, and sleeps here. Under the runtime's lock.
+// Streams whose OS thread is not one that Weft has started, and sleeps here. Under the runtime's
+// lock.
 std::size_t borrowed_threads(const Process& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {

@@ -1,6 +1,6 @@
-// Whether anybody could go on at all: when all streams sleep, the last one looks after a while whether something could
-// wake them still. If not, it says who waits for what (WEFT_DEADLOCK). doc/decisions/0028 tells how it knows, and what
-// it cannot know.
+// Whether anybody could go on at all: when all streams sleep, the last one looks after a while
+// whether something could wake them still. If not, it says who waits for what (WEFT_DEADLOCK).
+// doc/decisions/0028 tells how it knows, and what it cannot know.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct Quiet {
     atomic<std::uint64_t> reports{0};   // without the lock
 };
 
-// Of a stream that is about to sleep until it is woken: after which time it looks, if it does; else os::forever.
+// Of a stream that is about to sleep until it is woken: after which time it looks, if it does; else
+// os::forever.
 std::uint64_t begin_watch(Stream& stream);
 // An OS thread that could have woken somebody ends: stream 0 looks, if all sleep.
 void look_anew(Process& of);

@@ -128,7 +128,7 @@ private:
         text_.clear();
     }
 
-    // ---- streams ---------------------------------------------------------------------------------------
+    // ---- streams --------------------------------------------------------------------------------
 
     void streams() {
         std::lock_guard guard(of_.lock);
@@ -194,7 +194,8 @@ private:
         }
     }
 
-    // Under the runtime's lock: the stream is there. Without an order: safe_read() rather than a race.
+    // Under the runtime's lock: the stream is there. Without an order: safe_read() rather than a
+    // race.
     static const Unit* running_on(const Stream& of) {
         const Unit* running = nullptr;
         os::safe_read(&of.running, &running, sizeof running);
@@ -229,8 +230,8 @@ private:
         line("\n");
     }
 
-    // A pool that is listed is not freed while we have the lock. The program's own may do anything when it is asked,
-    // and is not.
+    // A pool that is listed is not freed while we have the lock. The program's own may do anything
+    // when it is asked, and is not.
     void main_pool(const Pool* pool) {
         const Pool* listed = of_.pools;
         while (listed != nullptr && listed != pool) listed = listed->next;
@@ -240,7 +241,7 @@ private:
         line(")");
     }
 
-    // ---- a unit ----------------------------------------------------------------------------------------
+    // ---- a unit ---------------------------------------------------------------------------------
 
     void find_all() {
         each_descriptor(
@@ -285,7 +286,8 @@ private:
         return true;
     }
 
-    // The frames of a saved context, by a copy of the part of the stack that is in use. False: there is no such part.
+    // The frames of a saved context, by a copy of the part of the stack that is in use. False:
+    // there is no such part.
     bool trace(const Unit& unit, Trace& to) {
         const std::uintptr_t from = number(arch::stack_pointer(unit.context));
         std::size_t bytes = most_stack_bytes;
@@ -359,8 +361,8 @@ private:
         if (unit.name[0] != '\0') line(" '%.*s'", static_cast<int>(sizeof unit.name - 1), unit.name);
     }
 
-    // Who holds the mutex is the first word of what follows its own (sync/objects.hpp), but for a bit that says he has
-    // been given it and has not run since.
+    // Who holds the mutex is the first word of what follows its own (sync/objects.hpp), but for a
+    // bit that says he has been given it and has not run since.
     void holder(const void* mutex) {
         constexpr std::uintptr_t mask = sizeof(std::uintptr_t) - 1;
         const std::uintptr_t at = (number(mutex) + sizeof(std::uint32_t) + mask) & ~mask;

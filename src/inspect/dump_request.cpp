@@ -1,5 +1,5 @@
-// Who asks for a dump: the program, or somebody from outside by a signal (WEFT_DUMP). The signal's handler rings an OS
-// thread and nothing else; all that it touches is here and never goes.
+// Who asks for a dump: the program, or somebody from outside by a signal (WEFT_DUMP). The signal's
+// handler rings an OS thread and nothing else; all that it touches is here and never goes.
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -37,8 +37,8 @@ void on_signal(int) {
     os::futex_wake(requests.asked, 1);   // which leaves errno alone
 }
 
-// In steps that fit a pipe which poll() has found to have room, so that a reader who does not read cannot hold us for
-// long.
+// In steps that fit a pipe which poll() has found to have room, so that a reader who does not read
+// cannot hold us for long.
 bool write_to_stderr(void*, const char* text, std::size_t bytes) {
     constexpr std::size_t step = 4096;   // PIPE_BUF
     while (bytes > 0) {
@@ -53,8 +53,8 @@ bool write_to_stderr(void*, const char* text, std::size_t bytes) {
     return true;
 }
 
-// The thread: a dump for each time that it finds it was asked meanwhile. It takes the signal too, where all others
-// block it.
+// The thread: a dump for each time that it finds it was asked meanwhile. It takes the signal too,
+// where all others block it.
 void serve(void*) {
     os::thread_name("weft/dump");
     os::thread_without_signals();
@@ -106,8 +106,8 @@ weft_status dumps_begin(Process& of, int signal) {
     sigemptyset(&ours.sa_mask);
     struct sigaction present {};
     sigaction(signal, nullptr, &present);
-    // Ours already: the last end left it below somebody who had come later, and he has gone since. What was before it
-    // is known still.
+    // Ours already: the last end left it below somebody who had come later, and he has gone since.
+    // What was before it is known still.
     if (!is_ours(present) || requests.previous_of != signal) requests.previous = present;
     requests.previous_of = signal;
     if (sigaction(signal, &ours, nullptr) == 0) return WEFT_OK;

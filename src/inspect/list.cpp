@@ -58,17 +58,18 @@ constexpr Gauge gauges[] = {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
-    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that it has left
-    // reclaimable is not counted.
+    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that
+    // it has left reclaimable is not counted.
     {"/harts/count/lent", [](const Process& of) -> std::uint64_t { return of.base.grants(); }},
     // Beside neighbours: now, and how often some have come to be.
     {"/harts/count/withheld", [](const Process& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},
     {"/harts/count/withholdings", [](const Process& of) -> std::uint64_t { return of.neighbours.withholdings.load(); }},
-    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the runtime ends, but
-    // where hosted units need the room.
+    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the
+    // runtime ends, but where hosted units need the room.
     {"/harts/count/carriers",
      [](const Process& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
-    // How often the kernel refused one. Where none can be had a guest's OS thread carries what it can.
+    // How often the kernel refused one. Where none can be had a guest's OS thread carries what it
+    // can.
     {"/harts/count/carriers-refused",
      [](const Process& of) -> std::uint64_t { return of.carriers.refused.load() + of.rescue.carriers.refused.load(); }},
     {"/rescue/count/looks", [](const Process& of) -> std::uint64_t { return of.rescue.looks.load(); }},
@@ -122,8 +123,8 @@ struct Visit {
     void* argument;
 };
 
-// A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had. Therefore it is
-// hidden from the thread sanitizer, and copied by hand.
+// A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had.
+// Therefore it is hidden from the thread sanitizer, and copied by hand.
 [[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, const Pool* pool, weft_unit_info& info,
                                           char (&name)[sizeof unit.name]) {
     const State now = unit.life.now(), state = shown(now);
@@ -142,7 +143,8 @@ struct Visit {
                                              : name_of(unit.waits);
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
-    // One that is ready again has something to go on from; one of kind Full has its stack from the beginning.
+    // One that is ready again has something to go on from; one of kind Full has its stack from the
+    // beginning.
     info.started = state != State::ready || unit.context != nullptr;
     info.pool = handles::shown<weft_pool>(unit.pool);
     return true;
@@ -174,8 +176,8 @@ bool is_own_counter(const char* name) {
 
 weft_status read_counter(Process& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
-    // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal handler that
-    // interrupted malloc.
+    // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal
+    // handler that interrupted malloc.
     Text<128> of_one;
     std::size_t rank = 0;
     const bool one_stream = std::strchr(name, '{') != nullptr && split(name, of_one, rank);

@@ -106,7 +106,8 @@ bool give_at_spawn(Unit& unit, const Key* key, void* data, void (*release)(void*
     } else {
         made->slots[key->place].put(key->mark, data);
     }
-    // By stores: nobody asks anything of it yet. release: pairs with extras_of(). relaxed: as in publish_extras().
+    // By stores: nobody asks anything of it yet. release: pairs with extras_of(). relaxed: as in
+    // publish_extras().
     extras_word(unit).store(made, std::memory_order_release);
     unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras.word),
                      std::memory_order_relaxed);

@@ -1,5 +1,5 @@
-// Extras come and go: their memory is the calling stream's, or that of all OS threads that are no streams. See
-// unit/extras.hpp.
+// Extras come and go: their memory is the calling stream's, or that of all OS threads that are no
+// streams. See unit/extras.hpp.
 #pragma once
 
 #include "process/stream.hpp"
@@ -13,7 +13,8 @@ struct Key;
 void* take_extras_outside();
 void give_extras_outside(Extras* extras);
 
-// Memory for extras that nobody knows yet, begun; null: there is none. `stream`: the calling one, or null.
+// Memory for extras that nobody knows yet, begun; null: there is none. `stream`: the calling one,
+// or null.
 [[gnu::always_inline]] inline Extras* take_extras(Stream* stream) {
     auto* const made = static_cast<Extras*>(stream != nullptr ? stream->heap->extras->take() : take_extras_outside());
     if (made != nullptr) made->begin();
@@ -46,10 +47,12 @@ Extras* obtain_extras(Unit& unit, Stream* stream);
 // The program's data, given once. False: no memory, or it has some.
 bool give_data(Unit& unit, void* data, void (*release)(void* data), Stream* stream);
 
-// Gives the data to a unit that nobody knows yet, or, with a lasting key, the value under that. False: no memory.
+// Gives the data to a unit that nobody knows yet, or, with a lasting key, the value under that.
+// False: no memory.
 bool give_at_spawn(Unit& unit, const Key* key, void* data, void (*release)(void* data), Stream* stream);
 
-// With the descriptor: nobody else knows the unit. What it has is released, and the memory goes back.
+// With the descriptor: nobody else knows the unit. What it has is released, and the memory goes
+// back.
 void drop_extras(Unit& unit, Stream* stream);
 // Releases what it has, where the memory goes with the runtime.
 void release_extras(Unit& unit);

@@ -1,6 +1,7 @@
-// What the C interface calls a weft_key. Programs read the first words of it without a call (weft/embed/here.h). A
-// release gives them the key. A build that checks gives each life of a key a place of its own, which says that the
-// calls must be asked, and stays: so a read of a key that has been freed comes to a call as well, which tells it.
+// What the C interface calls a weft_key. Programs read the first words of it without a call
+// (weft/embed/here.h). A release gives them the key. A build that checks gives each life of a key a
+// place of its own, which says that the calls must be asked, and stays: so a read of a key that has
+// been freed comes to a call as well, which tells it.
 #pragma once
 
 #include <new>

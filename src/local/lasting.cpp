@@ -21,8 +21,8 @@ Extras* next_of(Extras& extras, Stream* stream) {
     return made;
 }
 
-// Values of a key that is about to be freed, taken out while no slab comes or goes and released when that is over: what
-// is called then may make and free units.
+// Values of a key that is about to be freed, taken out while no slab comes or goes and released
+// when that is over: what is called then may make and free units.
 struct Taking {
     static constexpr std::size_t few = 64;
 

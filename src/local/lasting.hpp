@@ -1,6 +1,6 @@
-// Values that a unit's handle has, under lasting keys: for libraries that meet units of others. Each lies in a slot of
-// the unit's extras, set once, from any thread, while the unit is in any state, and released with the unit or with the
-// key, whichever goes first.
+// Values that a unit's handle has, under lasting keys: for libraries that meet units of others.
+// Each lies in a slot of the unit's extras, set once, from any thread, while the unit is in any
+// state, and released with the unit or with the key, whichever goes first.
 #pragma once
 
 #include "local/locals.hpp"
@@ -39,8 +39,8 @@ Lasting set_lasting(Unit& unit, const Key& key, void* value, Stream* stream);
     }
 }
 
-// The key is about to be freed, and nobody uses it: what units have under it is released. After that none of its
-// functions is running or will be called.
+// The key is about to be freed, and nobody uses it: what units have under it is released. After
+// that none of its functions is running or will be called.
 void release_lasting(const Key& key);
 
 }   // namespace weft

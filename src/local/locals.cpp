@@ -119,7 +119,8 @@ void each_follower(Call call) {
     }
 }
 
-// Nobody is called in the place of a unit that is followed; `inline_pool` is the unit's as long as it runs.
+// Nobody is called in the place of a unit that is followed; `inline_pool` is the unit's as long as
+// it runs.
 void call_nobody(Stream& stream, const Unit& unit) {
     stream.inline_pool = &Stream::no_pool;
     if (unit.has_jobs()) stream.inline_pool_without_jobs = &Stream::no_pool;
@@ -135,8 +136,8 @@ void begin_to_follow(Unit& unit) {
     call_nobody(current(), unit);
 }
 
-// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where its joiner or its
-// parent has, that goes on with `inline_pool`.
+// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where
+// its joiner or its parent has, that goes on with `inline_pool`.
 void cease_to_follow(const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
     if (is_in_own_float(unit)) return;   // which calls nobody
@@ -224,7 +225,8 @@ bool set_local(Unit& unit, const Key& key, void* value, Stream* stream) {
 }
 
 void end_locals(Unit& unit) noexcept {
-    // As pthread keys have it: a destructor may set values, and is called for them, too, a few times over.
+    // As pthread keys have it: a destructor may set values, and is called for them, too, a few
+    // times over.
     constexpr int rounds = 4;
     Extras* const had = extras_of(unit);
     if (had == nullptr || had->locals_room == 0) return;   // it has some for other reasons
@@ -239,7 +241,8 @@ void end_locals(Unit& unit) noexcept {
             void* const value = std::exchange(extras.locals[place].value, nullptr);
             if (value == nullptr) continue;
             const Key& key = *passing.at(place);
-            // acquire: pairs with make_key(). Another generation: the key was freed, and its values are nobody's.
+            // acquire: pairs with make_key(). Another generation: the key was freed, and its values
+            // are nobody's.
             if (key.generation.load(std::memory_order_acquire) != extras.locals[place].generation) continue;
             // relaxed: published with the generation.
             void (*const destroy)(void*) = key.destructor.load(std::memory_order_relaxed);
@@ -251,7 +254,7 @@ void end_locals(Unit& unit) noexcept {
     if (followed) cease_to_follow(unit);
 }
 
-// ---- keys that follow units ------------------------------------------------------------------------------
+// ---- keys that follow units ---------------------------------------------------------------------
 
 atomic<std::uint32_t> following{0};
 

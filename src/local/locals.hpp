@@ -1,5 +1,5 @@
-// Unit-local values: what a unit keeps under a key that the program has made. Keys belong to the process, not to the
-// runtime: they may be made before it starts and outlive it.
+// Unit-local values: what a unit keeps under a key that the program has made. Keys belong to the
+// process, not to the runtime: they may be made before it starts and outlive it.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@ namespace weft {
 
 struct Stream;
 
-// Never freed, so that a value that was left under a key can be told from those of the key's successor in the same
-// place.
+// Never freed, so that a value that was left under a key can be told from those of the key's
+// successor in the same place.
 struct Key {
-    // What others read without a call, of a lasting key (include/weft/embed/here.h); constant while it lives.
+    // What others read without a call, of a lasting key (include/weft/embed/here.h); constant while
+    // it lives.
     std::uint64_t mark = 0;     // generation and place: of this use alone
     std::uint32_t offset = 0;   // of its slot in the extras
     bool near = false;          // it is there; else in further ones
@@ -55,14 +56,14 @@ inline void* local_of(const Unit& unit, const Key& key) {
 // As local_of(), but sets the value. False: no memory. `stream`: the calling one, or null.
 bool set_local(Unit& unit, const Key& key, void* value, Stream* stream);
 
-// The unit ends: the destructors of its values run, on its stack, where they may switch; of one without a stack on the
-// scheduler's. From here on nothing that the unit is asked for counts.
+// The unit ends: the destructors of its values run, on its stack, where they may switch; of one
+// without a stack on the scheduler's. From here on nothing that the unit is asked for counts.
 void end_locals(Unit& unit) noexcept;
 
-// ---- keys that follow units ------------------------------------------------------------------------------
+// ---- keys that follow units ---------------------------------------------------------------------
 //
-// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and `inline_pool` is
-// empty while it runs: a unit that was called in its place would find its words.
+// A unit with a value under one has the mark `careful`, with which it looks before it leaves, and
+// `inline_pool` is empty while it runs: a unit that was called in its place would find its words.
 
 inline constexpr std::size_t most_following = 8;
 
@@ -78,13 +79,14 @@ bool is_followed(const Unit& unit);
 // Its OS thread runs it by itself: a guest, or a primary unit that does not roam.
 bool is_own_code(const Unit& unit);
 
-// Whether a key may follow the unit, which runs; relaxed: it has set its values itself, or is a guest, which has the
-// mark.
+// Whether a key may follow the unit, which runs; relaxed: it has set its values itself, or is a
+// guest, which has the mark.
 inline bool may_be_followed(const Unit& unit) {
     return unit.marked(Unit::careful) && unit.kind != Kind::hosted && following.load(std::memory_order_relaxed) != 0;
 }
 
-// The unit, which runs and is about to leave, or has come back, has perhaps a value under such a key.
+// The unit, which runs and is about to leave, or has come back, has perhaps a value under such a
+// key.
 void tell_followers_it_leaves(Stream& stream, const Unit& unit);
 void tell_followers_it_returns(Stream& stream, const Unit& unit);
 // In the unit that weft_init has made of the calling thread.
@@ -95,7 +97,8 @@ inline void let_follow_guest(Unit& unit) {
     if (following.load() != 0) unit.mark(Unit::careful);
 }
 
-// While nobody runs, in builds that check: whether the tables of keys hold together. Null: no key has been made.
+// While nobody runs, in builds that check: whether the tables of keys hold together. Null: no key
+// has been made.
 inline void (*check_keys)() = nullptr;
 
 // In the child of a fork. Each step of what the lock guards leaves the keys whole.

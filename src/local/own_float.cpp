@@ -93,8 +93,8 @@ void end_own_float(Stream& stream, Unit& unit) {
     leave_own_float(stream);
 }
 
-// relaxed, both: a thief that takes a job under its list's lock sees what was noted before it was published there, or
-// something later.
+// relaxed, both: a thief that takes a job under its list's lock sees what was noted before it was
+// published there, or something later.
 void note_own_float(Unit& owner) {
     if (is_in_own_float(owner))
         atomic_ref(owner.user_stack_bytes).store(arch::pack(arch::floating_point()) | marks, std::memory_order_relaxed);

@@ -1,10 +1,11 @@
-// Units with a floating-point environment of their own (weft_unit_options.own_float): how they round, which exceptions
-// trap. Between them, and while others run, a stream has the one that all its other native units share.
-// doc/decisions/0042.
+// Units with a floating-point environment of their own (weft_unit_options.own_float): how they
+// round, which exceptions trap. Between them, and while others run, a stream has the one that all
+// its other native units share. doc/decisions/0042.
 //
-// Such a unit has the mark `careful`, so that it leaves by a way that looks, and is not called, nor calls, where that
-// saves a switch. It begins by a body of ours, which calls the program's; what that needs lies in the descriptor, in
-// words that mean something only while a unit waits or has ended.
+// Such a unit has the mark `careful`, so that it leaves by a way that looks, and is not called, nor
+// calls, where that saves a switch. It begins by a body of ours, which calls the program's; what
+// that needs lies in the descriptor, in words that mean something only while a unit waits or has
+// ended.
 #pragma once
 
 #include "process/stream.hpp"
@@ -28,9 +29,9 @@ inline bool is_in_own_float(const Unit& unit) {
     return unit.marked(Unit::careful) && (unit.user_stack_bytes & own_float_bit & unit.user_stack_bytes << 1) != 0;
 }
 
-// The unit, which nobody else knows, has one from its start on: what is in force here and now, or `begins_with`. Of
-// hosted ones, which have their own, nothing is done; a domain's context has no body yet, and is given it again with
-// that.
+// The unit, which nobody else knows, has one from its start on: what is in force here and now, or
+// `begins_with`. Of hosted ones, which have their own, nothing is done; a domain's context has no
+// body yet, and is given it again with that.
 void give_own_float(Unit& unit);
 void give_own_float(Unit& unit, const arch::FloatingPoint& begins_with);
 
@@ -41,8 +42,8 @@ inline void forget_own_float(Unit& unit) {
     unit.waits_until_ns = 0;
 }
 
-// The running unit, which has one, is to be left: the stream's is in force again. What it had is returned, and given
-// back to the unit when it goes on.
+// The running unit, which has one, is to be left: the stream's is in force again. What it had is
+// returned, and given back to the unit when it goes on.
 [[gnu::noinline]] arch::FloatingPoint leave_own_float(Stream& stream);
 [[gnu::noinline]] void enter_own_float(Stream& stream, const arch::FloatingPoint& own);
 
@@ -57,8 +58,8 @@ bool noted_own_float(const Unit& owner, arch::FloatingPoint& noted);
 // The running tasklet runs a job of another one's in its own place.
 void run_job_of(const Unit& owner, weft_job& job);
 
-// What the running unit has others call for it is called with its own, if it has one, and what that leaves there is the
-// unit's.
+// What the running unit has others call for it is called with its own, if it has one, and what that
+// leaves there is the unit's.
 class CallFor {
 public:
     CallFor(Unit& unit, void (*called)(void*), void* with);

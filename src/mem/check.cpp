@@ -1,5 +1,5 @@
-// What holds of the stores of memory and their caches while nobody runs: each list against what is counted of it. In
-// builds that check.
+// What holds of the stores of memory and their caches while nobody runs: each list against what is
+// counted of it. In builds that check.
 #include <bit>
 
 #include "mem/slab.hpp"
@@ -12,7 +12,7 @@ SlabLink next_free(void* object) { return *static_cast<SlabLink*>(object); }
 
 }   // namespace
 
-// ---- slabs ------------------------------------------------------------------------------------------
+// ---- slabs --------------------------------------------------------------------------------------
 
 void SlabCache::check_whole() const {
     check();
@@ -66,7 +66,7 @@ void SlabStore::check_whole() const {
     WEFT_ASSERT(orphans <= caches);
 }
 
-// ---- stacks -----------------------------------------------------------------------------------------
+// ---- stacks -------------------------------------------------------------------------------------
 
 void StackStore::check_whole() const {
     check();

@@ -45,7 +45,8 @@ void write_all(const char* text, std::size_t bytes) {
     }
 }
 
-// The process ends by this fault: nobody handles it. Once, though several threads may fault at the same time.
+// The process ends by this fault: nobody handles it. Once, though several threads may fault at the
+// same time.
 void tell_crash(const siginfo_t& info, const void* context) {
     // acquire: pairs with the release in overflow_install(), as for describe_fault.
     const CrashDescribe describe = describe_crash.load(std::memory_order_acquire);
@@ -91,7 +92,8 @@ void chain(Handled& entry, siginfo_t* info, void* context, bool overflow) {
     } else {
         previous.sa_handler(entry.signal);
     }
-    // It has printed what it had to print, as Python's faulthandler does, and leaves the end to the kernel.
+    // It has printed what it had to print, as Python's faulthandler does, and leaves the end to the
+    // kernel.
     if (of_the_kernel && !overflow && has_default(entry.signal)) tell_crash(*info, context);
 }
 
@@ -103,8 +105,8 @@ void handle(int signal, siginfo_t* info, void* context) {
     const bool overflow = describe != nullptr && info->si_code > 0 &&
                           describe(arch::interrupted_code(context), info->si_addr, text, sizeof text);
     if (overflow) write_all(text, strnlen(text, sizeof text));
-    // Where nobody else handles it we return, the instruction faults again, and the process ends as it would have. A
-    // program that was there before us may have more to say, or know a remedy.
+    // Where nobody else handles it we return, the instruction faults again, and the process ends as
+    // it would have. A program that was there before us may have more to say, or know a remedy.
     auto mine = [=](const Handled& entry) { return entry.signal == signal; };
     chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context, overflow);
     errno = saved;
@@ -153,7 +155,8 @@ AlternateStack::~AlternateStack() { WEFT_ASSERT(memory_ == nullptr); }
 bool AlternateStack::enter() {
     WEFT_ASSERT(!inside_);
     const std::size_t page = os::page_bytes();
-    // Virtual: without a fault it costs nothing, and a handler that ours passes a fault to may want to print much.
+    // Virtual: without a fault it costs nothing, and a handler that ours passes a fault to may want
+    // to print much.
     const std::size_t wanted = std::max<std::size_t>(os::signal_frame_bytes() + (16 << 10), 64 << 10);
     bytes_ = (wanted + page - 1) / page * page;
     if (memory_ == nullptr) memory_ = os::map(bytes_);

@@ -28,14 +28,14 @@ using namespace weft::mem;
 namespace os = weft::os;
 namespace sanitizer = weft::sanitizer;
 
-// No OS thread of ours runs during these death tests, so they may fork without starting anew, which an emulated program
-// cannot do by itself.
+// No OS thread of ours runs during these death tests, so they may fork without starting anew, which
+// an emulated program cannot do by itself.
 class ForkOnly : public testing::Environment {
     void SetUp() override { GTEST_FLAG_SET(death_test_style, "fast"); }
 };
 [[maybe_unused]] testing::Environment* const fork_only = testing::AddGlobalTestEnvironment(new ForkOnly);
 
-// ---- what the stream layer supplies, in small ---------------------------------------------------------
+// ---- what the stream layer supplies, in small ---------------------------------------------------
 
 Stack* watched = nullptr;
 
@@ -93,7 +93,8 @@ void overflow() {
 
 constexpr int in_a_ring = 77;
 
-// The sanitizers have handlers of their own for what nobody else wants, and end the process by exit().
+// The sanitizers have handlers of their own for what nobody else wants, and end the process by
+// exit().
 struct EndsBy {
     int signal;
     bool operator()(int status) const {
@@ -121,7 +122,7 @@ void set_handler(int signal, void (*handler)(int), int flags = 0) {
     sigaction(signal, &action, nullptr);
 }
 
-// ---- overflows ------------------------------------------------------------------------------------------
+// ---- overflows ----------------------------------------------------------------------------------
 
 using GuardDeathTest = testing::TestWithParam<Guard>;
 
@@ -175,7 +176,7 @@ TEST(OverflowDeathTest, AFaultElsewhereEndsTheProcessWithoutOurMessage) {
     EXPECT_EXIT(scenario(), EndsBy{SIGSEGV}, "asked");
 }
 
-// ---- those who were there before ------------------------------------------------------------------------
+// ---- those who were there before ----------------------------------------------------------------
 
 char* faulty = nullptr;
 int seen_signal = 0;
@@ -322,7 +323,7 @@ TEST(ChainDeathTest, InstallingAnewBelowWhoeverCameLaterWorks) {
     EXPECT_EXIT((nobody_handles(), scenario()), testing::KilledBySignal(SIGSEGV), said);
 }
 
-// ---- crashes ----------------------------------------------------------------------------------------------
+// ---- crashes ------------------------------------------------------------------------------------
 
 bool explain(int signal, std::uintptr_t code, const void* address, char* text, std::size_t bytes) {
     const auto function = reinterpret_cast<std::uintptr_t>(touch);
@@ -403,7 +404,7 @@ TEST(Crash, SigillIsHandledOnlyWhereCrashesAreExplainedAndNobodyElseDoes) {
     EXPECT_EQ(present(SIGILL).sa_sigaction, before.sa_sigaction);
 }
 
-// ---- alternate stacks -----------------------------------------------------------------------------------
+// ---- alternate stacks ---------------------------------------------------------------------------
 
 stack_t signal_stack() {
     stack_t now{};

@@ -37,7 +37,7 @@ void list_remove(SlabRegion*& list, SlabRegion* region) {
 
 }   // namespace
 
-// ---- the cache ------------------------------------------------------------------------------------
+// ---- the cache ----------------------------------------------------------------------------------
 
 void* SlabCache::take_slow() noexcept {
     check();
@@ -63,7 +63,8 @@ void SlabCache::reveal() noexcept {
     std::exchange(tripped_, nullptr)();
 }
 
-// Takes over what others sent home; only when there is nothing else, so that the chain needs no walk.
+// Takes over what others sent home; only when there is nothing else, so that the chain needs no
+// walk.
 void SlabCache::collect() noexcept {
     WEFT_ASSERT(free_ == nullptr);
     // acquire: pairs with the release in accept(); without it the links might not be there yet.
@@ -79,7 +80,8 @@ void SlabCache::carve() noexcept {
     }
     const std::size_t bytes = store_.object_bytes();
     const auto all = static_cast<std::uint32_t>(store_.objects_per_slab());
-    // relaxed: the owner is the only writer, and each() learns nothing from it but how far it may look.
+    // relaxed: the owner is the only writer, and each() learns nothing from it but how far it may
+    // look.
     const std::uint32_t before = carving_->carved.load(std::memory_order_relaxed);
     const std::uint32_t count = std::min(all - before, static_cast<std::uint32_t>(carve_bytes / bytes));
     auto* first = reinterpret_cast<char*>(carving_) + (store_.reserved_ + before) * bytes;
@@ -111,13 +113,14 @@ void SlabCache::flush() noexcept {
     away_count_ = 0;
 }
 
-// By other threads: puts the chain from `first` to `last` before what is there. Takers take all at once, so a head
-// that went and came back does no harm.
+// By other threads: puts the chain from `first` to `last` before what is there. Takers take all at
+// once, so a head that went and came back does no harm.
 void SlabCache::accept(void* first, void* last) noexcept {
     void* head = returned_.load(std::memory_order_relaxed);   // relaxed: a guess, the exchange below checks it
     do {
         link_of(last) = head;
-        // release: pairs with the acquire in collect(), which follows the links and hands the objects out again.
+        // release: pairs with the acquire in collect(), which follows the links and hands the
+        // objects out again.
     } while (!returned_.compare_exchange_weak(head, first, std::memory_order_release, std::memory_order_relaxed));
 }
 
@@ -184,7 +187,7 @@ std::size_t SlabCache::trim(std::size_t keep_bytes) noexcept {
     return chosen * slab_bytes;
 }
 
-// ---- the store ------------------------------------------------------------------------------------
+// ---- the store ----------------------------------------------------------------------------------
 
 namespace {
 
@@ -264,7 +267,8 @@ void SlabStore::each_of(SlabRegion* list, void (*visit)(void*, void*), void* arg
     for (SlabRegion* region = list; region != nullptr; region = region->next) {
         for (std::uint32_t used = region->used; used != 0; used &= used - 1) {
             auto* start = region->base + static_cast<std::size_t>(std::countr_zero(used)) * slab_bytes;
-            // relaxed: an object that is being carved just now may be missed; nobody has seen it yet.
+            // relaxed: an object that is being carved just now may be missed; nobody has seen it
+            // yet.
             const std::uint32_t carved = reinterpret_cast<Slab*>(start)->carved.load(std::memory_order_relaxed);
             for (std::uint32_t i = 0; i < carved; ++i) visit(start + (reserved_ + i) * object_bytes_, argument);
         }
@@ -309,7 +313,8 @@ Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
     }
     ++slabs_;
     char* const place = region->base + static_cast<std::size_t>(slot) * slab_bytes;
-    // a fault for each page would take twice as long, and as long as it takes to fill many descriptors
+    // a fault for each page would take twice as long, and as long as it takes to fill many
+    // descriptors
     os::populate(place, slab_bytes);
     auto* slab = new (place) Slab{};
     slab->owner = owner;
@@ -326,8 +331,8 @@ void SlabStore::close_slabs(Slab* list) noexcept {
     }
 }
 
-// The last region with room stays mapped when it empties, without its pages: a program that comes and goes by one slab
-// shall not map and unmap each time.
+// The last region with room stays mapped when it empties, without its pages: a program that comes
+// and goes by one slab shall not map and unmap each time.
 void SlabStore::close_slab(Slab* slab) noexcept {
     SlabRegion* region = slab->region;
     const auto slot = static_cast<std::size_t>(reinterpret_cast<char*>(slab) - region->base) / slab_bytes;

@@ -1,9 +1,9 @@
 // Slabs: objects of one size (the units' descriptors) from 64 KiB blocks, each owned by one cache.
 //
-// A stream takes from and gives to its own cache without atomics. An object that is freed elsewhere goes home to the
-// cache that owns its slab, in batches, so memory does not wander. Free objects are linked through
-// their first 8 bytes; the rest of a free object stays as it was (a generation, a state) until its slab goes back to
-// the system, after which it is zero.
+// A stream takes from and gives to its own cache without atomics. An object that is freed elsewhere
+// goes home to the cache that owns its slab, in batches, so memory does not wander. Free objects
+// are linked through their first 8 bytes; the rest of a free object stays as it was (a generation,
+// a state) until its slab goes back to the system, after which it is zero.
 #pragma once
 
 #include <cstddef>
@@ -52,18 +52,21 @@ inline Slab* slab_of(void* object) noexcept {
     return reinterpret_cast<Slab*>(reinterpret_cast<std::uintptr_t>(object) & ~(slab_bytes - 1));
 }
 
-// A word for each object of an annexed store, in the object's slab but not in the object: null until somebody writes
-// it, and null again when the object is given back. For what few objects have.
+// A word for each object of an annexed store, in the object's slab but not in the object: null
+// until somebody writes it, and null again when the object is given back. For what few objects
+// have.
 inline atomic<void*>& annex_of(void* object, std::size_t object_bytes) noexcept {
     Slab* slab = slab_of(object);
     const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<char*>(slab));
     return reinterpret_cast<atomic<void*>*>(slab + 1)[offset / object_bytes];
 }
 
-// One per stream. Its user is one thread at a time; only the splice that other caches do is concurrent.
+// One per stream. Its user is one thread at a time; only the splice that other caches do is
+// concurrent.
 class alignas(config::cache_line) SlabCache {
 public:
-    // An object, zero-filled or as it was when it was last freed, its first 8 bytes undefined; null: no memory.
+    // An object, zero-filled or as it was when it was last freed, its first 8 bytes undefined;
+    // null: no memory.
     [[gnu::always_inline]] void* take() noexcept {
         void* object = free_;
         if (object == nullptr) [[unlikely]]
@@ -89,18 +92,19 @@ public:
         free_ = object;
     }
 
-    // The next object that is taken is taken by the slow path, which calls that before; unless one has been given
-    // meanwhile.
+    // The next object that is taken is taken by the slow path, which calls that before; unless one
+    // has been given meanwhile.
     void trip_next(void (*call)()) noexcept;
 
     // Sends home what has been given here and belongs elsewhere. Call it before idling.
     void flush() noexcept;
 
-    // While more than `keep_bytes` are idle, returns whole free slabs to the system. Returns the bytes returned. Takes
-    // time with the number of free objects.
+    // While more than `keep_bytes` are idle, returns whole free slabs to the system. Returns the
+    // bytes returned. Takes time with the number of free objects.
     std::size_t trim(std::size_t keep_bytes) noexcept;
 
-    // The bytes of free objects here, without those that others have returned since. Counts them one by one.
+    // The bytes of free objects here, without those that others have returned since. Counts them
+    // one by one.
     std::size_t idle_bytes() const noexcept;
 
     // While nobody runs (check.cpp, as the next).
@@ -113,7 +117,8 @@ public:
 private:
     friend class SlabStore;
 
-    // On the entry of what comes back: an object of a slab that is out, by its beginning. Defined with the store.
+    // On the entry of what comes back: an object of a slab that is out, by its beginning. Defined
+    // with the store.
     void check(void* object) const noexcept;
     // On the slow paths.
     void check() const noexcept {
@@ -151,20 +156,23 @@ private:
 // The process-wide source of slabs for one size of object. Thread-safe.
 class SlabStore {
 public:
-    // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised to be huge pages (the
-    // first is not: a program with few units shall not pay 2 MiB for them). `annexed`: see annex_of().
+    // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised
+    // to be huge pages (the first is not: a program with few units shall not pay 2 MiB for them).
+    // `annexed`: see annex_of().
     explicit SlabStore(std::size_t object_bytes, bool huge = true, bool annexed = false) noexcept;
     // All memory goes, used or not. Nobody may use a cache of this store any more.
     ~SlabStore();
     SlabStore(const SlabStore&) = delete;
 
-    // A cache for a new stream: one that lost its stream, with all that it owns, or a new one; null: no memory.
+    // A cache for a new stream: one that lost its stream, with all that it owns, or a new one;
+    // null: no memory.
     SlabCache* adopt() noexcept;
     // The stream of `cache` ends. What others still hold of it comes home to it all the same.
     void orphan(SlabCache* cache) noexcept;
 
-    // Calls visit(object, argument) for every object that was ever handed out, free or not: what it is, its own bytes
-    // must say. No slab goes or comes meanwhile; visit must not take, give or trim here.
+    // Calls visit(object, argument) for every object that was ever handed out, free or not: what it
+    // is, its own bytes must say. No slab goes or comes meanwhile; visit must not take, give or
+    // trim here.
     void each(void (*visit)(void* object, void* argument), void* argument);
 
     // Trims the caches that have no stream. Returns the bytes returned to the system.
@@ -210,8 +218,8 @@ inline void SlabCache::check([[maybe_unused]] void* object) const noexcept {
         const Slab* const slab = slab_of(object);
         const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<const char*>(slab));
         WEFT_ASSERT(offset % store_.object_bytes_ == 0 && offset / store_.object_bytes_ >= store_.reserved_);
-        // The store is this one, or, in the child of a fork, the parent's of the same objects, which it has left where
-        // it lies.
+        // The store is this one, or, in the child of a fork, the parent's of the same objects,
+        // which it has left where it lies.
         WEFT_ASSERT(slab->owner != nullptr && slab->owner->store_.object_bytes_ == store_.object_bytes_);
     }
 }

@@ -326,7 +326,8 @@ TEST(Slab, TheStoreTakesItsMemoryWithIt) {
     EXPECT_FALSE(weft::mem::test::mappings(object).holds);
 }
 
-// Every call to the system in a scenario fails once: it comes out as null, and the store works afterwards.
+// Every call to the system in a scenario fails once: it comes out as null, and the store works
+// afterwards.
 TEST(Slab, NoMemoryIsNullAndNothingIsLost) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     weft::mem::test::Faults faults;
@@ -370,8 +371,8 @@ TEST(Slab, NoMemoryIsNullAndNothingIsLost) {
     EXPECT_LE(weft::mem::test::mappings().bytes, before + (1 << 20));
 }
 
-// Threads that take, hand objects to each other, give and trim, and one that lists them all. A stamp in each object
-// shows if two ever had it at once.
+// Threads that take, hand objects to each other, give and trim, and one that lists them all. A
+// stamp in each object shows if two ever had it at once.
 TEST(Slab, ManyThreadsNeverShareAnObject) {
     constexpr int threads = 4;
     const int rounds = weft::mem::test::sanitized ? 20'000 : 100'000;

@@ -40,7 +40,8 @@ void canary_write(Stack& stack) {
     std::memcpy(stack.lowest, &canary, sizeof canary);
 }
 
-// Not instrumented, here and below: they look at memory of frames that are running, or that were never returned from.
+// Not instrumented, here and below: they look at memory of frames that are running, or that were
+// never returned from.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool canary_intact(const Stack& stack) {
     if (stack.guarded != Guard::canary) return true;
     const Canary canary = canary_for(stack);
@@ -54,7 +55,7 @@ bool in_guard(const Stack& stack, const void* address) {
     return at < lowest && lowest - at <= stack.guard_bytes + os::page_bytes();
 }
 
-// ---- the user's stacks ------------------------------------------------------------------------------
+// ---- the user's stacks --------------------------------------------------------------------------
 
 Stack* user_stack(void* memory, std::size_t bytes) {
     if (memory == nullptr || bytes < stack_minimum()) return nullptr;
@@ -82,15 +83,16 @@ void user_stack_done(Stack* stack) {
     sanitizer::unpoison(stack->lowest, stack->bytes);
 }
 
-// ---- how deep a stack was used ----------------------------------------------------------------------
+// ---- how deep a stack was used ------------------------------------------------------------------
 //
-// Our own stacks: their pages are given back, and later the kernel is asked which have come again: no memory is touched
-// for the measuring, so a stack of 64 MiB that needs 8 KiB still costs 8 KiB. A page that was swapped out meanwhile is
-// not seen; that takes a program that waits for long, and only the deepest page matters. /proc/self/pagemap would tell,
-// for three more system calls at each look.
+// Our own stacks: their pages are given back, and later the kernel is asked which have come again:
+// no memory is touched for the measuring, so a stack of 64 MiB that needs 8 KiB still costs 8 KiB.
+// A page that was swapped out meanwhile is not seen; that takes a program that waits for long, and
+// only the deepest page matters. /proc/self/pagemap would tell, for three more system calls at each
+// look.
 //
-// The user's: his memory may share its pages with something else, or be a file's, and must not be discarded: it is
-// filled with a pattern, and the lowest word that has changed is the answer.
+// The user's: his memory may share its pages with something else, or be a file's, and must not be
+// discarded: it is filled with a pattern, and the lowest word that has changed is the answer.
 //
 // Canaries make their page resident. It counts as used when more than the canary is not zero.
 

@@ -1,8 +1,8 @@
 // Stacks for units: size classes, a depot for the process, a cache for each stream, guards.
 //
-// A stack's record lies beside its memory, not in it, so that an idle stack's pages can go back to the system whole.
-// Stacks are carved from larger mappings, 64 at a time where they are small; committed when touched. A stack belongs to
-// exactly one of: a unit, a cache, the depot.
+// A stack's record lies beside its memory, not in it, so that an idle stack's pages can go back to
+// the system whole. Stacks are carved from larger mappings, 64 at a time where they are small;
+// committed when touched. A stack belongs to exactly one of: a unit, a cache, the depot.
 #pragma once
 
 #include <bit>
@@ -80,25 +80,29 @@ static_assert(smallest_class_bytes << (stack_classes - 1) == largest_class_bytes
 // The least that a stack may have: a signal's frame and 8 KiB.
 std::size_t stack_minimum();
 
-// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on the same cache sets.
-// By single lines, so that 64 units at a barrier lie in 32 KiB of eight ways (two misses for a switch with steps of
-// 128), and within half a page, so that a small unit stays in one.
+// How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on
+// the same cache sets. By single lines, so that 64 units at a barrier lie in 32 KiB of eight ways
+// (two misses for a switch with steps of 128), and within half a page, so that a small unit stays
+// in one.
 inline constexpr std::size_t colour(std::size_t index) { return (index & 31) * 64; }
 
-// False when the pattern at the stack's end has been overwritten. True for stacks that are not guarded so.
+// False when the pattern at the stack's end has been overwritten. True for stacks that are not
+// guarded so.
 bool canary_intact(const Stack& stack);
 
-// Whether an access to `address` that faulted (or a canary found broken) looks like an overflow of `stack`: in the
-// guard, or within a page below it. Async-signal-safe.
+// Whether an access to `address` that faulted (or a canary found broken) looks like an overflow of
+// `stack`: in the guard, or within a page below it. Async-signal-safe.
 bool in_guard(const Stack& stack, const void* address);
 
-// Wraps memory of the user's: the record is placed at its high end. Not guarded. Null: less than stack_minimum().
-// Such a stack is not given to a cache: user_stack_done() ends its use, before the memory goes.
+// Wraps memory of the user's: the record is placed at its high end. Not guarded. Null: less than
+// stack_minimum(). Such a stack is not given to a cache: user_stack_done() ends its use, before the
+// memory goes.
 Stack* user_stack(void* memory, std::size_t bytes);
 void user_stack_done(Stack* stack);
 
-// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the stack: nobody may
-// stand on it. measure() may be called from anywhere, also while the stack is in use.
+// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the
+// stack: nobody may stand on it. measure() may be called from anywhere, also while the stack is in
+// use.
 void measure_begin(Stack& stack);
 std::size_t measure(const Stack& stack);
 
@@ -112,14 +116,16 @@ public:
     ~StackStore();
     StackStore(const StackStore&) = delete;
 
-    // False: the kind of guard that the settings ask for cannot be had on this system, and takes come to null.
+    // False: the kind of guard that the settings ask for cannot be had on this system, and takes
+    // come to null.
     bool usable();
 
-    // Takes the pages of idle stacks in the depot while more than `keep_bytes` of them have any. Returns the stacks'
-    // bytes, touched or not.
+    // Takes the pages of idle stacks in the depot while more than `keep_bytes` of them have any.
+    // Returns the stacks' bytes, touched or not.
     std::size_t trim(std::size_t keep_bytes) noexcept;
 
-    // Counters. live(): with units now (a moment's view); created(): ever made; the others: of those that exist.
+    // Counters. live(): with units now (a moment's view); created(): ever made; the others: of
+    // those that exist.
     std::size_t live() const;
     std::size_t created() const;
     std::size_t existing() const;
@@ -189,7 +195,8 @@ private:
     atomic<std::size_t> unguarded_{0};
     atomic<std::size_t> mprotected_{0};
 
-    // Found out when first needed. relaxed: whoever sees "unknown" asks the system again, and gets the same answer.
+    // Found out when first needed. relaxed: whoever sees "unknown" asks the system again, and gets
+    // the same answer.
     enum class Answer : std::uint8_t { unknown, no, yes };
     atomic<Answer> install_works_{Answer::unknown};
     atomic<std::size_t> mprotect_limit_{0};   // 0: unknown
@@ -242,7 +249,8 @@ private:
 
     struct List {
         Stack* first = nullptr;
-        // Written by the owner alone; StackStore::live() reads it. relaxed: a statistic, it orders nothing.
+        // Written by the owner alone; StackStore::live() reads it. relaxed: a statistic, it orders
+        // nothing.
         atomic<std::uint32_t> count{0};
         std::uint32_t limit = 0;   // beyond it half of the list goes to the depot
         // On the owner's entry: `now` are counted.
@@ -269,8 +277,8 @@ private:
     StackStore& store_;
     List* default_list_;
     StackCache* next_ = nullptr;   // the store's
-    // By class. The last is that of exact_class: its limit is 0, so it is empty whenever somebody looks, and neither
-    // take() nor give() has to ask about it.
+    // By class. The last is that of exact_class: its limit is 0, so it is empty whenever somebody
+    // looks, and neither take() nor give() has to ask about it.
     List lists_[stack_classes + 1];
 };
 

@@ -67,9 +67,9 @@ void StackCache::flush() noexcept {
     }
 }
 
-// The thread sanitizer keeps a shadow stack of calls for each fiber, and units that leave without returning leave
-// their calls on it; so a fiber is made anew now and then. It is kept in between: making one is slow, and there can be
-// some 8,000 of them.
+// The thread sanitizer keeps a shadow stack of calls for each fiber, and units that leave without
+// returning leave their calls on it; so a fiber is made anew now and then. It is kept in between:
+// making one is slow, and there can be some 8,000 of them.
 void StackCache::renew_fiber(Stack* stack) noexcept {
     if (stack == nullptr) return;
     if (stack->fiber != nullptr && ++stack->fiber_uses < fiber_uses_limit) return;

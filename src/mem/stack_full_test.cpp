@@ -1,4 +1,5 @@
-// Stacks by the ten thousand: what a kernel without guard-install limits, and what one with it does not.
+// Stacks by the ten thousand: what a kernel without guard-install limits, and what one with it does
+// not.
 #include <gtest/gtest.h>
 
 #include <cstdio>

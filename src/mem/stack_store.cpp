@@ -1,7 +1,8 @@
 // The depot of stacks. The lock is held for lists and for mapping a chunk; guards are set and
 // pages given back without it.
 //
-// relaxed throughout: the counters are statistics and order nothing; what they count is handed over by the lock.
+// relaxed throughout: the counters are statistics and order nothing; what they count is handed over
+// by the lock.
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -44,7 +45,7 @@ constexpr auto unlink_cold = unlink<&StackChunk::cold_next, &StackChunk::cold_pr
 
 }   // namespace
 
-// ---- life -------------------------------------------------------------------------------------------
+// ---- life ---------------------------------------------------------------------------------------
 
 StackStore::StackStore(const StackSettings& settings) : settings_(settings) {
     const std::size_t page = os::page_bytes();
@@ -76,9 +77,10 @@ void StackStore::leave(StackCache* cache) noexcept {
     *at = cache->next_;
 }
 
-// ---- guards -----------------------------------------------------------------------------------------
+// ---- guards -------------------------------------------------------------------------------------
 
-// Whether the kernel knows MADV_GUARD_INSTALL, and means it: emulators answer "done" to advice that they do not know.
+// Whether the kernel knows MADV_GUARD_INSTALL, and means it: emulators answer "done" to advice that
+// they do not know.
 bool StackStore::install_works() noexcept {
     const Answer known = install_works_.load(std::memory_order_relaxed);
     if (known != Answer::unknown) return known == Answer::yes;
@@ -92,8 +94,8 @@ bool StackStore::install_works() noexcept {
     return works;
 }
 
-// Each costs two mappings. Half of what the process may have is ours: the rest of the program needs some too, and an
-// mmap that fails there is worse than a canary here.
+// Each costs two mappings. Half of what the process may have is ours: the rest of the program needs
+// some too, and an mmap that fails there is worse than a canary here.
 bool StackStore::protect_by_mprotect(Stack& stack) noexcept {
     std::size_t limit = mprotect_limit_.load(std::memory_order_relaxed);
     if (limit == 0) {
@@ -141,7 +143,7 @@ bool StackStore::prepare(Stack& stack) noexcept {
     return true;
 }
 
-// ---- chunks -----------------------------------------------------------------------------------------
+// ---- chunks -------------------------------------------------------------------------------------
 
 StackChunk* StackStore::open_chunk(std::uint8_t size_class, std::size_t bytes) noexcept {
     const auto count = size_class == exact_class ? 1 : std::clamp<std::size_t>(chunk_bytes / bytes, 1, chunk_stacks);
@@ -199,7 +201,7 @@ Stack* StackStore::carve(StackChunk* chunk) noexcept {
     return stack;
 }
 
-// ---- idle stacks ------------------------------------------------------------------------------------
+// ---- idle stacks --------------------------------------------------------------------------------
 
 Stack* StackStore::pop_cold(Depot& depot) noexcept {
     StackChunk* chunk = depot.cold;
@@ -353,7 +355,7 @@ std::size_t StackStore::trim(std::size_t keep_bytes) noexcept {
     }
 }
 
-// ---- stacks larger than any class -------------------------------------------------------------------
+// ---- stacks larger than any class ---------------------------------------------------------------
 
 Stack* StackStore::take_exact(std::size_t bytes) noexcept {
     if (bytes == 0) bytes = settings_.default_bytes;
@@ -383,7 +385,7 @@ void StackStore::give_exact(Stack* stack) noexcept {
     close_chunks(chunk);
 }
 
-// ---- counters ---------------------------------------------------------------------------------------
+// ---- counters -----------------------------------------------------------------------------------
 
 std::size_t StackStore::live() const {
     std::lock_guard hold(lock_);

@@ -57,7 +57,7 @@ void give_all(StackCache& cache, const std::vector<Stack*>& stacks) {
     for (Stack* stack : stacks) cache.give(stack);
 }
 
-// ---- sizes ------------------------------------------------------------------------------------------
+// ---- sizes --------------------------------------------------------------------------------------
 
 TEST(Stack, IsAtLeastAsLargeAsAskedAndAsASignalNeeds) {
     StackStore store({});
@@ -127,7 +127,7 @@ TEST(Stack, WhatWasGivenLastIsTakenFirst) {
     give_all(cache, stacks);
 }
 
-// ---- guards -----------------------------------------------------------------------------------------
+// ---- guards -------------------------------------------------------------------------------------
 
 TEST(Stack, EachGuardThatCanBeChosenProtects) {
     for (Guard guard : {Guard::automatic, Guard::install, Guard::mprotect, Guard::canary, Guard::none}) {
@@ -255,7 +255,7 @@ TEST(Stack, AnAddressInTheGuardOrJustBelowIsKnown) {
     cache.give(stack);
 }
 
-// ---- idle memory ------------------------------------------------------------------------------------
+// ---- idle memory --------------------------------------------------------------------------------
 
 TEST(Stack, IdleStacksBeyondTheThresholdLoseTheirPagesButNotTheirGuards) {
     StackStore store({.idle_bytes = 100 * 64 * KiB});
@@ -358,7 +358,7 @@ TEST(Stack, OneTakesAnotherGivesForeverInBoundedMemory) {
     EXPECT_LE(store.existing(), 64u + 32u + 8u);
 }
 
-// ---- the user's -------------------------------------------------------------------------------------
+// ---- the user's ---------------------------------------------------------------------------------
 
 TEST(Stack, MemoryOfTheUserBecomesAStack) {
     auto memory = std::make_unique<char[]>(stack_minimum() + 4096);
@@ -383,7 +383,7 @@ TEST(Stack, MemoryOfTheUserBecomesAStack) {
     }
 }
 
-// ---- the high-water mark ------------------------------------------------------------------------------
+// ---- the high-water mark ------------------------------------------------------------------------
 
 void touch_down_to(Stack& stack, std::size_t depth) {
     for (std::size_t at = 64; at < depth; at += 64) *(stack.lowest + stack.bytes - at) = 1;
@@ -425,7 +425,7 @@ TEST(Stack, TheMostThatWasUsedOfTheUsersIsMeasured) {
     user_stack_done(stack);
 }
 
-// ---- sanitizers -------------------------------------------------------------------------------------
+// ---- sanitizers ---------------------------------------------------------------------------------
 
 TEST(Stack, ARecycledStackIsNotPoisoned) {
     if constexpr (weft::config::address_sanitizer) {
@@ -459,7 +459,7 @@ TEST(Stack, KeepsItsFiber) {
     }
 }
 
-// ---- no memory --------------------------------------------------------------------------------------
+// ---- no memory ----------------------------------------------------------------------------------
 
 TEST(Stack, TheStoreTakesItsMemoryWithIt) {
     char* in_use;
@@ -472,8 +472,8 @@ TEST(Stack, TheStoreTakesItsMemoryWithIt) {
     EXPECT_FALSE(test::mappings(in_use).holds);
 }
 
-// Every call to the system in a scenario fails once: it comes out as null or as a lesser guard, and the store works
-// afterwards.
+// Every call to the system in a scenario fails once: it comes out as null or as a lesser guard, and
+// the store works afterwards.
 TEST(Stack, NoMemoryIsNullAndNothingIsLost) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     Faults faults;
@@ -522,7 +522,7 @@ TEST(Stack, NoMemoryIsNullAndNothingIsLost) {
     }
 }
 
-// ---- all at once ------------------------------------------------------------------------------------
+// ---- all at once --------------------------------------------------------------------------------
 
 TEST(Stack, ManyThreadsNeverShareAStack) {
     constexpr int threads = 4;

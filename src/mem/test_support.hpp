@@ -1,4 +1,5 @@
-// What the tests of this layer share: the process's mappings as the kernel tells them, and calls that fail on demand.
+// What the tests of this layer share: the process's mappings as the kernel tells them, and calls
+// that fail on demand.
 #pragma once
 
 #include <cinttypes>
@@ -48,7 +49,8 @@ inline std::size_t resident_pages() {
     return resident;
 }
 
-// While it lives, calls through the seams fail: the k-th of all that are counted (`fail_kth`), or all of one seam.
+// While it lives, calls through the seams fail: the k-th of all that are counted (`fail_kth`), or
+// all of one seam.
 class Faults {
 public:
     Faults() {

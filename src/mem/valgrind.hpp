@@ -1,5 +1,6 @@
-// Valgrind is told where stacks lie, so that it knows a switch from an overflow. CMake chooses valgrind_on.cpp where
-// its header is found, valgrind_off.cpp elsewhere. Outside valgrind a call costs a few nanoseconds.
+// Valgrind is told where stacks lie, so that it knows a switch from an overflow. CMake chooses
+// valgrind_on.cpp where its header is found, valgrind_off.cpp elsewhere. Outside valgrind a call
+// costs a few nanoseconds.
 #pragma once
 
 #include <cstddef>

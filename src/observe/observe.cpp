@@ -31,7 +31,7 @@ static_assert(WEFT_OBSERVED_CREATE == 1u << static_cast<unsigned>(Event::create)
               WEFT_OBSERVED_REVIVE == 1u << static_cast<unsigned>(Event::revive) &&
               WEFT_OBSERVED_PROMOTE == 1u << static_cast<unsigned>(Event::promote));
 
-// ---- the trace ---------------------------------------------------------------------------------------
+// ---- the trace ----------------------------------------------------------------------------------
 
 trace::Record record_of(Event what, const Unit& unit, std::uint64_t detail) {
     trace::Record record;
@@ -82,7 +82,7 @@ void trace_unit(Observers& of, Stream* stream, Event what, const Unit& unit, Wai
     if (of.outside_ring != nullptr) record(*of.outside_ring, what, unit, waits, object);
 }
 
-// ---- observers ---------------------------------------------------------------------------------------
+// ---- observers ----------------------------------------------------------------------------------
 
 void call_all(const ObserverList& list, const weft_observation& seen) {
     for (std::size_t i = 0; i < list.count; ++i) {
@@ -96,8 +96,8 @@ void tell_from_stream(Observers& of, Stream& stream, const weft_observation& see
     if (stream.telling.whom.load(std::memory_order_relaxed) != nullptr) return;
     const ObserverList* list = of.list.load();
     if (list == nullptr) return;
-    // seq_cst, "say which, then look whether it is the one still" against "another one, then look who says the old" in
-    // replace().
+    // seq_cst, "say which, then look whether it is the one still" against "another one, then look
+    // who says the old" in replace().
     for (stream.telling.whom.store(list); of.list.load() != list; stream.telling.whom.store(list)) {
         list = of.list.load();
         if (list == nullptr) break;
@@ -142,8 +142,8 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     if (!wanted && !begins && of.trace == nullptr) return;
     const int error = errno;   // a callback may change it; nothing here switches
     Stream* const stream = current_or_null();
-    // A stream looks for what is asked of it, and then for a unit: listening may have begun between the two, and what
-    // the unit spawns is to be observed too.
+    // A stream looks for what is asked of it, and then for a unit: listening may have begun between
+    // the two, and what the unit spawns is to be observed too.
     if (begins && stream != nullptr && !stream->telling.observed && stream->asked().has(attention::observing))
         note_observed(*stream);
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
@@ -167,7 +167,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     errno = error;
 }
 
-// ---- beginning and ceasing to listen -------------------------------------------------------------------
+// ---- beginning and ceasing to listen ------------------------------------------------------------
 
 void observe_streams(Process& of, bool on) {
     std::lock_guard guard(of.lock);
@@ -180,8 +180,8 @@ void observe_streams(Process& of, bool on) {
     }
 }
 
-// A stream with the bit never takes the short ways on which a unit with the mark would be missed: so the bits come
-// before the first mark, and go after the last.
+// A stream with the bit never takes the short ways on which a unit with the mark would be missed:
+// so the bits come before the first mark, and go after the last.
 void listen(Process& of, bool on) {
     if (!on) initial_headers.set(false);
     observe_streams(of, on);
@@ -213,7 +213,8 @@ bool is_told(Process& of, const ObserverList* list) {
     return false;
 }
 
-// Puts `list` (null: nobody) in the place of the old, which is returned when nobody uses it any more. Under `changing`.
+// Puts `list` (null: nobody) in the place of the old, which is returned when nobody uses it any
+// more. Under `changing`.
 ObserverList* replace(Process& of, const ObserverList* list) {
     unsigned wanted = 0;
     for (std::size_t i = 0; list != nullptr && i < list->count; ++i) wanted |= list->all[i]->events;

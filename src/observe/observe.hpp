@@ -1,6 +1,7 @@
-// What becomes of units is told: to observers of the program's (weft_observer_register), and to the trace (WEFT_TRACE).
-// A unit that is spawned while somebody listens is marked (Unit::observed), and the places where marks are looked at
-// anyway come here; nobody else pays anything. doc/decisions/0013 has the whole of it.
+// What becomes of units is told: to observers of the program's (weft_observer_register), and to the
+// trace (WEFT_TRACE). A unit that is spawned while somebody listens is marked (Unit::observed), and
+// the places where marks are looked at anyway come here; nobody else pays anything.
+// doc/decisions/0013 has the whole of it.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +59,8 @@ struct Observers {
                                            : spare != nullptr && list.load()->count != 0);
         WEFT_ASSERT(outside_ring == nullptr || trace != nullptr);
     }
-    // While nobody runs: what is wanted is what the observers want, and an OS thread that tells something tells them.
+    // While nobody runs: what is wanted is what the observers want, and an OS thread that tells
+    // something tells them.
     void check_whole() const {
         check();
         const ObserverList* const now = list.load();
@@ -70,14 +72,14 @@ struct Observers {
     }
 };
 
-// What a unit begins with, by its kind and whether its pool is private: read by every spawn, written when somebody
-// begins or ceases to listen, which is the mark that they differ by.
+// What a unit begins with, by its kind and whether its pool is private: read by every spawn,
+// written when somebody begins or ceases to listen, which is the mark that they differ by.
 class InitialHeaders {
 public:
     Unit::InitialHeader of(Kind kind, bool in_private_pool) const {
         Unit::InitialHeader initial_header;
-        // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the bit `observing` of
-        // its attention.
+        // acquire: pairs with the release in set(): a stream that runs a unit with the mark has the
+        // bit `observing` of its attention.
         const Word word =
             words_[static_cast<std::size_t>(kind)].in_private_pool[in_private_pool].load(std::memory_order_acquire);
         std::memcpy(static_cast<void*>(&initial_header), &word, sizeof initial_header);
@@ -113,7 +115,8 @@ private:
 };
 extern InitialHeaders initial_headers;
 
-// Tells it of a unit that is marked so. From wherever it happens, before the unit could be gone; never switches.
+// Tells it of a unit that is marked so. From wherever it happens, before the unit could be gone;
+// never switches.
 void observe(trace::Event what, Unit& unit) noexcept;
 // That it leaves to wait.
 void observe_wait(Unit& unit, Waits what, const void* object) noexcept;

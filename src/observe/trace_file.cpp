@@ -25,7 +25,7 @@ namespace {
 using trace::Event;
 using trace::Record;
 
-// ---- text ----------------------------------------------------------------------------------------------
+// ---- text ---------------------------------------------------------------------------------------
 
 // How many bytes from `at` on are one character of UTF-8; 0: they are none.
 std::size_t character(const std::string& text, std::size_t at) {
@@ -47,7 +47,8 @@ std::size_t character(const std::string& text, std::size_t at) {
     return length;
 }
 
-// As a string of JSON. A byte that belongs to no character is shown as the character of that number.
+// As a string of JSON. A byte that belongs to no character is shown as the character of that
+// number.
 std::string quoted(const std::string& text) {
     std::string out = "\"";
     for (std::size_t at = 0; at < text.size();) {
@@ -85,7 +86,7 @@ std::string place_of(const trace::Symbols::Symbol& symbol, std::uint64_t address
     return symbol.file.empty() ? hex(address) : symbol.place;
 }
 
-// ---- from records to a trace -----------------------------------------------------------------------------
+// ---- from records to a trace --------------------------------------------------------------------
 
 // What is known of a unit.
 struct Life {

@@ -1,5 +1,6 @@
-// The file of WEFT_TRACE: a ring of events for each rank of a stream, and one for the OS threads that are no streams;
-// at the end they become a trace as Chrome and Perfetto read it. Made with the runtime, which owns it.
+// The file of WEFT_TRACE: a ring of events for each rank of a stream, and one for the OS threads
+// that are no streams; at the end they become a trace as Chrome and Perfetto read it. Made with the
+// runtime, which owns it.
 #pragma once
 
 #include <cstdio>
@@ -18,12 +19,12 @@ public:
     // Null: nothing. What has not been written is not.
     static void close(TraceFile* file);
 
-    // The ring of that track, which the next one of its number goes on with; null: no memory. One at a time. `name` has
-    // 16 bytes at most, or is null: the OS threads that are no streams.
+    // The ring of that track, which the next one of its number goes on with; null: no memory. One
+    // at a time. `name` has 16 bytes at most, or is null: the OS threads that are no streams.
     trace::Ring* ring(std::size_t track, const char* name);
 
-    // Once; the second time it does nothing. What streams that still run add meanwhile may be missed. A file that
-    // cannot be written is told on stderr.
+    // Once; the second time it does nothing. What streams that still run add meanwhile may be
+    // missed. A file that cannot be written is told on stderr.
     void write() noexcept;
 
     // What the writer reads.

@@ -1,9 +1,10 @@
-// Seams to a thread that the C library does not know of: a process with one OS thread besides is still one with a
-// single thread to that, and to os::single_threaded().
+// Seams to a thread that the C library does not know of: a process with one OS thread besides is
+// still one with a single thread to that, and to os::single_threaded().
 //
-// It has thread-local memory for errno alone. So it may call seams (futex, clock, safe_read, thread), locks, and our
-// own code between them, and nothing of the C library's that keeps anything by thread: no stdio, no allocation, no
-// locale. It holds nothing that the program has, and receives no signals.
+// It has thread-local memory for errno alone. So it may call seams (futex, clock, safe_read,
+// thread), locks, and our own code between them, and nothing of the C library's that keeps anything
+// by thread: no stdio, no allocation, no locale. It holds nothing that the program has, and
+// receives no signals.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@ struct BareThread {
     Thread known;   // where sanitizers, checks or valgrind must know it: an ordinary one
 };
 
-// At most 15 bytes for the name. One call at a time for one thread. False: the kernel refused, or no memory.
+// At most 15 bytes for the name. One call at a time for one thread. False: the kernel refused, or
+// no memory.
 bool bare_thread_start(BareThread& thread, const char* name, void (*body)(void*), void* argument);
 void bare_thread_join(BareThread& thread);
 // Those that there are; in the child of a fork, where there are none.

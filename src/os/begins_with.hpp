@@ -6,8 +6,8 @@
 
 namespace weft::os {
 
-// Says what the threads that the caller starts are to begin with. False: with what is in force, as the kernel has it.
-// Null: so always.
+// Says what the threads that the caller starts are to begin with. False: with what is in force, as
+// the kernel has it. Null: so always.
 inline constinit atomic<bool (*)(arch::FloatingPoint& wanted)> floating_point_of_threads{nullptr};
 
 // While it lasts that is in force: the kernel gives a new thread what its starter has.

@@ -24,8 +24,9 @@ public:
     // CPU number `index` of the set, counting from the lowest; limit when there are not so many.
     std::size_t at(std::size_t index) const;
 
-    // "0-3,8", as the kernel writes it. parse() is false when `text` is not such a list. write(): zero-terminated, as
-    // much as there is room for, and nothing is allocated; returns the length of the whole.
+    // "0-3,8", as the kernel writes it. parse() is false when `text` is not such a list. write():
+    // zero-terminated, as much as there is room for, and nothing is allocated; returns the length
+    // of the whole.
     std::size_t write(char* buffer, std::size_t bytes) const;
     std::string text() const;
     bool parse(const char* text);

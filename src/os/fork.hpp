@@ -3,8 +3,9 @@
 
 namespace weft::os {
 
-// From now on each child that fork() makes calls child(), on its one OS thread, before fork() returns there. Once.
-// False: no memory. posix_spawn, vfork and the like make no such child, and cost nothing.
+// From now on each child that fork() makes calls child(), on its one OS thread, before fork()
+// returns there. Once. False: no memory. posix_spawn, vfork and the like make no such child, and
+// cost nothing.
 bool at_fork(void (*child)());
 
 }   // namespace weft::os

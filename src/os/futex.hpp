@@ -9,8 +9,9 @@ namespace weft::os {
 
 inline constexpr std::uint64_t forever = ~std::uint64_t{0};
 
-// Sleeps while `word` is `expected`, until it is woken, a signal comes, or `timeout_ns` have passed. The
-// comparison and the going to sleep are one step against a wake by a thread that changed `word` first.
+// Sleeps while `word` is `expected`, until it is woken, a signal comes, or `timeout_ns` have
+// passed. The comparison and the going to sleep are one step against a wake by a thread that
+// changed `word` first.
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t timeout_ns = forever);
 
 // Wakes at most `count` threads that sleep on `word`, which need not exist any more.

@@ -1,5 +1,5 @@
-// Seams to hosts: OS threads that are started to be parked, so that units have their stacks and their thread control
-// blocks (context/host.hpp).
+// Seams to hosts: OS threads that are started to be parked, so that units have their stacks and
+// their thread control blocks (context/host.hpp).
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ bool hosts_supported();
 // Finds out by which way thread pointers are set. Before the first host.
 void host_begin();
 
-// Starts one, with a stack of at least `bytes` (0: as the C library has it). False: refused, or no memory.
-// `cpus`: where it may run; null: as the calling thread. One call at a time.
+// Starts one, with a stack of at least `bytes` (0: as the C library has it). False: refused, or no
+// memory. `cpus`: where it may run; null: as the calling thread. One call at a time.
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus);
 // Waits until it is parked. By one thread.
 inline void host_await(HostThread& host) {
@@ -59,32 +59,34 @@ inline void host_await(HostThread& host) {
     }
     sanitizer::tsan_acquire(&host);
 }
-// Nobody stands on its stack any more: it ends, and its destructors run. Once; then it is to be joined.
+// Nobody stands on its stack any more: it ends, and its destructors run. Once; then it is to be
+// joined.
 inline void host_release(HostThread& host) {
     host.released.store(1);
     futex_wake(host.released, 1);
 }
 
-// Calls body(argument) on a host's stack, by its thread pointer. False: that has been left by pthread_exit, or because
-// the pthread was cancelled; the frames in between have been unwound, and the pthread is good for nothing any more but
-// its end.
+// Calls body(argument) on a host's stack, by its thread pointer. False: that has been left by
+// pthread_exit, or because the pthread was cancelled; the frames in between have been unwound, and
+// the pthread is good for nothing any more but its end.
 [[nodiscard]] bool host_call(void (*body)(void*), void* argument);
 
-// There, after a unit: that it was cancelled is not to end the next one. False: it was, and the pthread is good for
-// nothing any more.
+// There, after a unit: that it was cancelled is not to end the next one. False: it was, and the
+// pthread is good for nothing any more.
 [[nodiscard]] bool host_settle();
 
-// There, after a unit: what a thread does when it ends (destructors of C++ thread_local objects and of keys), so that
-// the next unit finds no values. False: there must be no next one. There have been such objects, which compilers take
-// for alive in this thread from now on; or this C library does not show what we need, and they are destroyed when the
-// thread ends.
+// There, after a unit: what a thread does when it ends (destructors of C++ thread_local objects and
+// of keys), so that the next unit finds no values. False: there must be no next one. There have
+// been such objects, which compilers take for alive in this thread from now on; or this C library
+// does not show what we need, and they are destroyed when the thread ends.
 [[nodiscard]] bool host_end_of_unit(const HostThread& host);
 
-// The calling OS thread is to run hosted units: what the kernel writes by itself into the thread control block of whom
-// it takes it for, it does no more.
+// The calling OS thread is to run hosted units: what the kernel writes by itself into the thread
+// control block of whom it takes it for, it does no more.
 void host_prepare_carrier();
 
-// In the child of a fork, by a host's thread pointer: it is the one OS thread that there is, and nobody is parked.
+// In the child of a fork, by a host's thread pointer: it is the one OS thread that there is, and
+// nobody is parked.
 void host_forked();
 
 // A signal for the calling OS thread. From any thread pointer.

@@ -28,7 +28,8 @@ std::size_t mapped_bytes() {
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Calls body() in a child of its own and returns its exit status; of one that a signal has ended, minus that.
+// Calls body() in a child of its own and returns its exit status; of one that a signal has ended,
+// minus that.
 template <class Body>
 int in_child(Body body) {
     const pid_t child = fork();
@@ -62,8 +63,8 @@ protected:
 };
 
 TEST_F(Host, StartsAndEndsAUnitWhereTheLibraryFindsNoAddressesForTheThreadsAllocations) {
-    // Room for stacks, and none for the 64 MiB that the C library reserves for a thread that allocates: then it sets
-    // errno, and maps pages.
+    // Room for stacks, and none for the 64 MiB that the C library reserves for a thread that
+    // allocates: then it sets errno, and maps pages.
     const int status = in_child([] {
         const std::size_t most = mapped_bytes() + 24 * MiB;
         const rlimit limit{most, most};

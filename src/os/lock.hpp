@@ -1,5 +1,5 @@
-// The lock of everything that is not on a fast path: four bytes, a brief spin, then a futex, because its
-// holder may be preempted. It blocks the OS thread: never hold it over a switch.
+// The lock of everything that is not on a fast path: four bytes, a brief spin, then a futex,
+// because its holder may be preempted. It blocks the OS thread: never hold it over a switch.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ class Lock {
 public:
     bool try_lock() noexcept {
         std::uint32_t expected = free;
-        // acquire: pairs with the release in unlock(); without it the last holder's writes need not be seen.
+        // acquire: pairs with the release in unlock(); without it the last holder's writes need not
+        // be seen.
         return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
     }
 
@@ -29,8 +30,9 @@ public:
             futex_wake(state_, 1);
     }
 
-    // In the child of a fork, where whoever held it is no more. Whether somebody did: then what it guards may be half
-    // done. relaxed: nobody else runs. What is not written costs no copy of its page.
+    // In the child of a fork, where whoever held it is no more. Whether somebody did: then what it
+    // guards may be half done. relaxed: nobody else runs. What is not written costs no copy of its
+    // page.
     bool break_open() noexcept {
         if (state_.load(std::memory_order_relaxed) == free) return false;
         state_.store(free, std::memory_order_relaxed);
@@ -47,8 +49,8 @@ private:
             // relaxed: only a look; try_lock() takes the order.
             if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
         }
-        // Whoever has slept takes the lock as contended: it cannot know whether others still sleep, and one wake too
-        // many is cheap. acquire: as in try_lock().
+        // Whoever has slept takes the lock as contended: it cannot know whether others still sleep,
+        // and one wake too many is cheap. acquire: as in try_lock().
         while (state_.exchange(contended, std::memory_order_acquire) != free) futex_wait(state_, contended);
     }
 

@@ -47,7 +47,8 @@ TEST(Lock, CannotBeTriedWhileItIsHeld) {
 
 weft::atomic<int> waits{0};
 
-// All waiters are made to pass the futex's seam before the holder lets go: each must be woken by the one before it.
+// All waiters are made to pass the futex's seam before the holder lets go: each must be woken by
+// the one before it.
 TEST(Lock, EverySleeperIsWoken) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     constexpr int threads = 5;

@@ -1,5 +1,5 @@
-// Seams to memory: pages from the kernel, and small blocks from the C library. All of them answer null
-// or false when there is no more; none throws.
+// Seams to memory: pages from the kernel, and small blocks from the C library. All of them answer
+// null or false when there is no more; none throws.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace weft::os {
 
 std::size_t page_bytes();
 
-// Whole pages, zeroed, committed when touched, not counted against overcommit; null: none to be had.
-// `alignment` is a power of two, at least a page; 0: a page.
+// Whole pages, zeroed, committed when touched, not counted against overcommit; null: none to be
+// had. `alignment` is a power of two, at least a page; 0: a page.
 void* map(std::size_t bytes, std::size_t alignment = 0);
 void unmap(void* address, std::size_t bytes);
 
@@ -25,8 +25,8 @@ void populate(void* address, std::size_t bytes);
 // Asks for huge pages, or says that they are unwanted; advice, without an answer.
 void advise_huge(void* address, std::size_t bytes, bool wanted);
 
-// MADV_GUARD_INSTALL: an access faults from now on, without splitting the mapping. False: not on this
-// kernel, or no memory.
+// MADV_GUARD_INSTALL: an access faults from now on, without splitting the mapping. False: not on
+// this kernel, or no memory.
 bool guard_install(void* address, std::size_t bytes);
 void guard_remove(void* address, std::size_t bytes);
 
@@ -39,8 +39,8 @@ std::size_t mapping_limit();
 
 // A small block from the C library, aligned to 64; null: no memory.
 void* allocate(std::size_t bytes);
-// As allocate(), but aligned as malloc aligns, which takes the C library a tenth of the time: for what units have, in
-// their thousands.
+// As allocate(), but aligned as malloc aligns, which takes the C library a tenth of the time: for
+// what units have, in their thousands.
 void* allocate_plain(std::size_t bytes);
 void release(void* block);
 

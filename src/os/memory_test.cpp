@@ -34,7 +34,8 @@ struct Pages {
     }
 };
 
-// Touches the page in a process of its own; true: it faulted there. The sanitizers' handlers are put aside.
+// Touches the page in a process of its own; true: it faulted there. The sanitizers' handlers are
+// put aside.
 bool faults(char* at) {
     const pid_t child = fork();
     if (child == 0) {
@@ -116,7 +117,7 @@ TEST(Discard, GivesTheMemoryBackAndItReadsAsZero) {
     EXPECT_EQ(pages.start[4 * page], 7);
 }
 
-// ---- guards -------------------------------------------------------------------------------------------
+// ---- guards -------------------------------------------------------------------------------------
 
 TEST(Guard, ThatIsInstalledFaultsAndItsNeighboursDoNot) {
     const std::size_t page = page_bytes();
@@ -169,7 +170,7 @@ TEST(Guard, OfMemoryThatIsNotOursIsRefused) {
     }
 }
 
-// ---- blocks, limits, faults -----------------------------------------------------------------------------
+// ---- blocks, limits, faults ---------------------------------------------------------------------
 
 TEST(Allocate, AlignsToACacheLineAndFailsWithNull) {
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{100'000}}) {

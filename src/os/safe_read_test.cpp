@@ -1,4 +1,5 @@
-// Memory that may not be there is read, or is said not to be, and nothing faults; also where the first way is refused.
+// Memory that may not be there is read, or is said not to be, and nothing faults; also where the
+// first way is refused.
 #include "os/safe_read.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// The lock of a few dozen instructions on a path where each atomic shows: taken by one read-modify-write, let go by a
-// store. Its holder may be preempted, so whoever waits long lets other threads run. Never held over a call to the
-// user's code.
+// The lock of a few dozen instructions on a path where each atomic shows: taken by one
+// read-modify-write, let go by a store. Its holder may be preempted, so whoever waits long lets
+// other threads run. Never held over a call to the user's code.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace weft::os {
 
-// One step of a wait that should be short: pauses at first, afterwards lets another thread have the processor.
+// One step of a wait that should be short: pauses at first, afterwards lets another thread have the
+// processor.
 class Backoff {
 public:
     void wait() {
@@ -30,7 +31,8 @@ private:
 class SpinLock {
 public:
     bool try_lock() noexcept {
-        // acquire: pairs with the release in unlock(). relaxed: a look, before the line is asked for.
+        // acquire: pairs with the release in unlock(). relaxed: a look, before the line is asked
+        // for.
         return state_.load(std::memory_order_relaxed) == 0 && state_.exchange(1, std::memory_order_acquire) == 0;
     }
     void lock() noexcept {

@@ -17,7 +17,8 @@ Pollers::~Pollers() {
     }
 }
 
-// acquire and release: pair with each other, so that what one runner left behind is seen by the next.
+// acquire and release: pair with each other, so that what one runner left behind is seen by the
+// next.
 bool Pollers::take(Poller& poller) { return !poller.busy.exchange(true, std::memory_order_acquire); }
 void Pollers::let_go(Poller& poller) { poller.busy.store(false, std::memory_order_release); }
 

@@ -1,8 +1,9 @@
-// The pollers of the runtime: calls that every stream makes between units and when it is idle, each by one stream at a
-// time.
+// The pollers of the runtime: calls that every stream makes between units and when it is idle, each
+// by one stream at a time.
 //
-// A poller lives in a place that is never freed while the runtime runs, so a stream may look at it at any time; the
-// place's busy flag says who may. Whoever holds it runs the call, or fills or empties the place.
+// A poller lives in a place that is never freed while the runtime runs, so a stream may look at it
+// at any time; the place's busy flag says who may. Whoever holds it runs the call, or fills or
+// empties the place.
 #pragma once
 
 #include <cstddef>
@@ -39,23 +40,24 @@ public:
     Pollers(const Pollers&) = delete;
     Pollers& operator=(const Pollers&) = delete;
 
-    // Both read without a lock, as hints. `blind`: those without a descriptor, for whose sake an idle stream must look
-    // now and then.
+    // Both read without a lock, as hints. `blind`: those without a descriptor, for whose sake an
+    // idle stream must look now and then.
     std::size_t live() const { return live_.load(); }
     std::size_t blind() const { return blind_.load(); }
 
     // Null: no memory.
     Poller* add(bool (*call)(void*), void* argument, int descriptor, std::uint32_t events, bool only_when_ready);
 
-    // Returns when the call does not run and will not run any more; from within the call itself, when it will not run
-    // any more.
+    // Returns when the call does not run and will not run any more; from within the call itself,
+    // when it will not run any more.
     void remove(Poller& poller, void* self);
 
-    // Makes all calls that nobody else makes at this moment. `self`: the stream. Returns how many have done something.
+    // Makes all calls that nobody else makes at this moment. `self`: the stream. Returns how many
+    // have done something.
     std::size_t run(void* self);
 
-    // Calls arm(descriptor, events, tag) for those whose descriptor has been told of since they were armed. Not for one
-    // that runs: who runs it comes here, too, before he sleeps.
+    // Calls arm(descriptor, events, tag) for those whose descriptor has been told of since they
+    // were armed. Not for one that runs: who runs it comes here, too, before he sleeps.
     template <class Arm>
     void arm_all(Arm&& arm) {
         each([&](Poller& poller) {

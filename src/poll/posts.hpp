@@ -1,5 +1,6 @@
-// Calls that others ask a stream to make: a bounded ring for many senders, of whom any may be a signal handler that has
-// interrupted another, and one taker (Vyukov's bounded queue). No memory is asked for, and no sender waits.
+// Calls that others ask a stream to make: a bounded ring for many senders, of whom any may be a
+// signal handler that has interrupted another, and one taker (Vyukov's bounded queue). No memory is
+// asked for, and no sender waits.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace weft {
 
 // The orders of Posts; a model test passes weaker ones, which must fail.
 struct PostsOrders {
-    // release: pairs with `look`; the taker sees the call, and a sender that its place is free again.
+    // release: pairs with `look`; the taker sees the call, and a sender that its place is free
+    // again.
     static constexpr std::memory_order publish = std::memory_order_release;
     static constexpr std::memory_order look = std::memory_order_acquire;
 };
@@ -49,8 +51,8 @@ public:
         }
     }
 
-    // By the one taker: makes the calls that have come, in their order; returns how many. One whose sender has been
-    // interrupted in the middle waits for it, and those behind it too.
+    // By the one taker: makes the calls that have come, in their order; returns how many. One whose
+    // sender has been interrupted in the middle waits for it, and those behind it too.
     std::size_t take_all() {
         check();
         std::size_t taken = 0;
@@ -65,7 +67,8 @@ public:
         }
     }
 
-    // While nobody runs: of the places some are filled, in a row, and the others free for their next turns.
+    // While nobody runs: of the places some are filled, in a row, and the others free for their
+    // next turns.
     void check_whole() const {
         check();
         const std::size_t next = next_.load();
@@ -75,7 +78,8 @@ public:
     }
 
 private:
-    // On the taker's entry. relaxed: the sender that has filled a place that was taken has counted before.
+    // On the taker's entry. relaxed: the sender that has filled a place that was taken has counted
+    // before.
     void check() const { WEFT_ASSERT(next_.load(std::memory_order_relaxed) - first_ <= size); }
 
     struct Cell {

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-// However short the deadlines follow each other, it wakes at most so often: what is due a little later is looked at
-// together.
+// However short the deadlines follow each other, it wakes at most so often: what is due a little
+// later is looked at together.
 constexpr std::uint64_t shortest_sleep_ns = 50'000;
 
 // Between two attempts to start it.

@@ -18,7 +18,8 @@ Timer* meld(Timer* a, Timer* b) {
     return a;
 }
 
-// The children of a node that goes become one heap: in pairs from the eldest on, then all pairs from the last on.
+// The children of a node that goes become one heap: in pairs from the eldest on, then all pairs
+// from the last on.
 Timer* meld_siblings(Timer* first) {
     Timer* pairs = nullptr;   // linked by `previous`
     while (first != nullptr) {

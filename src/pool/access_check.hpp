@@ -1,6 +1,6 @@
-// What the program has promised of a pool's use (weft_pool_access): who pushed and who popped first is remembered, and
-// a second one, where there should be one alone, ends the process with a message that names the promise and both. In a
-// release build nothing is looked at.
+// What the program has promised of a pool's use (weft_pool_access): who pushed and who popped first
+// is remembered, and a second one, where there should be one alone, ends the process with a message
+// that names the promise and both. In a release build nothing is looked at.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What holds of a pool and of what waits in it while nobody runs. The checks on entry to pools ask no more than takes
-// constant time (check() in pool.hpp).
+// What holds of a pool and of what waits in it while nobody runs. The checks on entry to pools ask
+// no more than takes constant time (check() in pool.hpp).
 #pragma once
 
 #include "pool/pool.hpp"

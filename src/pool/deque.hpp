@@ -1,8 +1,10 @@
-// A work-stealing deque on a ring of fixed size (Chase and Lev 2005): its owner pushes and pops at the bottom,
-// newest first; thieves steal at the top, oldest first. A full ring says so and the owner spills elsewhere.
+// A work-stealing deque on a ring of fixed size (Chase and Lev 2005): its owner pushes and pops at
+// the bottom, newest first; thieves steal at the top, oldest first. A full ring says so and the
+// owner spills elsewhere.
 //
-// Invariant: the items are those with indices in [top, bottom). `top` only grows. An index is claimed
-// by moving `top` over it, or, by the owner, by lowering `bottom` below it while `top` is still lower.
+// Invariant: the items are those with indices in [top, bottom). `top` only grows. An index is
+// claimed by moving `top` over it, or, by the owner, by lowering `bottom` below it while `top` is
+// still lower.
 //
 // No fences: where Le, Pop, Cohen and Zappa Nardelli (2013) place them, the accesses themselves are
 // seq_cst. On x86-64 a push is one exchange and a pop is one exchange, plus one for the last item.
@@ -22,11 +24,11 @@ namespace weft {
 struct DequeOrders {
     // seq_cst, not release: "push, then look whether anyone sleeps" must not be turned around.
     static constexpr std::memory_order push_bottom = std::memory_order_seq_cst;
-    // acquire: pairs with `claim`. A thief has read the slot before it moved top; without this the owner
-    // might fill the slot anew under the reading thief.
+    // acquire: pairs with `claim`. A thief has read the slot before it moved top; without this the
+    // owner might fill the slot anew under the reading thief.
     static constexpr std::memory_order push_top = std::memory_order_acquire;
-    // The owner lowers bottom, then reads top; a thief reads top, then bottom, then moves top. All of it
-    // seq_cst: weaker, both may take the last item.
+    // The owner lowers bottom, then reads top; a thief reads top, then bottom, then moves top. All
+    // of it seq_cst: weaker, both may take the last item.
     static constexpr std::memory_order pop_bottom = std::memory_order_seq_cst;
     static constexpr std::memory_order pop_top = std::memory_order_seq_cst;
     static constexpr std::memory_order steal_top = std::memory_order_seq_cst;
@@ -61,8 +63,8 @@ public:
     // Owner. The newest, or null.
     Node* pop_bottom() {
         const Index bottom = bottom_.load(std::memory_order_relaxed) - 1;   // relaxed: only the owner writes it
-        // relaxed: top only grows, so an old value can only make the deque look fuller than it is. This
-        // look keeps the owner of an empty deque from paying for an exchange in each round.
+        // relaxed: top only grows, so an old value can only make the deque look fuller than it is.
+        // This look keeps the owner of an empty deque from paying for an exchange in each round.
         const Index seen = top_.load(std::memory_order_relaxed);
         check(seen, bottom + 1);
         if (seen > bottom) return nullptr;
@@ -75,16 +77,17 @@ public:
             probe(Probe::pop_before_claim);
             if (!top_.compare_exchange_strong(top, top + 1, Orders::claim, std::memory_order_relaxed)) node = nullptr;
         }
-        // release, though nothing new is published: pairs with steal_bottom like each store to bottom, since a
-        // relaxed one would end the release sequence of the pushes before it. Everything below is claimed.
+        // release, though nothing new is published: pairs with steal_bottom like each store to
+        // bottom, since a relaxed one would end the release sequence of the pushes before it.
+        // Everything below is claimed.
         bottom_.store(bottom + 1, std::memory_order_release);
         return node;
     }
 
     // Owner. pop_bottom(), if that would be `node`.
     bool pop_bottom_if(Node* node) {
-        // relaxed: only the owner writes either. An index that has come round to an old slot finds another node there,
-        // or one that is gone from here, which pop_bottom() sees.
+        // relaxed: only the owner writes either. An index that has come round to an old slot finds
+        // another node there, or one that is gone from here, which pop_bottom() sees.
         return slot(bottom_.load(std::memory_order_relaxed) - 1).load(std::memory_order_relaxed) == node &&
                pop_bottom() != nullptr;
     }
@@ -94,8 +97,8 @@ public:
         Index top = top_.load(Orders::steal_top);
         const Index bottom = bottom_.load(Orders::steal_bottom);
         if (top >= bottom) return {nullptr, false};
-        // relaxed: written before bottom was, and bottom was read with acquire. If the owner has gone round the
-        // ring since, top has moved and the claim fails.
+        // relaxed: written before bottom was, and bottom was read with acquire. If the owner has
+        // gone round the ring since, top has moved and the claim fails.
         Node* node = slot(top).load(std::memory_order_relaxed);
         probe(Probe::steal_before_claim);
         if (!top_.compare_exchange_strong(top, top + 1, Orders::claim, std::memory_order_relaxed)) {
@@ -135,8 +138,8 @@ public:
 private:
     using Index = std::int64_t;   // signed: the owner's bottom may be one less than top for a moment
 
-    // On the owner's entry. An old value of `top`, by which there seem to be more items, is no older than the one by
-    // which the owner has found room.
+    // On the owner's entry. An old value of `top`, by which there seem to be more items, is no
+    // older than the one by which the owner has found room.
     static void check(Index top, Index bottom) {
         WEFT_ASSERT(top <= bottom);
         WEFT_ASSERT(bottom - top <= static_cast<Index>(Capacity));

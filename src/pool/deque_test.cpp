@@ -75,7 +75,8 @@ TEST(Deque, WrapsAroundManyTimes) {
     }
 }
 
-// The probe that opens the window between a thief's look and its claim: the owner empties the deque in there.
+// The probe that opens the window between a thief's look and its claim: the owner empties the deque
+// in there.
 Deque<Item, 4>* in_window = nullptr;
 Item* taken_in_window = nullptr;
 

@@ -1,16 +1,19 @@
-// A strict first-in-first-out queue for any number of pushers and poppers, linked through its nodes: a
-// push needs no memory and cannot fail. Pushing is one exchange and one store (the list of Vyukov's
-// intrusive queue, without its stub node); poppers take turns by a lock that is held for a few loads.
+// A strict first-in-first-out queue for any number of pushers and poppers, linked through its
+// nodes: a push needs no memory and cannot fail. Pushing is one exchange and one store (the list of
+// Vyukov's intrusive queue, without its stub node); poppers take turns by a lock that is held for a
+// few loads.
 //
-// Invariant: from `head_` the links lead to `tail_`, except that a pusher that has moved the tail and not
-// yet set its link (or, in an empty queue, the head) leaves a gap there. What lies behind the gap cannot be popped
-// until the link is set; looks_empty() is false meanwhile, so nobody goes to sleep over it.
+// Invariant: from `head_` the links lead to `tail_`, except that a pusher that has moved the tail
+// and not yet set its link (or, in an empty queue, the head) leaves a gap there. What lies behind
+// the gap cannot be popped until the link is set; looks_empty() is false meanwhile, so nobody goes
+// to sleep over it.
 //
-// The lock is one that is let go by a store: one read-modify-write less for each pop. Who walks through the queue under
-// it (length, remove) lets those who wait yield their processors.
+// The lock is one that is let go by a store: one read-modify-write less for each pop. Who walks
+// through the queue under it (length, remove) lets those who wait yield their processors.
 //
-// Rejected: a two-lock queue (the pusher's lock may be held by a preempted thread, which then stops all pushers),
-// a ring of slots (bounded), Michael and Scott's (needs tags, two compare-and-swaps a push).
+// Rejected: a two-lock queue (the pusher's lock may be held by a preempted thread, which then stops
+// all pushers), a ring of slots (bounded), Michael and Scott's (needs tags, two compare-and-swaps a
+// push).
 #pragma once
 
 #include <cstddef>
@@ -25,17 +28,20 @@ namespace weft {
 
 // The orders of SharedFifo; a model test passes weaker ones, which must fail.
 struct SharedFifoOrders {
-    // seq_cst, not acq_rel: "push, then look whether anyone sleeps" must not be turned around. Its release
-    // and acquire parts also order the null link of a node before the link that the next pusher sets.
+    // seq_cst, not acq_rel: "push, then look whether anyone sleeps" must not be turned around. Its
+    // release and acquire parts also order the null link of a node before the link that the next
+    // pusher sets.
     static constexpr std::memory_order push = std::memory_order_seq_cst;
-    // release, pairs with `follow`: whoever pops the node sees what was written to it before the push.
+    // release, pairs with `follow`: whoever pops the node sees what was written to it before the
+    // push.
     static constexpr std::memory_order link = std::memory_order_release;
     static constexpr std::memory_order follow = std::memory_order_acquire;
     // seq_cst: the last look of a stream that has announced that it will sleep.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
-// Node::atomic_link() gives the node's atomic<Node*>, which belongs to the queue while the node is in it.
+// Node::atomic_link() gives the node's atomic<Node*>, which belongs to the queue while the node is
+// in it.
 template <class Node, class Orders = SharedFifoOrders>
 class SharedFifo {
 public:
@@ -45,13 +51,15 @@ public:
         attach(node, node);
     }
 
-    // Pushes `first` .. `last`, linked in this order by atomic_link(), by one exchange: they stay neighbours.
+    // Pushes `first` .. `last`, linked in this order by atomic_link(), by one exchange: they stay
+    // neighbours.
     void push_chain(Node* first, Node* last) {
         last->atomic_link().store(nullptr, std::memory_order_relaxed);   // relaxed: as in push()
         attach(first, last);
     }
 
-    // The oldest. Null: there is none, or a pusher stands before the oldest one's link (looks_empty() tells).
+    // The oldest. Null: there is none, or a pusher stands before the oldest one's link
+    // (looks_empty() tells).
     Node* pop() {
         if (looks_empty()) return nullptr;
         lock_.lock();
@@ -70,8 +78,8 @@ public:
         return popped;
     }
 
-    // Takes `node` out of the middle, by a walk under the poppers' lock. False: it is not here, or so new that
-    // a pusher is about to link the next one to it.
+    // Takes `node` out of the middle, by a walk under the poppers' lock. False: it is not here, or
+    // so new that a pusher is about to link the next one to it.
     bool remove(Node* node) {
         if (looks_empty()) return false;
         lock_.lock();
@@ -81,12 +89,12 @@ public:
         return removed;
     }
 
-    // seq_cst: true means that no push that came before, in the order of all such operations, has left
-    // anything here. False while a pusher is between its two steps.
+    // seq_cst: true means that no push that came before, in the order of all such operations, has
+    // left anything here. False while a pusher is between its two steps.
     bool looks_empty() const { return tail_.load(Orders::look) == nullptr; }
 
-    // How many, counted up to `limit` under the poppers' lock: a hint. A counter would cost each push a second
-    // read-modify-write. Not 0 when looks_empty() is false.
+    // How many, counted up to `limit` under the poppers' lock: a hint. A counter would cost each
+    // push a second read-modify-write. Not 0 when looks_empty() is false.
     std::size_t length(std::size_t limit = 4096) const {
         if (looks_empty()) return 0;
         lock_.lock();
@@ -110,8 +118,8 @@ public:
     }
 
 private:
-    // On the entry of poppers, under the lock: the tail comes before the head, and goes after it. relaxed: only poppers
-    // take it away, and a pusher sets it before the head.
+    // On the entry of poppers, under the lock: the tail comes before the head, and goes after it.
+    // relaxed: only poppers take it away, and a pusher sets it before the head.
     void check() const {
         WEFT_ASSERT(head_.load(Orders::follow) == nullptr || tail_.load(std::memory_order_relaxed) != nullptr);
     }
@@ -119,8 +127,8 @@ private:
     void attach(Node* first, Node* last) {
         Node* previous = tail_.exchange(last, Orders::push);
         probe(Probe::fifo_push_before_link);
-        // Before this store `previous` cannot be popped: it is not the last and has no next. After it,
-        // neither it nor our own nodes may be touched.
+        // Before this store `previous` cannot be popped: it is not the last and has no next. After
+        // it, neither it nor our own nodes may be touched.
         atomic<Node*>& link = previous != nullptr ? previous->atomic_link() : head_;
         link.store(first, Orders::link);
     }
@@ -144,12 +152,14 @@ private:
         return false;
     }
 
-    // Under the lock: takes `node`, which `link` points to and `previous` (null: it is the first) precedes.
+    // Under the lock: takes `node`, which `link` points to and `previous` (null: it is the first)
+    // precedes.
     bool take_after(atomic<Node*>& link, Node* node, Node* previous = nullptr) {
         Node* next = node->atomic_link().load(Orders::follow);
         if (next == nullptr) {
-            // The last: the tail goes back. `link` is cleared first because a pusher may set it as soon as the tail
-            // has moved. relaxed: the release in the exchange of the tail orders it before that pusher's store.
+            // The last: the tail goes back. `link` is cleared first because a pusher may set it as
+            // soon as the tail has moved. relaxed: the release in the exchange of the tail orders
+            // it before that pusher's store.
             link.store(nullptr, std::memory_order_relaxed);
             Node* last = node;
             if (tail_.compare_exchange_strong(last, previous, std::memory_order_seq_cst)) return true;

@@ -137,8 +137,8 @@ TEST(SharedFifo, AHalfDonePushBehindTheLastHoldsTheLastBack) {
     EXPECT_TRUE(queue.looks_empty());
 }
 
-// Pushers, poppers and one who takes its own back, until all is through. One popper alone also sees each pusher's
-// order.
+// Pushers, poppers and one who takes its own back, until all is through. One popper alone also sees
+// each pusher's order.
 void everything_comes_once(int poppers, bool remover, std::uint64_t seed) {
     constexpr int pushers = 2, each = 30'000;
     SharedFifo<Item> queue;

@@ -11,27 +11,30 @@ namespace weft {
 struct InboxOrders {
     // seq_cst, not release: "push, then look whether the owner sleeps" must not be turned around.
     static constexpr std::memory_order push = std::memory_order_seq_cst;
-    // acquire: pairs with push; the owner reads what was written to the nodes before they were pushed.
+    // acquire: pairs with push; the owner reads what was written to the nodes before they were
+    // pushed.
     static constexpr std::memory_order take = std::memory_order_acquire;
     // seq_cst: the owner's last look before it sleeps, after it has announced that it will.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
-// Node::atomic_link() gives the node's atomic<Node*>, which belongs to the inbox while the node is in it.
+// Node::atomic_link() gives the node's atomic<Node*>, which belongs to the inbox while the node is
+// in it.
 template <class Node, class Orders = InboxOrders>
 class Inbox {
 public:
     // From any thread.
     void push(Node* node) {
-        // relaxed here, on a lost race and for the link: the exchange that succeeds publishes the link, and
-        // is the only one whose result counts.
+        // relaxed here, on a lost race and for the link: the exchange that succeeds publishes the
+        // link, and is the only one whose result counts.
         Node* newest = newest_.load(std::memory_order_relaxed);
         do {
             node->atomic_link().store(newest, std::memory_order_relaxed);
         } while (!newest_.compare_exchange_weak(newest, node, Orders::push, std::memory_order_relaxed));
     }
 
-    // The owner takes all, oldest first, linked by atomic_link() and ended by null; null: there was nothing.
+    // The owner takes all, oldest first, linked by atomic_link() and ended by null; null: there was
+    // nothing.
     Node* take_all() {
         if (empty()) return nullptr;
         Node* newest = newest_.exchange(nullptr, Orders::take);
@@ -49,8 +52,8 @@ public:
     // A hint for the owner's loop. Relaxed: it may be a little late, take_all() reads for sure.
     bool empty() const { return arch::is_zero(newest_); }
 
-    // For the owner that has announced that it will sleep: false if any push came before the announcement
-    // was seen.
+    // For the owner that has announced that it will sleep: false if any push came before the
+    // announcement was seen.
     bool looks_empty() const { return newest_.load(Orders::look) == nullptr; }
 
 private:

@@ -23,8 +23,8 @@ void PrivatePool::send(Unit* unit) {
     inbox.push(unit);
     probe(Probe::push_before_wake);
     idle_list.wake_one();
-    // seq_cst, after the push: an owner that leaves writes null and then looks into the inbox, so one of us sees
-    // the other. Without this a remote call could lie in a pool that nobody serves.
+    // seq_cst, after the push: an owner that leaves writes null and then looks into the inbox, so
+    // one of us sees the other. Without this a remote call could lie in a pool that nobody serves.
     if (owner.load(std::memory_order_seq_cst) == nullptr) serve_orphan();
 }
 
@@ -41,7 +41,8 @@ void PrivatePool::run_remote_calls() {
     while (Unit* unit = units.pop_front()) ready.push_back(unit);
 }
 
-// Of what comes in while no stream owns the pool: no remote call is kept, so that none lies among what is ready.
+// Of what comes in while no stream owns the pool: no remote call is kept, so that none lies among
+// what is ready.
 void PrivatePool::collect_answering() {
     for (Unit* unit = inbox.take_all(); unit != nullptr;) {
         Unit* following = unit->link;
@@ -54,8 +55,9 @@ void PrivatePool::collect_answering() {
     }
 }
 
-// Remote calls (Unit::internal) announce joiners of units of this pool. A pool without an owner must still answer
-// them, because a unit of it may have ended already; its real units wait for the next owner, or for whoever pops them.
+// Remote calls (Unit::internal) announce joiners of units of this pool. A pool without an owner
+// must still answer them, because a unit of it may have ended already; its real units wait for the
+// next owner, or for whoever pops them.
 void PrivatePool::serve_orphan() {
     do {
         void* none = nullptr;
@@ -79,7 +81,8 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
         Unit* const unit = ready.pop_front();
         if (unit == nullptr) break;
         waiting.add(-1);
-        // a joiner may still send a remote call: that finds a unit that is not local, as after a migration
+        // a joiner may still send a remote call: that finds a unit that is not local, as after a
+        // migration
         unit->change_pool(*this);
         units[count] = unit;
     }
@@ -91,7 +94,8 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
 Unit* DequePool::pop_own() {
     if (++pops % turn == 0) {
         turn_by_ns = 0;
-        // The oldest of the spill and the oldest of the ring by turns: either may lie behind what always grows anew.
+        // The oldest of the spill and the oldest of the ring by turns: either may lie behind what
+        // always grows anew.
         const bool spill_first = pops / turn % 2 == 0;
         Unit* unit = spill_first ? spill.pop() : ring.steal().node;
         if (unit == nullptr) unit = spill_first ? ring.steal().node : spill.pop();
@@ -115,13 +119,15 @@ bool DequePool::turn_may_wait() {
 }
 
 Unit* DequePool::steal() {
-    // A lost race is not tried again here: the scheduler has other victims, and asks again before it sleeps.
+    // A lost race is not tried again here: the scheduler has other victims, and asks again before
+    // it sleeps.
     if (Unit* unit = ring.steal().node) return unit;
     return spill.pop();
 }
 
 void LockedPool::push(Unit* unit, bool behind_all) {
-    // relaxed: the priority is a wish; whoever changes it while the unit is being pushed gets the old or the new.
+    // relaxed: the priority is a wish; whoever changes it while the unit is being pushed gets the
+    // old or the new.
     const unsigned level = kind == WEFT_POOL_LIFO ? 0 : level_of(unit->priority());
     std::lock_guard guard(lock);
     check();
@@ -134,8 +140,8 @@ void LockedPool::push(Unit* unit, bool behind_all) {
     count.fetch_add(1, std::memory_order_seq_cst);
 }
 
-// The most urgent, but now and then the next one from a level on that goes round: what is not urgent waits, but not for
-// ever.
+// The most urgent, but now and then the next one from a level on that goes round: what is not
+// urgent waits, but not for ever.
 unsigned LockedPool::next_level() {
     const auto first = static_cast<unsigned>(std::countr_zero(filled));
     if (++pops % turn != 0) return first;

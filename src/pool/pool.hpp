@@ -1,5 +1,6 @@
-// Pools: where ready units wait. One struct a kind, told apart by a tag, so that built-in pools cost no indirect
-// call; a pool of the user's is a table (weft_pool_ops). A push never fails and wakes at most one sleeper.
+// Pools: where ready units wait. One struct a kind, told apart by a tag, so that built-in pools
+// cost no indirect call; a pool of the user's is a table (weft_pool_ops). A push never fails and
+// wakes at most one sleeper.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +62,8 @@ struct Pool {
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
 };
 
-// Drawn from by one stream, its owner (an opaque os::local() word here). What others push comes by the inbox.
+// Drawn from by one stream, its owner (an opaque os::local() word here). What others push comes by
+// the inbox.
 struct PrivatePool : Pool {
     using Ready = Fifo<Unit, &Unit::link>;
 
@@ -114,8 +116,8 @@ struct PrivatePool : Pool {
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
 
-    // The unit runs next but one: of thousands neither its stack nor the descriptor of the one behind it is in a near
-    // cache.
+    // The unit runs next but one: of thousands neither its stack nor the descriptor of the one
+    // behind it is in a near cache.
     [[gnu::always_inline]] static void expect(const Unit& unit) {
         __builtin_prefetch(unit.context, 1);
         __builtin_prefetch(unit.link, 1);
@@ -131,8 +133,9 @@ struct PrivatePool : Pool {
     void run_remote_calls();   // the owner runs the runtime's remote calls among what is ready, before it leaves
     void serve_orphan();       // runs those that are sent while no stream owns the pool
 
-    // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it for that moment. They
-    // may be run on any stream, and are local no more. False: a stream owns it.
+    // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it
+    // for that moment. They may be run on any stream, and are local no more. False: a stream owns
+    // it.
     bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
 
     // On the owner's entry. While remote calls run more are counted than lie here.
@@ -149,14 +152,15 @@ struct SharedPool : Pool {
     explicit SharedPool(weft_pool_kind of) : Pool(of) {}
 };
 
-// Kinds LIFO and priority: lists under a lock, which is held for a few loads and stores. A push and a pop take the same
-// time however many wait. Rejected: a stack without a lock (Treiber's), since its pop needs a tag beside the pointer,
-// and a queue without a lock for each level, since looking for the first that is not empty would read them all.
+// Kinds LIFO and priority: lists under a lock, which is held for a few loads and stores. A push and
+// a pop take the same time however many wait. Rejected: a stack without a lock (Treiber's), since
+// its pop needs a tag beside the pointer, and a queue without a lock for each level, since looking
+// for the first that is not empty would read them all.
 struct LockedPool : Pool {
     static constexpr unsigned turn = 61;   // as DequePool::turn
 
-    // Of a level and the more urgent ones lie in lower bits, so that the first bit that is set is the next to be
-    // served.
+    // Of a level and the more urgent ones lie in lower bits, so that the first bit that is set is
+    // the next to be served.
     static constexpr unsigned levels = priorities;
     static unsigned level_of(int priority) { return static_cast<unsigned>(most_priority - priority); }
 
@@ -172,7 +176,8 @@ struct LockedPool : Pool {
     Unit* pop();
     bool remove(Unit* unit);
 
-    // seq_cst, as the additions in push: "push, then look for sleepers" against "announce the sleep, then look here".
+    // seq_cst, as the additions in push: "push, then look for sleepers" against "announce the
+    // sleep, then look here".
     bool looks_empty() const { return count.load(std::memory_order_seq_cst) == 0; }
 
     // On entry, under the lock. relaxed: it is changed under the lock.
@@ -186,12 +191,13 @@ private:
     unsigned next_level();
 };
 
-// One stream's newest first; what others push, what yields, and what does not fit the ring waits in `spill`, oldest
-// first. Every `turn`-th pop takes the oldest, so that nobody waits forever behind units that spawn.
+// One stream's newest first; what others push, what yields, and what does not fit the ring waits in
+// `spill`, oldest first. Every `turn`-th pop takes the oldest, so that nobody waits forever behind
+// units that spawn.
 struct DequePool : Pool {
     static constexpr unsigned turn = 61;   // as Go's scheduler has it: prime, so that it does not fall in step
-    // How long those whose turn it is wait while nobody suspends: to let them in, all who have called each other
-    // suspend, and what a joiner waits for is no longer on top (decision 0006).
+    // How long those whose turn it is wait while nobody suspends: to let them in, all who have
+    // called each other suspend, and what a joiner waits for is no longer on top (decision 0006).
     static constexpr std::uint64_t longest_calling_ns = 1'000'000;
 
     Deque<Unit> ring;
@@ -208,15 +214,15 @@ struct DequePool : Pool {
     }
 
     Unit* pop_own();
-    // To call it: pop_own(), if that would be this one, or would be but for the turn of another that has not waited for
-    // long.
+    // To call it: pop_own(), if that would be this one, or would be but for the turn of another
+    // that has not waited for long.
     bool pop_own_if(Unit* unit) {
         if (((pops + 1) % turn == 0 && !turn_may_wait()) || !ring.pop_bottom_if(unit)) return false;
         ++pops;
         return true;
     }
-    // Takes it out if the caller's stream owns the pool and it is the next to be popped, but for those whose turn it
-    // may be: whoever names a unit goes before them.
+    // Takes it out if the caller's stream owns the pool and it is the next to be popped, but for
+    // those whose turn it may be: whoever names a unit goes before them.
     bool take_next(Unit* unit);
     Unit* steal();
 
@@ -234,8 +240,9 @@ struct UserPool : Pool {
 
 namespace pool {
 
-// Where a unit comes from, which says where among the ready units it goes. The first of each kind is for who does not
-// care. A pool that has an order of its own may pass over it; a table of the user's is told (operation_of).
+// Where a unit comes from, which says where among the ready units it goes. The first of each kind
+// is for who does not care. A pool that has an order of its own may pass over it; a table of the
+// user's is told (operation_of).
 enum class From : unsigned char {
     next,
     spawned,
@@ -264,8 +271,8 @@ constexpr weft_pool_operation operation_of(From from) {
 static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO &&
               operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
 
-// On entry to every pool: what comes in is a remote call, or a ready unit of the pool's. relaxed: the caller owns
-// the unit.
+// On entry to every pool: what comes in is a remote call, or a ready unit of the pool's. relaxed:
+// the caller owns the unit.
 [[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
     WEFT_ASSERT(unit.has(Unit::internal) || (unit.life.is(State::ready) && unit.pool == &to));
     WEFT_ASSERT(!unit.has(Unit::local) || to.kind == WEFT_POOL_PRIVATE);
@@ -309,7 +316,8 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from =
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
 void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation);
 
-// A user's pool may have no memory for what it keeps of a unit, and wants to be asked before that belongs to it.
+// A user's pool may have no memory for what it keeps of a unit, and wants to be asked before that
+// belongs to it.
 inline bool asks(const Pool& pool) {
     return pool.kind == WEFT_POOL_USER && static_cast<const UserPool&>(pool).ops.admit != nullptr;
 }
@@ -319,8 +327,8 @@ inline bool admits(Pool& to, Unit& unit) {
 }
 void expel(Pool& from, Unit& unit);   // it was admitted, and does not come after all
 
-// A unit that was admitted begins, or one ceases, to belong to its pool: a user's may want to know. The owner of the
-// unit says so, before its first push and before its end is published.
+// A unit that was admitted begins, or one ceases, to belong to its pool: a user's may want to know.
+// The owner of the unit says so, before its first push and before its end is published.
 [[gnu::noinline]] void tell_attached(Unit& unit);
 [[gnu::noinline]] void tell_detached(Unit& unit);
 inline void belongs(Unit& unit) {
@@ -336,8 +344,8 @@ inline void belongs_no_more(Unit& unit) {
         tell_detached(unit);
 }
 
-// A ready unit that is in no pool, or a suspended one, goes over to another pool, which has admitted it and which it is
-// not pushed to yet.
+// A ready unit that is in no pool, or a suspended one, goes over to another pool, which has
+// admitted it and which it is not pushed to yet.
 void move(Unit& unit, Pool& to);
 
 // False: the pool has not admitted it, and nothing has happened.
@@ -353,8 +361,8 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 // A ready unit comes out, or null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
 
-// pop(), if that would be this unit; false also where another is in the way. Of a shared pool, or a deque of the
-// calling stream's.
+// pop(), if that would be this unit; false also where another is in the way. Of a shared pool, or a
+// deque of the calling stream's.
 [[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
     const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
                                                       : static_cast<DequePool&>(from).pop_own_if(unit);
@@ -368,7 +376,8 @@ Unit* pop_other(Pool& from);
     return pop_other(from);
 }
 
-// Whether nothing waits and nobody is in the middle of a push. A stream that has announced its sleep asks this last.
+// Whether nothing waits and nobody is in the middle of a push. A stream that has announced its
+// sleep asks this last.
 bool quiet(const Pool& pool);
 
 // Whether anybody may pop from it, and push to it, beside those who draw from it now.
@@ -382,7 +391,8 @@ std::size_t length(const Pool& pool);
 enum class Removal : unsigned char { removed, absent, impossible };
 Removal remove(Pool& from, Unit* unit);
 
-// A stream begins or ceases to draw from a pool. attach is false when the pool has another owner already.
+// A stream begins or ceases to draw from a pool. attach is false when the pool has another owner
+// already.
 bool attach(Pool& pool, void* stream, bool main);
 void detach(Pool& pool, void* stream);
 void detach_sharing(Pool& pool);                   // the stream draws from it for another reason too

@@ -1,5 +1,5 @@
-// What a stream is asked from outside: the bits of Stream::attention. Which room sees to which is said in
-// runtime/wiring.cpp.
+// What a stream is asked from outside: the bits of Stream::attention. Which room sees to which is
+// said in runtime/wiring.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ inline constexpr Attention observed{2048};    // that has begun or ended
 inline constexpr Attention unwatched{4096};
 inline constexpr Attention abandon{8192};   // with stop: return now, and leave in the pools what waits there
 inline constexpr Attention lent{16384};     // the hart may be a domain's (domain.hpp)
-// lend the hart: others have a better claim to it (lending.hpp); stays until the stream has one again
+// lend the hart: others have a better claim to it (lending.hpp); stays until the stream has one
+// again
 inline constexpr Attention aside{32768};
 inline constexpr Attention relieved{65536};   // it stands in for another stream, and that is over (rescue.hpp)
 inline constexpr Attention leisurely = timing | polling | observing | observed;   // nobody waits for an answer to them

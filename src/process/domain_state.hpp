@@ -1,5 +1,5 @@
-// What a domain is, and what a unit that leaves asks of the one whose hart it has. domain.hpp has what is done with
-// domains.
+// What a domain is, and what a unit that leaves asks of the one whose hart it has. domain.hpp has
+// what is done with domains.
 #pragma once
 
 #include <cstddef>

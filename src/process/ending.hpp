@@ -1,5 +1,5 @@
-// How a stream's end meets those who wait for it, and those who are about to wake the stream. carrier/streams.cpp owns
-// it; others write it.
+// How a stream's end meets those who wait for it, and those who are about to wake the stream.
+// carrier/streams.cpp owns it; others write it.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// Keeps the sentence for weft_error_text and returns `status`. What others wrote is shown with a precision ("%.100s"):
-// of a long value the remedy, which stands behind it, would be cut off.
+// Keeps the sentence for weft_error_text and returns `status`. What others wrote is shown with a
+// precision ("%.100s"): of a long value the remedy, which stands behind it, would be cut off.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
 [[gnu::cold, gnu::noinline]] inline weft_status not_admitted() {
     return fail(WEFT_NO_MEMORY, "the pool has no memory for what it keeps of another unit (weft_pool_ops.admit)");
@@ -29,8 +29,8 @@ inline weft_status built_without(const char* what, const char* option) {
     return fail(WEFT_UNSUPPORTED, "this library was built without %s; configure it with -D%s=ON", what, option);
 }
 
-// As fail(), with a sentence that needs no formatting: for answers that are no surprise to the caller (a try that
-// fails).
+// As fail(), with a sentence that needs no formatting: for answers that are no surprise to the
+// caller (a try that fails).
 template <std::size_t bytes>
 weft_status say(weft_status status, const char (&text)[bytes]) {
     static_assert(bytes <= os::error_text_bytes);

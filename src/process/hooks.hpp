@@ -1,6 +1,6 @@
-// What units and streams call in rooms above them, at moments to which few of them come: a hosted one begins, a stream
-// is asked about its domain, nothing is to be run. The tables are filled in in one place (wiring.cpp). They are
-// constant, so they are there before anything runs.
+// What units and streams call in rooms above them, at moments to which few of them come: a hosted
+// one begins, a stream is asked about its domain, nothing is to be run. The tables are filled in in
+// one place (wiring.cpp). They are constant, so they are there before anything runs.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct UnitHooks {
 };
 extern const UnitHooks unit_hooks;
 
-// What the marks of a unit ask for: a handler is called if the unit has one of the bits beside it, and they are called
-// in this order.
+// What the marks of a unit ask for: a handler is called if the unit has one of the bits beside it,
+// and they are called in this order.
 enum class Leaves : unsigned char;
 struct MarkHooks {
     // When it leaves (look_before_leaving in marked.hpp).
@@ -38,7 +38,8 @@ struct MarkHooks {
         Unit::Marks marks;
         void (*call)(Stream& stream, Unit& unit, Leaves how);
     };
-    // When it ends (look_before_ending); some do not return, and the unit ends by them. `next`: see finish().
+    // When it ends (look_before_ending); some do not return, and the unit ends by them. `next`: see
+    // finish().
     struct End {
         Unit::Flags flags;
         Unit::Shape shape;
@@ -51,8 +52,8 @@ struct MarkHooks {
 };
 extern const MarkHooks mark_hooks;
 
-// What the bits of a stream's attention ask for, called in this order from the scheduler's stack (attend in
-// attention.hpp).
+// What the bits of a stream's attention ask for, called in this order from the scheduler's stack
+// (attend in attention.hpp).
 enum class Attended : unsigned char {
     go_on,   // to the next handler
     anew,    // to the first one, with the bits that are set by then

@@ -1,6 +1,6 @@
-// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which others request what
-// lies in it. core/README.md, "Jobs", has the rules. The model (test/model/jobs_model.cpp) has a Face of its own, whose
-// words are seen by the search.
+// A stream's own jobs: a ring that its owner alone reads and writes, but for the limit, by which
+// others request what lies in it. core/README.md, "Jobs", has the rules. The model
+// (test/model/jobs_model.cpp) has a Face of its own, whose words are seen by the search.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,15 @@ namespace weft {
 
 // The orders of JobRing; a model test passes weaker ones, which must fail.
 struct JobRingOrders {
-    // seq_cst: a thief is on the idle list before it looks whether others have requested. If it reads that they
-    // have, the owner's next exchange of `steal_requested` comes after that look, and so does its look at the idle
-    // list; an older `true` would leave the thief asleep with no request made.
+    // seq_cst: a thief is on the idle list before it looks whether others have requested. If it
+    // reads that they have, the owner's next exchange of `steal_requested` comes after that look,
+    // and so does its look at the idle list; an older `true` would leave the thief asleep with no
+    // request made.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
-// `face` is what programs see: where the next job goes, and the limit at or beyond which a fork is offer()'s.
+// `face` is what programs see: where the next job goes, and the limit at or beyond which a fork is
+// offer()'s.
 template <class Job, class Face, class Orders = JobRingOrders>
 struct BasicJobRing {
     static constexpr std::size_t capacity = 512;
@@ -54,15 +56,16 @@ struct BasicJobRing {
         return true;
     }
 
-    // The fork of a job where the limit says that there is no room, and there is. Whether a steal is requested.
+    // The fork of a job where the limit says that there is no room, and there is. Whether a steal
+    // is requested.
     bool push_and_open(Job& job) {
         check();
         put(face.bottom, job);
         open();
         return take_steal_request();
     }
-    // seq_cst, as the limit's stores: open() comes before it, and request_steal() stores in the other order, so not
-    // both miss the other (core/README.md).
+    // seq_cst, as the limit's stores: open() comes before it, and request_steal() stores in the
+    // other order, so not both miss the other (core/README.md).
     bool take_steal_request() { return steal_requested.exchange(false, std::memory_order_seq_cst); }
 
     // The oldest `count` jobs are others' to see: the ring has them no more.
@@ -73,10 +76,12 @@ struct BasicJobRing {
         first[-1] = nullptr;   // its join must not find it there
     }
 
-    // The limit races with request_steal(): seq_cst here and there, against `steal_requested` (core/README.md).
+    // The limit races with request_steal(): seq_cst here and there, against `steal_requested`
+    // (core/README.md).
     void open() { atomic_ref(face.limit).store(end(), std::memory_order_seq_cst); }
     void close() { atomic_ref(face.limit).store(nullptr, std::memory_order_seq_cst); }
-    // The next fork publishes something. From any thread, while the stream is in the runtime's table.
+    // The next fork publishes something. From any thread, while the stream is in the runtime's
+    // table.
     void request_steal() {
         if (steal_requested.load(Orders::look)) return;
         steal_requested.store(true, std::memory_order_seq_cst);
@@ -90,8 +95,8 @@ struct BasicJobRing {
         std::swap(first, from.first);
     }
 
-    // On the owner's slow paths, and while nobody runs: the jobs lie in the ring, and before the oldest lies none that
-    // a join could take for its own.
+    // On the owner's slow paths, and while nobody runs: the jobs lie in the ring, and before the
+    // oldest lies none that a join could take for its own.
     void check() const {
         WEFT_ASSERT(first <= face.bottom);
         WEFT_ASSERT(slots != nullptr ? begin() <= first && face.bottom <= end() && slots[0] == nullptr

@@ -1,5 +1,5 @@
-// What streams have of jobs: the ring of the unit that runs, and the lists where others see them. jobs.hpp has what is
-// done with them.
+// What streams have of jobs: the ring of the unit that runs, and the lists where others see them.
+// jobs.hpp has what is done with them.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -20,12 +20,12 @@ struct JobRing : BasicJobRing<weft_job, weft_jobs> {
     ~JobRing() { os::release(slots); }
 };
 
-// Where a stream's jobs are seen by others, and whose it takes. The stream writes it, and others read it; null: no
-// place.
+// Where a stream's jobs are seen by others, and whose it takes. The stream writes it, and others
+// read it; null: no place.
 struct JobPlace {
     atomic<Jobs*> takes_from{nullptr};   // the list of the place where the stream's hart is
-    // where what its units fork is published: a stream without work there requests a steal of it. As takes_from, but a
-    // guest's stream publishes what it does not take
+    // where what its units fork is published: a stream without work there requests a steal of it.
+    // As takes_from, but a guest's stream publishes what it does not take
     atomic<Jobs*> publishes_to{nullptr};
 };
 

@@ -1,5 +1,5 @@
-// What a stream's loop keeps from round to round, of its turns, its housekeeping and its times. core/run.cpp and
-// core/housekeeping.cpp own it; the stream alone writes it.
+// What a stream's loop keeps from round to round, of its turns, its housekeeping and its times.
+// core/run.cpp and core/housekeeping.cpp own it; the stream alone writes it.
 #pragma once
 
 #include <cstdint>

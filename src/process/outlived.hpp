@@ -1,5 +1,5 @@
-// What is said where the handle of a unit is used whose runtime has ended: the unit's memory has gone, and what is told
-// of it was noted before.
+// What is said where the handle of a unit is used whose runtime has ended: the unit's memory has
+// gone, and what is told of it was noted before.
 #pragma once
 
 #include "unit/unit.hpp"

@@ -1,5 +1,6 @@
-// What the whole process has one of while the runtime runs, for whoever runs units: settings, memory, harts, the table
-// of streams. What only one room needs is that room's own (runtime.hpp has it); a reference leads there.
+// What the whole process has one of while the runtime runs, for whoever runs units: settings,
+// memory, harts, the table of streams. What only one room needs is that room's own (runtime.hpp has
+// it); a reference leads there.
 #pragma once
 
 #include <cstddef>
@@ -72,8 +73,8 @@ struct Process : RoomsOwn {
     atomic<std::uint64_t> blocking_alarm_ns{os::forever};   // when the reactor asks whether it is large enough
     // of the OS thread that has started it: for those that run its units
     const os::SignalMask signals = os::thread_signals();
-    // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it is needed, and it
-    // stays
+    // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when it
+    // is needed, and it stays
     const bool by_itself;
     atomic<bool> zero_waits{false};         // stream 0 is needed, and the kernel has refused its OS thread
     atomic<std::size_t> wait_for_room{0};   // hosted units, for OS threads that are refused
@@ -128,12 +129,13 @@ struct Process : RoomsOwn {
     void count_outside(trace::Count which);
 };
 
-// The unit that has forked, in the child, where it stands on a stack of its own: its end is the child's
-// (runtime/fork.hpp). Null elsewhere.
+// The unit that has forked, in the child, where it stands on a stack of its own: its end is the
+// child's (runtime/fork.hpp). Null elsewhere.
 extern const Unit* forked_unit;
 inline bool has_forked(const Unit& unit) { return &unit == forked_unit; }
 
-// The one that is there, or null; for whoever calls in. For its own streams it is there from the first on.
+// The one that is there, or null; for whoever calls in. For its own streams it is there from the
+// first on.
 Process* process_or_null();
 Process& process();
 
@@ -146,7 +148,8 @@ void set_process(Process* now);
 weft_status is_the_programs(const Stream& stream);
 Pool& main_pool_of(const Stream& stream);   // where units go that are spawned there
 
-// The calling OS thread, which has been started by one that may be bound, may use all CPUs of the process.
+// The calling OS thread, which has been started by one that may be bound, may use all CPUs of the
+// process.
 void leave_bindings(Process& of);
 // What it may use then; null: as it is.
 const os::CpuSet* cpus_of_process(Process& of);

@@ -1,5 +1,6 @@
-// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that is taken.
-// core/README.md, "Jobs", has the rules; the model (test/model/jobs_model.cpp) has jobs of its own.
+// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that
+// is taken. core/README.md, "Jobs", has the rules; the model (test/model/jobs_model.cpp) has jobs
+// of its own.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,20 @@ struct Unit;
 
 // The orders of PublishedJob and Jobs; a model test passes weaker ones, which must fail.
 struct PublishedJobOrders {
-    // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who reads the state or is
-    // woken; and the waiter is seen by who wakes it.
+    // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who
+    // reads the state or is woken; and the waiter is seen by who wakes it.
     static constexpr std::memory_order finish = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll_failed = std::memory_order_acquire;
     static constexpr std::memory_order done = std::memory_order_acquire;
-    // seq_cst: "publish, then look for searchers and at the idle list" against "be on it, or search no more, then look
-    // at the length": one of the two sees the other.
+    // seq_cst: "publish, then look for searchers and at the idle list" against "be on it, or search
+    // no more, then look at the length": one of the two sees the other.
     static constexpr std::memory_order length = std::memory_order_seq_cst;
     static constexpr std::memory_order searching = std::memory_order_seq_cst;
 };
 
-// The waiter for a job that was taken. `wake` is called once, as the last act of the thief that has run it.
+// The waiter for a job that was taken. `wake` is called once, as the last act of the thief that has
+// run it.
 struct JobWaiter {
     void (*wake)(JobWaiter* self);
 };
@@ -39,12 +41,14 @@ struct JobWaiter {
 template <class Job, class Orders>
 struct BasicJobs;
 
-// What a job is beyond the ring: in Job::kept, from when it is published, or made unstealable, to its join.
+// What a job is beyond the ring: in Job::kept, from when it is published, or made unstealable, to
+// its join.
 template <class Job, class Orders = PublishedJobOrders>
 struct BasicPublishedJob {
     using List = BasicJobs<Job, Orders>;
 
-    // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which nobody has written.
+    // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which
+    // nobody has written.
     static constexpr std::uintptr_t unstealable = 4;   // in no list: its owner alone runs it
     static constexpr std::uintptr_t available = 1;     // in the list
     static constexpr std::uintptr_t taken = 2;
@@ -91,7 +95,8 @@ struct BasicJobs {
 
     atomic<std::size_t> published{0};     // length of the list, for a look without the lock
     atomic<std::uint32_t> searching{0};   // streams that are awake and look for something to run
-    // that may take what is published: those in the runtime's table, or as many harts as the arena may have
+    // that may take what is published: those in the runtime's table, or as many harts as the arena
+    // may have
     atomic<std::size_t> streams{0};
     IdleList idle_list;                             // of the streams that sleep
     void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the idle list
@@ -102,7 +107,8 @@ struct BasicJobs {
     // Whether there is something to be taken; in the order of the idle list's count.
     bool any() const { return published.load(Orders::length) != 0; }
 
-    // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes a stream that has gone to sleep without them.
+    // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes a stream that has gone to
+    // sleep without them.
     template <class Ring>
     void publish(Ring& ring, std::size_t count, Unit& owner, std::uint8_t stack_class) {
         Job** const from = ring.first;
@@ -120,8 +126,8 @@ struct BasicJobs {
         tell();
     }
 
-    // There is something to be taken: a stream that has gone to sleep without it is woken, unless another is on the way
-    // to find it.
+    // There is something to be taken: a stream that has gone to sleep without it is woken, unless
+    // another is on the way to find it.
     void tell() {
         if (searching.load(Orders::searching) != 0) return;
         if (work_came == nullptr) idle_list.wake_one();
@@ -131,7 +137,8 @@ struct BasicJobs {
     // By its owner. False: it has been taken.
     bool remove(Job& job) {
         const PublishedJob& at = PublishedJob::of(job);
-        // relaxed: a job that was taken is not put back, and what it has done is seen by the owner's next look, done().
+        // relaxed: a job that was taken is not put back, and what it has done is seen by the
+        // owner's next look, done().
         if (at.state.load(std::memory_order_relaxed) != PublishedJob::available) return false;
         std::lock_guard guard(lock);
         check();
@@ -190,7 +197,8 @@ private:
     }
 };
 
-// As long as it lives, the stream looks for something to run, and a stream that publishes a job need not wake another.
+// As long as it lives, the stream looks for something to run, and a stream that publishes a job
+// need not wake another.
 template <class Jobs, class Orders = PublishedJobOrders>
 class BasicSearch {
 public:
@@ -199,8 +207,8 @@ public:
     BasicSearch& operator=(const BasicSearch&) = delete;
     ~BasicSearch() {
         jobs_.searching.fetch_sub(1, Orders::searching);
-        // A stream that has published something meanwhile has woken nobody, and this stream may have found something
-        // else.
+        // A stream that has published something meanwhile has woken nobody, and this stream may
+        // have found something else.
         if (jobs_.any()) jobs_.tell();
     }
 

@@ -27,7 +27,8 @@ Sched* default_sched(Process& of, Pool& main) {
     Pool* pools[Process::most_streams] = {&main};
     std::size_t count = 1;
     if (kind == WEFT_SCHED_RANDOM_STEAL) {
-        // It steals from every pool of the same make, the later streams' as well: those are made before it.
+        // It steals from every pool of the same make, the later streams' as well: those are made
+        // before it.
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
             const bool stealable = pool->owned && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
@@ -88,8 +89,9 @@ void dismiss(Process& of, Pool& pool) {
         unlist(of.pools, pool);
         of.hooks.pool_goes(of, pool);
         if (pool.kind != WEFT_POOL_USER) {
-            // The pusher of the last unit wakes a sleeper afterwards, if late enough after that unit has run, ended and
-            // let the pool be freed. So the memory stays a pool of its kind: a wake too many harms nobody.
+            // The pusher of the last unit wakes a sleeper afterwards, if late enough after that
+            // unit has run, ended and let the pool be freed. So the memory stays a pool of its
+            // kind: a wake too many harms nobody.
             pool.freed = true;
             handles::freed(&pool);
             pool.next = of.freed_pools;

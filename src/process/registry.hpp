@@ -23,8 +23,8 @@ void drop_freed_pools(Process& of);
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
 Pool* make_owned_pool(Process& of, weft_pool_kind kind);
 weft_pool_kind default_pool_kind(const Process& of);
-// What a program gets that asks for a pool of that kind, and promises nothing: one that others may draw from, where
-// rescue is to help all.
+// What a program gets that asks for a pool of that kind, and promises nothing: one that others may
+// draw from, where rescue is to help all.
 weft_pool_kind given_for(const Process& of, weft_pool_kind kind);
 
 // A scheduler as the settings say, for a stream whose main pool is `main`.

@@ -1,4 +1,5 @@
-// What those remember of a stream who look at all of them now and then. The stream itself reads none of it.
+// What those remember of a stream who look at all of them now and then. The stream itself reads
+// none of it.
 #pragma once
 
 #include <cstdint>

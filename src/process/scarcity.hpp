@@ -1,5 +1,5 @@
-// What a stream knows of the units for which it got no stack. core/postpone.cpp owns it, and the stream alone writes
-// it.
+// What a stream knows of the units for which it got no stack. core/postpone.cpp owns it, and the
+// stream alone writes it.
 #pragma once
 
 #include <cstddef>

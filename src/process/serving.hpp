@@ -1,5 +1,5 @@
-// The domain that has a stream's hart, and what the hart does for it. share/domain.cpp and share/carriers.cpp own it;
-// the stream alone writes it, but for `returned`.
+// The domain that has a stream's hart, and what the hart does for it. share/domain.cpp and
+// share/carriers.cpp own it; the stream alone writes it, but for `returned`.
 #pragma once
 
 #include <cstdint>

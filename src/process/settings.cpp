@@ -23,8 +23,8 @@ struct Word {
     std::size_t value;
 };
 
-// One setting: where it is kept, what its variable may hold. A number is legal between `least` and `most`; a word
-// stands for a number.
+// One setting: where it is kept, what its variable may hold. A number is legal between `least` and
+// `most`; a word stands for a number.
 struct Setting {
     const char* variable;
     const char* meaning;
@@ -95,7 +95,8 @@ constexpr Word hart_words[] = {{"all", 0}, {nullptr, 0}};
 constexpr Word bound_words[] = {{"units", 0}, {nullptr, 0}};
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
 
-// Faults, whose handlers must not return; what no handler can be had for; what the C library keeps for itself.
+// Faults, whose handlers must not return; what no handler can be had for; what the C library keeps
+// for itself.
 bool no_request(std::size_t signal) {
     for (int one : {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGSTOP, 32, 33}) {
         if (signal == static_cast<std::size_t>(one)) return true;

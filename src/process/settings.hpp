@@ -13,8 +13,8 @@ struct Settings {
     // neither the program nor the environment says how many streams start: fewer will do
     bool streams_unasked = false;
 
-    // Overlays `asked` (null: nothing) and the environment. Not WEFT_OK: the text says which value is wrong and which
-    // are legal.
+    // Overlays `asked` (null: nothing) and the environment. Not WEFT_OK: the text says which value
+    // is wrong and which are legal.
     weft_status read(const weft_settings* asked);
 };
 
@@ -23,8 +23,8 @@ void settings_print(std::FILE* file);
 // The names of their variables; null: there are not so many.
 const char* setting_variable(std::size_t index);
 
-// Whether the environment alone would be understood. Each value that would not is a line of `file` (null:
-// none), and the last one is the error's text.
+// Whether the environment alone would be understood. Each value that would not is a line of `file`
+// (null: none), and the last one is the error's text.
 weft_status settings_check(std::FILE* file);
 
 }   // namespace weft

@@ -1,4 +1,5 @@
-// Where detached units wait for which no stack could be had; shortage.hpp has what is done with them.
+// Where detached units wait for which no stack could be had; shortage.hpp has what is done with
+// them.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,8 @@ struct Shortage {
     // On entry, under the lock.
     // relaxed: written under the lock
     void check() const { WEFT_ASSERT(units.empty() == (count.load(std::memory_order_relaxed) == 0)); }
-    // While nobody runs: each unit that waits is ready, and all are tried again when the timer goes off.
+    // While nobody runs: each unit that waits is ready, and all are tried again when the timer goes
+    // off.
     void check_whole() const {
         check();
         WEFT_ASSERT(units.check_whole([](const Unit& unit) { WEFT_ASSERT(unit.life.is(State::ready)); }) ==

@@ -14,8 +14,9 @@ constexpr std::uint32_t memory = 64;
 
 constexpr std::uint32_t percent(std::uint32_t number) { return number * Sites::whole / 100; }
 
-// The cheapest kind for that share (doc/decisions/0018 has the measurements). `now` stays what it is for some way
-// beyond, so that a share that lies between two kinds does not change with each sample.
+// The cheapest kind for that share (doc/decisions/0018 has the measurements). `now` stays what it
+// is for some way beyond, so that a share that lies between two kinds does not change with each
+// sample.
 Kind cheapest(std::uint32_t share, Kind now) {
     const auto below = [&](std::uint32_t limit, bool is) {
         return share < (is ? percent(limit) * 5 / 4 : percent(limit));

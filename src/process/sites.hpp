@@ -1,11 +1,11 @@
-// Places in the program that spawn units of kind auto into pools that others draw from: how often such units suspend,
-// and which kind costs least so (decision 0018). In private pools they are LSA, which no other kind is better than
-// there, and nothing is learnt.
+// Places in the program that spawn units of kind auto into pools that others draw from: how often
+// such units suspend, and which kind costs least so (decision 0018). In private pools they are LSA,
+// which no other kind is better than there, and nothing is learnt.
 //
-// A unit now and then is a sample. That it is one stands in its descriptor (Unit::spawn_tag) and brings its release to
-// the careful way, by the mark that all have who have ended otherwise than by returning; there its context tells
-// whether it has ever left. So a unit that is no sample pays nothing for it, and what has been learnt is of units that
-// have ended, whatever kind they were of.
+// A unit now and then is a sample. That it is one stands in its descriptor (Unit::spawn_tag) and
+// brings its release to the careful way, by the mark that all have who have ended otherwise than by
+// returning; there its context tells whether it has ever left. So a unit that is no sample pays
+// nothing for it, and what has been learnt is of units that have ended, whatever kind they were of.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace weft {
 
-// One place. All relaxed: whoever reads decides by it what a unit costs, and nothing else; an update that another
-// overwrites is one sample lost.
+// One place. All relaxed: whoever reads decides by it what a unit costs, and nothing else; an
+// update that another overwrites is one sample lost.
 struct alignas(config::cache_line) Site {
     // Read at each spawn there.
     atomic<std::uintptr_t> key{0};   // 0: nobody's
@@ -56,8 +56,8 @@ public:
     static constexpr std::size_t count = 256;
     static constexpr std::uint32_t whole = 1 << 16;
 
-    // The place for an address in the program and what is called there, or an object of the program's that stands for
-    // both. When there are too many, one that stands for all others.
+    // The place for an address in the program and what is called there, or an object of the
+    // program's that stands for both. When there are too many, one that stands for all others.
     Site& find(const void* address, const void* what);
 
     // A unit that was a sample of that place is released.
@@ -65,9 +65,9 @@ public:
 
     unsigned tag_of(const Site& site) const { return static_cast<unsigned>(&site - sites_) + 1; }
 
-    // A runtime begins: what those before it have learnt is forgotten, since no run depends on another. `sc`: whether a
-    // unit finds as much stack where its scheduler runs as it would have of its own. Before there are streams; others
-    // may look (each()).
+    // A runtime begins: what those before it have learnt is forgotten, since no run depends on
+    // another. `sc`: whether a unit finds as much stack where its scheduler runs as it would have
+    // of its own. Before there are streams; others may look (each()).
     void begin(bool sc);
 
     void each(void (*visit)(const weft_site_info* info, void* argument), void* argument) const;
@@ -87,9 +87,9 @@ private:
 };
 extern Sites sites;
 
-// The places at which a stream has spawned lately, each with what the bytes of its next unit begin as: whoever spawns
-// at one of them again need not look for it. Several, since a function that calls itself may have several places, and a
-// compiler makes more of them.
+// The places at which a stream has spawned lately, each with what the bytes of its next unit begin
+// as: whoever spawns at one of them again need not look for it. Several, since a function that
+// calls itself may have several places, and a compiler makes more of them.
 class LatestSites {
 public:
     struct Entry {
@@ -109,8 +109,8 @@ private:
     Entry entries_[count];
 };
 
-// Which units of a stream's are samples: one in so many, and not each so many, since programs have periods of their
-// own. More of them where little is known yet.
+// Which units of a stream's are samples: one in so many, and not each so many, since programs have
+// periods of their own. More of them where little is known yet.
 class Sampling {
 public:
     static constexpr std::uint32_t one_in = 128, one_in_at_first = 16;

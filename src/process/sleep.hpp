@@ -1,5 +1,5 @@
-// How a stream sleeps, and who may wake it when. core/idle.cpp and core/housekeeping.cpp own it; it lies beside
-// Stream::attention, for whoever writes that goes on to wake the stream.
+// How a stream sleeps, and who may wake it when. core/idle.cpp and core/housekeeping.cpp own it; it
+// lies beside Stream::attention, for whoever writes that goes on to wake the stream.
 #pragma once
 
 #include <cstdint>

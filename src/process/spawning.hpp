@@ -1,5 +1,5 @@
-// What a stream makes units of that are spawned on it without options: of which kind they are, and where they go. The
-// stream alone writes it, and each spawn reads it.
+// What a stream makes units of that are spawned on it without options: of which kind they are, and
+// where they go. The stream alone writes it, and each spawn reads it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ struct Spawning {
     Sampling sampling;                   // of the units of kind auto that it spawns
     atomic<std::uint64_t> first_id{0};   // what Stream::next_id was when the stream began; written by its thread alone
 
-    // Instead of a home: no pool is here, and no caller says so, as one who names no pool says null.
+    // Instead of a home: no pool is here, and no caller says so, as one who names no pool says
+    // null.
     static Pool* nowhere() { return reinterpret_cast<Pool*>(alignof(void*)); }
 };
 

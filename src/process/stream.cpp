@@ -11,8 +11,8 @@ Attention pending_attention_of(const Stream& stream) {
 }
 
 bool has_pending_attention(const Stream& stream) {
-    // What the main scheduler's own loop must see to, while it waits for something, is nothing that the loop beneath it
-    // could do.
+    // What the main scheduler's own loop must see to, while it waits for something, is nothing that
+    // the loop beneath it could do.
     const Attention not_ours =
         (attention::stop | attention::replace).only_if(stream.levels.main_runs && stream.levels.depth == 0);
     return pending_attention_of(stream).without(not_ours).any();

@@ -1,5 +1,6 @@
-// A stream: runs units on the OS thread that is its carrier. Everything but what is marked belongs to the
-// carrier alone, on whatever stack it stands; a unit that has switched must ask for current() again.
+// A stream: runs units on the OS thread that is its carrier. Everything but what is marked belongs
+// to the carrier alone, on whatever stack it stands; a unit that has switched must ask for
+// current() again.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,8 @@ namespace weft {
 
 struct Process;
 
-// What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere finds home.
+// What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere
+// finds home.
 struct Heap {
     mem::SlabCache* units;
     mem::SlabCache* extras;
@@ -59,30 +61,33 @@ struct Nobody {
 };
 
 struct Stream {
-    // First, and open: programs reach both by the word that leads to the stream (include/weft/embed/here.h).
+    // First, and open: programs reach both by the word that leads to the stream
+    // (include/weft/embed/here.h).
     JobRing jobs;
     // handles are no addresses there
     [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;
 
-    // Hot: every switch reads it, or each spawn and join. The assertions below say what lies in one line.
+    // Hot: every switch reads it, or each spawn and join. The assertions below say what lies in one
+    // line.
     Unit* running = nullptr;   // null while the scheduler runs
-    // the main pool, where picking is popping from it: a private pool alone under a basic scheduler, on a stream with
-    // no other place to look at
+    // the main pool, where picking is popping from it: a private pool alone under a basic
+    // scheduler, on a stream with no other place to look at
     PrivatePool* direct = nullptr;
-    // the main pool, where picking begins with it and others draw from it too: a shared one alone under a basic
-    // scheduler, or a deque under one that steals; never beside direct
+    // the main pool, where picking begins with it and others draw from it too: a shared one alone
+    // under a basic scheduler, or a deque under one that steals; never beside direct
     Pool* common = nullptr;
     mem::SlabCache* units = nullptr;    // of the heap
     atomic<std::uint64_t> next_id{0};   // of the heap, while the stream has it; see take_id
     mem::Stack* reserve = nullptr;      // for the scheduler to begin anew on, when a unit has taken its place
-    // default stacks, without a canary, for the next plain units that start: one, and more only while units call each
-    // other. A unit that ends puts its own here while it still stands on it: nobody but this stream takes it
+    // default stacks, without a canary, for the next plain units that start: one, and more only
+    // while units call each other. A unit that ends puts its own here while it still stands on it:
+    // nobody but this stream takes it
     mem::Stack* spare = nullptr;
     Unit* next_unit = nullptr;   // picked by a unit that left, to be run by the scheduler
     Sched* sched = nullptr;      // whose units run: the main one, or one that is itself a unit (level.hpp)
     Pool* standard = nullptr;    // where units go for which no pool is named
-    // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first unit, and need not ask
-    // whether it is a ULT that does so
+    // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first
+    // unit, and need not ask whether it is a ULT that does so
     PrivatePool* inline_pool = &no_pool;
     // `inline_pool` where the unit that runs has forked: then `inline_pool` is empty
     PrivatePool* inline_pool_without_jobs = nullptr;
@@ -115,7 +120,8 @@ struct Stream {
     char name[16] = {};
     CarrierThread carrier;
 
-    // Others write it. It begins a line, so what stands before is in the carrier's cache as long as the stream runs.
+    // Others write it. It begins a line, so what stands before is in the carrier's cache as long as
+    // the stream runs.
     alignas(config::cache_line) atomic<std::uint32_t> attention{0};
     Sleep sleep;
     Sampled sampled;
@@ -161,7 +167,8 @@ struct Stream {
         return {attention.load(order)};
     }
 
-    // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with acquire in attend().
+    // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with
+    // acquire in attend().
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
 
@@ -198,7 +205,8 @@ inline Unit* running_or_null() {
     return stream == nullptr ? nullptr : stream->running;
 }
 
-// A unit becomes ready: it goes to its pool. The caller has claimed it. `stream`: the calling one, or null.
+// A unit becomes ready: it goes to its pool. The caller has claimed it. `stream`: the calling one,
+// or null.
 [[gnu::always_inline]] inline void make_ready(Stream* stream, Unit& unit, pool::From from = pool::From::next) {
     if (stream != nullptr && unit.pool == stream->direct) [[likely]] {
         stream->direct->put(&unit);   // we are its owner, and awake: there is nobody to wake
@@ -216,7 +224,8 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }
 
-// Where units without options go by the short way. A stream that is observed has none: each of its spawns is told of.
+// Where units without options go by the short way. A stream that is observed has none: each of its
+// spawns is told of.
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
     const auto home_in = [&](Pool* pool) {
         return pool == nullptr || stream.telling.observed ? Spawning::nowhere() : pool;
@@ -228,7 +237,8 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     stream.spawning.common_home = full ? Spawning::nowhere() : home_in(stream.common);
 }
 
-// ULTs whose options say nothing are of that kind from now on. From the stream, or before it has begun.
+// ULTs whose options say nothing are of that kind from now on. From the stream, or before it has
+// begun.
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.spawning.default_kind = kind;
     stream.spawning.ult_header = Unit::initial_header(kind == Kind::automatic ? Kind::lsa : kind, true);
@@ -256,8 +266,8 @@ inline void give_stacks(Stream& stream) {
     if (mem::Stack* reserve = std::exchange(stream.reserve, nullptr)) stream.heap->stacks.give(reserve);
 }
 
-// The stream has the hart of a domain that the unit is no context of. Such a one does not run there: nothing would keep
-// the domain meanwhile, and what it spawned would be the domain's.
+// The stream has the hart of a domain that the unit is no context of. Such a one does not run
+// there: nothing would keep the domain meanwhile, and what it spawned would be the domain's.
 bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit);
 inline bool is_out_of_place(const Stream& stream, const Unit& unit) {
     return stream.through_scheduler && is_out_of_place_in_domain(stream, unit);
@@ -272,8 +282,8 @@ Attention pending_attention_of(const Stream& stream);
 void ask(Stream& stream, Attention bits);
 void unask(Stream& stream, Attention bits);
 
-// An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays until then, though
-// what runs there may have ended.
+// An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays
+// until then, though what runs there may have ended.
 class Waking {
 public:
     explicit Waking(Stream& stream) : stream_(stream) { stream_.ending.wakers.fetch_add(1); }

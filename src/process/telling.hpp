@@ -1,4 +1,5 @@
-// What observers are told of a stream's units, and where a trace of them goes. observe/observe.cpp owns it.
+// What observers are told of a stream's units, and where a trace of them goes. observe/observe.cpp
+// owns it.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -11,7 +11,8 @@ struct Turn {
     Stream* const stream;   // whose it is
     Turn* next = nullptr;   // in Lending::waiting
     Parker parker;
-    // the stream goes on with a hart that a domain has brought; under Lending::lock until it is unparked
+    // the stream goes on with a hart that a domain has brought; under Lending::lock until it is
+    // unparked
     bool called_off = false;
 
     explicit Turn(Stream* whose) : stream(whose) {}

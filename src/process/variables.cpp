@@ -49,7 +49,8 @@ bool is_ours(std::string_view name) {
 
 constexpr std::size_t near = 2, longest = 64;
 
-// How many letters must be put in, left out or changed (Levenshtein); more than `near` where the lengths alone say so.
+// How many letters must be put in, left out or changed (Levenshtein); more than `near` where the
+// lengths alone say so.
 std::size_t distance(std::string_view one, std::string_view other) {
     if (std::max(one.size(), other.size()) - std::min(one.size(), other.size()) > near || other.size() >= longest)
         return near + 1;
@@ -105,14 +106,15 @@ bool lists(std::string_view names, std::string_view name) {
     return false;
 }
 
-// The last array that was made, behind two words: the one before that, and what was added. Neither is a leak once the
-// program's setenv() has replaced the array, or its unsetenv() has taken out what was added.
+// The last array that was made, behind two words: the one before that, and what was added. Neither
+// is a leak once the program's setenv() has replaced the array, or its unsetenv() has taken out
+// what was added.
 constexpr std::size_t words_before = 2;
 char** made_before = nullptr;
 
-// Adds it to the environment, without what it has of the same name. setenv() could free the array that another thread
-// is looking through in getenv(); an array that is left where it is cannot be. Where there is no memory others tell
-// again.
+// Adds it to the environment, without what it has of the same name. setenv() could free the array
+// that another thread is looking through in getenv(); an array that is left where it is cannot be.
+// Where there is no memory others tell again.
 void put_into_environment(const std::string& variable) {
     char** const before = environ;
     if (before == nullptr) return;
@@ -133,8 +135,8 @@ void put_into_environment(const std::string& variable) {
         std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
     end[0] = text;
     end[1] = nullptr;
-    // Whoever has put something else there meanwhile keeps it. relaxed: nothing is read; release: pairs with the reads
-    // of getenv(), which go on from the pointer.
+    // Whoever has put something else there meanwhile keeps it. relaxed: nothing is read; release:
+    // pairs with the reads of getenv(), which go on from the pointer.
     const atomic_ref<char**> current(environ);
     if (current.load(std::memory_order_relaxed) == before) current.store(made, std::memory_order_release);
 }

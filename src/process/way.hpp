@@ -5,8 +5,8 @@
 
 namespace weft {
 
-// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found itself: where there
-// are several places to look at, or a turn to be counted.
+// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found
+// itself: where there are several places to look at, or a turn to be counted.
 void settle_way(Stream& stream);
 
 // The stream's units come from there from now on, and go there.
@@ -24,7 +24,8 @@ Unit* pick(Stream& stream);
 // A pool of which only this stream draws, for units bound to it; null: no memory. From any thread.
 PrivatePool* bound_pool(Stream& stream);
 
-// The pool that bound_pool() made for the stream is its own from now on. From the scheduler's stack.
+// The pool that bound_pool() made for the stream is its own from now on. From the scheduler's
+// stack.
 void adopt_bound_pool(Stream& stream);
 
 // Whether a scheduler runs as this unit.

@@ -147,9 +147,9 @@ struct HandOver : Suspension {
         const std::uint64_t again_ns = runs.blocking_pool.submit(call);
         if (again_ns == os::forever) return;
         runs.blocking_alarm_ns.store(again_ns);
-        // Without a reactor nobody comes to see whether the call waits for long: then the blocking pool grows now. By
-        // `again_ns` it would not where another call, which came later, is the first by now, and nobody would look
-        // after that one.
+        // Without a reactor nobody comes to see whether the call waits for long: then the blocking
+        // pool grows now. By `again_ns` it would not where another call, which came later, is the
+        // first by now, and nobody would look after that one.
         if (!runs.reactor.watch(again_ns)) runs.blocking_pool.grow(os::forever);
     }
 };
@@ -202,8 +202,8 @@ struct StreamCall {
 [[gnu::noinline]] void on_stream_stack(void (*fn)(void*), void* argument) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    // Who stands there already and could not suspend anyway. An SC stands there as well, but could: it leaves, and is
-    // promoted.
+    // Who stands there already and could not suspend anyway. An SC stands there as well, but could:
+    // it leaves, and is promoted.
     if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);
     CallFor call_for(*self, fn, argument);
     StreamCall call{call_for.fn(), call_for.argument(), *self};

@@ -1,9 +1,10 @@
-// OS threads for calls that block: a unit hands its call over and is suspended; the thread that has made it resumes the
-// unit.
+// OS threads for calls that block: a unit hands its call over and is suspended; the thread that has
+// made it resumes the unit.
 //
-// Rejected: to let the carrier block and another take over its stream. A call that does not block would cost nothing
-// then, but every stream would need a scheduler's context on a stack that is no thread's, and the primary unit, which
-// must stay on its thread, a stream that can go on without it.
+// Rejected: to let the carrier block and another take over its stream. A call that does not block
+// would cost nothing then, but every stream would need a scheduler's context on a stack that is no
+// thread's, and the primary unit, which must stay on its thread, a stream that can go on without
+// it.
 #pragma once
 
 #include <cstddef>
@@ -45,12 +46,12 @@ public:
     // At least one thread is there. False: none could be started.
     bool ready();
 
-    // A thread will make the call. Returns when it should be asked again whether there are enough of them (grow), or
-    // os::forever.
+    // A thread will make the call. Returns when it should be asked again whether there are enough
+    // of them (grow), or os::forever.
     std::uint64_t submit(Call& call);
 
-    // One more thread, if a call has waited too long by then; os::forever: however long it has waited. Returns as
-    // submit().
+    // One more thread, if a call has waited too long by then; os::forever: however long it has
+    // waited. Returns as submit().
     std::uint64_t grow(std::uint64_t now_ns);
 
     void stop();

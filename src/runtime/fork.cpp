@@ -66,8 +66,8 @@ weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     return status;
 }
 
-// Jobs that it has published, and nobody has taken, are its own again. The list may be in the middle of a change, but
-// each step of one leaves the way from the oldest to the newest whole.
+// Jobs that it has published, and nobody has taken, are its own again. The list may be in the
+// middle of a change, but each step of one leaves the way from the oldest to the newest whole.
 void take_jobs_back(const Jobs& jobs, Unit& unit) {
     for (weft_job* job = jobs.oldest; job != nullptr;) {
         PublishedJob& published = PublishedJob::of(*job);
@@ -92,7 +92,8 @@ void leave_domains(Stream& from) {
     for (Domain* domain = from.serving.domain; domain != nullptr; domain = domain->parent) domain->registrant = nullptr;
 }
 
-// Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end is the child's.
+// Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end
+// is the child's.
 void cut_loose(const Stream& from, Unit& unit) {
     if (unit.kind == Kind::hosted) become_thread(unit);
     if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
@@ -111,7 +112,8 @@ void forget_others(Unit& unit) {
     extras->target = nullptr;
 }
 
-// The unit that forked goes on as the primary one of a new runtime. False: there is no memory for that.
+// The unit that forked goes on as the primary one of a new runtime. False: there is no memory for
+// that.
 bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     auto* const made = os::make<Runtime>(settings_of_child(old), false);
     if (made == nullptr) return false;
@@ -139,8 +141,8 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
 }
 
 void unit_forked(Process& old, Stream& from, Unit& unit) {
-    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams may have left its
-    // thread, not its stack.
+    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams
+    // may have left its thread, not its stack.
     const bool on_thread = unit.stack == &from.carrier.stack || (unit.has(Unit::primary) && !has_forked(unit));
     cut_loose(from, unit);
     forget_others(unit);

@@ -1,5 +1,5 @@
-// What the reactor looks at in its rounds: harts, stuck streams, neighbours, deadlines of busy streams, and calls that
-// block.
+// What the reactor looks at in its rounds: harts, stuck streams, neighbours, deadlines of busy
+// streams, and calls that block.
 #pragma once
 
 #include <cstdint>

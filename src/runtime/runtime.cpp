@@ -36,17 +36,18 @@ static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR &&
               static_cast<int>(hart::Policy::weighted) == WEFT_HART_WEIGHTED &&
               static_cast<int>(hart::Policy::first_come) == WEFT_HART_FIRST_COME);
 
-// exit() from anywhere: the other carriers stop at their next switch, so that what the exit handlers destroy is
-// not used by units. Once per process. Not those of a runtime that has started by itself: what they carry stands for
-// threads, which run on beside exit's handlers, and handlers may have guests' regions.
+// exit() from anywhere: the other carriers stop at their next switch, so that what the exit
+// handlers destroy is not used by units. Once per process. Not those of a runtime that has started
+// by itself: what they carry stands for threads, which run on beside exit's handlers, and handlers
+// may have guests' regions.
 void at_exit() {
     Process* ending = process_or_null();
     if (ending == nullptr) return;
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     if (ending->by_itself) return;
-    // units wait from now on, and what is left of the process may take its time. It stays: sanitizers tell of threads
-    // that nobody has joined
+    // units wait from now on, and what is left of the process may take its time. It stays:
+    // sanitizers tell of threads that nobody has joined
     ending->sentry.told.store(Sentry::most_told);
     const Stream* mine = current_or_null();
     std::lock_guard guard(ending->lock);
@@ -80,8 +81,8 @@ bool never_goes_on(const Unit& unit) {
     return !is_scheduler(unit) && (unit.life.is(State::ready) || shown(unit.life.now()) == State::suspended);
 }
 
-// Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the others goes with
-// those.
+// Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the
+// others goes with those.
 std::size_t count_idle(Process& of) {
     struct Idle {
         Process& of;
@@ -127,12 +128,14 @@ Stream* claim_other_stream(Process& of) {
     return nullptr;
 }
 
-// Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of the table.
+// Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of
+// the table.
 void stop_other_streams(Process& of) {
     while (Stream* const stream = claim_other_stream(of)) end_stream(*stream);
 }
 
-// Stream 0 ends with its runtime; the calling OS thread, if that is its carrier, is a plain thread again.
+// Stream 0 ends with its runtime; the calling OS thread, if that is its carrier, is a plain thread
+// again.
 void end_stream_zero(Process& of) {
     Stream* zero = of.streams[0];
     if (zero == nullptr) return;
@@ -256,7 +259,8 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
     return status;
 }
 
-// The call is one of a guest's entries; true: in a runtime that has started by itself, and does not end.
+// The call is one of a guest's entries; true: in a runtime that has started by itself, and does not
+// end.
 bool nests_as_guest(const Process& of) {
     return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr);
 }
@@ -286,8 +290,8 @@ weft_status start(const weft_settings* asked) {
     return nest(*process_or_null());
 }
 
-// One stream: such a program has threads of its own, and its guests spawn nothing as a rule. Streams on all harts would
-// be OS threads that count towards the user's limit.
+// One stream: such a program has threads of its own, and its guests spawn nothing as a rule.
+// Streams on all harts would be OS threads that count towards the user's limit.
 weft_status start_by_itself() {
     weft_settings asked{};
     asked.size = sizeof asked;
@@ -326,8 +330,8 @@ bool run_dry(Process& of, Pool& pool) {
     return true;
 }
 
-// Units may wait where no stream draws from: in a pool that never had one, or sent from a stream to the pool of another
-// that had ended before.
+// Units may wait where no stream draws from: in a pool that never had one, or sent from a stream to
+// the pool of another that had ended before.
 Pool* not_empty(Process& of) {
     std::lock_guard guard(of.lock);
     Pool* pool = of.pools;
@@ -335,8 +339,8 @@ Pool* not_empty(Process& of) {
     return pool;
 }
 
-// A primary unit that has roamed, and runs on stream 0, stays there. What it was asked for meanwhile counts no more
-// (migrate.cpp).
+// A primary unit that has roamed, and runs on stream 0, stays there. What it was asked for
+// meanwhile counts no more (migrate.cpp).
 weft_status bind_primary(Unit& primary) {
     if (primary.has(Unit::bound)) return WEFT_OK;
     PrivatePool* pool = bound_pool(current());
@@ -364,8 +368,8 @@ weft_status stop_main_loop() {
     return WEFT_OK;
 }
 
-// The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On failure the runtime
-// goes on as before.
+// The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On
+// failure the runtime goes on as before.
 weft_status stay_on_zero(const Process& of, Unit& primary) {
     Pool& roamed = *primary.pool;
     if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;

@@ -36,8 +36,8 @@ constinit const UnitHooks unit_hooks = {
     .scheduler_main = scheduler_main,
 };
 
-// Jobs first: the owner's floating-point unit is noted with them. Followers last: what others are told may ask for the
-// words of a follower.
+// Jobs first: the owner's floating-point unit is noted with them. Followers last: what others are
+// told may ask for the words of a follower.
 constinit const MarkHooks mark_hooks = {
     .leave =
         {

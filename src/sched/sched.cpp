@@ -10,10 +10,10 @@
 namespace weft::sched {
 namespace {
 
-// Every so many picks begin at another pool than the first. Primes, so that they do not fall in step with what the
-// units do. The small one is of those whose order is a convenience: what waits behind busy pools waits microseconds.
-// The large one is of those whose order is what the program wants: it costs less than the thousandth part of the
-// stream.
+// Every so many picks begin at another pool than the first. Primes, so that they do not fall in
+// step with what the units do. The small one is of those whose order is a convenience: what waits
+// behind busy pools waits microseconds. The large one is of those whose order is what the program
+// wants: it costs less than the thousandth part of the stream.
 constexpr unsigned often = DequePool::turn;
 constexpr unsigned rarely = 1021;
 
@@ -23,8 +23,8 @@ std::size_t beginning(Sched& by, unsigned turn) {
     return by.picks / turn % by.count;
 }
 
-// The bound that sched.h promises: no pool is passed over by more picks than it takes to give each its turn. `first`
-// and those before `end` were asked.
+// The bound that sched.h promises: no pool is passed over by more picks than it takes to give each
+// its turn. `first` and those before `end` were asked.
 void check_turns([[maybe_unused]] Sched& by, [[maybe_unused]] unsigned turn, [[maybe_unused]] std::size_t first,
                  [[maybe_unused]] std::size_t end) {
     if constexpr (config::checked) {
@@ -44,8 +44,8 @@ Unit* pick_in_order(Sched& by, unsigned turn) {
     return unit;
 }
 
-// A unit that was stolen from a deque belongs to the thief's deque from now on, if `adopts` is set: it becomes ready
-// where it last ran, and the victim's lines are left alone.
+// A unit that was stolen from a deque belongs to the thief's deque from now on, if `adopts` is set:
+// it becomes ready where it last ran, and the victim's lines are left alone.
 void adopt(Sched& by, Unit* unit, Pool& from) {
     ++by.stolen;
     by.stolen_from = &from;

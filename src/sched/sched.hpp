@@ -1,5 +1,6 @@
-// Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart by a tag and keep
-// nothing but a random state and a count between two picks (stateless); one of the user's is a table (weft_sched_ops).
+// Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart
+// by a tag and keep nothing but a random state and a count between two picks (stateless); one of
+// the user's is a table (weft_sched_ops).
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ struct Sched {
 
     explicit Sched(weft_sched_kind of) : kind(of) {}
     bool stateless() const { return kind != WEFT_SCHED_USER || ops.pick != nullptr; }
-    // Whether its stream sleeps at once, instead of looking round for a while, when nothing is to be done.
+    // Whether its stream sleeps at once, instead of looking round for a while, when nothing is to
+    // be done.
     bool sleeps_at_once() const { return kind == WEFT_SCHED_BASIC_WAIT || pools[0]->kind == WEFT_POOL_BLOCKING; }
 };
 
@@ -55,13 +57,14 @@ bool quiet(const Sched& of);
 // Null: no memory. `ops` only for WEFT_SCHED_USER.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
 void destroy(Sched* sched);
-// As create(), but the scheduler does not count among those who draw from its pools: they may be freed meanwhile.
+// As create(), but the scheduler does not count among those who draw from its pools: they may be
+// freed meanwhile.
 Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools,
                         std::size_t count);
 void destroy_uncounted(Sched* sched);
 
-// The stream claims the scheduler and its pools. False: another stream has it, or one of the pools has an owner
-// already; nothing is changed.
+// The stream claims the scheduler and its pools. False: another stream has it, or one of the pools
+// has an owner already; nothing is changed.
 bool attach(Sched& sched, void* stream);
 // Pool::stateful, of those that are no stream's or keep their loop
 void count_stateful(Sched& sched, const void* owner, int change);

@@ -29,8 +29,8 @@ struct HartCall {
 
 namespace {
 
-// One is kept for the next: most of the time there is one hart on its way at once, and an allocation takes a good part
-// of that.
+// One is kept for the next: most of the time there is one hart on its way at once, and an
+// allocation takes a good part of that.
 HartCall* make_hart_call(Process& of) {
     HartCall* const kept = of.carriers.spare.exchange(nullptr);
     if (kept == nullptr) return os::make<HartCall>();
@@ -51,7 +51,8 @@ void bring(Stream& stream, HartCall& sent) {
     give_hart_call(*stream.of, sent);
 }
 
-// A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or back.
+// A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or
+// back.
 void send_on(Stream& stream, HartCall& sent) {
     bring(stream, sent);
     send_away(stream);
@@ -107,13 +108,15 @@ bool start_carrier(Carriers& by) {
     return false;
 }
 
-// Of those that take harts a carrier that is counted as busy has given its hart back, and looks for remote calls next:
-// a remote call holds one of the harts that are granted, and each of the others that carriers have is another one.
+// Of those that take harts a carrier that is counted as busy has given its hart back, and looks for
+// remote calls next: a remote call holds one of the harts that are granted, and each of the others
+// that carriers have is another one.
 bool one_comes_soon(const Carriers& by) {
     return by.what == Carriers::What::harts && by.count != 0 && by.count >= by.of.base.granted();
 }
 
-// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be started.
+// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be
+// started.
 bool engage_carrier(Carriers& by, bool starts) {
     by.check();
     if (by.closed) return false;
@@ -139,8 +142,8 @@ void send_hart_to(Carriers& by, HartCall& sent, Domain& domain, const Transition
     send_to(by, sent.remote_call, arrive, &sent);
 }
 
-// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes on finds its thread
-// counted on, and the remote call with it (keep_thread).
+// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes
+// on finds its thread counted on, and the remote call with it (keep_thread).
 bool send_hart_by(Carriers& by, bool starts, HartCall& sent, Domain& domain, const Transition& transition) {
     std::lock_guard guard(by.lock);
     if (!engage_carrier(by, starts)) return false;
@@ -180,8 +183,8 @@ void lend_thread(Guest& guest) {
     carrier_is_free(guest.stream->of->guest_threads);
 }
 
-// It may be for another guest, whose thread is counted on. If there is none any more, nobody would find it: that one
-// has looked for the remote call while the caller had it.
+// It may be for another guest, whose thread is counted on. If there is none any more, nobody would
+// find it: that one has looked for the remote call while the caller had it.
 void leave_remote_call(Stream& stream, Unit& remote_call) {
     Carriers& threads = stream.of->guest_threads;
     {
@@ -253,8 +256,8 @@ bool leave_carriers(const Stream& carrier) {
     return true;
 }
 
-// An OS thread that Weft has started, which runs whatever there is, comes before the one of a guest, which may not; and
-// that before one is started.
+// An OS thread that Weft has started, which runs whatever there is, comes before the one of a
+// guest, which may not; and that before one is started.
 bool pass_on(Domain& domain, const Transition& transition) {
     Process& of = domain.of;
     HartCall* const sent = make_hart_call(of);
@@ -281,8 +284,8 @@ struct Retiring {
 void retire(void* raw) {
     auto& one = *static_cast<Retiring*>(raw);
     Stream& stream = current();
-    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no OS thread and get
-    // none.
+    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no
+    // OS thread and get none.
     const bool stays = stream.heap->timers.earliest() != Timers::never;
     {
         std::lock_guard guard(one.by->lock);

@@ -49,7 +49,7 @@ void kick(Domain& domain) {
 
 namespace {
 
-// ---- contexts ----------------------------------------------------------------------------------------------
+// ---- contexts -----------------------------------------------------------------------------------
 
 // What a domain could know when its `enter` was called.
 struct Before {
@@ -63,12 +63,13 @@ struct Before {
           wanted(domain.to_reclaim_word().load() != 0) {}
 };
 
-// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to do, and goes idle.
-// What it may have seen is wanted before, or still, or has been counted since: who asks counts first and says so then,
-// so here it is looked in the other order. Both this and kick() write first and look then, seq_cst, so that one sees
-// the other: either the domain is not idle, or it is kicked. If it has seen that, it may not have looked for
-// something to do; and it may have been idle before, when the one context that could go on had this hart, or another
-// in whose place this one has come (send_away).
+// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to
+// do, and goes idle. What it may have seen is wanted before, or still, or has been counted since:
+// who asks counts first and says so then, so here it is looked in the other order. Both this and
+// kick() write first and look then, seq_cst, so that one sees the other: either the domain is not
+// idle, or it is kicked. If it has seen that, it may not have looked for something to do; and it
+// may have been idle before, when the one context that could go on had this hart, or another in
+// whose place this one has come (send_away).
 void go_idle(Domain& domain, const Before& before) {
     if (before.wanted || domain.to_reclaim_word().load() != 0 ||
         domain.reclaim_changes_word().load() != before.reclaim_changes)
@@ -84,8 +85,8 @@ weft_pool_ops pool_table() {
     table.push_with = [](void* self, weft_unit* context, std::uint64_t operation) {
         Domain& domain = of_pool(self);
         domain.ops.unblock(domain.self, context);
-        // The hart that a context leaves by a yield is in `enter` next, and no other one need come, unless that one
-        // goes.
+        // The hart that a context leaves by a yield is in `enter` next, and no other one need come,
+        // unless that one goes.
         Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
         if (stream == nullptr || stream->serving.domain != &domain || stream->serving.domain == stream->serving.lender)
             return kick(domain);
@@ -96,7 +97,7 @@ weft_pool_ops pool_table() {
     return table;
 }
 
-// ---- making and ending -----------------------------------------------------------------------------------------
+// ---- making and ending --------------------------------------------------------------------------
 
 Domain* make_domain(Process& of, Domain* parent, const weft_domain_ops& ops, void* self) {
     auto* domain = os::make<Domain>(of, parent, ops, self);
@@ -141,8 +142,8 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// A context that its domain is told of has the mark for that; one whose stack wants a look, or that a key may follow,
-// has it anyway.
+// A context that its domain is told of has the mark for that; one whose stack wants a look, or that
+// a key may follow, has it anyway.
 bool wants_a_look(const Unit& unit) {
     return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary ||
            following.load() != 0;
@@ -172,7 +173,8 @@ struct Unregistering : Suspension {
 
     Unregistering(Unit& unit, Domain& of) : Suspension{unit}, domain(of) {}
 
-    // This hart is the domain's still, and is given back by `enter`; so the domain stays until then.
+    // This hart is the domain's still, and is given back by `enter`; so the domain stays until
+    // then.
     void publish() {
         if (domain.parent == nullptr) return domain.of.base.close(domain.root);
         domain.harts.fetch_or(Domain::closing);
@@ -185,7 +187,7 @@ struct Unregistering : Suspension {
     suspend(stream, wait, Waits::domain, handle_of(domain));
 }
 
-// ---- transitions ---------------------------------------------------------------------------------------------------
+// ---- transitions --------------------------------------------------------------------------------
 
 // A hart comes into a domain with a parent. False: that is being unregistered.
 bool come_in(Domain& domain) {
@@ -210,7 +212,8 @@ void go_up(Stream& stream, Domain& domain, bool takes_next = true) {
     if (last) complete(domain);
 }
 
-// A hart of the domain's goes into a child. False: it is none, or none any more, or is being unregistered.
+// A hart of the domain's goes into a child. False: it is none, or none any more, or is being
+// unregistered.
 bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
     std::lock_guard guard(domain.lock);   // a child stays as long as it is on the list
     domain.check();
@@ -221,7 +224,8 @@ bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
     return true;
 }
 
-// Of a domain that says nothing of its children: the one that has least of what it asked for. Under the lock.
+// Of a domain that says nothing of its children: the one that has least of what it asked for. Under
+// the lock.
 Domain* neediest_child(const Domain& domain) {
     if (domain.ops.child_requested != nullptr) return nullptr;
     Domain* best = nullptr;
@@ -244,7 +248,8 @@ void put_last(Domain& domain, Domain& child) {
     child.sibling = nullptr;
 }
 
-// Not where the domain itself is asked for harts: it could not give any back as long as its children want them.
+// Not where the domain itself is asked for harts: it could not give any back as long as its
+// children want them.
 Domain* child_in_need(Domain& domain) {
     if (domain.to_reclaim_word().load() != 0) return nullptr;
     std::lock_guard guard(domain.lock);
@@ -255,8 +260,8 @@ Domain* child_in_need(Domain& domain) {
     return child;
 }
 
-// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on whose stack this
-// is, if that had one.
+// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on
+// whose stack this is, if that had one.
 void lose_hart(Stream& stream) {
     Domain* const lender = stream.serving.lender;
     set_domain(stream, lender);
@@ -274,9 +279,9 @@ void lose_hart(Stream& stream) {
 
 namespace {
 
-// The hart goes to the parent, and the domain is not asked. One above may be idle, since a child had as many harts as
-// it wanted, and would have been lent another one when this one had come up from it. So each is told when it counts
-// this hart itself.
+// The hart goes to the parent, and the domain is not asked. One above may be idle, since a child
+// had as many harts as it wanted, and would have been lent another one when this one had come up
+// from it. So each is told when it counts this hart itself.
 void go_up_unasked(Stream& stream, bool takes_next = true) {
     stream.serving.owes_kick = false;
     kick(*stream.serving.domain);
@@ -346,8 +351,8 @@ void pay_kick(Stream& stream, Domain& domain) {
     if (std::exchange(stream.serving.owes_kick, false)) kick(domain);
 }
 
-// Whether units wait that this stream alone may run, or alone draws: also those of its main scheduler, where another
-// has been pushed, and the domain's registrant was a unit of that.
+// Whether units wait that this stream alone may run, or alone draws: also those of its main
+// scheduler, where another has been pushed, and the domain's registrant was a unit of that.
 bool own_units_wait(const Stream& stream) {
     if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
     const auto waits = [](const Pool* pool) {
@@ -360,8 +365,9 @@ bool own_units_wait(const Stream& stream) {
            (stream.serving.saved_way.sched != stream.levels.main && some_wait(*stream.levels.main));
 }
 
-// The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and none of the domains
-// below is asked. Step by step it would come down again each time to the first child that wants one.
+// The hart goes as far up as parents lend by themselves, or to the scheduler that serves here, and
+// none of the domains below is asked. Step by step it would come down again each time to the first
+// child that wants one.
 bool go_to_the_top(Stream& stream, Domain& domain) {
     const auto goes_on = [&stream] {
         const Domain* const parent = stream.serving.domain->parent;
@@ -372,10 +378,10 @@ bool go_to_the_top(Stream& stream, Domain& domain) {
     return stream.serving.domain != &domain;
 }
 
-// A domain that always has something to run does not keep others from having a turn: one of its contexts may yield
-// until one of a child's or of a parent's has done something, or a unit of the stream's own. And it is not asked for
-// the harts that are to be reclaimed from its parents. True: the hart has gone to one of those, or is on its way to
-// another OS thread.
+// A domain that always has something to run does not keep others from having a turn: one of its
+// contexts may yield until one of a child's or of a parent's has done something, or a unit of the
+// stream's own. And it is not asked for the harts that are to be reclaimed from its parents. True:
+// the hart has gone to one of those, or is on its way to another OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
     // counted by each stream: harts of one domain would write one line at each turn
@@ -387,8 +393,8 @@ bool others_in_turn(Stream& stream, Domain& domain) {
     }
     if (stream.role.hidden || stream.serving.lender != nullptr || !own_units_wait(stream))
         return go_to_the_top(stream, domain);
-    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it, and the stream took
-    // another one, that might be reclaimed before a unit has run.
+    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it,
+    // and the stream took another one, that might be reclaimed before a unit has run.
     leave_unasked(stream);
     return true;
 }
@@ -404,8 +410,8 @@ Unit* next_of(Stream& stream, Domain& domain) {
     }
     const Transition made = std::exchange(stream.serving.transition, {});
     if (claims_hart(stream)) [[unlikely]] {
-        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those that are not to be
-        // in its way.
+        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those
+        // that are not to be in its way.
         if (made.what == What::run) make_ready(&stream, *made.unit);
         if (made.what == What::pass) forgo_carrier(domain.of, *made.carrier);
         return nullptr;
@@ -450,8 +456,8 @@ bool children_want(Domain& domain) {
     return neediest_child(domain) != nullptr;
 }
 
-// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a pause, which are the
-// domain's own.
+// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a
+// pause, which are the domain's own.
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.serving.domain == stream.serving.lender) {
         stream.serving.saved_way = {stream.sched, stream.direct, stream.common, stream.standard};
@@ -478,8 +484,8 @@ void set_domain(Stream& stream, Domain* domain) {
 
 namespace {
 
-// The unit that the last one to run has left in `next_unit`, or null. It waits in its pool where it cannot go on at
-// once: the hart is another domain's by now, or is to do something already.
+// The unit that the last one to run has left in `next_unit`, or null. It waits in its pool where it
+// cannot go on at once: the hart is another domain's by now, or is to do something already.
 Unit* take_next_unit(Stream& stream) {
     Unit* const unit = std::exchange(stream.next_unit, nullptr);
     if (unit == nullptr || (stream.serving.transition.what == What::open && !is_out_of_place(stream, *unit)))
@@ -501,7 +507,8 @@ void serve(Stream& stream) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);
         if (stream.serving.domain == stream.serving.lender) break;
-        // `next_unit` comes first: the domain's choice may leave another there in its turn, and there is room for one.
+        // `next_unit` comes first: the domain's choice may leave another there in its turn, and
+        // there is room for one.
         Unit* unit = take_next_unit(stream);
         if (unit == nullptr) unit = next_of(stream, *stream.serving.domain);
         if (unit != nullptr) run_unit(stream, unit);
@@ -510,7 +517,8 @@ void serve(Stream& stream) {
 }
 
 void attend_to_domains(Stream& stream) {
-    // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits until it is done.
+    // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits
+    // until it is done.
     if (stream.serving.lender != nullptr &&
         (stream.serving.returned.load() != nullptr || stream.role.guest != nullptr)) {
         if (!stream.serving.under_way) serve(stream);

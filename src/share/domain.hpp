@@ -1,6 +1,6 @@
-// Domains: harts are lent down the tree, on the stacks of the streams' schedulers, which are the transition stacks. A
-// context of a domain is a unit whose pool is the domain's: what becomes ready is told to the domain instead of being
-// queued. README.md, "Domains", has the rules.
+// Domains: harts are lent down the tree, on the stacks of the streams' schedulers, which are the
+// transition stacks. A context of a domain is a unit whose pool is the domain's: what becomes ready
+// is told to the domain instead of being queued. README.md, "Domains", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,8 @@ Domain* create_domain(Process& of, const weft_domain_ops& ops, void* self);
 void drop_created(Process& of);
 // Before that, when units have ended: what those domains lead to is no more.
 void tell_created_of_end(const Process& of);
-// Whether the unit is a context of one of them, and has nothing to do (weft_domain_ops.idle). At the runtime's end.
+// Whether the unit is a context of one of them, and has nothing to do (weft_domain_ops.idle). At
+// the runtime's end.
 bool is_idle_context(Process& of, Unit& unit);
 weft_status unregister_domain(Domain& domain);
 void request_harts(Domain& domain, std::ptrdiff_t delta);
@@ -28,8 +29,8 @@ void kick(Domain& domain);
 
 // Whether a child of one that lends by itself has less than it has asked for.
 bool children_want(Domain& domain);
-// The last hart has left a domain that is being unregistered: whoever waits for that goes on where it belongs
-// otherwise.
+// The last hart has left a domain that is being unregistered: whoever waits for that goes on where
+// it belongs otherwise.
 void complete(Domain& domain);
 
 // A decision of the callback that runs on the calling hart.
@@ -42,19 +43,19 @@ weft_status make_context(void* stack, std::size_t stack_bytes, const void* site,
 void drop_context(Unit& context);   // one that has never run
 weft_status run_context(Unit& context, void (*body)(void*), void* argument);
 weft_status resume_context(Unit& context);
-// A context that could be resumed is to run next, in place of the one that runs, which leaves for `next`. Null: for the
-// scheduler, which finds it.
+// A context that could be resumed is to run next, in place of the one that runs, which leaves for
+// `next`. Null: for the scheduler, which finds it.
 weft_status take_successor(Stream& stream, Unit& context, Unit*& next);
 
 // The stream's hart is in that domain from now on; null: in none.
 void set_domain(Stream& stream, Domain* domain);
 
-// What the hart does while it is in another domain than the scheduler on whose stack this is (Serving::lender); returns
-// when it is back.
+// What the hart does while it is in another domain than the scheduler on whose stack this is
+// (Serving::lender); returns when it is back.
 void serve(Stream& stream);
 
-// The stream was asked to look whose its hart is, and at the domains that have come to it (attention::lent). From the
-// scheduler's stack.
+// The stream was asked to look whose its hart is, and at the domains that have come to it
+// (attention::lent). From the scheduler's stack.
 void attend_to_domains(Stream& stream);
 
 }   // namespace weft

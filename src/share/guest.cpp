@@ -30,8 +30,8 @@ namespace {
 
 using GuestPhase = hart::Root::GuestPhase;
 
-// All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for threads end after
-// it, too.
+// All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for
+// threads end after it, too.
 struct Guests {
     os::Lock lock;   // guards what follows, and the beginning of runtimes
     Guest* first = nullptr;
@@ -46,9 +46,10 @@ const os::ThreadKey& key() {
     return made;
 }
 
-// ---- the unit's pool --------------------------------------------------------------------------------------------
+// ---- the unit's pool ----------------------------------------------------------------------------
 
-// A unit that is not the guest's was told to go where the guest's belongs: to where units go that are spawned outside.
+// A unit that is not the guest's was told to go where the guest's belongs: to where units go that
+// are spawned outside.
 void push_elsewhere(Process& of, Unit& unit) {
     Pool& main = *of.streams[0]->levels.main_pool.load();
     if (!pool::try_move(unit, main)) pool::move(unit, *of.initial_pools[0]);   // a push cannot fail
@@ -84,7 +85,7 @@ weft_pool_ops pool_table() {
     return table;
 }
 
-// ---- the stream ---------------------------------------------------------------------------------------------------
+// ---- the stream ---------------------------------------------------------------------------------
 
 weft_status no_memory() { return fail(WEFT_NO_MEMORY, "no memory for a guest"); }
 
@@ -153,7 +154,7 @@ bool keep_out(Process& of, Guest& guest) {
     }
 }
 
-// ---- entering -----------------------------------------------------------------------------------------------------
+// ---- entering -----------------------------------------------------------------------------------
 
 Guest* make_guest() {
     auto* const guest = os::make<Guest>();
@@ -228,7 +229,7 @@ void go_in(Guest& guest) {
     }
 }
 
-// ---- leaving ------------------------------------------------------------------------------------------------------
+// ---- leaving ------------------------------------------------------------------------------------
 
 // What the unit and its stream have of this stay does not wait for the next one. May switch.
 [[gnu::noinline]] void tidy_up(Guest& guest) {
@@ -298,8 +299,8 @@ void thread_ends(void* raw) noexcept {
 
 namespace {
 
-// A unit that is no guest's is inside already: its calls are counted, so that one call too many is told. In a callback
-// nobody is there to count for.
+// A unit that is no guest's is inside already: its calls are counted, so that one call too many is
+// told. In a callback nobody is there to count for.
 void enter_again() {
     if (Guest* const guest = calling_guest()) {
         ++guest->entries;
@@ -382,12 +383,12 @@ void admitted(Guest& guest) {
     ask(*guest.stream, attention::lent);
 }
 
-// ---- the stream's loop ------------------------------------------------------------------------------------------
+// ---- the stream's loop --------------------------------------------------------------------------
 
 namespace {
 
-// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on before: then the guest
-// is asked for another, after that.
+// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on
+// before: then the guest is asked for another, after that.
 template <class Go>
 void take_hart_away(Guest& guest, Go go) {
     hart::Root& root = guest.root;
@@ -397,9 +398,9 @@ void take_hart_away(Guest& guest, Go go) {
         admitted(guest);
 }
 
-// The hart that the guest's unit does not need now is for others; `next` receives who is to have it at once, or it is
-// null: the base sees to that. The unit may become ready meanwhile: then it is asked for another, after that. False: it
-// is ready, and has its hart.
+// The hart that the guest's unit does not need now is for others; `next` receives who is to have it
+// at once, or it is null: the base sees to that. The unit may become ready meanwhile: then it is
+// asked for another, after that. False: it is ready, and has its hart.
 bool let_go(Guest& guest, hart::Root** next) {
     hart::Root& root = guest.root;
     hart::Base& base = guest.stream->of->base;
@@ -471,8 +472,8 @@ bool lends_itself(Stream& stream) {
 
 namespace {
 
-// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where the guest has had its
-// hart again sooner than this, on average, it keeps it more often than not.
+// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where
+// the guest has had its hart again sooner than this, on average, it keeps it more often than not.
 constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
 constexpr unsigned most_stays = 1024;
 
@@ -543,7 +544,8 @@ void go_on(Stream& stream) {
             return;
         }
     } else if (!admitted_now && slice_is_over(base, root)) {
-        // It has yielded, or need not wait any more: it goes to the end of those who wait for a hart.
+        // It has yielded, or need not wait any more: it goes to the end of those who wait for a
+        // hart.
         root.guest_phase.store(GuestPhase::wants);
         hart::Root* const next = base.release(root);
         if (base.admit(root)) admitted(guest);
@@ -554,7 +556,7 @@ void go_on(Stream& stream) {
     stream.next_unit = guest.unit;
 }
 
-// ---- the runtime's end ------------------------------------------------------------------------------------------
+// ---- the runtime's end --------------------------------------------------------------------------
 
 void mark_guests(Unit::Marks mark) {
     std::lock_guard guard(guests.lock);

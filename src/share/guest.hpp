@@ -1,6 +1,7 @@
-// Guests: OS threads of the application that call in. From the outermost entry to the exit a guest's OS thread is the
-// carrier of a stream of its own, and the code that called is a unit that this stream alone runs, on the thread's own
-// stack. It goes on only while its root of the base has a hart: README.md, "Guests", has the rules.
+// Guests: OS threads of the application that call in. From the outermost entry to the exit a
+// guest's OS thread is the carrier of a stream of its own, and the code that called is a unit that
+// this stream alone runs, on the thread's own stack. It goes on only while its root of the base has
+// a hart: README.md, "Guests", has the rules.
 //
 // Where a guest stands is one word, hart::Root::guest_phase:
 //
@@ -19,8 +20,8 @@
 //                              held <--   carries --> claims --> held           (its thread has the hart of a domain,
 //                              which it goes on with at the next switch)
 //
-// The thread alone changes it, but for: the base takes what is reclaimable and makes `ready` of what wants; the thread
-// that makes the unit ready; the end of the runtime (`nothing`).
+// The thread alone changes it, but for: the base takes what is reclaimable and makes `ready` of
+// what wants; the thread that makes the unit ready; the end of the runtime (`nothing`).
 #pragma once
 
 #include <cstddef>
@@ -57,41 +58,46 @@ inline Guest* calling_guest() {
 // The thread of a guest, which waits, has got the hart of a domain; or has it no more.
 void carries_hart(Guest& guest);
 void carries_none(Guest& guest);
-// A unit that runs on its thread with its own hart has registered a domain, and the hart is the domain's. The guest
-// itself may be able to go on, or become so meanwhile: it is asked for another then.
+// A unit that runs on its thread with its own hart has registered a domain, and the hart is the
+// domain's. The guest itself may be able to go on, or become so meanwhile: it is asked for another
+// then.
 void guests_hart_to_domain(Guest& guest, Domain& domain);
-// The thread has the hart of a domain, and the guest can go on: with that hart, before anything else is done with it.
+// The thread has the hart of a domain, and the guest can go on: with that hart, before anything
+// else is done with it.
 inline bool claims_hart(const Stream& stream) {
     return stream.role.guest != nullptr && stream.serving.lender == nullptr &&
            stream.role.guest->root.guest_phase.load() == hart::Root::GuestPhase::claims;
 }
 
-// By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked in vain, and yields,
-// to those that have no hart, too. False: nobody could use its hart.
+// By a ULT that looks for what somebody else is to do, and that no call tells it of: it has looked
+// in vain, and yields, to those that have no hart, too. False: nobody could use its hart.
 bool make_way();
 
 // The base has granted a hart to the guest, whose unit wants one.
 void admitted(Guest& guest);
 
-// ---- for the guest's stream, from its scheduler's stack -----------------------------------------------------
+// ---- for the guest's stream, from its scheduler's stack -----------------------------------------
 
-// It has nothing to run: its hart is for others, and its OS thread for harts on their way. True: one has come.
+// It has nothing to run: its hart is for others, and its OS thread for harts on their way. True:
+// one has come.
 bool lend_out(Stream& stream);
 // As lend_out(), where a hart has come already. False: the guest goes on first.
 bool lends_itself(Stream& stream);
-// The guest goes on, if it can: in Stream::next_unit. What the OS thread carries meanwhile goes on with another.
+// The guest goes on, if it can: in Stream::next_unit. What the OS thread carries meanwhile goes on
+// with another.
 void go_on(Stream& stream);
 // It is the guest's again, for its domain.
 void stop_lending(Stream& stream);
 
-// ---- the runtime's end --------------------------------------------------------------------------------------
+// ---- the runtime's end --------------------------------------------------------------------------
 
-// From now on whoever enters waits until the runtime has ended, and begins another. False: so many guests are inside,
-// and nothing has happened.
+// From now on whoever enters waits until the runtime has ended, and begins another. False: so many
+// guests are inside, and nothing has happened.
 bool close_to_guests(Process& of, std::size_t& inside);
 void open_to_guests();
 
-// In the child of a fork: the other threads are no more, and the one that forked is no guest of the parent's runtime.
+// In the child of a fork: the other threads are no more, and the one that forked is no guest of the
+// parent's runtime.
 void guests_forked();
 
 // Each guest's unit has that mark from now on.

@@ -27,7 +27,7 @@ Host& host_of(const Unit& unit) { return context::host_of(*unit.stack); }
 
 bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && stream.running->kind == Kind::hosted; }
 
-// ---- the thread pointer ------------------------------------------------------------------------------------
+// ---- the thread pointer -------------------------------------------------------------------------
 
 // A signal that waited for the unit that goes on.
 [[gnu::noinline]] void take_signals(Host& host) {
@@ -51,7 +51,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     if (!carrier.prepared) [[unlikely]]
         prepare_carrier(carrier);
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(nullptr, nullptr, nullptr);
-    // Whoever has left may be continued by another OS thread as soon as he is published: this one is not he any more.
+    // Whoever has left may be continued by another OS thread as soon as he is published: this one
+    // is not he any more.
     if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(carrier.fiber);
 }
 
@@ -62,9 +63,9 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
 }
 
-// First of all on a host's stack, before the message of whoever left is heard: it may make him known to others, and no
-// two OS threads may run by one thread pointer. The word is written before the pointer is set, so that a signal's
-// handler finds the stream by either.
+// First of all on a host's stack, before the message of whoever left is heard: it may make him
+// known to others, and no two OS threads may run by one thread pointer. The word is written before
+// the pointer is set, so that a signal's handler finds the stream by either.
 [[gnu::always_inline]] inline Stream& enter_host(Host& host) {
     Stream& stream = current();
     Carrier& carrier = stream.carrier.own;
@@ -97,7 +98,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     change_thread_pointer(stream, carrier.thread_pointer);
 }
 
-// Before the switch, on the stack that is left: the thread pointer for `target`, and what sanitizers are told.
+// Before the switch, on the stack that is left: the thread pointer for `target`, and what
+// sanitizers are told.
 [[gnu::always_inline]] inline void prepare_to_leave(Stream& stream, Host& host, const context::Target& target) {
     host.floating_point = stream.carrier.own.left_floating_point = arch::floating_point();
     host.runs_on.store(0, std::memory_order_relaxed);   // relaxed: see signal_hosted()
@@ -109,7 +111,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(target.stack->fiber);
 }
 
-// ---- beginning ---------------------------------------------------------------------------------------------
+// ---- beginning ----------------------------------------------------------------------------------
 
 // False: it has been left because the pthread is to end, which no handler sees.
 [[nodiscard]] bool call_body(Unit& unit) noexcept {
@@ -123,7 +125,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 // Where a hosted unit begins. noinline, as all that hold a switch: see arch/x86_64/context.hpp.
 [[noreturn, gnu::noinline]] void hosted_main(void (*call)(void*), void* argument) {
-    // The sanitizer has noted that this was called, for whom it took us for; it is never returned from.
+    // The sanitizer has noted that this was called, for whom it took us for; it is never returned
+    // from.
     if constexpr (config::thread_sanitizer) sanitizer::tsan_function_exit();
     Host& host = host_of(*current().running);
     *enter_host(host).errno_address = 0;
@@ -181,10 +184,11 @@ private:
     const bool counts_;
 };
 
-// The kernel has refused an OS thread that is worth more than those that this library can do without: these end, one
-// after the other, until attempt() succeeds. Some may be about to have nothing to do, and the kernel counts a thread
-// for a moment after others have seen its end. False: it has not succeeded in that time, which is longer while more
-// than `busy` carriers have something to do.
+// The kernel has refused an OS thread that is worth more than those that this library can do
+// without: these end, one after the other, until attempt() succeeds. Some may be about to have
+// nothing to do, and the kernel counts a thread for a moment after others have seen its end. False:
+// it has not succeeded in that time, which is longer while more than `busy` carriers have something
+// to do.
 template <class Attempt>
 bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t busy, Attempt attempt) {
     constexpr int most_moments = 400;
@@ -302,8 +306,8 @@ bool signal_hosted(Process& of, std::uintptr_t pthread, int signal) {
     if (signal == 0) return true;
     const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
     host->signals.fetch_or(bit);
-    // Who comes back says first where it runs and looks then, without a fence in between: a system call later it has
-    // been seen, as far as processors are known.
+    // Who comes back says first where it runs and looks then, without a fence in between: a system
+    // call later it has been seen, as far as processors are known.
     os::thread_yield();
     const std::uint32_t carrier = host->runs_on.load();
     if (carrier != 0 && (host->signals.fetch_and(~bit) & bit) != 0) os::signal_thread(carrier, signal);

@@ -14,8 +14,8 @@ namespace {
 
 std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; }
 
-// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then it has no hart to
-// lend, and says no.
+// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then
+// it has no hart to lend, and says no.
 bool may_be_asked(const Stream* stream) {
     return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() &&
            !stream->asked().has(attention::aside);
@@ -72,7 +72,8 @@ Answer answer(Process& of, Stream& stream, Turn*& to) {
     return Answer::swapped;
 }
 
-// While some wait, each slice another one is asked to change places with the first. Returns when that is due again.
+// While some wait, each slice another one is asked to change places with the first. Returns when
+// that is due again.
 std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
     std::uint64_t over_ns;
     {
@@ -108,9 +109,9 @@ bool end_waiting(Process& of) {
     return true;
 }
 
-// `returned` is written before, and step_aside() looks at it under the lock: either it is seen there, or the stream
-// waits here. A stream that waits takes nothing out of it: where it is empty the stream has had that hart, and waits
-// for another since.
+// `returned` is written before, and step_aside() looks at it under the lock: either it is seen
+// there, or the stream waits here. A stream that waits takes nothing out of it: where it is empty
+// the stream has had that hart, and waits for another since.
 void end_waiting_of(Stream& stream) {
     Process& of = *stream.of;
     {

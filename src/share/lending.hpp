@@ -1,6 +1,6 @@
-// Streams lend their harts: when others have a better claim to them than the application's streams, some streams step
-// aside between two units, and go on in turn. Nothing is lent while the streams are the base's only root.
-// src/hart/README.md, "Streams that lend", has the rules.
+// Streams lend their harts: when others have a better claim to them than the application's streams,
+// some streams step aside between two units, and go on in turn. Nothing is lent while the streams
+// are the base's only root. src/hart/README.md, "Streams that lend", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -38,22 +38,25 @@ struct Lending {
     }
 };
 
-// Harts of the streams are to be reclaimed (hart::Base::Hooks::notify): so many streams are asked to step aside.
+// Harts of the streams are to be reclaimed (hart::Base::Hooks::notify): so many streams are asked
+// to step aside.
 void ask_to_step_aside(Process& of, std::size_t streams);
 
-// A hart of the streams' root has come back, and who waits for one the longest goes on with it. False: none does.
+// A hart of the streams' root has come back, and who waits for one the longest goes on with it.
+// False: none does.
 bool end_waiting(Process& of);
 
-// A domain has come to the stream (Serving::returned), with a hart: if the stream waits for one of the streams' it
-// waits no more.
+// A domain has come to the stream (Serving::returned), with a hart: if the stream waits for one of
+// the streams' it waits no more.
 void end_waiting_of(Stream& stream);
 
-// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns when it has one
-// again. From the scheduler's stack. False: it has none of the streams', but a domain has brought one.
+// What attention::aside asks for: the stream lends its hart, if that is still wanted, and returns
+// when it has one again. From the scheduler's stack. False: it has none of the streams', but a
+// domain has brought one.
 bool step_aside(Stream& stream);
 
-// The reactor's part: slices that are over, limits that have changed. Returns when it is to be asked again;
-// os::forever: when the reactor is told.
+// The reactor's part: slices that are over, limits that have changed. Returns when it is to be
+// asked again; os::forever: when the reactor is told.
 std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns);
 
 }   // namespace weft

@@ -24,7 +24,8 @@
 
 namespace weft {
 
-// An emergency: a carrier draws from the pools of a stream that does not come to them, as long as that is so.
+// An emergency: a carrier draws from the pools of a stream that does not come to them, as long as
+// that is so.
 struct StandIn {
     Process& of;
     Unit remote_call;
@@ -46,7 +47,7 @@ struct StandIn {
 
 namespace {
 
-// ---- standing in -----------------------------------------------------------------------------------------------
+// ---- standing in --------------------------------------------------------------------------------
 
 // Under Rescue::lock.
 void relieve(StandIn& one) {
@@ -54,7 +55,8 @@ void relieve(StandIn& one) {
     if (one.carrier != nullptr) ask(*one.carrier, attention::relieved);
 }
 
-// One pool has the first look after the other. Under the lock, so that a pool that is freed is not drawn from any more.
+// One pool has the first look after the other. Under the lock, so that a pool that is freed is not
+// drawn from any more.
 weft_unit* pick_in_turn(void* raw, weft_sched*) {
     auto& self = *static_cast<StandIn*>(raw);
     std::lock_guard guard(self.of.rescue.lock);
@@ -80,7 +82,8 @@ void run_what_waits(Stream& stream) {
     for (;;) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);
-        // a unit that another has left for by its name runs first: its pool may be one that nobody draws from
+        // a unit that another has left for by its name runs first: its pool may be one that nobody
+        // draws from
         if (stream.next_unit == nullptr) {
             if (!goes_on(stream)) break;
             stream.next_unit = pick(stream);
@@ -95,7 +98,8 @@ void run_what_waits(Stream& stream) {
     }
 }
 
-// It may have been woken for a unit that it has not taken, since it is not to any more. hart/README.md, step 6.
+// It may have been woken for a unit that it has not taken, since it is not to any more.
+// hart/README.md, step 6.
 void pass_wakes_on(const Sched& sched) {
     for (std::size_t i = 0; i < sched.count; ++i) {
         if (!pool::quiet(*sched.pools[i])) sched.pools[i]->idle_list.wake_one();
@@ -151,7 +155,7 @@ void stand_in(void* raw) {
     carrier_is_free(rescue.carriers);
 }
 
-// ---- looking ---------------------------------------------------------------------------------------------------
+// ---- looking ------------------------------------------------------------------------------------
 
 const hart::Root* root_of(const Domain* domain) {
     constexpr int deepest = 64;
@@ -164,8 +168,8 @@ const hart::Root* root_of(const Domain* domain) {
     return nullptr;
 }
 
-// Whose hart a stream has, as far as one can tell: addresses, perhaps of what is gone. Null: it has none.
-// Of a stream in the table, whose own data that is: safe_read() rather than a race.
+// Whose hart a stream has, as far as one can tell: addresses, perhaps of what is gone. Null: it has
+// none. Of a stream in the table, whose own data that is: safe_read() rather than a race.
 const hart::Root* holder_of(const Process& of, const Stream& stream) {
     const Domain* domain = nullptr;
     os::safe_read(&stream.serving.domain, &domain, sizeof domain);
@@ -253,14 +257,15 @@ private:
                 [&] { return os::thread_doing(stream->carrier.thread_id.load(), one.call); });
             if (one.heart.stuck()) {
                 ++stuck_;
-                // It carries somebody's hart, and its own unit has been given one meanwhile, which no other OS thread
-                // may use.
+                // It carries somebody's hart, and its own unit has been given one meanwhile, which
+                // no other OS thread may use.
                 if (stream->role.guest != nullptr &&
                     stream->role.guest->root.guest_phase.load() == hart::Root::GuestPhase::ready)
                     ++stuck_;
                 if (waits_for_it(*stream)) ++stuck_;
             } else if (!paused && stream->role.guest == nullptr) {
-                // whose thread may be outside, or go there at any time, where nobody looks at its timers
+                // whose thread may be outside, or go there at any time, where nobody looks at its
+                // timers
                 free_ = stream;
             }
         }
@@ -336,7 +341,8 @@ private:
         served.stuck = true;
     }
 
-    // One stream's units never run at once: whoever has a pool alone may rely on that, as with a private one.
+    // One stream's units never run at once: whoever has a pool alone may rely on that, as with a
+    // private one.
     bool shared(const Served& served) const { return served.streams >= rescue_.least_streams(); }
 
     void see_to_pool(Pool& pool) {
@@ -356,8 +362,9 @@ private:
         return worst_ == nullptr || on_its_way_ ? 0 : worst_->servers.blocked_since_ns;
     }
 
-    // Any stream that comes to its timers may have them. Where none does a new stand-in will, for the pools of the
-    // stream that has them; one that has been called back has no pools, and its go to a stream that has.
+    // Any stream that comes to its timers may have them. Where none does a new stand-in will, for
+    // the pools of the stream that has them; one that has been called back has no pools, and its go
+    // to a stream that has.
     void wake_sleepers(const Watched& one) {
         late_ = true;
         const bool called_back = one.stands_in != nullptr && one.stands_in->over;
@@ -388,7 +395,8 @@ private:
         }
         for (std::size_t i = 0; i < lacking_; ++i) {
             const hart::Servers& served = own[i].awake != 0 ? own[i] : all;
-            // Streams that compute where harts are withheld do so on purpose, and the reactor sees how long.
+            // Streams that compute where harts are withheld do so on purpose, and the reactor sees
+            // how long.
             roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) ||
                             all.standing > rescue_.lent;
         }
@@ -493,8 +501,8 @@ private:
         rescue_.calm = busy ? 0 : rescue_.calm + 1;
     }
 
-    // Back on the idle lists, if nothing has come meanwhile. hart/README.md, "Going to sleep and being woken": the
-    // numbers are its steps.
+    // Back on the idle lists, if nothing has come meanwhile. hart/README.md, "Going to sleep and
+    // being woken": the numbers are its steps.
     bool settle_down() {
         probe(Probe::watch_before_listening);
         rescue_.sleeper.rise();

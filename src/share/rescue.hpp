@@ -1,8 +1,9 @@
-// Rescue: when what could run waits for harts that stand still, or that all compute and never switch, OS threads beside
-// the streams run it, until it is over. src/hart/README.md, "Rescue", has the rules, doc/decisions/0025 the reasons.
+// Rescue: when what could run waits for harts that stand still, or that all compute and never
+// switch, OS threads beside the streams run it, until it is over. src/hart/README.md, "Rescue", has
+// the rules, doc/decisions/0025 the reasons.
 //
-// The watchdog is a task of the reactor's (poll/reactor.hpp). It sleeps as long as nothing waits: it is on the idle
-// lists of the pools, as the one that is woken when nobody else is there.
+// The watchdog is a task of the reactor's (poll/reactor.hpp). It sleeps as long as nothing waits:
+// it is on the idle lists of the pools, as the one that is woken when nobody else is there.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +35,9 @@ struct Rescue {
     static constexpr std::uint64_t first_wait_ns = 10'000'000, longest_wait_ns = 80'000'000;
     static constexpr std::uint64_t report_after_ns = 1'000'000'000;   // when it only tells
     static constexpr unsigned calm_looks = 3;                         // before it sleeps
-    // Where help is on its way it looks soon whether that has come, but not for ever: what is seen then is what the
-    // next look compares with, which would be too early for the time of those that block at once.
+    // Where help is on its way it looks soon whether that has come, but not for ever: what is seen
+    // then is what the next look compares with, which would be too early for the time of those that
+    // block at once.
     static constexpr std::uint64_t arrival_ns = 1'000'000;
     static constexpr unsigned arrival_looks = 10;
 
@@ -87,8 +89,8 @@ void wake_watchdog(Process& of);
 // As wake_watchdog(), by the reactor, also while it looks: the watchdog goes on for a while.
 void watch_anew(Process& of);
 
-// That many streams of the program's are there now: with the first that may be helped its pools are watched. Under the
-// runtime's lock.
+// That many streams of the program's are there now: with the first that may be helped its pools are
+// watched. Under the runtime's lock.
 void watch_pools(Process& of, std::size_t streams);
 // A pool comes, or goes. Under the runtime's lock.
 void watch_pool(Process& of, Pool& pool);

@@ -59,8 +59,8 @@ Shortage::Units take(Shortage& shortage, std::size_t most) {
 
 void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns);
 
-// They are tried in the order in which they came. Where the program has promised that one alone pushes, the stream that
-// is here runs one; another waits on.
+// They are tried in the order in which they came. Where the program has promised that one alone
+// pushes, the stream that is here runs one; another waits on.
 void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
     while (Unit* const unit = units.pop_front()) {
         if (!unit->pool->one_pushes()) {

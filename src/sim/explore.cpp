@@ -37,7 +37,8 @@ std::function<std::unique_ptr<Strategy>()> replayed(const std::vector<Deviation>
     return [deviations] { return replay_strategy(deviations); };
 }
 
-// Delta debugging: leaves out ever smaller parts of the deviations, as long as the run still fails in the same way.
+// Delta debugging: leaves out ever smaller parts of the deviations, as long as the run still fails
+// in the same way.
 class Shrinking {
 public:
     Shrinking(Recorder& recorder, Plan plan, const std::function<void()>& body, const Outcome& first)
@@ -46,8 +47,8 @@ public:
     // False: not even all of them make it fail again.
     bool shrink() {
         if (!fails(best_)) return false;
-        // With a few of them it would often fail as well, and most runs have many behind the one that matters: the tail
-        // first.
+        // With a few of them it would often fail as well, and most runs have many behind the one
+        // that matters: the tail first.
         for (std::size_t part = (best_.size() + 1) / 2; part > 0 && tries_ < most_tries;) {
             if (leave_out_parts(part)) {
                 part = std::min(part, (best_.size() + 1) / 2);

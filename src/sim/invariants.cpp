@@ -42,7 +42,8 @@ std::string names_of(Attention asked) {
 
 bool stands(const Guest& guest, GuestPhase where) { return guest.root.guest_phase.load() == where; }
 
-// It has given its hart back for want of work; not to a domain, and not because somebody wants it to rest.
+// It has given its hart back for want of work; not to a domain, and not because somebody wants it
+// to rest.
 bool rests(const Stream& stream) {
     if (stream.role.guest != nullptr && !stands(*stream.role.guest, GuestPhase::waits) &&
         !stands(*stream.role.guest, GuestPhase::wants))
@@ -54,7 +55,8 @@ bool rests(const Stream& stream) {
 // A pool of the user's answers by his own code, which may do anything.
 bool holds_work(const Pool& pool) { return pool.kind != WEFT_POOL_USER && !pool::quiet(pool); }
 
-// No wake-up is lost: a stream sleeps only while its pools are empty, and while nobody wants anything of it.
+// No wake-up is lost: a stream sleeps only while its pools are empty, and while nobody wants
+// anything of it.
 std::string lost_wake_up(const Stream& stream) {
     if (!rests(stream)) return {};
     for (std::size_t i = 0; i < stream.sched->count; ++i) {
@@ -118,7 +120,8 @@ std::string harts_that_are_lost(const Process& of) {
     return sentence("harts are lost: %zu streams hold one, and %zu are granted to them\n", held, granted);
 }
 
-// A guest waits for a hart only while there is none, nor one that another guest has left reclaimable.
+// A guest waits for a hart only while there is none, nor one that another guest has left
+// reclaimable.
 std::string grant_that_is_lost(const Process& of) {
     std::size_t wanting = 0, reclaimable = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {

@@ -16,7 +16,8 @@
 namespace weft::sim {
 namespace {
 
-// What the unit waits for lives as long as that; but for a condition, from which it may have gone over to its mutex.
+// What the unit waits for lives as long as that; but for a condition, from which it may have gone
+// over to its mutex.
 void check_object(const Unit& unit) {
     void* const object = const_cast<void*>(unit.waits_object);
     switch (unit.waits) {

@@ -1,5 +1,5 @@
-// The structures that harts share, each of which is asked whether it holds together (check(), check_whole()) while no
-// hart runs.
+// The structures that harts share, each of which is asked whether it holds together (check(),
+// check_whole()) while no hart runs.
 #pragma once
 
 namespace weft {

@@ -1,4 +1,5 @@
-// The table of steps: a line a step, a column a hart. Steps of one hart at one place in a row are one line.
+// The table of steps: a line a step, a column a hart. Steps of one hart at one place in a row are
+// one line.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

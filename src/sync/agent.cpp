@@ -31,8 +31,8 @@ struct FallAsleep : Suspension {
 
     void publish() {
         std::uint32_t seen = Agent::standing;
-        // acq_rel: the release pairs with the exchange in wake(), whose caller needs the saved context; the acquire,
-        // when it fails, with the same, for what the waker wrote.
+        // acq_rel: the release pairs with the exchange in wake(), whose caller needs the saved
+        // context; the acquire, when it fails, with the same, for what the waker wrote.
         if (agent.stance.compare_exchange_strong(seen, Agent::asleep, std::memory_order_acq_rel,
                                                  std::memory_order_acquire))
             return;
@@ -62,8 +62,8 @@ weft_status may_not_wait(Caller caller, Waits what) {
 
 void Agent::wake(Waker from) {
     Unit* const sleeper = unit;   // read before: the agent goes on, and may be gone, once it sees that it is woken
-    // acq_rel: the release pairs with the loads and the compare-and-swap of the agent, which reads what the waker
-    // wrote; the acquire with the same compare-and-swap, for the saved context.
+    // acq_rel: the release pairs with the loads and the compare-and-swap of the agent, which reads
+    // what the waker wrote; the acquire with the same compare-and-swap, for the saved context.
     const std::uint32_t stood = stance.exchange(woken, std::memory_order_acq_rel);
     WEFT_ASSERT(stood != woken);   // one has claimed it, and wakes it once
     if (stood != asleep) return;

@@ -1,4 +1,5 @@
-// A unit or an OS thread that waits, and the ways to wait: the blocking half of every object in this folder.
+// A unit or an OS thread that waits, and the ways to wait: the blocking half of every object in
+// this folder.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,8 @@ struct Waker {
     Stream* stream = current_or_null();
 };
 
-// A unit or an OS thread that can be found before it sleeps: because several may wake it, or because what it waits for
-// may come while it looks.
+// A unit or an OS thread that can be found before it sleeps: because several may wake it, or
+// because what it waits for may come while it looks.
 struct Agent {
     Unit* const unit;   // null: an OS thread
     void* const identity;
@@ -62,24 +63,24 @@ struct Agent {
     // True: nobody else will wake it.
     bool win(std::uint32_t as) {
         std::uint32_t none = nobody;
-        // acq_rel: pairs with itself; what the winner did before is seen by the agent when it has been woken or has
-        // lost. relaxed when it fails: the loser does nothing.
+        // acq_rel: pairs with itself; what the winner did before is seen by the agent when it has
+        // been woken or has lost. relaxed when it fails: the loser does nothing.
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
     // By the thread that has claimed it. The agent may be gone when this returns.
     void wake(Waker from);
 
-    // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it; then false. A
-    // deadline needs a contested agent.
+    // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it;
+    // then false. A deadline needs a contested agent.
     bool park(std::uint64_t deadline_ns, Waits what, const void* object);
 
 private:
     bool park_thread(std::uint64_t deadline_ns);
 };
 
-// What waits: mostly a unit whose context has been saved when a waker can see it, so that it needs nothing but a
-// resume; or an agent.
+// What waits: mostly a unit whose context has been saved when a waker can see it, so that it needs
+// nothing but a resume; or an agent.
 class AgentRef {
 public:
     using Waker = sync::Waker;
@@ -113,8 +114,8 @@ public:
         resume_claimed(from.stream, unit());
     }
     bool nobody() const { return word_ == 0; }
-    // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed: it may fall asleep
-    // any time.
+    // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed:
+    // it may fall asleep any time.
     bool looks() const {
         return !certain() && !agent().contested && agent().stance.load(std::memory_order_relaxed) == Agent::standing;
     }
@@ -129,11 +130,12 @@ private:
 
 using Waiter = BasicWaiter<AgentRef>;
 
-// Whether a unit that found nothing else to run on its stream should look for a while before it leaves: somebody on
-// another stream may be about to answer, and nobody wants the hart.
+// Whether a unit that found nothing else to run on its stream should look for a while before it
+// leaves: somebody on another stream may be about to answer, and nobody wants the hart.
 bool worth_spinning(const Stream& stream);
 
-// Whether what the caller waits for may be on its way at this moment: somebody else has a hart, too.
+// Whether what the caller waits for may be on its way at this moment: somebody else has a hart,
+// too.
 bool others_have_harts(const Caller& caller);
 inline bool others_run(const Caller& caller) { return !os::single_threaded() && others_have_harts(caller); }
 
@@ -156,8 +158,9 @@ bool spin_until(Come&& come) {
     return false;
 }
 
-// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with one OS thread
-// nobody has changed the object since the unit looked, and nobody looks before it has left.
+// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with
+// one OS thread nobody has changed the object since the unit looked, and nobody looks before it has
+// left.
 struct SingleThreaded {
     template <class Word, class May>
     [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&&) const {
@@ -176,8 +179,8 @@ struct SingleThreaded {
     static AfterSwitch after() { return {nullptr, nullptr}; }
 };
 
-// How it enters among others: the object's word stays busy until the unit's context is saved, and is let go by the
-// first act of whatever runs next, after().
+// How it enters among others: the object's word stays busy until the unit's context is saved, and
+// is let go by the first act of whatever runs next, after().
 template <class Word>
 class Leaving {
 public:
@@ -210,18 +213,19 @@ private:
 // A unit that was about to leave for `next`, and found what it wants, goes on in its turn.
 void stay(Stream& stream, Unit& self, Unit* next);
 
-// Waits at `object`, by `waiter`, until it is answered: see wait_at(). `Object`, a view that is copied:
+// Waits at `object`, by `waiter`, until it is answered: see wait_at(). `Object`, a view that is
+// copied:
 //     Word                    its word's type
 //     bool come()             without the lock: whether it is worth to try take()
 //     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
-//     bool enter(Waiter&, by) under the object's lock, which `by` takes and lets go: false: what is wanted has been
-//     taken, and nothing
+//     bool enter(Waiter&, by) under the object's lock, which `by` takes and lets go: false: what is
+//     wanted has been taken, and nothing
 //                             waits; true: it is listed
 //     void withdraw(Waiter&)  under the lock: takes the waiter out if it is still in
 //     bool expected() const   may be missing: whether others cannot go on before this one is listed
 
-// Whether what is waited for may come while the unit only looks. Two who look for each other would both look until they
-// are tired.
+// Whether what is waited for may come while the unit only looks. Two who look for each other would
+// both look until they are tired.
 template <class Object>
 bool comes_unlisted(const Object& object) {
     if constexpr (requires { object.expected(); }) {
@@ -251,7 +255,8 @@ template <class Object>
     return suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
 }
 
-// Whether nothing of the program's was called to find the unit that runs next: it could have changed the object.
+// Whether nothing of the program's was called to find the unit that runs next: it could have
+// changed the object.
 inline bool picks_by_itself(const Stream& stream) { return stream.direct != nullptr || stream.common != nullptr; }
 
 // Of wait_at(): whoever is no ULT, or has a deadline, or has nobody at hand to run next.
@@ -283,9 +288,10 @@ template <class Object>
     return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }
 
-// Waits for what the caller has just looked for in vain, until `waiter` is answered (waiter.answer) or it has been
-// taken (Answer::none). WEFT_TIMED_OUT: the deadline came first; a status as may_not_wait(): the caller may not. `what`
-// and `address`: the object, for those who ask what a unit waits for.
+// Waits for what the caller has just looked for in vain, until `waiter` is answered (waiter.answer)
+// or it has been taken (Answer::none). WEFT_TIMED_OUT: the deadline came first; a status as
+// may_not_wait(): the caller may not. `what` and `address`: the object, for those who ask what a
+// unit waits for.
 template <class Object>
 [[gnu::always_inline]] inline weft_status wait_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
                                                   const void* address) {

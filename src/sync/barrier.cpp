@@ -4,7 +4,8 @@
 
 namespace weft::sync {
 
-// Once the last has arrived the barrier may be gone: neither it nor one of the others looks at it again.
+// Once the last has arrived the barrier may be gone: neither it nor one of the others looks at it
+// again.
 [[gnu::noinline]] weft_status arrive_and_wait(Barrier barrier) noexcept {
     for (;;) {
         if (barrier.nearly_complete()) [[unlikely]] {   // the completion is called here, and nobody is suspended for it

@@ -1,4 +1,5 @@
-// A barrier: its word counts those who are still to arrive in this phase; all else is changed under the busy bit.
+// A barrier: its word counts those who are still to arrive in this phase; all else is changed under
+// the busy bit.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ public:
 
     const void* address() const { return &word_; }
     Body& body() const { return body_; }
-    // acquire: pairs with the release in end_phase(): who sees the next phase sees what all did before they arrived.
+    // acquire: pairs with the release in end_phase(): who sees the next phase sees what all did
+    // before they arrived.
     std::uint32_t phase() const { return body_.phase.load(std::memory_order_acquire); }
 
     // Whether one who arrives now may be the last; a hint.
@@ -53,8 +55,8 @@ public:
         return true;
     }
 
-    // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1 the barrier may be
-    // gone.
+    // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1
+    // the barrier may be gone.
     std::uint32_t arrive_last() {
         const std::uint32_t seen = word_.lock();
         check(seen);
@@ -106,8 +108,9 @@ public:
         std::uint32_t phase_;
     };
 
-    // Arriving and waiting in one, for one who is not the last: if it is after all, nothing is done (Waiter::mark is
-    // 1), and it has to arrive by itself, since the completion is to be called by it, on its own stack.
+    // Arriving and waiting in one, for one who is not the last: if it is after all, nothing is done
+    // (Waiter::mark is 1), and it has to arrive by itself, since the completion is to be called by
+    // it, on its own stack.
     class Arrival {
     public:
         using Word = BasicWord<Orders>;
@@ -142,7 +145,8 @@ private:
         body_.ring.check();
     }
 
-    // Under the busy bit, all having arrived. The next phase cannot end before this one has: nobody can arrive.
+    // Under the busy bit, all having arrived. The next phase cannot end before this one has: nobody
+    // can arrive.
     void end_phase() {
         if (body_.completion != nullptr) {
             word_.unlock(0);

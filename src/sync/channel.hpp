@@ -1,7 +1,9 @@
-// A bounded channel. Everything is under the word's busy bit; the other bits tell those who look from outside whether
-// it is worth to come in. Elements go straight from who sends to who waits, past the buffer, when somebody waits.
+// A bounded channel. Everything is under the word's busy bit; the other bits tell those who look
+// from outside whether it is worth to come in. Elements go straight from who sends to who waits,
+// past the buffer, when somebody waits.
 //
-// Invariants: receivers wait only while there is nothing to receive, senders only while there is no room.
+// Invariants: receivers wait only while there is nothing to receive, senders only while there is no
+// room.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +63,7 @@ public:
         return true;
     }
 
-    // ---- for several channels at once: between lock() and unlock() --------------------------------------
+    // ---- for several channels at once: between lock() and unlock() ------------------------------
 
     ChannelBits lock() {
         const ChannelBits seen = word_.lock();
@@ -70,8 +72,8 @@ public:
     }
     void unlock(ChannelBits seen) { word_.unlock(outside(seen)); }
 
-    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was waiting for it is in
-    // `claimed`.
+    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was
+    // waiting for it is in `claimed`.
     bool try_send(ChannelBits seen, Waiter& waiter, Claimed<Who>& claimed) {
         if (seen.has(closed)) return answer(waiter, Answer::closed);
         if (Waiter* receiver = claim_first(receivers_)) {
@@ -117,7 +119,7 @@ public:
     void withdraw_sender(Waiter& waiter) { leave(senders_, waiter); }
     void withdraw_receiver(Waiter& waiter) { leave(receivers_, waiter); }
 
-    // ---- as objects to wait at ----------------------------------------------------------------------------
+    // ---- as objects to wait at ------------------------------------------------------------------
 
     template <bool sends>
     class End {
@@ -138,8 +140,8 @@ public:
             return true;
         }
         void withdraw(Waiter& waiter) { of_.leave(ring(), waiter); }
-        // Without a buffer a receiver finds nothing but a sender that is listed; so one side may look, and the other
-        // must not.
+        // Without a buffer a receiver finds nothing but a sender that is listed; so one side may
+        // look, and the other must not.
         bool expected() const { return sends && of_.elements_.capacity == 0; }
 
     private:

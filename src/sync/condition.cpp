@@ -7,8 +7,8 @@
 namespace weft::sync {
 namespace {
 
-// How many times in a row a stream is passed on from a waiting unit to the one that it has signalled, before the others
-// on it have their turn.
+// How many times in a row a stream is passed on from a waiting unit to the one that it has
+// signalled, before the others on it have their turn.
 constexpr std::uint32_t passes_in_a_row = 64;
 
 // The unit waits, and lets the mutex go, once its context is saved.
@@ -21,7 +21,8 @@ struct Release : Suspension {
         : Suspension{unit}, condition(at), mutex(of), waiter(as) {}
 
     void publish() {
-        // a copy: the unit, and its stack, may go on as soon as it is in the ring and can be signalled
+        // a copy: the unit, and its stack, may go on as soon as it is in the ring and can be
+        // signalled
         Mutex let_go = mutex;
         condition.enlist(waiter, let_go);
         unlock(let_go);
@@ -37,12 +38,14 @@ struct Release : Suspension {
     }
 }
 
-// From an OS thread, or where something else than a signal may end the wait, or where it may be short.
+// From an OS thread, or where something else than a signal may end the wait, or where it may be
+// short.
 [[gnu::noinline]] weft_status wait_parked(Caller caller, Condition& condition, Mutex& mutex, std::uint64_t deadline_ns,
                                           bool (*unless)(void*), void* argument) {
     Agent agent(caller, deadline_ns != forever);
     Waiter waiter(agent);
-    // To one that looks, on another stream, the mutex goes as it is: it need not fetch it once more.
+    // To one that looks, on another stream, the mutex goes as it is: it need not fetch it once
+    // more.
     const Waiter* const next =
         unless != nullptr ? nullptr
                           : condition.pass(
@@ -62,7 +65,8 @@ struct Release : Suspension {
     return woken ? WEFT_OK : too_late();
 }
 
-// Of several that could take the stream's next turn, the one that has been signalled and is at home here.
+// Of several that could take the stream's next turn, the one that has been signalled and is at home
+// here.
 bool may_follow(const Waiter& waiter, const Unit& self) {
     return waiter.who.certain() && waiter.who.unit().pool == self.pool;
 }

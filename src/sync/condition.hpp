@@ -1,9 +1,10 @@
-// A condition variable. Its ring belongs to whoever has the word's busy bit; new waiters come only while they hold the
-// mutex.
+// A condition variable. Its ring belongs to whoever has the word's busy bit; new waiters come only
+// while they hold the mutex.
 //
-// The holder of the mutex that signals does not touch the ring: it notes the signal in the mutex, and when it lets the
-// mutex go the waiter follows into the mutex's ring, or, if it lets go by waiting at this very condition, takes its
-// place. So a hand-off between two units of a stream costs one atomic operation and one switch (README.md).
+// The holder of the mutex that signals does not touch the ring: it notes the signal in the mutex,
+// and when it lets the mutex go the waiter follows into the mutex's ring, or, if it lets go by
+// waiting at this very condition, takes its place. So a hand-off between two units of a stream
+// costs one atomic operation and one switch (README.md).
 //
 // `Who` is a parameter for the model tests; the library uses Condition (objects.hpp).
 #pragma once
@@ -30,7 +31,8 @@ public:
     // Exact for the holder of the mutex as long as nobody leaves; otherwise a hint.
     std::uint32_t length() const { return word_.look() & ~Word::busy; }
 
-    // Whether `mutex` is the one that those who wait have let go, or nobody waits. By the holder of `mutex`.
+    // Whether `mutex` is the one that those who wait have let go, or nobody waits. By the holder of
+    // `mutex`.
     bool goes_with(const Mutex& mutex) {
         if (protected_by(mutex.address()) || length() == 0) return true;
         const std::uint32_t seen = word_.lock();
@@ -40,8 +42,8 @@ public:
         return same;
     }
 
-    // By the holder of the mutex: a waiter comes in, unless `unless` says that it need not wait, which is asked under
-    // the lock. It may be woken from now on.
+    // By the holder of the mutex: a waiter comes in, unless `unless` says that it need not wait,
+    // which is asked under the lock. It may be woken from now on.
     template <class Unless>
     bool enlist(Waiter& waiter, Mutex& mutex, Unless&& unless) {
         const std::uint32_t seen = word_.lock();
@@ -65,13 +67,13 @@ public:
         word_.unlock(sync::withdraw(body_.ring, waiter) ? seen - 1 : seen);
     }
 
-    // Whether those who wait have let go the mutex at `address`, which the caller holds. Somebody waits, or has just
-    // waited. relaxed: a holder of that mutex reads what the waiter wrote while it held it; to anybody else the answer
-    // is no.
+    // Whether those who wait have let go the mutex at `address`, which the caller holds. Somebody
+    // waits, or has just waited. relaxed: a holder of that mutex reads what the waiter wrote while
+    // it held it; to anybody else the answer is no.
     bool protected_by(const void* address) const { return body_.mutex_word.load(std::memory_order_relaxed) == address; }
 
-    // By the holder of that mutex, where `waiting` wait: one more is to follow when the mutex is let go. False: it owes
-    // something to another condition, and a second debt is not noted.
+    // By the holder of that mutex, where `waiting` wait: one more is to follow when the mutex is
+    // let go. False: it owes something to another condition, and a second debt is not noted.
     bool signal_held(std::uint32_t waiting) {
         auto& owed = *body_.mutex_body;
         if (owed.signalled == nullptr) {
@@ -84,7 +86,8 @@ public:
         return true;
     }
 
-    // By the holder of `mutex`: what it owes to a condition is paid; those who are woken wait for the mutex.
+    // By the holder of `mutex`: what it owes to a condition is paid; those who are woken wait for
+    // the mutex.
     static void pay(Mutex& mutex) {
         Claimed<Who> claimed;
         claim_owed(mutex, claimed);
@@ -97,7 +100,8 @@ public:
         mutex.unlock_to(claimed);
     }
 
-    // Everybody who waits now follows when the mutex is let go, or one after the other if nobody holds it.
+    // Everybody who waits now follows when the mutex is let go, or one after the other if nobody
+    // holds it.
     void broadcast() {
         if (length() != 0) wake(~std::uint32_t{0});
     }
@@ -107,10 +111,11 @@ public:
     // broadcast() that meets even those who are about to come in: they find out by their `unless`.
     void interrupt() { wake(~std::uint32_t{0}); }
 
-    // ---- the place of the next: by the holder that waits itself -----------------------------------------
+    // ---- the place of the next: by the holder that waits itself ---------------------------------
 
-    // The first waiter, if it is owed a signal and `fits`, goes, and `waiter` comes in: who holds the mutex and runs is
-    // changed by the caller. The lock is taken and let go by `by`. Null: nothing has changed.
+    // The first waiter, if it is owed a signal and `fits`, goes, and `waiter` comes in: who holds
+    // the mutex and runs is changed by the caller. The lock is taken and let go by `by`. Null:
+    // nothing has changed.
     template <class Fits, class By>
     [[gnu::always_inline]] Waiter* pass(Mutex& mutex, Waiter& waiter, Fits&& fits, By&& by) {
         auto& owed = mutex.body();
@@ -130,7 +135,8 @@ public:
         return first;
     }
 
-    // While nobody runs, where it is not busy: the word counts the waiters, all of whom have let go one mutex.
+    // While nobody runs, where it is not busy: the word counts the waiters, all of whom have let go
+    // one mutex.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -166,8 +172,8 @@ private:
         owed.signals = 0;
     }
 
-    // Under the busy bit: takes out at most `most`, and those before them who have been woken by something else.
-    // Returns how many were taken out.
+    // Under the busy bit: takes out at most `most`, and those before them who have been woken by
+    // something else. Returns how many were taken out.
     std::uint32_t claim(std::uint32_t most, Claimed<Who>& claimed) {
         std::uint32_t out = 0;
         while (most != 0 && !body_.ring.empty()) {
@@ -181,7 +187,8 @@ private:
         return out;
     }
 
-    // While one of them is in the ring, or has been claimed and not woken: it keeps the mutex alive.
+    // While one of them is in the ring, or has been claimed and not woken: it keeps the mutex
+    // alive.
     Mutex mutex_of_waiters() const {
         // relaxed: as protected_by()
         return Mutex(*body_.mutex_word.load(std::memory_order_relaxed), *body_.mutex_body);

@@ -1,7 +1,8 @@
-// An event (Argobots' eventual): set once, it carries a pointer, until it is reset. Whoever waits is woken by the set.
+// An event (Argobots' eventual): set once, it carries a pointer, until it is reset. Whoever waits
+// is woken by the set.
 //
-// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store, and programs may make it,
-// and look, themselves (WEFT_EVENT_IS_SET).
+// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store, and
+// programs may make it, and look, themselves (WEFT_EVENT_IS_SET).
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ public:
     // Of one that is set.
     void* value() const { return body_.value; }
 
-    // set() in a process with one OS thread, where nobody waits, or one for whom it is the only thing. False: nothing
-    // has changed. Otherwise `waiter` is to be woken, or is nobody.
+    // set() in a process with one OS thread, where nobody waits, or one for whom it is the only
+    // thing. False: nothing has changed. Otherwise `waiter` is to be woken, or is nobody.
     [[gnu::always_inline]] bool set_single_threaded(void* value, Who& waiter) {
         if (word_.look().any()) [[unlikely]]
             return false;
@@ -69,7 +70,7 @@ public:
         if (come()) word_.unlock({});
     }
 
-    // ---- as an object to wait at ------------------------------------------------------------------------
+    // ---- as an object to wait at ----------------------------------------------------------------
 
     bool take(Waiter& waiter) {
         static_cast<void>(waiter);

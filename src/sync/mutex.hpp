@@ -1,7 +1,8 @@
 // A mutex that knows its holder. README.md tells how it hands itself on, and what was rejected.
 //
-// It is a view of memory that lies with the user: a word, which decides whatever nobody waits for, and a body, of which
-// the ring belongs to whoever has the word's busy bit and the rest to the holder.
+// It is a view of memory that lies with the user: a word, which decides whatever nobody waits for,
+// and a body, of which the ring belongs to whoever has the word's busy bit and the rest to the
+// holder.
 //
 // `Who` is a parameter for the model tests; the library uses Mutex, below.
 #pragma once
@@ -29,8 +30,8 @@ using MutexWord = BasicWord<Orders, MutexBits>;
 template <class Who, class Orders>
 struct ConditionBody {
     WaiterRing<Who> ring;
-    // Of those in the ring: the word of their condition, and the mutex that they have let go. Written by the first that
-    // comes.
+    // Of those in the ring: the word of their condition, and the mutex that they have let go.
+    // Written by the first that comes.
     plain<BasicWord<Orders>*> word{nullptr};
     atomic<MutexWord<Orders>*> mutex_word{nullptr};
     plain<MutexBody<Who, Orders>*> mutex_body{nullptr};
@@ -70,7 +71,8 @@ public:
     const void* address() const { return &word_; }
     bool is_held() const { return word_.glance(held); }
     bool is_recursive() const { return word_.glance(recursive); }
-    // Whether its holder was given it and has not run since: to look for its end is in vain. A hint.
+    // Whether its holder was given it and has not run since: to look for its end is in vain. A
+    // hint.
     bool is_on_its_way() const { return (reinterpret_cast<std::uintptr_t>(owner()) & on_its_way) != 0; }
     // Who has been given it writes itself down. relaxed: see Body::owner.
     void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
@@ -84,7 +86,8 @@ public:
         return true;
     }
 
-    // Lets one that is not recursive go, when nobody waits and no signal is owed. False: unlock_slow() it must be.
+    // Lets one that is not recursive go, when nobody waits and no signal is owed. False:
+    // unlock_slow() it must be.
     bool unlock_quickly(void* identity) {
         MutexBits seen = word_.glance();
         if (seen != held || body_.signalled != nullptr) [[unlikely]]
@@ -96,8 +99,8 @@ public:
         return false;
     }
 
-    // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it was overtaken often
-    // enough, it is given the mutex.
+    // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it
+    // was overtaken often enough, it is given the mutex.
     void unlock_slow() {
         const MutexBits seen = word_.lock();
         check(seen);
@@ -105,7 +108,7 @@ public:
         let_go(seen);
     }
 
-    // ---- as an object to wait at (agent.hpp) ----------------------------------------------------------
+    // ---- as an object to wait at (agent.hpp) ----------------------------------------------------
 
     bool come() const { return !is_held(); }
 
@@ -132,8 +135,9 @@ public:
         word_.unlock(with_waiters(seen));
     }
 
-    // Those who have been claimed elsewhere (by a condition) wait here from now on. When nobody holds it, the first is
-    // woken. Nothing of the mutex is touched after that: they alone keep it alive.
+    // Those who have been claimed elsewhere (by a condition) wait here from now on. When nobody
+    // holds it, the first is woken. Nothing of the mutex is touched after that: they alone keep it
+    // alive.
     void adopt(Claimed<Who>& claimed) {
         if (claimed.empty()) return;
         const MutexBits seen = word_.lock();
@@ -151,8 +155,8 @@ public:
         let_go(seen);
     }
 
-    // While nobody runs, where it is not busy: those in the ring wait in the order of their urgency, and a mutex that
-    // nobody holds has no holder.
+    // While nobody runs, where it is not busy: those in the ring wait in the order of their
+    // urgency, and a mutex that nobody holds has no holder.
     void check_whole() const {
         const MutexBits seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -187,8 +191,8 @@ private:
 
     static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & urgency_bits); }
     static bool was_woken(const Waiter& waiter) { return waiter.mark >= once; }
-    // What one that tries takes from the word: that it is on its way. If it was somebody else's way, one more is woken
-    // than need be.
+    // What one that tries takes from the word: that it is on its way. If it was somebody else's
+    // way, one more is woken than need be.
     static MutexBits claim_of(const Waiter& waiter) { return awake.only_if(was_woken(waiter)); }
 
     static constexpr std::uintptr_t on_its_way = 1;   // in the owner's identity

@@ -1,5 +1,5 @@
-// The objects of this folder as the library has them: views of the structures of include/weft/sync.h, for units and OS
-// threads.
+// The objects of this folder as the library has them: views of the structures of
+// include/weft/sync.h, for units and OS threads.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,9 @@ using Barrier = BasicBarrier<AgentRef>;
 using RwLock = BasicRwLock<AgentRef>;
 using Channel = BasicChannel<AgentRef>;
 
-// An object lies as a word at the beginning of the user's memory and a body behind it, aligned to 8 wherever that is.
-// The word is of four bytes, so that it never crosses a cache line in memory that is aligned to 4 only.
+// An object lies as a word at the beginning of the user's memory and a body behind it, aligned to 8
+// wherever that is. The word is of four bytes, so that it never crosses a cache line in memory that
+// is aligned to 4 only.
 template <class Object>
 [[gnu::always_inline]] inline Object at(void* memory) {
     constexpr std::uintptr_t mask = alignof(std::uint64_t) - 1;
@@ -65,7 +66,8 @@ weft_status wait_for_move_until(Unit& target, std::uint64_t deadline_ns);
 weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 
-// A unit that has been claimed and nothing else is known of is woken; WEFT_OK, so that it may be a caller's last step.
+// A unit that has been claimed and nothing else is known of is woken; WEFT_OK, so that it may be a
+// caller's last step.
 [[gnu::noinline]] weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept;
 [[gnu::always_inline]] inline weft_status wake_unit(Unit& unit) {
     Stream* const stream = current_or_null();
@@ -77,7 +79,8 @@ weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* ind
     return WEFT_OK;
 }
 
-// By the holder, which has locked it once: what it owes to a condition is paid, and it lets the mutex go.
+// By the holder, which has locked it once: what it owes to a condition is paid, and it lets the
+// mutex go.
 inline void unlock(Mutex mutex) {
     if (mutex.body().signalled != nullptr) {
         Condition::pay_and_unlock(mutex);

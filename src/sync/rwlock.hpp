@@ -1,6 +1,7 @@
-// A read-write lock in phases: a reader that comes while anybody waits waits too; when a writer lets go, all readers
-// that wait then are let in together, and when the last reader lets go, the writer that has waited longest. So neither
-// side waits for more than one turn of the other. Who waits is given the lock; nobody overtakes.
+// A read-write lock in phases: a reader that comes while anybody waits waits too; when a writer
+// lets go, all readers that wait then are let in together, and when the last reader lets go, the
+// writer that has waited longest. So neither side waits for more than one turn of the other. Who
+// waits is given the lock; nobody overtakes.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,7 @@ public:
         return true;
     }
 
-    // ---- as objects to wait at ----------------------------------------------------------------------------
+    // ---- as objects to wait at ------------------------------------------------------------------
 
     class ForReading {
     public:
@@ -136,8 +137,8 @@ public:
     }
 
 private:
-    // On entry, under the busy bit: whether somebody waits is said, and nobody waits for a lock that is free; a
-    // writer is alone.
+    // On entry, under the busy bit: whether somebody waits is said, and nobody waits for a lock
+    // that is free; a writer is alone.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == (!body_.readers.empty() || !body_.writers.empty()));
         WEFT_ASSERT((seen & waiters) == 0 || (seen & (writing | reading)) != 0);

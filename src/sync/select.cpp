@@ -59,8 +59,8 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
         bool waits = true;
         for (; waits && entered < count; ++entered)
             waits = at<Event>(events[entered]).enter(places.make(entered, agent));
-        // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won, he is about to wake
-        // us.
+        // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won,
+        // he is about to wake us.
         const bool won = !waits && agent.win(static_cast<std::uint32_t>(entered));
         const bool woken = won || agent.park(deadline_ns, Waits::any_event, events);
         if (!waits) --entered;
@@ -78,7 +78,8 @@ Channel& channel_of(const weft_channel_case& one) {
     return *handles::to_object<Channel>(handles::Thing::channel, one.channel, "weft_channel_select");
 }
 
-// The channels of the cases, each once, in the order of their addresses: all who lock several do so in this order.
+// The channels of the cases, each once, in the order of their addresses: all who lock several do so
+// in this order.
 class Locked {
 public:
     Locked(weft_channel_case* cases, std::size_t count, Channel** order, ChannelBits* words)
@@ -123,8 +124,8 @@ private:
     T* data_ = here_;
 };
 
-// Does the first of the cases that can be done now, beginning at `start`, with all channels locked. Its number, or
-// `count`.
+// Does the first of the cases that can be done now, beginning at `start`, with all channels locked.
+// Its number, or `count`.
 std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t start, const Locked& locked,
                    Claimed<AgentRef>& claimed) {
     for (std::size_t step = 0; step < count; ++step) {

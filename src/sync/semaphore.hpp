@@ -1,5 +1,5 @@
-// A counting semaphore. Those who wait are served in their order by whoever releases; who comes while there is
-// something left takes it at once.
+// A counting semaphore. Those who wait are served in their order by whoever releases; who comes
+// while there is something left takes it at once.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ public:
         return release_to_waiters(count);
     }
 
-    // ---- as an object to wait at ------------------------------------------------------------------------
+    // ---- as an object to wait at ----------------------------------------------------------------
 
     bool come() const { return count() != 0; }
 
@@ -85,7 +85,8 @@ public:
     }
 
 private:
-    // On entry, under the busy bit: whether somebody waits is said, and nobody does while there is something left.
+    // On entry, under the busy bit: whether somebody waits is said, and nobody does while there is
+    // something left.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == !body_.ring.empty());
         WEFT_ASSERT((seen & waiters) == 0 || (seen & most) == 0);

@@ -1,6 +1,6 @@
-// A join with a deadline. The waiter may go away before the unit has ended, while the unit's JoinState, or a remote
-// call on its way to the stream that alone may touch it, still knows of the wait: so what they know lies in a record of
-// its own.
+// A join with a deadline. The waiter may go away before the unit has ended, while the unit's
+// JoinState, or a remote call on its way to the stream that alone may touch it, still knows of the
+// wait: so what they know lies in a record of its own.
 #include <new>
 
 #include "core/announce.hpp"
@@ -92,15 +92,16 @@ struct TimedJoin : JoinWaiter {
             std::uint32_t seen = on_its_way;
             while (!stage.compare_exchange_strong(seen, given_up_first)) {
                 if (seen == announced) break;
-                // it is announced at this moment, and that over at once: until then the unit must not be freed
+                // it is announced at this moment, and that over at once: until then the unit must
+                // not be freed
                 seen = on_its_way;
                 os::thread_yield();
             }
             if (seen == on_its_way) return;   // the remote call will find that out when it arrives
         }
         if (over) return;
-        // Also of one that was this stream's when it was announced to: the waiter may come back on another, or the
-        // stream have given the pool up.
+        // Also of one that was this stream's when it was announced to: the waiter may come back on
+        // another, or the stream have given the pool up.
         PrivatePool* home = foreign_pool(target);
         if (home == nullptr) return withdraw();
         owners.fetch_add(1);

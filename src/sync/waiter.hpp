@@ -1,11 +1,13 @@
-// Who waits, and its places in the objects that it waits for; both lie on the stack of the one that waits.
+// Who waits, and its places in the objects that it waits for; both lie on the stack of the one that
+// waits.
 //
-// A Waiter is the place with one object. Whoever takes it out of an object's ring (under the object's lock) claims the
-// one that waits, and if that succeeds wakes it after the lock. Where nothing else could wake it, having taken it out
-// is claim enough; where a deadline or another object could, one compare-and-swap decides.
+// A Waiter is the place with one object. Whoever takes it out of an object's ring (under the
+// object's lock) claims the one that waits, and if that succeeds wakes it after the lock. Where
+// nothing else could wake it, having taken it out is claim enough; where a deadline or another
+// object could, one compare-and-swap decides.
 //
-// `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and identity(). It is a
-// parameter for the model tests; the library uses AgentRef (agent.hpp).
+// `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and
+// identity(). It is a parameter for the model tests; the library uses AgentRef (agent.hpp).
 #pragma once
 
 #include <cstdint>
@@ -68,7 +70,8 @@ bool withdraw(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
     return true;
 }
 
-// Takes out the first that can be claimed, and those before it, who have been woken by something else. Null: none.
+// Takes out the first that can be claimed, and those before it, who have been woken by something
+// else. Null: none.
 template <class Who>
 BasicWaiter<Who>* claim_first(WaiterRing<Who>& ring) {
     while (BasicWaiter<Who>* first = ring.front()) {

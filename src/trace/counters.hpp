@@ -1,4 +1,5 @@
-// Counters of one stream: written by it alone, read by anybody. A sum over streams is made when it is read.
+// Counters of one stream: written by it alone, read by anybody. A sum over streams is made when it
+// is read.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@ enum class Count : unsigned char {
     created,    // units spawned by this stream; a stream counts them by the ids it gives (Stream::counted)
     run,        // times a unit was started or continued: each ends in one of the next three, so it is their sum
     finished,   // units whose body ended here
-    // units that were given another life: with those created they make up those finished and those that live
+    // units that were given another life: with those created they make up those finished and those
+    // that live
     revived,
     suspended,       // suspensions, joins included
     promoted,        // units that were begun by a call and became fully fledged when they suspended

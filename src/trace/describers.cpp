@@ -18,7 +18,8 @@ bool add_describer(void (*describe)(const weft_description* of, void* argument),
     auto* const made = os::make<Describer>();
     if (made == nullptr) return false;
     *made = {describe, argument, describers()};
-    // release: pairs with the acquire in describers(); acquire: what others have added meanwhile comes after this one.
+    // release: pairs with the acquire in describers(); acquire: what others have added meanwhile
+    // comes after this one.
     while (!newest.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_acquire)) {}
     return true;
 }

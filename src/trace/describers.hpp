@@ -1,5 +1,5 @@
-// Libraries on Weft that have something to say of a unit when units are shown (weft_describer_register). They outlive
-// every runtime.
+// Libraries on Weft that have something to say of a unit when units are shown
+// (weft_describer_register). They outlive every runtime.
 #pragma once
 
 #include "weft/trace.h"

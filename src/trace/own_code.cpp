@@ -42,7 +42,8 @@ bool needs_weft(const dl_phdr_info& info) {
     return false;
 }
 
-// By their names, since only few libraries have to be looked into then: a process may have loaded hundreds.
+// By their names, since only few libraries have to be looked into then: a process may have loaded
+// hundreds.
 enum class Part { none, core, bridge };
 Part part_of(const dl_phdr_info& info) {
     const char* const file = file_of(info.dlpi_name);

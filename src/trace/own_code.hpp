@@ -1,5 +1,5 @@
-// Where Weft's own code lies in a process whose program knows nothing of Weft, so that a crash of Weft's is
-// told from one of the program's.
+// Where Weft's own code lies in a process whose program knows nothing of Weft, so that a crash of
+// Weft's is told from one of the program's.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,12 @@ public:
         std::uintptr_t base, end;   // where it was loaded, and the first byte behind it
     };
 
-    // Looks through the libraries that are loaded now. Not in a signal handler. Weft's libraries are
-    // never unloaded once one of them stands in front of others' functions.
+    // Looks through the libraries that are loaded now. Not in a signal handler. Weft's libraries
+    // are never unloaded once one of them stands in front of others' functions.
     void find();
 
-    // Whether a bridge of Weft's (libweft_pthread, its libgomp.so.1) is loaded, as `weft run` has it.
+    // Whether a bridge of Weft's (libweft_pthread, its libgomp.so.1) is loaded, as `weft run` has
+    // it.
     [[nodiscard]] bool is_bridged() const { return bridged_; }
 
     // The library of Weft's that holds `code`; null: none. May be called in a signal handler.

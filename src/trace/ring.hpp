@@ -1,6 +1,6 @@
-// The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever writes the trace,
-// mostly after the stream has ended. A full one loses its oldest. Numbers only: what they mean, the writer of the file
-// knows (observe/trace_file.cpp).
+// The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever
+// writes the trace, mostly after the stream has ended. A full one loses its oldest. Numbers only:
+// what they mean, the writer of the file knows (observe/trace_file.cpp).
 #pragma once
 
 #include <bit>
@@ -85,13 +85,15 @@ public:
     // On entry: it has been made.
     void check() const { WEFT_ASSERT(words_ != nullptr && std::has_single_bit(capacity())); }
 
-    // How many were ever written. acquire: pairs with the release in put(), so that the last one is there.
+    // How many were ever written. acquire: pairs with the release in put(), so that the last one is
+    // there.
     std::uint64_t written() const { return written_.load(std::memory_order_acquire); }
 
     // The record of that number; false: it is lost, or is being lost.
     bool read(std::uint64_t number, Record& record) const {
         std::uint64_t words[words_each];
-        // acquire: pairs with the releases in put(). Who has read a word of a later record sees that it was begun.
+        // acquire: pairs with the releases in put(). Who has read a word of a later record sees
+        // that it was begun.
         for (std::size_t i = 0; i < words_each; ++i) words[i] = place(number)[i].load(std::memory_order_acquire);
         std::memcpy(static_cast<void*>(&record), words, sizeof record);
         return number + mask_ >= written_.load(std::memory_order_relaxed);   // relaxed: the loads above come before it
@@ -108,7 +110,8 @@ private:
         std::uint64_t words[words_each];
         std::memcpy(words, &record, sizeof words);
         atomic<std::uint64_t>* const to = place(number);
-        // release, all of them: they pair with the acquires of the reader. No instruction more on x86.
+        // release, all of them: they pair with the acquires of the reader. No instruction more on
+        // x86.
         for (std::size_t i = 0; i < words_each; ++i) to[i].store(words[i], std::memory_order_release);
         written_.store(number + 1, std::memory_order_release);
     }

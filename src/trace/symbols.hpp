@@ -1,4 +1,5 @@
-// What the addresses of code are called, for those who write them for people. Kept: the same few come again and again.
+// What the addresses of code are called, for those who write them for people. Kept: the same few
+// come again and again.
 #pragma once
 
 #include <cstddef>

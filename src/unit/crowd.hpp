@@ -1,6 +1,6 @@
-// Several that wait for the end of one unit. The first announces itself to the JoinState by an operation on its word;
-// whoever comes when somebody waits comes over those who do, under a lock, and so leaves again. The end of a unit takes
-// the lock only when it finds a crowd.
+// Several that wait for the end of one unit. The first announces itself to the JoinState by an
+// operation on its word; whoever comes when somebody waits comes over those who do, under a lock,
+// and so leaves again. The end of a unit takes the lock only when it finds a crowd.
 #pragma once
 
 #include "unit/join_state.hpp"
@@ -8,9 +8,9 @@
 
 namespace weft {
 
-// Announces one who comes when somebody waits already; that need not be so any more. It is `told`, and before all
-// others, of those who came before. `wake`: what the end of the unit calls for all of them. taken: the unit is
-// detached. Of a local unit on its stream.
+// Announces one who comes when somebody waits already; that need not be so any more. It is `told`,
+// and before all others, of those who came before. `wake`: what the end of the unit calls for all
+// of them. taken: the unit is detached. Of a local unit on its stream.
 JoinState::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*),
                                    void (*told)(JoinWaiter*, Outcome));
 

@@ -1,6 +1,7 @@
-// What few units have: a migration that was asked for, values of their own (local/locals.hpp), values that their
-// handles have (local/lasting.hpp), a pointer of the program's. Made when first needed, by whoever needs them, and
-// freed with the descriptor; found by a word beside it, in its slab.
+// What few units have: a migration that was asked for, values of their own (local/locals.hpp),
+// values that their handles have (local/lasting.hpp), a pointer of the program's. Made when first
+// needed, by whoever needs them, and freed with the descriptor; found by a word beside it, in its
+// slab.
 #pragma once
 
 #include <bit>
@@ -23,9 +24,9 @@ struct Local {
     std::uint32_t generation = 0;
 };
 
-// They lie in slabs of their own, which are zero at first; what is freed there stays as it was but for its first word.
-// So nothing is constructed here: the slots may be looked at by whoever frees a key, also while they are nobody's, and
-// the rest is begun anew.
+// They lie in slabs of their own, which are zero at first; what is freed there stays as it was but
+// for its first word. So nothing is constructed here: the slots may be looked at by whoever frees a
+// key, also while they are nobody's, and the rest is begun anew.
 struct alignas(config::cache_line) Extras {
     static constexpr std::uint32_t few = 4;
     static constexpr std::uint32_t slots_here = 3;
@@ -33,8 +34,8 @@ struct alignas(config::cache_line) Extras {
     // The program's; given once, and published by `data`, which comes first: units read their own
     // (include/weft/embed/here.h), and their slots.
     atomic<void*> data;
-    // What lasting keys have here, by their places: more than are here lie in further extras, of which nothing else is
-    // used.
+    // What lasting keys have here, by their places: more than are here lie in further extras, of
+    // which nothing else is used.
     atomic<Extras*> more;
     Slot slots[slots_here];
 
@@ -76,8 +77,8 @@ inline constexpr std::size_t extras_bytes = sizeof(Extras);
 
 inline atomic<void*>& extras_word(const Unit& unit) { return mem::annex_of(const_cast<Unit*>(&unit), sizeof(Unit)); }
 
-// Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen another mark that
-// stands for something in them finds the word.
+// Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen
+// another mark that stands for something in them finds the word.
 inline Extras* extras_of(const Unit& unit) {
     // acquire: pairs with the release of Unit::mark(), by who has put something into them.
     if (!Unit::Marks{unit.marks.load(std::memory_order_acquire)}.has(Unit::extras)) return nullptr;

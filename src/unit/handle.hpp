@@ -1,6 +1,6 @@
-// What the C interface calls a weft_unit is a descriptor. In checked builds the handle carries the descriptor's
-// generation in the 16 bits that addresses do not use, so that a handle of a freed unit stops the process at its
-// first use instead of reaching whoever has the descriptor now.
+// What the C interface calls a weft_unit is a descriptor. In checked builds the handle carries the
+// descriptor's generation in the 16 bits that addresses do not use, so that a handle of a freed
+// unit stops the process at its first use instead of reaching whoever has the descriptor now.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace weft {
 
 inline constexpr int generation_shift = 48;
 
-// always_inline: weft_unit_each reads descriptors that change under its eyes, hidden from the thread sanitizer.
+// always_inline: weft_unit_each reads descriptors that change under its eyes, hidden from the
+// thread sanitizer.
 [[gnu::always_inline]] inline weft_unit* to_handle(const Unit* unit) {
     auto bits = reinterpret_cast<std::uintptr_t>(unit);
     if constexpr (config::checked) {
@@ -54,7 +55,8 @@ inline Unit* to_unit(const weft_unit* handle, [[maybe_unused]] const char* call 
     return reinterpret_cast<Unit*>(bits);
 }
 
-// The call that was given handles of this type: it frees the units and sets them to null, or it only joins them.
+// The call that was given handles of this type: it frees the units and sets them to null, or it
+// only joins them.
 template <class Handle>
 inline constexpr const char* call_on_many =
     std::is_const_v<Handle> ? "weft_unit_join_many" : "weft_unit_join_free_many";

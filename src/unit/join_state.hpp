@@ -5,17 +5,17 @@
 //       ├──finish─────────────────────────────┘   (and the joiner frees the unit)
 //       └──detach───────► detached ──finish──► done   (and the finisher frees the unit)
 //
-// Who comes when one waits already puts itself over it (announce_over): the word knows the last one then, and each
-// knows who is below it. Whoever changes such a crowd, or wakes it, holds a lock (unit/crowd.hpp); an end and one
-// joiner know nothing of it.
+// Who comes when one waits already puts itself over it (announce_over): the word knows the last one
+// then, and each knows who is below it. Whoever changes such a crowd, or wakes it, holds a lock
+// (unit/crowd.hpp); an end and one joiner know nothing of it.
 //
-// An end that is to be told to observers has two words: `done`, which is what all others ask for, and before that
-// `news`, until the first one learns of it. Who asks for `done` by itself (done_and_known) comes to the careful way
-// with news.
+// An end that is to be told to observers has two words: `done`, which is what all others ask for,
+// and before that `news`, until the first one learns of it. Who asks for `done` by itself
+// (done_and_known) comes to the careful way with news.
 //
 // Each arrow is one operation on the word, so no step can be seen half. The shared forms are atomic
-// read-modify-writes. The local forms are a load and a store: right when finish, announce, detach and withdraw all
-// happen on one stream. done() may be asked by anybody either way.
+// read-modify-writes. The local forms are a load and a store: right when finish, announce, detach
+// and withdraw all happen on one stream. done() may be asked by anybody either way.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ struct JoinWaiter {
     explicit JoinWaiter(void (*by)(JoinWaiter* self)) : wake(by) {}
 
     void (*wake)(JoinWaiter* self);
-    // Null, or whether it waits no more and has only not been forgotten yet: another may take its place.
+    // Null, or whether it waits no more and has only not been forgotten yet: another may take its
+    // place.
     bool (*given_up)(JoinWaiter* self) = nullptr;
 
     // What follows is written when it comes over another, and is nobody's before.
@@ -46,13 +47,15 @@ struct JoinWaiter {
 
 // The orders of JoinState; a model test passes weaker ones, which must fail.
 struct JoinStateOrders {
-    // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results), the acquire with
-    // `announce` (the finisher reads the waiter's saved context). seq_cst, not acq_rel: "end, then look whether anybody
-    // waits for a move of the unit" must not be turned around (core/migrate.cpp).
+    // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results),
+    // the acquire with `announce` (the finisher reads the waiter's saved context). seq_cst, not
+    // acq_rel: "end, then look whether anybody waits for a move of the unit" must not be turned
+    // around (core/migrate.cpp).
     static constexpr std::memory_order finish = std::memory_order_seq_cst;
     // release: pairs with `done` on other streams.
     static constexpr std::memory_order finish_local = std::memory_order_release;
-    // acq_rel though nothing is read when it succeeds: the model checker knows no release that acquires when it fails.
+    // acq_rel though nothing is read when it succeeds: the model checker knows no release that
+    // acquires when it fails.
     static constexpr std::memory_order announce = std::memory_order_acq_rel;
     static constexpr std::memory_order announce_failed = std::memory_order_acquire;
     static constexpr std::memory_order done = std::memory_order_acquire;
@@ -112,7 +115,8 @@ public:
 
     constexpr BasicJoinState() = default;
 
-    // A new life, before the unit is published: all zero is empty, too (describe() in core/spawn.hpp).
+    // A new life, before the unit is published: all zero is empty, too (describe() in
+    // core/spawn.hpp).
     void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
 
     bool done() const { return is_done(word_.load(Orders::done)); }
@@ -120,19 +124,21 @@ public:
     // done(), and there is nothing to tell about it: one comparison.
     bool done_and_known() const { return word_.load(Orders::done) == done_word; }
 
-    // done(), by one who has announced elsewhere that it waits for something: it or the finisher sees the other.
+    // done(), by one who has announced elsewhere that it waits for something: it or the finisher
+    // sees the other.
     bool done_after_all() const { return is_done(word_.load(std::memory_order_seq_cst)); }
 
-    // Of one that is done. True: the caller is the first to learn of it, and the only one who is told so.
+    // Of one that is done. True: the caller is the first to learn of it, and the only one who is
+    // told so.
     bool learn() {
         Word seen = news_word;
-        // release: pairs with `done`, for those who read the results after this; acquire: the caller reads them. It
-        // fails without a reason to read anything (relaxed).
+        // release: pairs with `done`, for those who read the results after this; acquire: the
+        // caller reads them. It fails without a reason to read anything (relaxed).
         return word_.compare_exchange_strong(seen, done_word, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the unit may be
-    // freed by its joiner before this returns: the finisher must not touch it any more.
+    // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the
+    // unit may be freed by its joiner before this returns: the finisher must not touch it any more.
     Waiter finish_shared() { return unended(word_.exchange(done_word, Orders::finish)); }
     [[gnu::always_inline]] Waiter finish_local() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
@@ -140,7 +146,8 @@ public:
         return unended(before);
     }
 
-    // The unit's end as news, of which the first to ask learns. Otherwise as finish_shared() and finish_local().
+    // The unit's end as news, of which the first to ask learns. Otherwise as finish_shared() and
+    // finish_local().
     Waiter finish_shared_as_news() { return unended(word_.exchange(news_word, Orders::finish)); }
     Waiter finish_local_as_news() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
@@ -151,10 +158,12 @@ public:
     // finish_local(), when the waiter is known from announced().
     void finish_announced() { word_.store(done_word, Orders::finish_local); }
 
-    // Who has announced, asked on the stream that finishes; an end that is not local may yet be announced to.
+    // Who has announced, asked on the stream that finishes; an end that is not local may yet be
+    // announced to.
     Waiter announced() const { return Waiter(word_.load(std::memory_order_relaxed)); }   // relaxed: read on this stream
 
-    // Whether nobody has announced and the unit has not ended; on the stream that finishes it, or as a hint.
+    // Whether nobody has announced and the unit has not ended; on the stream that finishes it, or
+    // as a hint.
     bool untouched() const { return announced().none(); }
 
     // Zero: untouched(); for whoever looks at something else besides.
@@ -180,24 +189,26 @@ public:
         return Announced::waiting;
     }
 
-    // Like a joiner who waits for nothing. What the detacher wrote to the unit is seen by the finisher who frees it.
+    // Like a joiner who waits for nothing. What the detacher wrote to the unit is seen by the
+    // finisher who frees it.
     static Waiter detacher() { return Waiter(detached_word); }
     Announced detach_shared() { return announce_shared(detacher()); }
     Announced detach_local() { return announce_local(detacher()); }
 
-    // Of one that was detached and has ended: it says so again, to those who are told that it is freed.
+    // Of one that was detached and has ended: it says so again, to those who are told that it is
+    // freed.
     void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: nobody else knows it
 
-    // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended, and `finish`
-    // has returned or will return this waiter to the finisher, who will wake it; or it was forgotten already.
-    // False also of one of a crowd.
+    // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended,
+    // and `finish` has returned or will return this waiter to the finisher, who will wake it; or it
+    // was forgotten already. False also of one of a crowd.
     bool withdraw(Waiter waiter) {
         Word seen = waiter.word_;
         const bool withdrawn = word_.compare_exchange_strong(seen, empty_word, std::memory_order_seq_cst);
         return withdrawn;
     }
 
-    // ---- crowds: under their lock, on any thread, but of a local unit on its stream ---------------------------------
+    // ---- crowds: under their lock, on any thread, but of a local unit on its stream -------------
 
     // `waiter` waits besides those who do, if there is one.
     Announced announce_over(JoinWaiter& waiter) {
@@ -206,13 +217,15 @@ public:
             if (is_done(seen)) return Announced::done;
             if (seen == detached_word) return Announced::taken;
             waiter.below = seen;
-            // Who is below has announced to this word, too: the finisher acquires from all of them by one exchange.
+            // Who is below has announced to this word, too: the finisher acquires from all of them
+            // by one exchange.
             if (word_.compare_exchange_strong(seen, word_of(waiter), Orders::announce, Orders::announce_failed))
                 return Announced::waiting;
         }
     }
 
-    // As withdraw(), of one that waits or has been found by the finisher, and may be one of a crowd.
+    // As withdraw(), of one that waits or has been found by the finisher, and may be one of a
+    // crowd.
     bool withdraw_from_crowd(JoinWaiter& waiter) {
         const Word self = word_of(waiter), alone = Waiter(&waiter).word_;
         Word seen = word_.load(Orders::done);
@@ -221,7 +234,8 @@ public:
                 const Word rest = seen == self ? Word{waiter.below} : empty_word;
                 if (word_.compare_exchange_strong(seen, rest, std::memory_order_seq_cst)) return true;
             } else {
-                // Whoever has found this crowd at the unit's end needs the lock before it wakes any of it.
+                // Whoever has found this crowd at the unit's end needs the lock before it wakes any
+                // of it.
                 return is_crowd(seen) && unlink(*waiter_of(seen), waiter, self, alone);
             }
         }
@@ -245,8 +259,8 @@ public:
         return Waiter();
     }
 
-    // A crowd that an end has found, in the order in which they came: one that is to be woken and not told, or none;
-    // and those who are told, each with the next of them below it.
+    // A crowd that an end has found, in the order in which they came: one that is to be woken and
+    // not told, or none; and those who are told, each with the next of them below it.
     struct Row {
         Waiter first;
         JoinWaiter* rest;
@@ -266,8 +280,8 @@ public:
         return {Waiter(word), waiter_of(behind)};
     }
 
-    // While nobody runs: the word is one of those that are reserved, or leads to a waiter; those of a crowd wait for
-    // this unit.
+    // While nobody runs: the word is one of those that are reserved, or leads to a waiter; those of
+    // a crowd wait for this unit.
     void check_whole(const void* of) const {
         Word word = word_.load(std::memory_order_seq_cst);
         for (; is_crowd(word); word = waiter_of(word)->below) WEFT_ASSERT(waiter_of(word)->of == of);
@@ -299,8 +313,8 @@ private:
     static Word word_of(const JoinWaiter& waiter) { return reinterpret_cast<Word>(&waiter) | crowd_tag; }
     static JoinWaiter* waiter_of(Word word) { return reinterpret_cast<JoinWaiter*>(word & ~crowd_tag); }
 
-    // From `top` down: nobody is above `waiter` any more that knows it as `self` or `alone`. False: it is not among
-    // them.
+    // From `top` down: nobody is above `waiter` any more that knows it as `self` or `alone`. False:
+    // it is not among them.
     static bool unlink(JoinWaiter& top, const JoinWaiter& waiter, Word self, Word alone) {
         for (JoinWaiter* above = &top;; above = waiter_of(above->below)) {
             const Word below = above->below;
@@ -317,8 +331,8 @@ private:
 
 using JoinState = BasicJoinState<Unit>;
 
-// Of a JoinState that is used by its local forms, on its stream: waiters that have given up are told that nobody
-// knows them any more. Returns whether there was such a one.
+// Of a JoinState that is used by its local forms, on its stream: waiters that have given up are
+// told that nobody knows them any more. Returns whether there was such a one.
 bool forget_given_up_in_crowd(JoinState& join_state);
 inline bool forget_given_up_alone(JoinState& join_state) {
     const JoinState::Waiter waiter = join_state.announced();

@@ -1,11 +1,12 @@
-// A place for a value that a unit's handle has under a lasting key (local/lasting.hpp), set once and taken once. Its
-// memory stays a place, whosever it is: what is freed and given out again is never written here but by these
-// operations, so that who frees a key may look at all places there are.
+// A place for a value that a unit's handle has under a lasting key (local/lasting.hpp), set once
+// and taken once. Its memory stays a place, whosever it is: what is freed and given out again is
+// never written here but by these operations, so that who frees a key may look at all places there
+// are.
 //
 //     empty ──put──► there ──take──► being released ──done──► empty
 //
-// One at a time puts (under a lock). Anybody reads. Two may take: the last of the unit, and the last of the key; one
-// gets the value, and the other can tell when that has been released.
+// One at a time puts (under a lock). Anybody reads. Two may take: the last of the unit, and the
+// last of the key; one gets the value, and the other can tell when that has been released.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct SlotOrders {
     // The release pairs with `look`: whoever sees the mark sees the value, and what it points to.
     static constexpr std::memory_order put = std::memory_order_release;
     static constexpr std::memory_order look = std::memory_order_acquire;
-    // The release pairs with `look`: who sees that the mark has gone sees what the release of the value has done.
+    // The release pairs with `look`: who sees that the mark has gone sees what the release of the
+    // value has done.
     static constexpr std::memory_order done = std::memory_order_release;
 };
 
@@ -49,12 +51,14 @@ public:
         mark_.store(0, std::memory_order_relaxed);
     }
 
-    // The value, for one of those who take it; null for the others. relaxed: whoever takes has seen the mark.
+    // The value, for one of those who take it; null for the others. relaxed: whoever takes has seen
+    // the mark.
     void* take() { return value_.exchange(nullptr, std::memory_order_relaxed); }
     // It has been released.
     void done() { mark_.store(0, Orders::done); }
 
-    // On entry to a put, and while nobody runs: no value without a mark. relaxed: nobody else changes an empty slot.
+    // On entry to a put, and while nobody runs: no value without a mark. relaxed: nobody else
+    // changes an empty slot.
     void check() const {
         WEFT_ASSERT(mark_.load(std::memory_order_relaxed) != 0 || value_.load(std::memory_order_relaxed) == nullptr);
     }

@@ -6,15 +6,18 @@
 //                       ├─resume─ suspended◄┤ suspend, by the program
 //                       └─wake─── waiting◄──┘ suspend, by the runtime: a join
 //
-// A unit that is revived goes from done to ready by way of free, and its owner is the same all the while.
+// A unit that is revived goes from done to ready by way of free, and its owner is the same all the
+// while.
 //
-// One arrow is not drawn: waiting to running, of a joiner that would come out of its pool at once and does not go in.
+// One arrow is not drawn: waiting to running, of a joiner that would come out of its pool at once
+// and does not go in.
 //
-// Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume a suspended unit,
-// and only what it waits for wakes a waiting one.
+// Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume
+// a suspended unit, and only what it waits for wakes a waiting one.
 //
-// A second race is not drawn here: the end of a unit against its joiner. It is decided by the JoinState
-// (join_state.hpp); `done` in the state is for those that look, the JoinState is for those that wait.
+// A second race is not drawn here: the end of a unit against its joiner. It is decided by the
+// JoinState (join_state.hpp); `done` in the state is for those that look, the JoinState is for
+// those that wait.
 #pragma once
 
 #include <cstdint>
@@ -64,11 +67,11 @@ static_assert(!legal(State::done, State::running), "a unit that has ended does n
 
 // The orders of Life; a model test passes weaker ones, which must fail.
 struct LifeOrders {
-    // release: pairs with the acquire in claim(). The resumer must see what publish saw: the saved context. Where the
-    // unit travels by a pool, the pool's own release and acquire carry it.
+    // release: pairs with the acquire in claim(). The resumer must see what publish saw: the saved
+    // context. Where the unit travels by a pool, the pool's own release and acquire carry it.
     static constexpr std::memory_order move = std::memory_order_release;
-    // acquire: pairs with the release in move(), so that the saved context is there. Without it the next stream could
-    // jump to a stale stack pointer.
+    // acquire: pairs with the release in move(), so that the saved context is there. Without it the
+    // next stream could jump to a stale stack pointer.
     static constexpr std::memory_order claim = std::memory_order_acquire;
     // acquire: pairs with the release in move(): who sees that a unit is done sees what it did.
     static constexpr std::memory_order look = std::memory_order_acquire;
@@ -91,7 +94,8 @@ public:
         state_.store(to, Orders::move);
     }
 
-    // running -> done -> free, of one whose joiner frees it at once. relaxed: nobody else knows the unit any more.
+    // running -> done -> free, of one whose joiner frees it at once. relaxed: nobody else knows the
+    // unit any more.
     void end_and_drop() {
         WEFT_ASSERT(now() == State::running);
         state_.store(State::free, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
-// The descriptor of a unit: two cache lines, the first hot. It lies in a slab (mem/slab.hpp) and belongs to
-// whoever the state says: the pool that holds it, the stream that runs it, the waker that will resume it,
-// and, once it has ended, its joiner. Nothing here schedules.
+// The descriptor of a unit: two cache lines, the first hot. It lies in a slab (mem/slab.hpp) and
+// belongs to whoever the state says: the pool that holds it, the stream that runs it, the waker
+// that will resume it, and, once it has ended, its joiner. Nothing here schedules.
 #pragma once
 
 #include <bit>
@@ -26,8 +26,9 @@ namespace mem {
 struct Stack;
 }
 
-// How urgent a unit is: zero is what zeroed options say, and as many levels lie above as below. Seven each way: more
-// than the programs we know use (three to five), and a level of a pool is one bit of a word.
+// How urgent a unit is: zero is what zeroed options say, and as many levels lie above as below.
+// Seven each way: more than the programs we know use (three to five), and a level of a pool is one
+// bit of a word.
 inline constexpr int least_priority = -7;
 inline constexpr int most_priority = 7;
 inline constexpr unsigned priorities = most_priority - least_priority + 1;
@@ -37,12 +38,13 @@ enum class Kind : std::uint8_t { full = 1, lsa = 2, tasklet = 3, roc = 4, ss = 5
 // one more than the largest; no unit is `automatic`: that is decided upon before it is made
 inline constexpr std::size_t kinds = 9;
 
-// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it suspends
-// (core/promote.hpp).
+// Whether a unit of that kind is begun by a call, and becomes a fully fledged ULT only if it
+// suspends (core/promote.hpp).
 constexpr bool begins_light(Kind kind) { return kind == Kind::roc || kind == Kind::ss || kind == Kind::sc; }
 
 struct Unit {
-    // What it is from its spawn on. Changed only while nobody else looks, but for `local`, `bound` and `plain` (be).
+    // What it is from its spawn on. Changed only while nobody else looks, but for `local`, `bound`
+    // and `plain` (be).
     using Flags = Bits<struct OfFlags, std::uint8_t>;
     static constexpr Flags local{1};        // in a private pool: finish and join need no atomics there
     static constexpr Flags bound{2};        // never leaves its pool, of which one stream draws
@@ -50,8 +52,8 @@ struct Unit {
     static constexpr Flags measured{8};     // the depth of its stack is noted when it ends
     static constexpr Flags internal{16};    // a remote call of the runtime on somebody's stack: no descriptor
     static constexpr Flags primary{32};     // the one that called weft_init: nobody joins it
-    // a default stack without a canary, and nothing to be done at the end: the stack is any spare one. Of kind Full,
-    // which has one of its own, from the start on
+    // a default stack without a canary, and nothing to be done at the end: the stack is any spare
+    // one. Of kind Full, which has one of its own, from the start on
     static constexpr Flags plain{64};
     static constexpr Flags scheduler{128};                      // a scheduler's; its argument is that
     static constexpr Flags own_stack = user_stack | measured;   // its stack is no spare one; never with plain
@@ -65,8 +67,9 @@ struct Unit {
     static constexpr Shape jobs{32};         // it may have jobs that its stream alone sees (core/jobs.hpp)
     static constexpr Shape class_bits{31};   // no bits of their own: stack_class()
 
-    // What is to be looked at when it starts, leaves, comes back, ends or is freed. Anybody may set one at any time, by
-    // a read-modify-write. What the library was built without is no mark: it is never set, and nobody looks for it.
+    // What is to be looked at when it starts, leaves, comes back, ends or is freed. Anybody may set
+    // one at any time, by a read-modify-write. What the library was built without is no mark: it is
+    // never set, and nobody looks for it.
     using Marks = Bits<struct OfMarks, std::uint8_t>;
     // it leaves, and ends, by a way that looks (mark_hooks in process/hooks.hpp)
     static constexpr Marks careful{1};
@@ -89,8 +92,8 @@ struct Unit {
     static constexpr Marks at_end = careful | extras | observed;      // when it ends,
     static constexpr Marks at_release = untidy | extras | observed;   // and when the descriptor is given back
 
-    // A unit is in one list at a time: a plain one that a single stream owns, or one that others reach.
-    // First in the descriptor because slabs link free objects by their first word.
+    // A unit is in one list at a time: a plain one that a single stream owns, or one that others
+    // reach. First in the descriptor because slabs link free objects by their first word.
     union {
         Unit* link;
         atomic<Unit*> shared_link;
@@ -98,7 +101,8 @@ struct Unit {
     // where to go on; null: not started. Ended: the deepest use of its stack, measured
     void* context = nullptr;
     JoinState join_state;   // where its end meets its joiner
-    // null: it has none yet, or stands on its stream's scheduler's; once it has ended, nobody's business
+    // null: it has none yet, or stands on its stream's scheduler's; once it has ended, nobody's
+    // business
     mem::Stack* stack = nullptr;
     union {
         void (*body)(void*) = nullptr;   // until it starts
@@ -127,10 +131,11 @@ struct Unit {
     std::size_t user_stack_bytes = 0;   // of one that has ended: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;   // of a waiting unit: its deadline; 0: none
     char name[24] = {};
-    // of its jobs, those that others see, and itself where it is one; one more for each reason why it may not end: see
-    // may_end() in core/jobs.hpp
+    // of its jobs, those that others see, and itself where it is one; one more for each reason why
+    // it may not end: see may_end() in core/jobs.hpp
     std::uint32_t jobs_out = 0;
-    // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else none
+    // what it has entered as a guest would, and not left (share/guest.cpp); of an untidy one, else
+    // none
     std::uint32_t entries = 0;
 
     // A descriptor is zeroed slab memory, or a remote call on a stack: neither needs more.
@@ -138,7 +143,8 @@ struct Unit {
 
     using Word [[gnu::may_alias]] = std::uint64_t;
 
-    // What begin_life writes: made once per stream and kind, so that a spawn writes eight bytes by one store.
+    // What begin_life writes: made once per stream and kind, so that a spawn writes eight bytes by
+    // one store.
     struct InitialHeader {
         std::uint8_t state = static_cast<std::uint8_t>(State::ready);
         Kind kind = Kind::lsa;
@@ -175,8 +181,8 @@ struct Unit {
         }
     }
 
-    // Counts releases, in checked builds, where it is a part of the handle. relaxed, here and below: a number by
-    // itself.
+    // Counts releases, in checked builds, where it is a part of the handle. relaxed, here and
+    // below: a number by itself.
     static constexpr unsigned generation_bits = 12;
     std::uint16_t generation() const {
         return static_cast<std::uint16_t>(tag.load(std::memory_order_relaxed) & ((1u << generation_bits) - 1));
@@ -202,8 +208,8 @@ struct Unit {
     }
 
     bool has(Flags which) const { return flags.has(which); }
-    // From its own stream, once others may look (has_now). relaxed: they ask for other flags, or for one that may
-    // change at any time (`bound`).
+    // From its own stream, once others may look (has_now). relaxed: they ask for other flags, or
+    // for one that may change at any time (`bound`).
     void be(Flags which, bool now) {
         atomic_ref(flags.word).store((now ? flags | which : flags.without(which)).word, std::memory_order_relaxed);
     }
@@ -228,8 +234,8 @@ struct Unit {
     bool is_called() const { return shape.has(called); }
     bool has_jobs() const { return shape.has(jobs); }
 
-    // Whether one of the bits of shape is set or marked(which), by one look. From the unit's own stream.
-    // has_jobs() too
+    // Whether one of the bits of shape is set or marked(which), by one look. From the unit's own
+    // stream. has_jobs() too
     [[gnu::always_inline]] bool light_or_marked(Marks which) const { return shaped_or_marked(light | jobs, which); }
     [[gnu::always_inline]] bool jobs_or_marked(Marks which) const { return shaped_or_marked(jobs, which); }
     [[gnu::always_inline]] bool shaped_or_marked(Shape shapes, Marks which) const {
@@ -243,8 +249,8 @@ struct Unit {
             at(offsetof(InitialHeader, shape), shapes.word) | at(offsetof(InitialHeader, marks), which.word));
     }
 
-    // Of one that may just have become light: not by one look, since a load that is wider than a store before it waits
-    // until that has reached the cache.
+    // Of one that may just have become light: not by one look, since a load that is wider than a
+    // store before it waits until that has reached the cache.
     [[gnu::always_inline]] bool light_and_unmarked(Marks which) const { return is_light() && !marked(which); }
     // nor has_jobs()
     [[gnu::always_inline]] bool only_light_and_unmarked(Marks which) const {
@@ -264,8 +270,8 @@ struct Unit {
     }
     static constexpr unsigned spawn_address_bits = 48;   // what Linux gives who does not ask for more
 
-    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool meanwhile
-    // (owner_pool.hpp). relaxed: what is ordered is asked by local_pool().
+    // has() and `pool`, for whoever neither runs nor owns the unit: it may go to another pool
+    // meanwhile (owner_pool.hpp). relaxed: what is ordered is asked by local_pool().
     bool has_now(Flags which) const {
         return Flags{atomic_ref(const_cast<std::uint8_t&>(flags.word)).load(std::memory_order_relaxed)}.has(which);
     }
@@ -277,17 +283,18 @@ struct Unit {
                         atomic_ref(const_cast<Pool*&>(pool)));
     }
 
-    // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its pool; of a local
-    // unit only on the stream that draws from the pool. It is not local again in this life, even in another private
-    // pool: a joiner may have seen it shared. Nor plain, for that would end by the rules of the pool it is in.
+    // From now on the unit goes to `to`. For whoever has it: its stream, or who took it out of its
+    // pool; of a local unit only on the stream that draws from the pool. It is not local again in
+    // this life, even in another private pool: a joiner may have seen it shared. Nor plain, for
+    // that would end by the rules of the pool it is in.
     void change_pool(Pool& to) {
         if (has(local)) forget_given_up(join_state);   // afterwards this stream could not
         change_owner_pool(atomic_ref(flags.word), flags.without(local | plain).word, atomic_ref(pool), &to);
     }
 
-    // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has been asked of it
-    // yet. True only of such units, but not of all: a build that checks gives each descriptor a generation. relaxed: as
-    // has() and marked().
+    // Whether it has been nothing but spawned, as `with` says and no option otherwise: nothing has
+    // been asked of it yet. True only of such units, but not of all: a build that checks gives each
+    // descriptor a generation. relaxed: as has() and marked().
     [[gnu::always_inline]] bool begins_as(InitialHeader with) const {
         return atomic_ref(*reinterpret_cast<Word*>(const_cast<Life*>(&life))).load(std::memory_order_relaxed) ==
                std::bit_cast<std::uint64_t>(with);
@@ -298,8 +305,8 @@ struct Unit {
         return (reinterpret_cast<std::uintptr_t>(context) | join_state.bits()) == 0;
     }
 
-    // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at once. relaxed: as
-    // has() and marked().
+    // has(plain) and not marked(at_start), by one look: what begin_life() wrote at once is read at
+    // once. relaxed: as has() and marked().
     [[gnu::always_inline]] bool plain_and_unasked() const {
         constexpr std::uint64_t wanted = InitialHeader::byte(offsetof(InitialHeader, flags), plain.word),
                                 asked = InitialHeader::byte(offsetof(InitialHeader, marks), at_start.word);
@@ -322,7 +329,8 @@ struct Unit {
 
     atomic<Unit*>& atomic_link() { return shared_link; }
 
-    // While nobody runs: how the state goes with the flags, the context and the end. Of one that lives.
+    // While nobody runs: how the state goes with the flags, the context and the end. Of one that
+    // lives.
     void check_whole() const {
         join_state.check_whole(this);
         const State state = life.now();

@@ -1,5 +1,6 @@
-// An older caller on a newer library: structures begin with their size, so a caller that was compiled when they were
-// shorter is understood, nothing behind the end of what it knows is read, and nothing is written there.
+// An older caller on a newer library: structures begin with their size, so a caller that was
+// compiled when they were shorter is understood, nothing behind the end of what it knows is read,
+// and nothing is written there.
 #include <weft/weft.h>
 
 #include <gtest/gtest.h>
@@ -12,7 +13,8 @@
 
 namespace {
 
-// A structure as an older header had it: the fields up to `end`, and behind them what happens to lie there.
+// A structure as an older header had it: the fields up to `end`, and behind them what happens to
+// lie there.
 template <class T>
 struct Shorter {
     T whole;

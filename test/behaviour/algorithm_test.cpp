@@ -1,4 +1,5 @@
-// The algorithms in parallel, each beside its counterpart in the standard library; and groups of tasks.
+// The algorithms in parallel, each beside its counterpart in the standard library; and groups of
+// tasks.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -89,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, ParallelScan, testing::Values(1, 2, 5), named_
 INSTANTIATE_TEST_SUITE_P(Streams, ParallelSort, testing::Values(1, 2, 5), named_streams);
 INSTANTIATE_TEST_SUITE_P(Streams, TaskGroup, testing::Values(1, 2, 5), named_streams);
 
-// ---- what is refused -----------------------------------------------------------------------------------
+// ---- what is refused ----------------------------------------------------------------------------
 
 constexpr auto no_op = [](auto&&...) {};
 struct Impatient {
@@ -106,7 +107,7 @@ static_assert(!sorts<std::identity, std::vector<int>::const_iterator, std::less<
 static_assert(!reduces_in<std::plus<>, int, std::vector<std::string>> &&
               reduces_in<std::plus<>, long, std::vector<int>>);
 
-// ---- loops ---------------------------------------------------------------------------------------------
+// ---- loops --------------------------------------------------------------------------------------
 
 TEST_P(ParallelFor, VisitsEachElementOnce) {
     for (const std::size_t size : sizes) {
@@ -280,7 +281,8 @@ TEST_P(ParallelFor, AStopLeavesOutWhatHasNotBegunAndTheCallSaysSo) {
     std::stop_source stop;
     weft_test::atomic<int> visits{0};
     const auto visit = [&](int i) {
-        // Another stream may have the other half, and be done with it while this one waits for a processor.
+        // Another stream may have the other half, and be done with it while this one waits for a
+        // processor.
         while (i > 1'000 && !stop.stop_requested()) weft::this_thread::yield();
         visits.fetch_add(1);
         if (i == 10) stop.request_stop();
@@ -370,7 +372,8 @@ TEST(ParallelForOnTwoStreams, BothTakePartInAFewLongElementsAndInManyShortOnes) 
     for (const int count : {2, 5, 100, 5'000}) {
         std::mutex lock;
         std::set<weft_stream*> streams;
-        // Now and then the other one comes too late, as its processor has something else to do; but not always.
+        // Now and then the other one comes too late, as its processor has something else to do; but
+        // not always.
         const std::uint64_t patience = weft_now_ns() + 5'000'000'000;
         while (streams.size() < 2 && weft_now_ns() < patience) {
             weft::parallel_for(0, count, [&](int) {
@@ -394,7 +397,8 @@ TEST(ParallelForElsewhere, AnOsThreadThatIsNoStreamHandsALongLoopToAUnit) {
         EXPECT_GT(here, 0);
         EXPECT_GT(in_units, 1'900);
         EXPECT_EQ(here + in_units, 2'000);
-        // What is short stays; that is told by the clock, and the thread may have been kept from running.
+        // What is short stays; that is told by the clock, and the thread may have been kept from
+        // running.
         do {
             in_units = 0;
             weft::parallel_for(0, 10, [&](int) { in_units.fetch_add(weft::this_thread::self() ? 1 : 0); });
@@ -425,7 +429,7 @@ TEST(ParallelForElsewhere, WithoutARuntimeItIsALoop) {
     EXPECT_EQ(numbers.size(), 50'000u);
 }
 
-// ---- reductions ------------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 TEST_P(ParallelReduce, KeepsTheOrderOfItsOperands) {
     for (const std::size_t size : sizes) {
@@ -546,7 +550,7 @@ TEST_P(ParallelReduce, AStoppedOneReturnsNothing) {
               std::nullopt);
 }
 
-// ---- scans -----------------------------------------------------------------------------------------------
+// ---- scans --------------------------------------------------------------------------------------
 
 TEST_P(ParallelScan, TellsTheSumsUpToEachElement) {
     for (const std::size_t size : sizes) {
@@ -611,7 +615,7 @@ TEST_P(ParallelScan, ThrowsWhatTheOperationThrowsAndStopsWhenItIsAskedTo) {
     EXPECT_FALSE(weft::parallel_exclusive_scan(0, 100, sums.begin(), 0, stopping, stop.get_token()));
 }
 
-// ---- sorting ---------------------------------------------------------------------------------------------
+// ---- sorting ------------------------------------------------------------------------------------
 
 std::vector<std::vector<int>> inputs_to_sort(std::size_t size, unsigned seed) {
     std::vector<int> random = random_numbers(size, seed), few = random_numbers(size, seed, 5), sorted = random,
@@ -688,7 +692,8 @@ TEST_P(ParallelSort, NoOrderHoweverInconsistentLeadsOutOfTheRange) {
     std::vector<int> numbers = random_numbers(3'000, 1);
     std::vector<int> guarded(numbers.size() + 2, -1);
     std::copy(numbers.begin(), numbers.end(), guarded.begin() + 1);
-    // The standard's sort would leave the range with these, so it is to see none: all is divided by us.
+    // The standard's sort would leave the range with these, so it is to see none: all is divided by
+    // us.
     const auto sorting = [&](auto less) {
         weft::detail::common all{weft::detail::chosen{}};
         const std::identity same;
@@ -702,8 +707,8 @@ TEST_P(ParallelSort, NoOrderHoweverInconsistentLeadsOutOfTheRange) {
     sorting([](int, int) { return false; });
 }
 
-// McIlroy, "A killer adversary for quicksort", 1999: it decides what an element is worth when it is asked, and as badly
-// as it can.
+// McIlroy, "A killer adversary for quicksort", 1999: it decides what an element is worth when it is
+// asked, and as badly as it can.
 TEST(ParallelSortOnOneStream, NoInputTakesItMoreThanSomeComparisonsForEachElementAndLevel) {
     Runtime runtime;
     constexpr int count = 1 << 14, gas = count;
@@ -754,7 +759,7 @@ TEST_P(ParallelSort, AStopLeavesAllElementsInSomeOrder) {
     EXPECT_EQ(numbers, wanted);
 }
 
-// ---- groups of tasks -------------------------------------------------------------------------------------
+// ---- groups of tasks ----------------------------------------------------------------------------
 
 TEST_P(TaskGroup, WaitsForAllTasksAndForThoseThatTheyAdd) {
     weft::task_group group;

@@ -1,5 +1,5 @@
-// Units that wait for each other in a process with one OS thread, whatever pool they come from: what they enter is not
-// kept from others there. No test here starts a thread.
+// Units that wait for each other in a process with one OS thread, whatever pool they come from:
+// what they enter is not kept from others there. No test here starts a thread.
 #include <memory>
 #include <vector>
 

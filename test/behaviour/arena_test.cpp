@@ -205,7 +205,8 @@ TEST(Arena, AHartOfItsOwnTakesWhatIsForked) {
     }
 }
 
-// The application's streams have nothing to do, and do not help; nor does the arena with what is forked outside.
+// The application's streams have nothing to do, and do not help; nor does the arena with what is
+// forked outside.
 TEST(Arena, NobodyElseTakesWhatIsForkedInIt) {
     Runtime runtime(2);
     weft::arena arena(1);

@@ -1,5 +1,5 @@
-// The atomics that behavioural tests share data by: std::atomic, and in simulation (test/simulation/seam) those that
-// virtual harts see.
+// The atomics that behavioural tests share data by: std::atomic, and in simulation
+// (test/simulation/seam) those that virtual harts see.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
-// Kind auto: what is learnt of each place that spawns units, what becomes of it, and what it changes nothing of.
+// Kind auto: what is learnt of each place that spawns units, what becomes of it, and what it
+// changes nothing of.
 //
-// One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128 from then on: loops
-// here spawn as many as that takes.
+// One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128
+// from then on: loops here spawn as many as that takes.
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -23,7 +24,7 @@ constexpr std::size_t enough = 2'000;          // units, for a place to be belie
 constexpr std::size_t to_forget = 48'000;      // units, for a place to be of another mind, however sure it was
 constexpr std::size_t between_samples = 256;   // units, of which one is a sample at least
 
-// ---- bodies: each is what a place is told apart by ---------------------------------------------------
+// ---- bodies: each is what a place is told apart by ----------------------------------------------
 
 void returns(void*) {}
 // Not by a yield: that is no suspension when nobody else is ready.
@@ -36,7 +37,7 @@ void suspends_if(void* truly) {
 }
 void counts(void* number) { static_cast<atomic<std::size_t>*>(number)->fetch_add(1); }
 
-// ---- places ------------------------------------------------------------------------------------------
+// ---- places -------------------------------------------------------------------------------------
 
 struct Place {
     const void* address;
@@ -74,7 +75,7 @@ Place place_of(void (*body)(void*)) {
     return {};
 }
 
-// ---- what spawns -------------------------------------------------------------------------------------
+// ---- what spawns --------------------------------------------------------------------------------
 
 weft_unit_options automatic() {
     weft_unit_options made = options();
@@ -146,7 +147,7 @@ constexpr weft_pool_kind pools_of_others[] = {WEFT_POOL_SHARED, WEFT_POOL_DEQUE}
 
 }   // namespace
 
-// ---- what is learnt ----------------------------------------------------------------------------------
+// ---- what is learnt -----------------------------------------------------------------------------
 
 TEST(Auto, UnitsThatNeverSuspendComeToSc) {
     for (const auto pool : pools_of_others) {
@@ -234,7 +235,7 @@ TEST(Auto, FollowsAProgramWhoseUnitsNoLongerSuspend) {
     }
 }
 
-// ---- places ------------------------------------------------------------------------------------------
+// ---- places -------------------------------------------------------------------------------------
 
 TEST(Auto, PlacesAreToldApartByTheirAddress) {
     Learning learning;
@@ -319,7 +320,7 @@ TEST(Auto, PlacesAreNotShownToNobodyOrWithoutARuntime) {
     EXPECT_EQ(weft_site_each(visit, nullptr), WEFT_OK);
 }
 
-// ---- who asks for it ---------------------------------------------------------------------------------
+// ---- who asks for it ----------------------------------------------------------------------------
 
 TEST(Auto, IsAskedForByOptions) {
     Runtime runtime(Learning::of(WEFT_POOL_SHARED));
@@ -459,7 +460,7 @@ TEST(Auto, IsAThreadsKindInCpp) {
     for (const Place& one : all) EXPECT_EQ(one.address == &object, one.what == nullptr);
 }
 
-// ---- what it goes with -------------------------------------------------------------------------------
+// ---- what it goes with --------------------------------------------------------------------------
 
 TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
     Runtime runtime(Learning::of(WEFT_POOL_SHARED));
@@ -565,7 +566,7 @@ TEST(Auto, SeveralStreamsLearnOfOnePlace) {
     EXPECT_GE(place_of(counts).samples, 16u);
 }
 
-// ---- samples are as other units ----------------------------------------------------------------------
+// ---- samples are as other units -----------------------------------------------------------------
 
 TEST(Auto, ExceptionsOfSamplesAreTheJoiners) {
     Learning learning;

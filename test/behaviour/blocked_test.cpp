@@ -1,5 +1,5 @@
-// Rescue of units that block in the kernel: each costs as much as the first, however many there are, and computing is
-// not taken for it.
+// Rescue of units that block in the kernel: each costs as much as the first, however many there
+// are, and computing is not taken for it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace weft_test;
 
 namespace {
 
-// How long it takes until as many units as are given, which two streams run, all stand in a read of what the last one
-// writes.
+// How long it takes until as many units as are given, which two streams run, all stand in a read of
+// what the last one writes.
 std::uint64_t time_of_readers(int count) {
     Runtime runtime(with_streams(2));
     int ends[2];

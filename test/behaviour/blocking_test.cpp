@@ -124,7 +124,7 @@ TEST(Blocking, IsAPlainCallOutsideOfStreamsAndRefusedWhereNobodyCanWait) {
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
-// ---- the stream's stack ----------------------------------------------------------------------------
+// ---- the stream's stack -------------------------------------------------------------------------
 
 [[gnu::noinline]] void large_frame(void* raw) {
     volatile char frame[128 * 1024];

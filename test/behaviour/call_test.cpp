@@ -1,5 +1,6 @@
-// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp). What a program sees is
-// what it sees of any other: each test does something to such a unit that a plain call would not survive.
+// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp).
+// What a program sees is what it sees of any other: each test does something to such a unit that a
+// plain call would not survive.
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -624,7 +625,7 @@ TEST(Call, AStreamThatOnlyCallsTakesWhatOthersSendIt) {
     EXPECT_EQ(sent.free(), WEFT_OK);   // both the unit and the announcement of its joiner come by the inbox
 }
 
-// ---- pools that others may draw from ---------------------------------------------------------------------
+// ---- pools that others may draw from ------------------------------------------------------------
 
 class CallFrom : public ::testing::TestWithParam<weft_pool_kind> {
 protected:
@@ -753,7 +754,8 @@ long fib_by_units(int n) {
     return below + other;
 }
 
-// The oldest of a deque is the largest part of what is left: whoever begins it early has begun many things at once.
+// The oldest of a deque is the largest part of what is left: whoever begins it early has begun many
+// things at once.
 TEST(Call, OnesThatNestInADequeAreLeftAloneForAMillisecond) {
     constexpr int levels = 16;   // 1,596 units
     weft_settings settings = with_streams(1);
@@ -763,13 +765,14 @@ TEST(Call, OnesThatNestInADequeAreLeftAloneForAMillisecond) {
     const auto suspended = counter("/units/count/suspended"), began_ns = weft_now_ns();
     EXPECT_EQ(fib_by_units(levels), 987);
     const auto turns = (weft_now_ns() - began_ns) / 1'000'000;
-    // At each turn all suspend that have called each other, and those of the turns before come back one by one.
+    // At each turn all suspend that have called each other, and those of the turns before come back
+    // one by one.
     if (calls) {
         EXPECT_LE(counter("/units/count/suspended") - suspended, turns * 2 * levels);
     }
 }
 
-// ---- children that begin at once ------------------------------------------------------------------------
+// ---- children that begin at once ----------------------------------------------------------------
 
 weft_unit_options child_first(weft_kind kind) {
     auto how = options();

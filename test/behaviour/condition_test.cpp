@@ -1,4 +1,5 @@
-// The condition: whoever is signalled goes on, whoever is not stays, and the mutex is held again afterwards.
+// The condition: whoever is signalled goes on, whoever is not stays, and the mutex is held again
+// afterwards.
 #include <algorithm>
 
 #include "test/behaviour/atomic.hpp"
@@ -99,7 +100,8 @@ TEST(Condition, ServesWaitersInTheirOrder) {
     EXPECT_EQ(order, "abc");
 }
 
-// A signal that is owed when its signaller waits itself is paid by giving the waiter the mutex and the stream.
+// A signal that is owed when its signaller waits itself is paid by giving the waiter the mutex and
+// the stream.
 TEST(Condition, HandsTheTurnToAndFro) {
     Runtime runtime;
     Shared shared;
@@ -210,7 +212,8 @@ TEST(Condition, LosesNoSignalToOneWhoseTimeHasCome) {
     }
 }
 
-// The mutex was let go while another waited for it, and nobody holds it: the signal must not wait for its next holder.
+// The mutex was let go while another waited for it, and nobody holds it: the signal must not wait
+// for its next holder.
 TEST(Condition, IsSignalledAtOnceByOneWhoHeldTheMutexBefore) {
     Runtime runtime;
     for (const weft_mutex& kind : {weft_mutex WEFT_MUTEX_INIT, weft_mutex WEFT_MUTEX_RECURSIVE_INIT}) {

@@ -1,4 +1,5 @@
-// What can be seen of a running program: counters that add up, and every live unit with what it waits for.
+// What can be seen of a running program: counters that add up, and every live unit with what it
+// waits for.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

@@ -11,7 +11,7 @@ namespace {
 class CountingAs : public testing::TestWithParam<As> {};
 INSTANTIATE_TEST_SUITE_P(Waiting, CountingAs, testing::Values(As::unit, As::thread));
 
-// ---- semaphore -------------------------------------------------------------------------------------
+// ---- semaphore ----------------------------------------------------------------------------------
 
 TEST_P(CountingAs, ASemaphoreLetsAsManyInAsItCounts) {
     Runtime runtime;
@@ -81,8 +81,8 @@ TEST(Counting, ASemaphoreGivesNothingToOneWhoseTimeHasCome) {
     }
 }
 
-// One stream fires the timer of a wait that a release has just ended, and the unit is in its next wait already, on
-// another stream.
+// One stream fires the timer of a wait that a release has just ended, and the unit is in its next
+// wait already, on another stream.
 TEST(Counting, AWaitThatEndsAsItsTimeComesLeavesNothingToTheNext) {
     Runtime runtime;
     weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
@@ -134,7 +134,7 @@ TEST_P(CountingAs, ASemaphoreIsWaitedForUntilTheDeadlineAndNotLess) {
     EXPECT_EQ(weft_semaphore_acquire(nullptr), WEFT_INVALID);
 }
 
-// ---- latch -----------------------------------------------------------------------------------------
+// ---- latch --------------------------------------------------------------------------------------
 
 TEST_P(CountingAs, ALatchOpensAtZeroAndStaysOpen) {
     Runtime runtime;
@@ -173,7 +173,7 @@ TEST_P(CountingAs, ALatchIsWaitedForUntilTheDeadlineAndNotLess) {
     EXPECT_EQ(weft_latch_count_down(&latch, 1), WEFT_OK);
 }
 
-// ---- barrier ---------------------------------------------------------------------------------------
+// ---- barrier ------------------------------------------------------------------------------------
 
 TEST_P(CountingAs, ABarrierHoldsAllUntilTheLastHasCome) {
     Runtime runtime;
@@ -231,8 +231,8 @@ TEST(Barrier, IsArrivedAtBeforeAnybodyLooksAround) {
     EXPECT_LT(weft_now_ns() - begin_ns, 5 * long_look_ns) << "more than one look in four";
 }
 
-// It is freed by the first that goes on, while others, the last to arrive among them, are still about to return
-// (address sanitizer).
+// It is freed by the first that goes on, while others, the last to arrive among them, are still
+// about to return (address sanitizer).
 TEST_P(CountingAs, ABarrierMayBeGoneForTheFirstThatGoesOn) {
     Runtime runtime;
     for (int i = 0; i < 100; ++i) {
@@ -269,7 +269,7 @@ TEST_P(CountingAs, ABarrierMayBeArrivedAtWithoutWaitingAndLeft) {
     EXPECT_EQ(weft_barrier_init(&barrier, 0, nullptr, nullptr), WEFT_INVALID);
 }
 
-// ---- read-write lock -------------------------------------------------------------------------------
+// ---- read-write lock ----------------------------------------------------------------------------
 
 TEST_P(CountingAs, ARwLockLetsReadersInTogetherAndWritersAlone) {
     Runtime runtime;

@@ -1,5 +1,6 @@
-// What spawning from C++ allocates: nothing for a callable that fits a pointer, one block otherwise. Counted by this
-// program's own operator new; where a sanitizer's takes its place, nothing can be counted.
+// What spawning from C++ allocates: nothing for a callable that fits a pointer, one block
+// otherwise. Counted by this program's own operator new; where a sanitizer's takes its place,
+// nothing can be counted.
 #include <array>
 #include <cstdlib>
 #include <new>

@@ -1,4 +1,5 @@
-// Pools and schedulers of one's own by concept, and the handles of those that come with the library.
+// Pools and schedulers of one's own by concept, and the handles of those that come with the
+// library.
 #include <chrono>
 #include <mutex>
 #include <span>

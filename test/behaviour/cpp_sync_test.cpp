@@ -1,4 +1,5 @@
-// The classes that the standard library has too behave as it says; each test is a sentence of the standard, for ULTs.
+// The classes that the standard library has too behave as it says; each test is a sentence of the
+// standard, for ULTs.
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -17,7 +18,7 @@ using weft_test::until;
 
 namespace {
 
-// ---- mutexes [thread.mutex] ------------------------------------------------------------------------
+// ---- mutexes [thread.mutex] ---------------------------------------------------------------------
 
 static_assert(!std::is_copy_constructible_v<weft::mutex> && !std::is_move_constructible_v<weft::mutex>);
 static_assert(std::is_nothrow_default_constructible_v<weft::mutex> &&
@@ -104,7 +105,7 @@ TEST(CppSharedMutex, LetsReadersInTogether) {
     mutex.unlock();
 }
 
-// ---- condition_variable [thread.condition] -----------------------------------------------------------
+// ---- condition_variable [thread.condition] ------------------------------------------------------
 
 TEST(CppCondition, WaitReturnsWithTheLockHeldWhenThePredicateIsTrue) {
     weft::runtime runtime{{.streams = 1}};
@@ -194,7 +195,7 @@ TEST(CppCondition, WaitEndsWhenAStopIsRequested) {
     }
 }
 
-// ---- semaphore, latch, barrier [thread.sema, thread.coord] ---------------------------------------------
+// ---- semaphore, latch, barrier [thread.sema, thread.coord] --------------------------------------
 
 TEST(CppSemaphore, BlocksAtZeroAndIsReleased) {
     weft::runtime runtime{{.streams = 1}};
@@ -259,7 +260,7 @@ TEST(CppBarrier, RunsItsCompletionOncePerPhaseBeforeAnybodyGoesOn) {
     EXPECT_EQ(phases, 22);
 }
 
-// ---- what the standard has not -----------------------------------------------------------------------
+// ---- what the standard has not ------------------------------------------------------------------
 
 TEST(CppEvent, IsSetOnceAndCarriesAPointer) {
     weft::runtime runtime{{.streams = 1}};

@@ -254,7 +254,8 @@ TEST_P(CppThread, OutsideOfUnitsThereIsNobody) {
 
 TEST_P(CppThread, AnOsThreadOutsideCanSpawnAndJoin) {
     weft_test::atomic<int> ran{0};
-    // The primary unit has to let its stream run the thread, so it cannot just block in std::thread::join.
+    // The primary unit has to let its stream run the thread, so it cannot just block in
+    // std::thread::join.
     weft_test::atomic<bool> joined{false};
     std::thread outside([&] {
         weft::thread([&ran] { ran.fetch_add(1); }).join();
@@ -406,7 +407,8 @@ TEST_P(CppThread, AThreadRunsOnTheStackItIsGiven) {
         weft::this_thread::yield();
         local = &here;
     }).join();
-    // Under ASan a local may lie on a fake stack; the unit's own account of its stack is what counts there.
+    // Under ASan a local may lie on a fake stack; the unit's own account of its stack is what
+    // counts there.
     const auto* const begin = memory.data();
     const auto* const end = begin + memory.size();
     std::span<std::byte> said;

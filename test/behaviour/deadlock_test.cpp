@@ -47,9 +47,9 @@ struct Heard {
     int status = 0;
 };
 
-// What a program writes to standard error: a process of its own, since a thread of ours that listened would be one that
-// could wake somebody. Until it ends, or for a while after its report, or for as long as it is silent, and then it is
-// ended.
+// What a program writes to standard error: a process of its own, since a thread of ours that
+// listened would be one that could wake somebody. Until it ends, or for a while after its report,
+// or for as long as it is silent, and then it is ended.
 Heard hear(void (*program)(), std::chrono::milliseconds silence = 10s) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
@@ -244,7 +244,8 @@ TEST_F(Deadlock, OfOneThatComesWhenTheLastGuestHasEnded) {
 
 TEST_F(Deadlock, InTheChildOfAFork) {
     const Heard heard = hear([] {
-        // whose allocator does not survive a fork while another OS thread allocates, as one that is just starting
+        // whose allocator does not survive a fork while another OS thread allocates, as one that is
+        // just starting
         begin(weft::config::address_sanitizer ? 1 : 2);
         units[0] = spawn("of the parent", [](void*) { weft_unit_suspend(nullptr, nullptr); });
         units[1] = spawn("forks", [](void*) {

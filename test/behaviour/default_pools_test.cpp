@@ -1,5 +1,5 @@
-// What the pools do that a program has not made itself: who shares them, whether priorities count, and whom one may
-// leave for.
+// What the pools do that a program has not made itself: who shares them, whether priorities count,
+// and whom one may leave for.
 #include <string>
 #include <vector>
 
@@ -205,7 +205,8 @@ TEST(PoolsOfStreams, KeepTheUnitThatIsNextForTheirStream) {
     EXPECT_EQ(other.join(), WEFT_OK);
 }
 
-// With two streams the one that is named may be stolen before: then nothing has happened, and it runs all the same.
+// With two streams the one that is named may be stolen before: then nothing has happened, and it
+// runs all the same.
 TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
     Runtime runtime(two_streams(WEFT_POOL_DEFAULT));
     atomic<int> ran{0};
@@ -234,7 +235,8 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
         atomic<bool> ran{false}, waits{false};
     };
     atomic<bool> over{false};
-    // The other stream may take the first one, and has it until the later stream has taken the second.
+    // The other stream may take the first one, and has it until the later stream has taken the
+    // second.
     Stolen first{later, &over}, second{later, &over};
     for (Stolen* const one : {&first, &second}) {
         if (first.waits) break;

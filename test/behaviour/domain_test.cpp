@@ -20,7 +20,8 @@ namespace {
 
 using namespace weft_test;
 
-// A library that runs its contexts in the order in which they can go on, and now and then a new one.
+// A library that runs its contexts in the order in which they can go on, and now and then a new
+// one.
 class Library {
 public:
     Library() {
@@ -234,8 +235,8 @@ TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// When its hart leaves for a unit of the stream's own, the child is one that wants a hart, which its parent had not to
-// see to until then.
+// When its hart leaves for a unit of the stream's own, the child is one that wants a hart, which
+// its parent had not to see to until then.
 TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -304,7 +305,8 @@ TEST(Domain, OneThatHasNothingToDoIsLentNoHartUntilItHas) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// What it asks for while it decides to give a hart back counts: it may not have seen yet what it asks for.
+// What it asks for while it decides to give a hart back counts: it may not have seen yet what it
+// asks for.
 TEST(Domain, ARequestThatIsMadeWhileAHartIsGivenBackIsNotLost) {
     Runtime runtime;
     Ult caller([] {
@@ -362,9 +364,9 @@ TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
     EXPECT_EQ(ended.load(), 2);
 }
 
-// One hart looks for something to do while a context runs on the other: it finds nothing, and the domain is lent none
-// again until there is something. Then the context yields, and its hart goes into a child, whose context keeps that
-// hart until the first one has gone on.
+// One hart looks for something to do while a context runs on the other: it finds nothing, and the
+// domain is lent none again until there is something. Then the context yields, and its hart goes
+// into a child, whose context keeps that hart until the first one has gone on.
 TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -760,7 +762,8 @@ TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
         Runtime runtime;
         domain.create();
         {
-            // whose descriptors come again: handles of theirs tell lives apart, where that is checked
+            // whose descriptors come again: handles of theirs tell lives apart, where that is
+            // checked
             Ult one([] {}), other([] {});
         }
         weft_unit* contexts[2] = {};

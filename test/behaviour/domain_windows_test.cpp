@@ -15,8 +15,8 @@ namespace {
 
 using namespace weft_test;
 
-// A team of one, whose member ends on another OS thread than it began on. That is stopped when it has sent the hart
-// home.
+// A team of one, whose member ends on another OS thread than it began on. That is stopped when it
+// has sent the hart home.
 struct Team {
     weft_event come = WEFT_EVENT_INIT;   // sets the member going once the stream sleeps
     const void* carrier = nullptr;
@@ -44,8 +44,8 @@ struct Team {
     }
 };
 
-// A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then: that one it is to
-// get.
+// A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then:
+// that one it is to get.
 TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSentBefore) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Team member;
@@ -82,7 +82,8 @@ TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSent
     others.join();
 }
 
-// The registrant goes on as soon as the hart has been sent, and its stream may end before the sender has woken it.
+// The registrant goes on as soon as the hart has been sent, and its stream may end before the
+// sender has woken it.
 TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
     if (!forced) GTEST_SKIP() << "needs probes";
     if (weft_hart_limit() < 2) GTEST_SKIP() << "needs two harts: stream 0 keeps one";

@@ -1,5 +1,5 @@
-// A dump shows where units stand that have no OS thread: asked for by a call or by a signal, at any moment, and it
-// harms nobody.
+// A dump shows where units stand that have no OS thread: asked for by a call or by a signal, at any
+// moment, and it harms nobody.
 #include <alloca.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,8 @@
 
 using namespace weft_test;
 
-// Exported and not inlined, so that dladdr knows them (cmake/tests.cmake links this test with -rdynamic).
+// Exported and not inlined, so that dladdr knows them (cmake/tests.cmake links this test with
+// -rdynamic).
 extern "C" {
 #pragma GCC visibility push(default)
 weft_mutex dump_mutex = WEFT_MUTEX_INIT;
@@ -349,8 +350,8 @@ TEST(Dump, OfOneUnitShowsThatOneAlone) {
 
 namespace {
 
-// What a library knows of one unit, and of a guest by its OS thread. A describer stays for the process, so this one
-// says nothing unless it is to.
+// What a library knows of one unit, and of a guest by its OS thread. A describer stays for the
+// process, so this one says nothing unless it is to.
 struct Known {
     std::atomic<const weft_unit*> unit{nullptr};
     std::atomic<std::uint32_t> os_thread{0};

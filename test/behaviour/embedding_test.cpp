@@ -1,5 +1,5 @@
-// What a runtime that embeds Weft hangs on its units, pools and streams, asks of them, and does with units that it has
-// popped itself.
+// What a runtime that embeds Weft hangs on its units, pools and streams, asks of them, and does
+// with units that it has popped itself.
 #include <algorithm>
 #include <deque>
 #include <memory>

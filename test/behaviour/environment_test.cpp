@@ -1,4 +1,5 @@
-// Every setting has its variable: what it may hold, that it wins over the program, and that nonsense is refused.
+// Every setting has its variable: what it may hold, that it wins over the program, and that
+// nonsense is refused.
 #include <unistd.h>
 
 #include <cstdio>

@@ -213,7 +213,7 @@ TEST(Event, RefusesWhatMakesNoSense) {
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
-// ---- future ----------------------------------------------------------------------------------------
+// ---- future -------------------------------------------------------------------------------------
 
 struct Called {
     int times = 0;

@@ -1,5 +1,5 @@
-// exit() from inside a unit: the other streams stop at their next switch, the exit handlers run once, the code is
-// right.
+// exit() from inside a unit: the other streams stop at their next switch, the exit handlers run
+// once, the code is right.
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,20 +8,22 @@
 
 using namespace weft_test;
 
-// Asked by LeakSanitizer at exit. It does not look at the stacks of units that wait, and takes what only they hold for
-// leaked; so it keeps quiet where exit() leaves a runtime behind.
+// Asked by LeakSanitizer at exit. It does not look at the stacks of units that wait, and takes what
+// only they hold for leaked; so it keeps quiet where exit() leaves a runtime behind.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
 
 namespace {
 
 atomic<int> switches{0};
 
-// Says what tests wait for. A second call would say it twice, and the end of the pattern would not match.
+// Says what tests wait for. A second call would say it twice, and the end of the pattern would not
+// match.
 void handler() { std::fprintf(stderr, "[handler]"); }
 
 enum class From { ult, tasklet, primary };
 
-// A program with four streams on which units yield without end; one of them, or a tasklet, calls exit(7).
+// A program with four streams on which units yield without end; one of them, or a tasklet, calls
+// exit(7).
 [[noreturn]] void program(From from, std::size_t rank, weft_pool_kind pool_kind = WEFT_POOL_PRIVATE) {
     std::fprintf(stderr, "[begin]");
     weft_settings settings = with_streams(4);

@@ -1,6 +1,7 @@
-// Calls to the system that fail. One scenario is run again and again; the first time its first call fails, then its
-// second, and so on until a whole run sees no failure: each call of Weft's must end in a status and leave the runtime
-// usable. In a release build there is no injector; the scenario then runs once, without a failure.
+// Calls to the system that fail. One scenario is run again and again; the first time its first call
+// fails, then its second, and so on until a whole run sees no failure: each call of Weft's must end
+// in a status and leave the runtime usable. In a release build there is no injector; the scenario
+// then runs once, without a failure.
 #include <string>
 #include <vector>
 
@@ -65,7 +66,8 @@ struct Probed {
         body(raw);
     }
 
-    // From an OS thread: a unit that waited in a loop would keep its stream from seeing that nothing else can run.
+    // From an OS thread: a unit that waited in a loop would keep its stream from seeing that
+    // nothing else can run.
     void wake(const atomic<bool>& over) {
         while (sleeper.load() == nullptr && !over.load()) std::this_thread::yield();
         if (sleeper.load() != nullptr) {

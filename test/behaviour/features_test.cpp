@@ -1,5 +1,5 @@
-// A library that was built without a feature (doc/decisions/0019) refuses what takes it, and says which option that
-// was; one that was built with it does not. These run in both.
+// A library that was built without a feature (doc/decisions/0019) refuses what takes it, and says
+// which option that was; one that was built with it does not. These run in both.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// Keys that follow units: a thread_local word of a library's is right in each unit that has a value, and empty in all
-// others.
+// Keys that follow units: a thread_local word of a library's is right in each unit that has a
+// value, and empty in all others.
 #include <optional>
 #include <random>
 #include <vector>
@@ -19,7 +19,8 @@ void* own_word = nullptr;   // of the thread that tests
 
 std::atomic<int> left{0}, returned{0};
 
-// As a library would have it: where a unit has no value the word is that of its OS thread, if that is its own.
+// As a library would have it: where a unit has no value the word is that of its OS thread, if that
+// is its own.
 class Following {
 public:
     Following() {
@@ -176,7 +177,8 @@ TEST(Followed, AUnitThatIsCalledByItsJoinerFindsNoWordOfThat) {
     write_word(nullptr);
 }
 
-// While a unit runs another as its child, as a scheduler does, and afterwards, when it joins one that it might call.
+// While a unit runs another as its child, as a scheduler does, and afterwards, when it joins one
+// that it might call.
 TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
     Runtime runtime;
     Following following;
@@ -207,8 +209,8 @@ TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
     }
 }
 
-// A job runs on the scheduler's stack, which it keeps once it is bound, and goes on. From then on it could call whom it
-// joins.
+// A job runs on the scheduler's stack, which it keeps once it is bound, and goes on. From then on
+// it could call whom it joins.
 TEST(Followed, AUnitThatATakenJobJoinsFindsNoWordOfThat) {
     auto settings = with_streams(1);
     settings.pool = WEFT_POOL_PRIVATE;

@@ -1,5 +1,5 @@
-// The child of a fork: the unit that forked goes on, alone, on one stream of a runtime of its own in which everything
-// works.
+// The child of a fork: the unit that forked goes on, alone, on one stream of a runtime of its own
+// in which everything works.
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -166,8 +166,8 @@ bool sleeps(const std::filesystem::path& thread) {
     return name_ends == std::string::npos || stat[name_ends + 2] == 'S';   // it has ended, or waits
 }
 
-// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as one does that has
-// just been started.
+// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as
+// one does that has just been started.
 void until_no_other_thread_allocates() {
     const std::string self = std::to_string(gettid());
     for (int left = weft::config::address_sanitizer ? 200 : 0; left != 0; --left) {
@@ -254,8 +254,8 @@ TEST_F(Fork, FromUnitsOfEveryKindInEveryPoolOnEveryStream) {
     }
 }
 
-// The unit's own frames go on, and what has called it does not: where a joiner has called it, or its scheduler, or its
-// parent.
+// The unit's own frames go on, and what has called it does not: where a joiner has called it, or
+// its scheduler, or its parent.
 TEST_F(Fork, TheUnitsEndIsTheEndOfTheChild) {
     for (weft_pool_kind pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         weft_settings settings = with_streams(2);
@@ -590,8 +590,8 @@ TEST_F(Fork, InTheMiddleOfAFork) {
     EXPECT_EQ(told().ended, 2);
 }
 
-// With two streams the first branch's sibling is shown at once, and the other stream sleeps or is paused: nobody has
-// taken it.
+// With two streams the first branch's sibling is shown at once, and the other stream sleeps or is
+// paused: nobody has taken it.
 TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
     const Runtime runtime(2);
     ASSERT_EQ(weft_stream_suspend(weft_stream_at(1)), WEFT_OK);

@@ -21,8 +21,8 @@ bool holds_at_last(Condition condition) {
     return true;
 }
 
-// Forks g, and keeps the caller's hart until another one has begun it; it forks again and again, because only then it
-// hears that it is asked.
+// Forks g, and keeps the caller's hart until another one has begun it; it forks again and again,
+// because only then it hears that it is asked.
 template <class G>
 auto have_taken(
     G g, std::function<void()> then = [] {}) {

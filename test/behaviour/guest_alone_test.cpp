@@ -1,5 +1,5 @@
-// The runtime that starts by itself, when a guest comes and there is none. It stays as long as the process, so there is
-// no other in this one.
+// The runtime that starts by itself, when a guest comes and there is none. It stays as long as the
+// process, so there is no other in this one.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -77,7 +77,8 @@ TEST(GuestAlone, ItsStreamsHaveOsThreadsOfTheirOwn) {
     EXPECT_EQ(weft_stream_join_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
 }
 
-// Everything sleeps when the unit comes, so no stream that is idle tries again to start stream 0's OS thread.
+// Everything sleeps when the unit comes, so no stream that is idle tries again to start stream 0's
+// OS thread.
 TEST(GuestAlone, AUnitOfStreamZeroRunsOnceTheKernelHasAnOsThreadForIt) {
     if (!weft::config::checked) return;   // a release build has no injector
     static atomic<bool> refused;
@@ -148,7 +149,8 @@ TEST(GuestAlone, ManyShareMutexesAndTeams) {
     EXPECT_EQ(sum.value, 12 * 4 * 3);
 }
 
-// While its OS thread blocks in a member of another team, a guest has a hart that nobody else may use.
+// While its OS thread blocks in a member of another team, a guest has a hart that nobody else may
+// use.
 TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
     static constexpr int members = 5, threads = 8, rounds = 15;
     struct Team {

@@ -123,7 +123,8 @@ TEST(Guest, AUnitIsInsideAlready) {
 
 TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
     weft_settings settings = with_streams(1);
-    // or one that is inside and gets no CPU for long is taken for one that waits, and another let in
+    // or one that is inside and gets no CPU for long is taken for one that waits, and another let
+    // in
     settings.rescue = WEFT_RESCUE_IGNORE;
     Runtime runtime(settings);
     const int limit = static_cast<int>(weft_hart_limit());
@@ -144,8 +145,8 @@ TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
     EXPECT_EQ(been, std::vector<int>(16, rounds));
 }
 
-// Two come and go for the one hart that is left, and then wait for each other outside, where nobody sees to guests any
-// more.
+// Two come and go for the one hart that is left, and then wait for each other outside, where nobody
+// sees to guests any more.
 TEST(Guest, ThatGoesLeavesNobodyWaitingForAHart) {
     Runtime runtime;
     constexpr int rounds = 12;
@@ -333,7 +334,8 @@ TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
     });
 }
 
-// The child runs on the guest's thread, with its hart, while the guest could go on: it needs another then.
+// The child runs on the guest's thread, with its hart, while the guest could go on: it needs
+// another then.
 TEST(Guest, GoesOnThoughAChildThatRanFirstTakesItsHartIntoADomain) {
     Runtime runtime;
     with_threads(1, [](int) {

@@ -97,8 +97,9 @@ void make_way_until(Condition condition) {
     }
 }
 
-// A team of a domain's looks for each other, and a guest for the team, as OpenBLAS' threads do: without a call that
-// tells of it. The team needs all harts at once, and has them only while the guest has none.
+// A team of a domain's looks for each other, and a guest for the team, as OpenBLAS' threads do:
+// without a call that tells of it. The team needs all harts at once, and has them only while the
+// guest has none.
 TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
     weft_settings settings = with_streams(1);
     settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon

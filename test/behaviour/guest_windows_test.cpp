@@ -9,7 +9,8 @@ namespace {
 
 using namespace weft_test;
 
-// So many threads are inside until this ends; if as many as there are harts, then there is none to spare.
+// So many threads are inside until this ends; if as many as there are harts, then there is none to
+// spare.
 class Harts {
 public:
     explicit Harts(std::size_t count = weft_hart_limit()) {
@@ -65,8 +66,8 @@ void until_it_waits(const atomic<bool>& about_to) {
     must_happen("a guest waits", [&] { return about_to.load() && counter("/harts/count/granted") == 0; });
 }
 
-// It is about to say that its hart is reclaimable, or has said so and not looked whether somebody lacks one, when all
-// others are taken.
+// It is about to say that its hart is reclaimable, or has said so and not looked whether somebody
+// lacks one, when all others are taken.
 TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
@@ -135,8 +136,8 @@ TEST(GuestWindows, AThreadEndsWhileTheHartThatItHasLeftIsTaken) {
     });
 }
 
-// Its unit can go on, and is about to ask, when its stream is about to give the hart back: either the one sees the
-// other, or the other way round.
+// Its unit can go on, and is about to ask, when its stream is about to give the hart back: either
+// the one sees the other, or the other way round.
 TEST(GuestWindows, AUnitThatBecomesReadyWhileItsHartIsGivenBackGoesOn) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
@@ -160,8 +161,8 @@ TEST(GuestWindows, AUnitThatBecomesReadyWhileItsHartIsGivenBackGoesOn) {
     });
 }
 
-// Who wakes it is stopped before he has asked for a hart, or before he has told its stream that it has one. Meanwhile
-// its OS thread is there for others.
+// Who wakes it is stopped before he has asked for a hart, or before he has told its stream that it
+// has one. Meanwhile its OS thread is there for others.
 TEST(GuestWindows, AUnitThatIsWokenGoesOnThoughItsThreadDoesOtherThingsMeanwhile) {
     if (!forced) GTEST_SKIP() << "needs probes";
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart, which is on its way to the one that is stopped";

@@ -12,8 +12,8 @@
 
 namespace weft_test {
 
-// The calling OS thread, asked anew each time: a compiler takes pthread_self for constant, and a unit may go on on
-// another one.
+// The calling OS thread, asked anew each time: a compiler takes pthread_self for constant, and a
+// unit may go on on another one.
 [[gnu::noinline]] inline pthread_t os_thread() {
     asm volatile("");
     return pthread_self();
@@ -26,8 +26,8 @@ public:
     Inside(const Inside&) = delete;
 };
 
-// What a call that was refused throws ends the test, not the process: an OS thread, or a member of a team, may throw
-// nothing.
+// What a call that was refused throws ends the test, not the process: an OS thread, or a member of
+// a team, may throw nothing.
 template <class Body>
 void failing(Body body) {
     try {
@@ -47,7 +47,8 @@ void with_plain_threads(int count, Body body) {
     for (std::thread& thread : threads) thread.join();
 }
 
-// As with_plain_threads(), from a unit, which waits as a unit until they are done: its stream gives its hart back.
+// As with_plain_threads(), from a unit, which waits as a unit until they are done: its stream gives
+// its hart back.
 template <class Body>
 void with_threads(int count, Body body) {
     weft_latch done;

@@ -1,5 +1,5 @@
-// Hosted units that go on on another stream than they have left: two OS threads never run by one thread pointer, which
-// the simulator checks at each change.
+// Hosted units that go on on another stream than they have left: two OS threads never run by one
+// thread pointer, which the simulator checks at each change.
 #include <cerrno>
 #include <memory>
 #include <vector>

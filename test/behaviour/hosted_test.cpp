@@ -31,7 +31,7 @@ weft_unit_options fresh() {
 
 thread_local int plain = 7;
 
-// ---- one unit ------------------------------------------------------------------------------------------
+// ---- one unit -----------------------------------------------------------------------------------
 
 TEST(Hosted, RunsAndEnds) {
     Runtime runtime;
@@ -95,8 +95,8 @@ TEST(Hosted, LeavesForUnitsOfOtherKindsAndComesBack) {
     }
 }
 
-// By whose thread pointer it is made known to others that somebody has left: not by his, for they may let him go on at
-// once, elsewhere.
+// By whose thread pointer it is made known to others that somebody has left: not by his, for they
+// may let him go on at once, elsewhere.
 TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
     Runtime runtime;
     const pthread_t carrier = self();
@@ -334,7 +334,8 @@ TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
 
-// The parked thread is the same thread to the C library: it must be done with whatever it does there.
+// The parked thread is the same thread to the C library: it must be done with whatever it does
+// there.
 TEST(Hosted, AFreshPthreadDoesNotTouchTheErrnoOfItsUnit) {
     Runtime runtime;
     for (int i = 1; i <= 200; ++i) {
@@ -375,7 +376,7 @@ TEST(Hosted, SuspendsIsResumedFromAfarAndBlocks) {
               WEFT_OUTCOME_RETURNED);
 }
 
-// ---- one after the other -----------------------------------------------------------------------------------
+// ---- one after the other ------------------------------------------------------------------------
 
 TEST(HostedPool, APthreadIsUsedAgainAndPlainVariablesAreAsTheLastUnitLeftThem) {
     Runtime runtime;
@@ -533,7 +534,7 @@ TEST(HostedPool, DestructorsRunBeforeTheUnitIsJoined) {
     EXPECT_EQ(pthread_key_delete(other), 0);
 }
 
-// ---- many of them --------------------------------------------------------------------------------------
+// ---- many of them -------------------------------------------------------------------------------
 
 // What one pthread has of its own, and is to have still after each switch.
 struct Own {

@@ -1,5 +1,5 @@
-// What is different about an OS thread that runs by the thread pointer of another: each of the ways in which the C
-// library or the kernel finds out.
+// What is different about an OS thread that runs by the thread pointer of another: each of the ways
+// in which the C library or the kernel finds out.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -62,7 +62,7 @@ weft_unit_options bound_to(std::size_t rank) {
     return made;
 }
 
-// ---- its end -----------------------------------------------------------------------------------------------
+// ---- its end ------------------------------------------------------------------------------------
 
 struct Unwound {
     int& count;
@@ -158,7 +158,7 @@ TEST(HostedTraps, TheRuntimeMayEndWhileOneIsSuspended) {
     unit.forget();
 }
 
-// ---- limits ----------------------------------------------------------------------------------------------------
+// ---- limits -------------------------------------------------------------------------------------
 
 void limit_threads(rlim_t most) {
     const rlimit limit{most, most};
@@ -179,7 +179,8 @@ TEST(HostedTraps, WithoutAPthreadTheUnitEndsAndSaysSo) {
     });
 }
 
-// What owns it in C++ throws once, and owns nothing afterwards: else its destructor would end the process.
+// What owns it in C++ throws once, and owns nothing afterwards: else its destructor would end the
+// process.
 TEST(HostedTraps, WithoutAPthreadAThreadOfCxxIsJoinedAndGone) {
     if (geteuid() != 0) GTEST_SKIP() << "needs a user of its own, whose processes are counted";
     in_child([] {
@@ -216,7 +217,8 @@ TEST(HostedTraps, WherePthreadsAreRefusedSomeArePreparedAndUnitsRunAllTheSame) {
         EXPECT_EQ(weft_hosted_prepare(10, 0), WEFT_SYSTEM);
         const std::uint64_t live = counter("/hosts/count/live");
         EXPECT_LT(live, 10u);
-        // One that needs a larger stack gets the room of one that was prepared and is too small for it.
+        // One that needs a larger stack gets the room of one that was prepared and is too small for
+        // it.
         weft_unit_options large = hosted();
         large.stack_bytes = 64 << 20;
         EXPECT_EQ(run_hosted([] {}, large), live == 0 ? WEFT_OUTCOME_NO_PTHREAD : WEFT_OUTCOME_RETURNED);
@@ -266,7 +268,7 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
     });
 }
 
-// ---- ids -----------------------------------------------------------------------------------------------------------
+// ---- ids ----------------------------------------------------------------------------------------
 
 // The user of each OS thread of the process, as the kernel has it.
 std::vector<uid_t> users() {
@@ -344,7 +346,7 @@ TEST(HostedTraps, AHostedUnitSetsTheIdsOfAllThreads) {
     });
 }
 
-// ---- signals --------------------------------------------------------------------------------------------------------
+// ---- signals ------------------------------------------------------------------------------------
 
 atomic<int> handled{0};
 pthread_t handled_by{};
@@ -415,8 +417,8 @@ TEST(HostedTraps, ASignalForOneThatRunsComesAtOnceAlsoFromItself) {
     signal(SIGUSR1, SIG_DFL);
 }
 
-// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to it all the same: who
-// sets them waits for every thread.
+// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to
+// it all the same: who sets them waits for every thread.
 TEST(HostedTraps, ThePthreadItselfTakesNoSignalButThatOfTheIds) {
     Runtime runtime;
     std::uint64_t masked = 0;
@@ -471,7 +473,7 @@ TEST(HostedTraps, AStormOfSignalsForTheProcessDisturbsNobody) {
     signal(SIGUSR2, SIG_DFL);
 }
 
-// ---- what the kernel writes, and where it runs whom -----------------------------------------------------------------
+// ---- what the kernel writes, and where it runs whom ---------------------------------------------
 
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
@@ -486,8 +488,8 @@ extern "C" {
 }
 
 TEST(HostedTraps, RestartableSequencesAreOfNobodyWhereHostedUnitsRun) {
-    // On a thread of the test's own, which the C library registers only if the one is that starts it: tests before this
-    // one may have ended that.
+    // On a thread of the test's own, which the C library registers only if the one is that starts
+    // it: tests before this one may have ended that.
     bool registered = false;
     std::thread([&] {
         if (&__rseq_size == nullptr || __rseq_size == 0) return;
@@ -555,7 +557,7 @@ TEST(HostedTraps, WhatIsStartedFromAStreamThatIsBoundIsNotBound) {
     EXPECT_EQ(unit.free(), WEFT_OK);
 }
 
-// ---- libraries, domains, dumps -----------------------------------------------------------------------------------
+// ---- libraries, domains, dumps ------------------------------------------------------------------
 
 TEST(HostedTraps, ALibraryThatIsOpenedLaterHasItsVariablesForEach) {
     Runtime runtime(2);

@@ -27,7 +27,8 @@ double wall_seconds() {
 
 // The share of one core that the process uses while nothing is to be done for ten seconds.
 double idle_share() {
-    // Work first, so that what is measured is the way back to sleep and not streams that never woke.
+    // Work first, so that what is measured is the way back to sleep and not streams that never
+    // woke.
     for (std::size_t rank = 0; rank < 4; ++rank) {
         Ult unit([] { weft_unit_yield(); }, nullptr, pool_of(rank));
         EXPECT_EQ(unit.join(), WEFT_OK);

@@ -1,5 +1,5 @@
-// Several that wait for the end of one unit: units of its stream and of another one, OS threads, with deadlines and
-// without.
+// Several that wait for the end of one unit: units of its stream and of another one, OS threads,
+// with deadlines and without.
 #include <memory>
 #include <stdexcept>
 

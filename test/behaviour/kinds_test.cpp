@@ -1,4 +1,5 @@
-// The six kinds of unit: what each may do, what becomes of it when it suspends, and what it is refused.
+// The six kinds of unit: what each may do, what becomes of it when it suspends, and what it is
+// refused.
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
@@ -139,8 +140,8 @@ TEST(Kinds, OneThatSuspendsIsPromotedOnce) {
     }
 }
 
-// They are called one after the other, and the second needs what the first does not: a stack for the scheduler to begin
-// anew.
+// They are called one after the other, and the second needs what the first does not: a stack for
+// the scheduler to begin anew.
 TEST(Kinds, AnScThatSuspendsIsPromotedWhereATaskletIsCalledBeforeIt) {
     Runtime runtime;
     const auto tasklets = of_kind(WEFT_KIND_RTC), sc = of_kind(WEFT_KIND_SC);
@@ -684,8 +685,8 @@ TEST(Kinds, ACallOnTheStreamsStackIsMadeWhereverTheUnitStands) {
 }
 
 TEST(Kinds, WhatIsCalledOnTheStreamsStackIsNoUnitOfAnyKind) {
-    // From a shared pool the scheduler begins each, an SC on its own stack; from a private one whoever leaves begins
-    // it.
+    // From a shared pool the scheduler begins each, an SC on its own stack; from a private one
+    // whoever leaves begins it.
     for (const auto pool_kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         weft_settings settings = with_streams(1);
         settings.pool = pool_kind;

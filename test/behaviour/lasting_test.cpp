@@ -1,4 +1,5 @@
-// Values under lasting keys: what libraries that embed Weft hang on the handles of units, their own and others'.
+// Values under lasting keys: what libraries that embed Weft hang on the handles of units, their own
+// and others'.
 #include <weft/embed/here.hpp>
 
 #include <set>
@@ -245,8 +246,8 @@ TEST_F(Lasting, OfSeveralThatSetAValueAtOnceOneSucceeds) {
     }
 }
 
-// The library goes while others still free units that it has met: what it is called for has returned before
-// weft_key_free does.
+// The library goes while others still free units that it has met: what it is called for has
+// returned before weft_key_free does.
 TEST_F(Lasting, AKeyIsFreedWhileUnitsEndOnOtherStreams) {
     static atomic<bool> gone{false};
     static atomic<int> calls{0};

@@ -13,8 +13,8 @@ namespace {
 
 using namespace weft_test;
 
-// A domain whose one context keeps a hart busy, and gives it back between two steps as soon as that is wanted. By the
-// ULT that makes it, which runs on as that context.
+// A domain whose one context keeps a hart busy, and gives it back between two steps as soon as that
+// is wanted. By the ULT that makes it, which runs on as that context.
 class Busy {
 public:
     Busy() {
@@ -50,8 +50,8 @@ weft_settings with_private_streams(std::size_t streams) {
     return settings;
 }
 
-// More streams that are busy than a fair share of the harts, and a domain: the streams take turns on what is theirs,
-// and each gets on, for its units are in private pools.
+// More streams that are busy than a fair share of the harts, and a domain: the streams take turns
+// on what is theirs, and each gets on, for its units are in private pools.
 TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     const std::size_t harts = weft_hart_limit();
     if (harts < 2 || harts > 16) GTEST_SKIP() << "there is one hart, or very many";
@@ -72,7 +72,8 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     Ult caller([&] {
         Busy domain;
         const std::uint64_t lent = counter("/streams/count/lent");
-        // Nothing is lent before the domain is there: each stream has a hart then, too many as they are.
+        // Nothing is lent before the domain is there: each stream has a hart then, too many as they
+        // are.
         const auto all_have_done = [&](std::uint64_t more) {
             std::vector<std::uint64_t> before;
             for (auto& count : steps) before.push_back(count.load());
@@ -89,8 +90,8 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
-// Its context may run on this stream only. Nobody else is there who might take the stream's turn over: the other harts
-// are guests'.
+// Its context may run on this stream only. Nobody else is there who might take the stream's turn
+// over: the other harts are guests'.
 TEST(Lending, AStreamThatHasSteppedAsideGoesOnWithADomainWhoseContextIsBoundToIt) {
     const std::size_t harts = weft_hart_limit();
     if (harts > 16) GTEST_SKIP() << "there are very many harts";

@@ -1,5 +1,5 @@
-// Units that are asked to go to another pool: when they go, who learns of it, and that they are joined and freed all
-// the same.
+// Units that are asked to go to another pool: when they go, who learns of it, and that they are
+// joined and freed all the same.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -213,8 +213,8 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
     EXPECT_EQ(units_alive(), 1u);
 }
 
-// It is local to a private pool, whose stream answers joiners by remote calls, until it moves to one where they
-// announce themselves.
+// It is local to a private pool, whose stream answers joiners by remote calls, until it moves to
+// one where they announce themselves.
 TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     Runtime runtime;
     weft_pool* const home = make_pool(WEFT_POOL_PRIVATE);
@@ -234,8 +234,8 @@ TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     for (weft_pool* pool : {home, target}) EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
 }
 
-// A unit that comes back into the private pool it was born in is joined there by its neighbours, detached, and joined
-// by many.
+// A unit that comes back into the private pool it was born in is joined there by its neighbours,
+// detached, and joined by many.
 TEST(Migrate, AUnitThatCameBackEndsLikeOthers) {
     Runtime runtime;
     Stream there;

@@ -1,5 +1,5 @@
-// Units that go from one OS thread to another: what belongs to the unit comes along, what belongs to the thread does
-// not.
+// Units that go from one OS thread to another: what belongs to the unit comes along, what belongs
+// to the thread does not.
 #include <cerrno>
 #include <deque>
 #include <exception>
@@ -15,7 +15,8 @@ using namespace weft_test;
 
 namespace {
 
-// A pool that gives no unit to the stream that pushed it: each suspension ends on another OS thread.
+// A pool that gives no unit to the stream that pushed it: each suspension ends on another OS
+// thread.
 class Movers {
 public:
     explicit Movers(std::size_t streams) {
@@ -80,8 +81,9 @@ private:
     ASSERT_NE(weft_stream_self(), before);
 }
 
-// glibc declares the function behind errno `const`, so a compiler may keep its address in a register over a call that
-// moves the caller to another OS thread. Out of line it cannot: each call asks anew.
+// glibc declares the function behind errno `const`, so a compiler may keep its address in a
+// register over a call that moves the caller to another OS thread. Out of line it cannot: each call
+// asks anew.
 [[gnu::noinline]] int error() {
     asm volatile("");   // not pure in the compiler's eyes
     return errno;
@@ -193,7 +195,8 @@ TEST(Migration, LocalsInRegistersComeAlong) {
     Runtime runtime;
     Movers movers(3);
     crowd_of(movers.pool(), [](int id) {
-        // More values that live across the move than there are callee-saved registers, integers and floating point.
+        // More values that live across the move than there are callee-saved registers, integers and
+        // floating point.
         std::uint64_t a = static_cast<std::uint64_t>(id), b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5,
                       g = a + 6;
         double x = id, y = id + 0.5, z = id + 0.25;

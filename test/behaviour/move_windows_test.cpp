@@ -1,5 +1,5 @@
-// The race windows of a migration, forced (windows.hpp): who joins a unit that leaves its private pool, who waits for
-// its move, and who asks anew meanwhile.
+// The race windows of a migration, forced (windows.hpp): who joins a unit that leaves its private
+// pool, who waits for its move, and who asks anew meanwhile.
 #include <thread>
 
 #include "test/behaviour/atomic.hpp"

@@ -1,5 +1,5 @@
-// Beside processes that compute on the same processors: what the kernel would say of them is the test's, in checked
-// builds.
+// Beside processes that compute on the same processors: what the kernel would say of them is the
+// test's, in checked builds.
 #include <chrono>
 
 #include "os/fault.hpp"
@@ -25,7 +25,8 @@ constexpr weft::os::Load load{
     .idle_ns = []() -> std::uint64_t { return neighbour.load() ? 0 : now_ns(); },
 };
 
-// Guests, one for each hart, that wait for each other at each step, as a team does, until it is over.
+// Guests, one for each hart, that wait for each other at each step, as a team does, until it is
+// over.
 class Team {
 public:
     explicit Team(std::size_t size) : size_(size) {

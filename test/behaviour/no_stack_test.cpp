@@ -1,5 +1,5 @@
-// Units for which there is no stack, in an address space that is used up: they end when nobody would give one back, and
-// whoever asks is told why.
+// Units for which there is no stack, in an address space that is used up: they end when nobody
+// would give one back, and whoever asks is told why.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ private:
     rlimit before_{};
 };
 
-// Several times what the process itself may take meanwhile: one arena of malloc reserves 64 MiB. A unit's stack takes
-// 64 KiB.
+// Several times what the process itself may take meanwhile: one arena of malloc reserves 64 MiB. A
+// unit's stack takes 64 KiB.
 constexpr std::size_t room = 256 << 20, too_many = 6000;
 
 void suspend(void*) { weft_unit_suspend(nullptr, nullptr); }
@@ -139,7 +139,7 @@ TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
 // For what takes its time.
 class NoStackOnOneStream : public NoStack {};
 
-// ---- detached ones: nobody could be told ----------------------------------------------------------------------------
+// ---- detached ones: nobody could be told --------------------------------------------------------
 
 weft_status spawn_detached(void (*body)(void*), void* argument, const weft_unit_options* options = nullptr) {
     return weft_ult_spawn(nullptr, body, argument, options, nullptr);

@@ -100,7 +100,8 @@ public:
         for (const Seen& seen : of(unit)) text += seen.what;
         return text;
     }
-    // What has happened to units that were created meanwhile, by handle and, as that is used again, by life.
+    // What has happened to units that were created meanwhile, by handle and, as that is used again,
+    // by life.
     std::vector<std::string> lives() {
         std::map<weft_unit*, std::string> open;
         std::vector<std::string> ended;

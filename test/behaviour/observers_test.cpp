@@ -111,7 +111,8 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
         EXPECT_EQ(notes.life(third), "csfj");
         std::thread([&] { EXPECT_EQ(weft_unit_join(units[3]), WEFT_OK); }).join();
         EXPECT_EQ(notes.life(units[3]), "csfj");
-        // Learned by an OS thread; or told where the unit ended, when the thread came just before its very last step.
+        // Learned by an OS thread; or told where the unit ended, when the thread came just before
+        // its very last step.
         weft_stream* const learned_on = notes.at(units[3], 3).stream;
         EXPECT_TRUE(learned_on == nullptr || learned_on == notes.at(units[3], 2).stream);
         std::vector<weft_unit*> kept(units, units + 4);

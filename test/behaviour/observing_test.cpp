@@ -1,4 +1,5 @@
-// Observers: who may be one, that they come and go while streams work, and that nothing is told when they have gone.
+// Observers: who may be one, that they come and go while streams work, and that nothing is told
+// when they have gone.
 #include <thread>
 
 #include "observe/observe.hpp"
@@ -166,7 +167,8 @@ TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
     }
 }
 
-// Streams that work while observers come and go: whatever is told of a unit fits what has been told of it.
+// Streams that work while observers come and go: whatever is told of a unit fits what has been told
+// of it.
 TEST(Observing, ComeAndGoWhileStreamsWork) {
     Runtime runtime(4);
     atomic<bool> stop{false};

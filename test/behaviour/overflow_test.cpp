@@ -1,4 +1,5 @@
-// A unit that needs more stack than it has: the process ends by SIGSEGV, and says which unit it was.
+// A unit that needs more stack than it has: the process ends by SIGSEGV, and says which unit it
+// was.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -42,7 +43,8 @@ void dive_over_the_end(void*) {
     weft_unit_yield();
 }
 
-// Starts a runtime with that guard, and a unit that overflows. Returns when the kernel has no such guard.
+// Starts a runtime with that guard, and a unit that overflows. Returns when the kernel has no such
+// guard.
 void program(weft_guard guard, weft_kind kind, void (*body)(void*), std::size_t rank = 0) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;

@@ -1,6 +1,6 @@
-// Units with a floating-point environment of their own beside what is no such unit: schedulers' and pools' callbacks,
-// OS threads that the runtime starts, calls that are made elsewhere for a unit, its jobs, contexts of domains, guests
-// and hosted units.
+// Units with a floating-point environment of their own beside what is no such unit: schedulers' and
+// pools' callbacks, OS threads that the runtime starts, calls that are made elsewhere for a unit,
+// its jobs, contexts of domains, guests and hosted units.
 #include <cfenv>
 #include <memory>
 #include <vector>
@@ -19,8 +19,8 @@ using namespace weft_test;
 
 namespace {
 
-// A scheduler of the program's, or one of ours with a pool of the program's: their callbacks see how they are called,
-// and set nothing.
+// A scheduler of the program's, or one of ours with a pool of the program's: their callbacks see
+// how they are called, and set nothing.
 struct Callbacks {
     std::vector<weft_unit*> waiting;
     int calls = 0;
@@ -286,7 +286,8 @@ void offer_for_a_moment() {
 
 }   // namespace
 
-// A tasklet that waits for a job of its own looks a moment for another's, and runs that on its own stack.
+// A tasklet that waits for a job of its own looks a moment for another's, and runs that on its own
+// stack.
 TEST(OwnFloatBeside, AJobThatATaskletRunsForAnotherRunsWithTheOtherOnes) {
     Runtime runtime(with_streams(2));
     for (int round = 0; round < 20; ++round) {
@@ -521,7 +522,8 @@ TEST(OwnFloatBeside, DestructorsOfItsValuesRunWithItsOwn) {
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 
-// A key that follows units keeps others from being called in their place as well, and lets go of that on its own.
+// A key that follows units keeps others from being called in their place as well, and lets go of
+// that on its own.
 TEST(OwnFloatBeside, NobodyIsCalledInItsPlaceOnceAKeyNoLongerFollowsIt) {
     Runtime runtime;
     weft_key_options options{};

@@ -1,5 +1,5 @@
-// Units with a floating-point environment of their own: what one sets is there when it goes on, wherever that is, and
-// nobody else sees it.
+// Units with a floating-point environment of their own: what one sets is there when it goes on,
+// wherever that is, and nobody else sees it.
 #include <cfenv>
 #include <cmath>
 #include <memory>

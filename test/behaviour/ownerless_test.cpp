@@ -1,4 +1,5 @@
-// A private pool that no stream draws from: anybody pops from it, one at a time, and what comes out goes anywhere.
+// A private pool that no stream draws from: anybody pops from it, one at a time, and what comes out
+// goes anywhere.
 #include <thread>
 #include <vector>
 
@@ -137,8 +138,8 @@ TEST(Ownerless, RemoteCallsThatAStreamLeavesBehindAreRun) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// OS threads and units of several streams pop, push back and elsewhere, run, spawn and join, all at once; streams come
-// and draw from the pool for a while.
+// OS threads and units of several streams pop, push back and elsewhere, run, spawn and join, all at
+// once; streams come and draw from the pool for a while.
 TEST(Ownerless, ManyPopAndPushAndJoinAtOnce) {
     Runtime runtime(2);
     constexpr int each = 60, spawners = 3;

@@ -54,7 +54,7 @@ void run_as(weft_kind kind, std::function<void()> body) {
 
 }   // namespace
 
-// ---- nobody takes the second branch --------------------------------------------------------------------
+// ---- nobody takes the second branch -------------------------------------------------------------
 
 TEST(Invoke, CallsTheSecondBranchInPlaceWhereNobodyTakesIt) {
     Runtime runtime;
@@ -164,7 +164,7 @@ TEST(Invoke, RefusesNoFunctionInC) {
     EXPECT_EQ(ran, 2);
 }
 
-// ---- another stream takes it ---------------------------------------------------------------------------
+// ---- another stream takes it --------------------------------------------------------------------
 
 TEST(Invoke, AnotherStreamTakesTheSecondBranchAndRunsItAsAUnit) {
     for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
@@ -234,8 +234,8 @@ TEST(Invoke, WakesAStreamThatSleeps) {
     }
 }
 
-// A fork that nobody wanted lies in the ring. Its stream's next fork publishes it, since the other one has left a word
-// before it slept.
+// A fork that nobody wanted lies in the ring. Its stream's next fork publishes it, since the other
+// one has left a word before it slept.
 TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.spin_ns = 1;
@@ -262,8 +262,8 @@ TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     EXPECT_GT(stolen(), before);
 }
 
-// One looks for work, so nobody else is woken for a branch that is published; then it finds a unit instead, and has to
-// see to it.
+// One looks for work, so nobody else is woken for a branch that is published; then it finds a unit
+// instead, and has to see to it.
 TEST(Invoke, ABranchIsTakenThoughWhoLookedForWorkHasFoundOther) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.streams = 3;
@@ -320,7 +320,7 @@ TEST(Invoke, GivesATakenBranchAStackAsLargeAsTheCallers) {
     EXPECT_GE(bytes, mine.stack_bytes - 8192);
 }
 
-// ---- units that leave their stream with forks outstanding ----------------------------------------------
+// ---- units that leave their stream with forks outstanding ---------------------------------------
 
 TEST(Invoke, AStreamTakesTheBranchOfItsOwnUnitThatWaits) {
     Runtime runtime;
@@ -416,8 +416,8 @@ TEST(Invoke, ABranchThatWasTakenMaySuspendAndItsCallerWaits) {
     }
 }
 
-// A joiner calls the unit that is next anyway, past the look of those that leave, out of whatever pool; its forks must
-// not lie below those of what it calls.
+// A joiner calls the unit that is next anyway, past the look of those that leave, out of whatever
+// pool; its forks must not lie below those of what it calls.
 TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
     for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         weft_settings settings = with_streams(1);
@@ -491,7 +491,8 @@ TEST(Invoke, GoesOnWhileStreamsComeAndGo) {
     EXPECT_GT(rounds, 0u);
 }
 
-// The taken branch waits when its stream is freed; it belongs to its caller's pool, and goes on there.
+// The taken branch waits when its stream is freed; it belongs to its caller's pool, and goes on
+// there.
 TEST(Invoke, ATakenBranchOutlivesTheStreamThatTookIt) {
     Runtime runtime;
     weft_event event = {};
@@ -530,7 +531,7 @@ TEST(Invoke, ABranchThatIsTakenOfABoundCallerIsNotBound) {
     EXPECT_EQ(of_branch, pool_of(0));
 }
 
-// ---- exceptions ----------------------------------------------------------------------------------------
+// ---- exceptions ---------------------------------------------------------------------------------
 
 TEST(InvokeThrows, WhatTheFirstBranchThrowsAndTheSecondIsNotCalled) {
     Runtime runtime;
@@ -610,7 +611,7 @@ TEST(InvokeThrows, AResultThatIsMovedOutOfATakenBranch) {
     EXPECT_EQ(*kept, 7);
 }
 
-// ---- being asked to end --------------------------------------------------------------------------------
+// ---- being asked to end -------------------------------------------------------------------------
 
 TEST(InvokeEnds, AUnitIsCancelledAfterItsJoin) {
     Runtime runtime;
@@ -670,9 +671,10 @@ TEST(InvokeEnds, NoUnitExitsBetweenAForkAndItsJoin) {
     EXPECT_TRUE(second);
 }
 
-// ---- windows -------------------------------------------------------------------------------------------
+// ---- windows ------------------------------------------------------------------------------------
 
-// The thief has run the branch, and its caller waits, before the thief says so; and the other way round.
+// The thief has run the branch, and its caller waits, before the thief says so; and the other way
+// round.
 TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
     for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_SC, WEFT_KIND_RTC}) {
         Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));

@@ -207,7 +207,7 @@ TEST(Placement, WhatIsWrongHasItsStatus) {
     EXPECT_EQ(weft_pool_push(pool, popped), WEFT_OK);
 }
 
-// ---- units that bind themselves --------------------------------------------------------------------------
+// ---- units that bind themselves -----------------------------------------------------------------
 
 // On two streams that steal from each other; the second one is free for whatever it can get.
 TEST(BindingItself, AUnitGoesOnOnItsStreamUntilItUnbindsItself) {

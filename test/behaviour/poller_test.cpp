@@ -244,7 +244,7 @@ TEST(Poller, WithoutMoreDescriptorsIsRefusedByTheSystemAndNotForItsOwn) {
     close(own);
 }
 
-// ---- posts -----------------------------------------------------------------------------------------
+// ---- posts --------------------------------------------------------------------------------------
 
 atomic<int> posted{0};
 void count_post(void*) { ++posted; }

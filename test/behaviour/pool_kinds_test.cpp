@@ -1,5 +1,5 @@
-// The kinds of pool beyond the first three: last in first out, by priority, for those who wait; the promises of who
-// pushes and who pops; and schedulers that let no pool starve.
+// The kinds of pool beyond the first three: last in first out, by priority, for those who wait; the
+// promises of who pushes and who pops; and schedulers that let no pool starve.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -40,7 +40,8 @@ weft_pool_kind kind_of(const weft_pool* pool) {
     return kind;
 }
 
-// How often the unit of the last of `pools`, which are busy with units that yield, ran before those stopped.
+// How often the unit of the last of `pools`, which are busy with units that yield, ran before those
+// stopped.
 int turns_behind_busy_pools(weft_sched_kind kind, int yields) {
     std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED),
                                   make_pool(WEFT_POOL_SHARED)};

@@ -1,5 +1,5 @@
-// What a table of the user's may have besides push and pop, and what is done with a pool by hand: many at once, out of
-// the middle, waiting.
+// What a table of the user's may have besides push and pop, and what is done with a pool by hand:
+// many at once, out of the middle, waiting.
 #include <algorithm>
 #include <memory>
 #include <mutex>

@@ -1,4 +1,5 @@
-// Pools: their order, what may be done with them by hand, pools of one's own, and how many sleepers a push wakes.
+// Pools: their order, what may be done with them by hand, pools of one's own, and how many sleepers
+// a push wakes.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -417,8 +418,8 @@ TEST(UserPool, SeveralStreamsDrawFromOne) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// Three streams with shared pools; on each a unit takes others out of the next stream's pool and puts them into its
-// own.
+// Three streams with shared pools; on each a unit takes others out of the next stream's pool and
+// puts them into its own.
 TEST(Pool, UnitsHopBetweenSharedPools) {
     Runtime runtime;
     // hops: three movers could keep the last unit from running for ever

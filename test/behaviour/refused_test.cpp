@@ -1,5 +1,5 @@
-// Every call that is refused, in every context and for every unit that it is refused for. What is not refused is a dash
-// here, and is other tests' business.
+// Every call that is refused, in every context and for every unit that it is refused for. What is
+// not refused is a dash here, and is other tests' business.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -97,7 +97,7 @@ private:
     std::unique_ptr<Stream> stream_;
 };
 
-// ---- by who calls ------------------------------------------------------------------------------------------
+// ---- by who calls -------------------------------------------------------------------------------
 
 struct ByCaller {
     Call call;
@@ -151,7 +151,7 @@ TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
     EXPECT_EQ(ready.join(), WEFT_OK);
 }
 
-// ---- by the unit it is called for ---------------------------------------------------------------------------
+// ---- by the unit it is called for ---------------------------------------------------------------
 
 namespace {
 

@@ -67,8 +67,8 @@ TEST(RescueOfAll, AUnitOfOneStreamReadsWhatTheNextOneWrites) {
     close(ends[1]);
 }
 
-// What stood in for the stream is called back when the stream goes on, but runs a unit that spins by then. It helps the
-// stream no more.
+// What stood in for the stream is called back when the stream goes on, but runs a unit that spins
+// by then. It helps the stream no more.
 TEST(RescueOfAll, AStreamIsStoodInForAnewWhileWhatStoodInForItBeforeIsStuck) {
     Runtime runtime(one_stream(WEFT_RESCUE_ALL));
     atomic<bool> first{false}, second{false}, third{false};

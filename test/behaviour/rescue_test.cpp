@@ -1,4 +1,5 @@
-// Rescue: what could run while every stream is stuck runs all the same, and whoever has it off is told.
+// Rescue: what could run while every stream is stuck runs all the same, and whoever has it off is
+// told.
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -53,8 +54,8 @@ struct OnePool {
     std::vector<weft_stream*> all;
 };
 
-// Two streams that stand in each other's place: with deques, the runtime's own; or those of a shared pool, beside which
-// the runtime's have pools of their own.
+// Two streams that stand in each other's place: with deques, the runtime's own; or those of a
+// shared pool, beside which the runtime's have pools of their own.
 class Two {
 public:
     explicit Two(weft_pool_kind kind) : runtime_(settings_of(kind == WEFT_POOL_DEQUE ? kind : WEFT_POOL_PRIVATE)) {
@@ -290,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(Pools, RescueOf, testing::Values(WEFT_POOL_DEQUE, WEFT_
 
 namespace {
 
-// A unit spins there, behind it waits the one that it spins for: nobody comes, and it ends by another thread.
+// A unit spins there, behind it waits the one that it spins for: nobody comes, and it ends by
+// another thread.
 void is_left_alone(weft_pool* pool) {
     atomic<bool> begun{false}, flag{false};
     atomic<int> set_by{0};

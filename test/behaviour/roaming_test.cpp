@@ -1,5 +1,5 @@
-// A primary unit that is not bound to stream 0: it waits among the others, and runs wherever somebody draws from its
-// pool.
+// A primary unit that is not bound to stream 0: it waits among the others, and runs wherever
+// somebody draws from its pool.
 #include <memory>
 #include <string>
 #include <thread>
@@ -33,8 +33,8 @@ void come_home() {
     EXPECT_EQ(weft_stream_self(), zero());
 }
 
-// Calls action() when the primary unit has come to run on the other stream, while a unit that is bound to stream 0
-// keeps that busy.
+// Calls action() when the primary unit has come to run on the other stream, while a unit that is
+// bound to stream 0 keeps that busy.
 template <class Action>
 void on_stream(weft_stream* other, Action action) {
     atomic<bool> begun{false}, over{false};

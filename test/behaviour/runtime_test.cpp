@@ -1,4 +1,5 @@
-// The runtime begins and ends: nested, again and again, with work left over, and on whatever OS thread.
+// The runtime begins and ends: nested, again and again, with work left over, and on whatever OS
+// thread.
 #include <memory>
 #include <string>
 #include <thread>
@@ -249,7 +250,8 @@ TEST(Finalize, RunsWhatIsReady) {
     }
 }
 
-// The streams end one after the other; what one still sends to the pool of another that has ended is run as well.
+// The streams end one after the other; what one still sends to the pool of another that has ended
+// is run as well.
 TEST(Finalize, RunsWhatStreamsSendEachOtherWhileTheyEnd) {
     static atomic<int> left;
     static weft_pool* pools[4];

@@ -1,5 +1,5 @@
-// Schedulers as units: pushed into a pool, they run the units of their own pools by turns; a scheduler that owns its
-// loop may yield and wait like any other unit.
+// Schedulers as units: pushed into a pool, they run the units of their own pools by turns; a
+// scheduler that owns its loop may yield and wait like any other unit.
 #include <memory>
 #include <string>
 #include <thread>
@@ -157,7 +157,8 @@ TEST(Stacked, OneWhoseUnitsYieldForEverKeepsNobodyWaiting) {
     }
 }
 
-// A member runs on the hart of the stream, below the scheduler, and the unit that ends it waits above.
+// A member runs on the hart of the stream, below the scheduler, and the unit that ends it waits
+// above.
 TEST(Stacked, OneWhoseUnitHasATeamThatYieldsForEverKeepsNobodyWaiting) {
     Runtime runtime;
     Loop loop;
@@ -265,7 +266,8 @@ TEST(Stacked, WaitsForAUnitThatIsBoundToItsStreamForAWhile) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// Such as a child that runs at once, and the jobs that others take of what a unit of the pool has forked.
+// Such as a child that runs at once, and the jobs that others take of what a unit of the pool has
+// forked.
 TEST(Stacked, WaitsForAUnitThatRunsAndEndsOnAnotherStream) {
     Runtime runtime(with_streams(1));
     weft_pool *pool = make_pool(WEFT_POOL_SHARED), *elsewhere = make_pool(WEFT_POOL_SHARED);

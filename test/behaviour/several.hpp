@@ -1,4 +1,5 @@
-// What tests with several streams share: streams that end with the test, and waiting for what others do.
+// What tests with several streams share: streams that end with the test, and waiting for what
+// others do.
 #pragma once
 
 #include <string>

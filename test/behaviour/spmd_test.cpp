@@ -128,8 +128,8 @@ TEST(Spmd, NestedTeamsThatYieldUntilAUnitHasRunGiveTheHartBackForIt) {
     caller.join();
 }
 
-// Others want harts all the time, and turns are short: the hart of a member that yields goes from OS thread to OS
-// thread, also to those of guests that are about to go on.
+// Others want harts all the time, and turns are short: the hart of a member that yields goes from
+// OS thread to OS thread, also to those of guests that are about to go on.
 void yield_among_guests(int guests, int rounds) {
     weft_settings settings = with_streams(2);
     settings.slice_ns = 100;

@@ -1,5 +1,5 @@
-// Calls on the stream's stack by those who run on a domain's hart: members of teams, contexts of every kind, callers of
-// arenas, guests.
+// Calls on the stream's stack by those who run on a domain's hart: members of teams, contexts of
+// every kind, callers of arenas, guests.
 #include <memory>
 #include <vector>
 
@@ -129,8 +129,8 @@ TEST_P(StreamStackOf, MembersLoseNoneThoughTheStreamIsWantedMeanwhile) {
     }));
 }
 
-// A context that runs on the OS thread of a guest wakes that guest from the stream's stack: the guest goes on first,
-// and the context on another thread, or later.
+// A context that runs on the OS thread of a guest wakes that guest from the stream's stack: the
+// guest goes on first, and the context on another thread, or later.
 TEST_P(StreamStackOf, ContextsLoseNoneThoughTheGuestGoesOnWhoseThreadTheyHave) {
     Runtime runtime(GetParam());
     struct Lent {

@@ -176,7 +176,8 @@ TEST(Stream, OneThatSleepsIsSuspendedAndResumedToo) {
         ASSERT_EQ(weft_stream_suspend(stream.handle()), WEFT_OK);
         Ult unit([&] { ran = true; }, nullptr, stream.pool());
         until_others_rest();
-        // It may have taken the unit before it heeded us; after we found it at rest it takes nothing.
+        // It may have taken the unit before it heeded us; after we found it at rest it takes
+        // nothing.
         const bool early = ran;
         for (int i = 0; i < 50; ++i) std::this_thread::yield();
         EXPECT_EQ(ran, early);

@@ -1,5 +1,5 @@
-// Where what only one stream may run hangs, and where nothing does: what is told, and what it costs.
-// stuck_alone_test.cpp has the rest.
+// Where what only one stream may run hangs, and where nothing does: what is told, and what it
+// costs. stuck_alone_test.cpp has the rest.
 #include <sys/resource.h>
 
 #include <filesystem>

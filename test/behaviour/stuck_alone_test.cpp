@@ -1,4 +1,5 @@
-// Units that hang for ever since one stream alone may run what they wait for: somebody says so, within a second.
+// Units that hang for ever since one stream alone may run what they wait for: somebody says so,
+// within a second.
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

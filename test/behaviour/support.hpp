@@ -1,4 +1,5 @@
-// What behavioural tests share: a runtime that ends with the test, and shorthands over the C interface.
+// What behavioural tests share: a runtime that ends with the test, and shorthands over the C
+// interface.
 #pragma once
 
 #include <gtest/gtest.h>

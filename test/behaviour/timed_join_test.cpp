@@ -1,4 +1,5 @@
-// A join with a deadline, of units of the same stream, of another one's private pool, and from OS threads.
+// A join with a deadline, of units of the same stream, of another one's private pool, and from OS
+// threads.
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 

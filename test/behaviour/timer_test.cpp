@@ -1,4 +1,5 @@
-// Time: nothing comes before its time, what is due comes though its stream is busy, and an idle process sleeps.
+// Time: nothing comes before its time, what is due comes though its stream is busy, and an idle
+// process sleeps.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -70,8 +71,8 @@ TEST(Sleep, EndsThoughTheStreamIsNeverIdle) {
     EXPECT_EQ(sleeper.join(), WEFT_OK);
 }
 
-// The thread that looks at the clock for busy streams wakes for the sake of one of them, which is too late for the
-// other.
+// The thread that looks at the clock for busy streams wakes for the sake of one of them, which is
+// too late for the other.
 TEST(Sleep, EndsThoughSeveralStreamsAreNeverIdle) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;

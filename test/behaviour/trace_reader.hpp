@@ -1,5 +1,5 @@
-// Reads a trace as Chrome and Perfetto do, and says what is wrong with it: the format is the "JSON Object Format" of
-// the Trace Event Format, with the phases M, B, E, i, s and f.
+// Reads a trace as Chrome and Perfetto do, and says what is wrong with it: the format is the "JSON
+// Object Format" of the Trace Event Format, with the phases M, B, E, i, s and f.
 #pragma once
 
 #include <cctype>

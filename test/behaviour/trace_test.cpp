@@ -1,4 +1,5 @@
-// The trace of WEFT_TRACE: what Chrome and Perfetto read, of whatever a program does, and where it may go.
+// The trace of WEFT_TRACE: what Chrome and Perfetto read, of whatever a program does, and where it
+// may go.
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,8 +12,8 @@
 
 using namespace weft_test;
 
-// The leak checker looks for what is reachable from the stack it stands on, and where a unit calls exit() that is not
-// main's.
+// The leak checker looks for what is reachable from the stack it stands on, and where a unit calls
+// exit() that is not main's.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
 
 namespace {

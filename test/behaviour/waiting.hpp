@@ -85,8 +85,8 @@ inline void let_others_wait() {
     }
 }
 
-// Calls `call` once, from one of two units that take turns, soon after the deadline: a unit that waited until then is
-// ready by that time, but has mostly not run yet, since it is behind them.
+// Calls `call` once, from one of two units that take turns, soon after the deadline: a unit that
+// waited until then is ready by that time, but has mostly not run yet, since it is behind them.
 template <class Call>
 void just_after(std::uint64_t deadline_ns, Call call) {
     bool called = false;

@@ -22,8 +22,9 @@ Of* address_of(const void* handle) {
     return reinterpret_cast<Of*>(reinterpret_cast<std::uintptr_t>(handle) & ((std::uintptr_t{1} << 48) - 1));
 }
 
-// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream `who` (null: any OS
-// thread that is no stream). What the stopped one looks at is never freed, so a Stop may end while somebody passes.
+// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream
+// `who` (null: any OS thread that is no stream). What the stopped one looks at is never freed, so a
+// Stop may end while somebody passes.
 class Stop {
 public:
     Stop(Probe where, const void* who) : where_(where) {

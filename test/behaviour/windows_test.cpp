@@ -1,5 +1,6 @@
-// The race windows, forced: a probe stops one side inside its window until the other has done its step. In a release
-// build there are no probes; the same scenarios run unforced, and the last test says that nothing ever stopped.
+// The race windows, forced: a probe stops one side inside its window until the other has done its
+// step. In a release build there are no probes; the same scenarios run unforced, and the last test
+// says that nothing ever stopped.
 #include <thread>
 #include <vector>
 
@@ -57,7 +58,7 @@ weft_pool* make_pool(weft_pool_kind kind) {
 
 }   // namespace
 
-// ---- suspend and resume ------------------------------------------------------------------------------
+// ---- suspend and resume -------------------------------------------------------------------------
 
 TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
@@ -78,8 +79,9 @@ TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
     EXPECT_EQ(weft_unit_resume(unit.handle()), WEFT_WRONG_STATE) << "it has ended";
 }
 
-// Whoever knows the handle may resume as soon as the unit is suspended: between the saving of its context and the call
-// of publish. The unit then runs on another stream and uses its stack, while this one has publish still before it.
+// Whoever knows the handle may resume as soon as the unit is suspended: between the saving of its
+// context and the call of publish. The unit then runs on another stream and uses its stack, while
+// this one has publish still before it.
 TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -108,8 +110,8 @@ TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
-// A unit has its place with what it waits for before it leaves: whoever comes meanwhile waits until its context is
-// saved.
+// A unit has its place with what it waits for before it leaves: whoever comes meanwhile waits until
+// its context is saved.
 TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -142,8 +144,8 @@ TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
-// A unit that passes mutex and stream to the next has its place at its condition before it leaves: a signal meets it
-// when it has left.
+// A unit that passes mutex and stream to the next has its place at its condition before it leaves:
+// a signal meets it when it has left.
 TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -258,8 +260,8 @@ TEST_F(Windows, OfManyThatResumeAtOnceOneSucceedsEachTime) {
     EXPECT_EQ(resumes, rounds);
 }
 
-// A unit that waits in turns for anybody's resume and for another unit's end: a resume that looked at the first and
-// acts upon the second would end the join too early.
+// A unit that waits in turns for anybody's resume and for another unit's end: a resume that looked
+// at the first and acts upon the second would end the join too early.
 TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
     constexpr int rounds = weft::config::thread_sanitizer ? 200 : 1500;
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
@@ -296,7 +298,7 @@ TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
     EXPECT_EQ(early, 0);
 }
 
-// ---- join and finish ---------------------------------------------------------------------------------
+// ---- join and finish ----------------------------------------------------------------------------
 
 TEST_F(Windows, AFinishBetweenNotDoneAndTheAnnouncementIsSeen) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
@@ -516,18 +518,20 @@ TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
     EXPECT_EQ(joiner.join(), WEFT_OK);
 }
 
-// ---- sleep and wake ----------------------------------------------------------------------------------
+// ---- sleep and wake -----------------------------------------------------------------------------
 
 namespace {
 
-// Stream 1, the only other one, sleeps, past all probes: a Stop that is made now does not catch it on its way already.
+// Stream 1, the only other one, sleeps, past all probes: a Stop that is made now does not catch it
+// on its way already.
 void other_sleeps() {
     must_happen("the other stream sleeps",
                 [] { return counter("/streams{stream#1}/count/slept") > 0 && counter("/harts/count/granted") == 1; });
 }
 
-// A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its end is awaited from
-// here: a join that just misses it would send a remote call to the stream that stands still.
+// A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its
+// end is awaited from here: a join that just misses it would send a remote call to the stream that
+// stands still.
 void nudge(weft_pool* pool, Stop& where) {
     Ult unit([] {}, nullptr, pool);
     must_happen("the unit that wakes the stream ends", [&] { return ended(unit); });
@@ -535,7 +539,8 @@ void nudge(weft_pool* pool, Stop& where) {
     where.await();
 }
 
-// Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, and a sleeper woken; then it goes on.
+// Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, and a sleeper
+// woken; then it goes on.
 void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
     Runtime runtime(streams_with(2, kind));
     for (int round = 0; round < 3; ++round) {
@@ -564,7 +569,8 @@ TEST_F(Windows, APushBetweenTheSecondLookAndTheWaitIsNotLost) {
     }
 }
 
-// The pusher stands between its push and its wake while the stream falls asleep for good, or runs the unit without it.
+// The pusher stands between its push and its wake while the stream falls asleep for good, or runs
+// the unit without it.
 TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         Runtime runtime(streams_with(2, kind));
@@ -579,7 +585,8 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
             std::thread outside([&] { unit = std::make_unique<Ult>([&] { ran = true; }, nullptr, target); });
             pusher.await();
             sleeper.let_go();
-            // Stopped before its second look it finds the unit; after it, it sleeps on until it is woken.
+            // Stopped before its second look it finds the unit; after it, it sleeps on until it is
+            // woken.
             if (forced && where == Probe::sleep_before_recheck)
                 must_happen("the unit runs unrung", [&] { return ran.load(); });
             pusher.let_go();
@@ -609,7 +616,7 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
     }
 }
 
-// ---- steal and pop of the last ---------------------------------------------------------------------------
+// ---- steal and pop of the last ------------------------------------------------------------------
 
 namespace {
 
@@ -655,7 +662,7 @@ TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenAThiefOvertakesItsOwner) {
     }
 }
 
-// ---- the shared queue's gap ------------------------------------------------------------------------------
+// ---- the shared queue's gap ---------------------------------------------------------------------
 
 TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
     Runtime runtime(streams_with(2, WEFT_POOL_SHARED));
@@ -679,7 +686,7 @@ TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
     }
 }
 
-// ---- carriers that end to make room ----------------------------------------------------------------------
+// ---- carriers that end to make room -------------------------------------------------------------
 
 namespace {
 
@@ -709,7 +716,8 @@ private:
     atomic<bool> met_{false};
 };
 
-// Stops the first carrier that is idle before it looks for remote calls, and the first one that has had its last.
+// Stops the first carrier that is idle before it looks for remote calls, and the first one that has
+// had its last.
 struct Carriers {
     static inline atomic<int> idle{0}, told{0};
     static inline atomic<bool> idle_go{false}, told_go{false};
@@ -763,7 +771,7 @@ TEST_F(Windows, TwoThatMakeRoomAtOnceEndACarrierEach) {
     must_happen("only the runtime's own stream is left", [&] { return streams() == 1; });
 }
 
-// ---- a release build ---------------------------------------------------------------------------------------
+// ---- a release build ----------------------------------------------------------------------------
 
 TEST_F(Windows, ProbesAreOnlyInCheckedBuilds) {
     const int before = Stop::passed;

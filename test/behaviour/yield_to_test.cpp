@@ -1,4 +1,5 @@
-// Units that leave for one another by name, without a turn in a pool: yielding, suspended, or for good.
+// Units that leave for one another by name, without a turn in a pool: yielding, suspended, or for
+// good.
 #include <string>
 
 #include "test/behaviour/several.hpp"

@@ -328,7 +328,8 @@ def check_autoload(options, place):
         libraries=folder,
     )
     check_first_stop(said)
-    # Where the guards are such that gdb's core file has no stacks, and perhaps no units, it is told.
+    # Where the guards are such that gdb's core file has no stacks, and perhaps no units, it is
+    # told.
     dead = gdb(
         options,
         place,
@@ -346,7 +347,8 @@ def check_autoload(options, place):
             dead["bt on_mutex"],
         )
 
-    # The kernel's own core file, of the process that aborted, has all; where it lies only a plain core_pattern tells.
+    # The kernel's own core file, of the process that aborted, has all; where it lies only a plain
+    # core_pattern tells.
     written = [path for path in place.glob("core*") if path.name not in ("core.gdb", "core.guards")]
     for path in written:
         check_first_stop(
@@ -460,7 +462,8 @@ def check_spawns(options, place):
             and re.search(r"spawned at .*spawner::spawn \(", line_of(said, "named")),
             said["units"],
         )
-        # At -O0 the C++ library's function that makes an element is not inlined: the body tells whose it is.
+        # At -O0 the C++ library's function that makes an element is not inlined: the body tells
+        # whose it is.
         where = r" spawned at (main \(spawns.cpp:\d+\)$|std::[\w:]+ \(\w+\.\w+:\d+\) for main(\(\)::<lambda|::\$))"
         expect("an element of a vector", re.search(where, line_of(said, "second")), said["units"])
         for name, words in OBJECTS.items():

@@ -1,5 +1,5 @@
-// A program whose units stand in functions that gdb_test.py knows by name: it stops them with a debugger, looks, and
-// lets it end.
+// A program whose units stand in functions that gdb_test.py knows by name: it stops them with a
+// debugger, looks, and lets it end.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

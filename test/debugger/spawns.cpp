@@ -1,5 +1,6 @@
-// A program that spawns by each class of the C++ headers, for gdb_test.py: a debugger shows the lines that are marked
-// "spawns NAME" as those at which the units of that name were spawned, and objects of the headers as sentences.
+// A program that spawns by each class of the C++ headers, for gdb_test.py: a debugger shows the
+// lines that are marked "spawns NAME" as those at which the units of that name were spawned, and
+// objects of the headers as sentences.
 #include <algorithm>
 #include <mutex>
 #include <optional>

@@ -1,7 +1,7 @@
-// Calls of the C interface, legal and illegal, from three OS threads and the units that they spawn. An input is how the
-// runtime is to be and a program of calls for each of the three; what a unit does is a piece of the same bytes. Each
-// call must come to a status that its header names, nobody may wait for ever, and in the end nothing is left: units, OS
-// threads, descriptors, bindings.
+// Calls of the C interface, legal and illegal, from three OS threads and the units that they spawn.
+// An input is how the runtime is to be and a program of calls for each of the three; what a unit
+// does is a piece of the same bytes. Each call must come to a status that its header names, nobody
+// may wait for ever, and in the end nothing is left: units, OS threads, descriptors, bindings.
 #include <dirent.h>
 #include <sched.h>
 

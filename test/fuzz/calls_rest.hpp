@@ -1,5 +1,5 @@
-// Calls about streams, pools, schedulers, time, and the runtime itself; and those with nothing where something is
-// required.
+// Calls about streams, pools, schedulers, time, and the runtime itself; and those with nothing
+// where something is required.
 #pragma once
 
 #include "test/fuzz/calls_sync.hpp"
@@ -27,7 +27,8 @@ inline void free_stream(Actor& actor) {
     else pausable(actor.world, actor.stream, true);
 }
 
-// A new scheduler for a stream: of the pools that the old one draws from, so that no unit is left behind.
+// A new scheduler for a stream: of the pools that the old one draws from, so that no unit is left
+// behind.
 inline void replace_sched(Actor& actor) {
     Input& program = actor.program;
     weft_stream* stream = actor.world.streams[program.below(static_cast<std::uint32_t>(actor.world.streams.size()))];
@@ -121,7 +122,8 @@ inline bool run_popped(Actor& actor, weft_unit* unit) {
     return expect(status, switches(actor, legal), "a call that runs a popped unit") == WEFT_OK;
 }
 
-// What was taken out of a pool goes back, into another or the same, or is run. Nothing may switch in between.
+// What was taken out of a pool goes back, into another or the same, or is run. Nothing may switch
+// in between.
 inline void put_back(Actor& actor, weft_pool* from, weft_unit* unit, weft_pool* to) {
     if (actor.program.below(4) == 0 && run_popped(actor, unit)) return;
     if (to != nullptr) {
@@ -188,7 +190,8 @@ inline void use_pool(Actor& actor) {
     }
 }
 
-// A pool by itself; and one that a scheduler draws from which runs as a unit, until nothing belongs to it any more.
+// A pool by itself; and one that a scheduler draws from which runs as a unit, until nothing belongs
+// to it any more.
 inline void make_pools(Actor& actor) {
     Input& program = actor.program;
     constexpr weft_pool_kind kinds[] = {WEFT_POOL_SHARED,   WEFT_POOL_LIFO,    WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE,
@@ -259,8 +262,8 @@ inline void use_time(Actor& actor) {
     }
 }
 
-// Calls from the stream's stack, or from a thread that is kept for blocking: a few of the same actor's, with other
-// rights.
+// Calls from the stream's stack, or from a thread that is kept for blocking: a few of the same
+// actor's, with other rights.
 inline void call_elsewhere(Actor& actor) {
     if (actor.depth > 0) return;
     const bool blocking = actor.program.below(2) == 0;

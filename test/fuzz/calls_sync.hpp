@@ -66,7 +66,8 @@ inline void use_mutex(Actor& actor) {
         break;
     }
     case 2: {
-        // A holder may have ended, and the caller be a unit in the same memory, which passes for it.
+        // A holder may have ended, and the caller be a unit in the same memory, which passes for
+        // it.
         const bool holds = locked > 0 && actor.depth == 0;
         const weft_status status = weft_mutex_unlock(&mutex);
         expect(status, holds ? bit(WEFT_OK) : bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_mutex_unlock");

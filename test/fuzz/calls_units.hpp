@@ -111,7 +111,8 @@ inline void spawn_one(Actor& actor, bool tasklet) {
     actor.bodies[slot] = body;
     weft_unit** handle = detached ? nullptr : &actor.units[slot];
     if (options.data != nullptr) actor.world.given.fetch_add(1);   // released also where the spawn fails
-    // With a child that runs first this actor may be elsewhere afterwards, or cancelled on its way back.
+    // With a child that runs first this actor may be elsewhere afterwards, or cancelled on its way
+    // back.
     const weft_unit_options* const given = (how & 1) != 0 ? &options : nullptr;
     const weft_status status = tasklet ? weft_tasklet_spawn(pool, unit_body, body, given, handle)
                                        : weft_ult_spawn(pool, unit_body, body, given, handle);
@@ -222,7 +223,7 @@ inline void revive_own(Actor& actor) {
     else body->ended.store(true);
 }
 
-// ---- calls that leave -------------------------------------------------------------------------------
+// ---- calls that leave ---------------------------------------------------------------------------
 
 // The janitor knows the caller before it leaves, and until it is back or ends.
 template <class Leave>
@@ -248,7 +249,8 @@ inline void suspend(Actor& actor) {
 inline void leave_for_another(Actor& actor) {
     const std::uint32_t how = actor.program.below(6);
     weft_unit* unit = some_unit(actor);
-    // A unit of somebody's stack cannot be left for by its own; what ends never comes back to say that it has.
+    // A unit of somebody's stack cannot be left for by its own; what ends never comes back to say
+    // that it has.
     weft_status status = WEFT_OK;
     switch (how) {
     case 0: status = weft_unit_yield_to(unit); break;
@@ -278,13 +280,14 @@ inline void leave(Actor& actor) {
     }
 }
 
-// ---- requests, and questions ------------------------------------------------------------------------
+// ---- requests, and questions --------------------------------------------------------------------
 
 inline void ask(Actor& actor) {
     Input& program = actor.program;
     const std::uint32_t what = program.below(9);
     weft_unit* unit = some_unit(actor);
-    // What was cancelled must be joined: of a detached unit that never began nobody would learn that it has ended.
+    // What was cancelled must be joined: of a detached unit that never began nobody would learn
+    // that it has ended.
     if (what == 0 && unit != nullptr) {
         if (unit == weft_unit_self() && !actor.pin()) return;
         for (std::size_t slot = 0; slot < Actor::slots; ++slot) {
@@ -377,9 +380,10 @@ inline void question(Actor& actor) {
     if (unit == weft_unit_self()) check(state == WEFT_UNIT_RUNNING, "who asks runs");
 }
 
-// A handle of a unit that was freed stops the process in a checked build. So a child of the process calls, which has
-// nothing but the calling thread: the assertion is the first that the call does, before any lock. To make it jump out
-// of here instead would leave open whether the process stops. A fork takes milliseconds, so an input has one.
+// A handle of a unit that was freed stops the process in a checked build. So a child of the process
+// calls, which has nothing but the calling thread: the assertion is the first that the call does,
+// before any lock. To make it jump out of here instead would leave open whether the process stops.
+// A fork takes milliseconds, so an input has one.
 inline void use_stale(Actor& actor) {
     if (actor.stale == nullptr || actor.world.forks.fetch_sub(1) <= 0) return;
     const std::uint32_t what = actor.program.below(5);

@@ -1,9 +1,9 @@
-// The stage of calls_fuzz: a runtime with some pools, streams and objects that all may use, actors that each run a
-// program of calls, and a janitor that sees to it that nobody waits for ever.
+// The stage of calls_fuzz: a runtime with some pools, streams and objects that all may use, actors
+// that each run a program of calls, and a janitor that sees to it that nobody waits for ever.
 //
-// Only what has a documented outcome is called. So a handle has one owner, the actor in whose slot it lies; what all
-// may use lives until all have ended; waits have deadlines or end by the janitor. When an actor has ended, who knows
-// that cleans up after it.
+// Only what has a documented outcome is called. So a handle has one owner, the actor in whose slot
+// it lies; what all may use lives until all have ended; waits have deadlines or end by the janitor.
+// When an actor has ended, who knows that cleans up after it.
 #pragma once
 
 #include <unistd.h>
@@ -27,7 +27,8 @@ namespace weft_test {
 // From where an actor calls.
 enum class Who { primary, ult, tasklet, thread, callback };
 
-// Whether a unit is detached, or may be cancelled or throw: one excludes the other, and whoever comes first decides.
+// Whether a unit is detached, or may be cancelled or throw: one excludes the other, and whoever
+// comes first decides.
 enum class Fate { open, pinned, detached };
 
 struct World;

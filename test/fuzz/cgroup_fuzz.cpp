@@ -1,6 +1,6 @@
-// CPU quotas: whatever the kernel's files hold, the answer is a number of harts of at least 1, or that there is no
-// limit. An input is the process's cgroups, its mounts, and the files of the few directories that the mounts may lead
-// to, each ended by a byte 0xff.
+// CPU quotas: whatever the kernel's files hold, the answer is a number of harts of at least 1, or
+// that there is no limit. An input is the process's cgroups, its mounts, and the files of the few
+// directories that the mounts may lead to, each ended by a byte 0xff.
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// CPU sets as the kernel writes them: what is taken means what it says, and comes back from its own text; what is
-// refused changes nothing.
+// CPU sets as the kernel writes them: what is taken means what it says, and comes back from its own
+// text; what is refused changes nothing.
 #include "os/cpuset.hpp"
 
 #include "test/fuzz/fuzz.hpp"
@@ -9,8 +9,8 @@ using weft::os::CpuSet;
 
 namespace {
 
-// The grammar by itself, as slow as it is plain: numbers below the limit, ranges that do not fall, commas, one newline
-// at the end.
+// The grammar by itself, as slow as it is plain: numbers below the limit, ranges that do not fall,
+// commas, one newline at the end.
 bool plainly(std::string text, CpuSet& cpus) {
     if (!text.empty() && text.back() == '\n') text.pop_back();
     text += ',';

@@ -1,6 +1,6 @@
-// The settings: whatever the environment and the program say, the answer is WEFT_OK and legal values, or a refusal that
-// names the variable, its value and what would be legal. An input is a choice of variables with their texts, and a
-// weft_settings.
+// The settings: whatever the environment and the program say, the answer is WEFT_OK and legal
+// values, or a refusal that names the variable, its value and what would be legal. An input is a
+// choice of variables with their texts, and a weft_settings.
 #include <unistd.h>
 
 #include <cstring>
@@ -73,7 +73,8 @@ private:
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A refusal of a variable: by its name, with the value as far as it is short, and all that would be legal.
+// A refusal of a variable: by its name, with the value as far as it is short, and all that would be
+// legal.
 void check_refused(const std::string& why, const std::string& said) {
     check(said == "weft: " + why + "\n", "whoever set the variable is told, too", said);
     const std::string variable = why.substr(0, why.find(' '));

@@ -1,4 +1,5 @@
-// What the fuzzers share: reading an input piece by piece, and ending with a word when a property does not hold.
+// What the fuzzers share: reading an input piece by piece, and ending with a word when a property
+// does not hold.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,8 @@ public:
         return {from, static_cast<std::size_t>(at_ - from)};
     }
 
-    // What stands before the next `mark`, which is used up as well; all of it when there is no mark.
+    // What stands before the next `mark`, which is used up as well; all of it when there is no
+    // mark.
     std::string text(char mark) {
         std::string read;
         while (!empty()) {

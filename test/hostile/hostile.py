@@ -35,7 +35,7 @@ class Skip(Exception):
     """The machine does not let us, and why."""
 
 
-# ---- one run ---------------------------------------------------------------------------------------------
+# ---- one run -------------------------------------------------------------------------------------
 
 
 def threads_of(process):
@@ -112,7 +112,8 @@ def run(program, arguments, prepare=None, seconds=30, leaks=True):
 
 
 # ---- the conditions ----
-# Each a list of (name, what is done in the new process, arguments, whether something must be refused).
+# Each a list of (name, what is done in the new process, arguments, whether something must be
+# refused).
 
 
 def limit(which, value):

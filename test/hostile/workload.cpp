@@ -1,7 +1,8 @@
-// What hostile.py runs under conditions that let calls fail or come late: rounds of starting the runtime, using all of
-// it, and stopping it. A status that says that a resource has run out is taken as an answer; whatever has been made by
-// then is cleaned up. At the end nothing may be left: units, stacks, OS threads, descriptors, mappings. Its own memory
-// is static: where memory is short it is Weft that must cope.
+// What hostile.py runs under conditions that let calls fail or come late: rounds of starting the
+// runtime, using all of it, and stopping it. A status that says that a resource has run out is
+// taken as an answer; whatever has been made by then is cleaned up. At the end nothing may be left:
+// units, stacks, OS threads, descriptors, mappings. Its own memory is static: where memory is short
+// it is Weft that must cope.
 //
 //   hostile_workload ROUNDS STREAMS [storm]      storm: signals hold up the OS threads for 50 ms each
 //   hostile_workload size                        prints the bytes of address space at its start
@@ -77,7 +78,7 @@ bool ran_to_its_end(weft_unit* unit) {
 
 std::uint64_t later(std::uint64_t span) { return weft_now_ns() + span; }
 
-// ---- what is left ----------------------------------------------------------------------------------
+// ---- what is left -------------------------------------------------------------------------------
 
 struct Left {
     long mappings = 0, descriptors = 0, threads = 0;
@@ -115,7 +116,7 @@ Left look(const Left& before) {
     return now;
 }
 
-// ---- what a round does -----------------------------------------------------------------------------
+// ---- what a round does --------------------------------------------------------------------------
 
 weft_unit* units[most_units];
 
@@ -162,8 +163,8 @@ void suspend_many() {
             up.fetch_add(1);
         },
         nullptr);
-    // In the order in which they come to sleep: who waits for a stack may get it only when others have woken and ended.
-    // Who had none at all ends without having slept.
+    // In the order in which they come to sleep: who waits for a stack may get it only when others
+    // have woken and ended. Who had none at all ends without having slept.
     for (int left = made; left > 0;) {
         left = 0;
         for (int i = 0; i < made; ++i) {
@@ -325,8 +326,8 @@ void check_counters() {
          weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive));
     if (alive != 1) fail("units are left", WEFT_OK);
     std::uint64_t own = 0, stacks = 99;
-    // Who is held up for long is rescued: a carrier may be about to start meanwhile, or be refused, and is not counted
-    // yet.
+    // Who is held up for long is rescued: a carrier may be about to start meanwhile, or be refused,
+    // and is not counted yet.
     for (int looks = 0; stacks > own && looks < 2000; ++looks) {
         if (looks != 0) must("weft_sleep_for", weft_sleep_for(1'000'000));
         std::uint64_t carriers = 0;
@@ -364,7 +365,7 @@ void round(std::size_t streams, bool short_one) {
     must("weft_finalize", weft_finalize());
 }
 
-// ---- signals that hold up ----------------------------------------------------------------------------
+// ---- signals that hold up -----------------------------------------------------------------------
 
 void hold_up(int) {
     const int error = errno;
@@ -401,8 +402,8 @@ void print_size() {
     std::printf("%lu\n", pages * static_cast<unsigned long>(sysconf(_SC_PAGESIZE)));
 }
 
-// True: there are more and more mappings. `first` is the most in the first quarter of the rounds, `last` the least in
-// the last.
+// True: there are more and more mappings. `first` is the most in the first quarter of the rounds,
+// `last` the least in the last.
 bool many_rounds(int rounds, std::size_t streams, bool storms, const Left& before, long& first, long& last) {
     first = 0, last = 1L << 40;
     for (int i = 0; i < rounds; ++i) {
@@ -429,7 +430,8 @@ int main(int count, char** arguments) {
     if (count > 3) storm();
     for (int i = 0; i < 2; ++i) round(streams, false);   // what the C library keeps, it has now
     const Left before = look({});
-    // What the C library keeps of its threads settles after a while; a leak goes on in each block of rounds.
+    // What the C library keeps of its threads settles after a while; a leak goes on in each block
+    // of rounds.
     bool leaks = true;
     long first = 0, last = 0;
     for (int block = 0; block < 4 && leaks; ++block) {

@@ -151,7 +151,8 @@ def by_another_layout(prefix, work, options):
 
 
 LIST = "#include <list>\n#include <string>\n#include <weft/algorithm.hpp>\nstd::list<int> list;\n"
-# Flags, what is compiled, and the sentence that comes first of the compiler's errors; `only`: there is no other.
+# Flags, what is compiled, and the sentence that comes first of the compiler's errors; `only`: there
+# is no other.
 WRONG = [
     (["-std=c++17"], "#include <weft/weft.hpp>\n", "compile with -std=c++20", False),
     (["-fno-exceptions"], "#include <weft/weft.hpp>\n", "compile without -fno-exceptions", False),

@@ -1,7 +1,8 @@
 // What waits, in the models of src/sync: a thread of the model, with a parker that it sleeps at.
 //
-// An agent and its waiter are used again and again, and its fields are plain: a thread that touches them after it has
-// woken it races with that, so the search finds it, as it would be found on a stack that is used for something else.
+// An agent and its waiter are used again and again, and its fields are plain: a thread that touches
+// them after it has woken it races with that, so the search finds it, as it would be found on a
+// stack that is used for something else.
 #pragma once
 
 #include "hart/parker.hpp"
@@ -103,8 +104,8 @@ struct BasicAgent {
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // Until it is woken. One that is in a hurry gives up as soon as it is let: at any moment, since the search tries
-    // all.
+    // Until it is woken. One that is in a hurry gives up as soon as it is let: at any moment, since
+    // the search tries all.
     bool park(bool hurries) {
         if (hurries && (!Habits::competes || win(too_late))) return false;
         parker.park();

@@ -1,7 +1,7 @@
-// Arrivals of members that are many (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp): each is counted in
-// the row of the hart that runs it, and leaves for the next one of that hart's line. One that finds no next one adds up
-// what all rows have counted; whoever completes the team's count ends the barrier. A count that is gathered by nobody
-// is a barrier that never ends.
+// Arrivals of members that are many (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp):
+// each is counted in the row of the hart that runs it, and leaves for the next one of that hart's
+// line. One that finds no next one adds up what all rows have counted; whoever completes the team's
+// count ends the barrier. A count that is gathered by nobody is a barrier that never ends.
 #include "bridge/openmp/src/arrivals.hpp"
 #include "test/model/model.hpp"
 
@@ -65,9 +65,10 @@ private:
     atomic<unsigned> members_{0};
 };
 
-// So many harts run so many members, which meet `rounds` times; the first two begin in one line. left_out: another one
-// is ready behind those, which is not of the region. in_dock: a thread more is a member that still waits in the dock of
-// the region before. with_zero: the second member is thread 0 of a team within a team, at the region's end.
+// So many harts run so many members, which meet `rounds` times; the first two begin in one line.
+// left_out: another one is ready behind those, which is not of the region. in_dock: a thread more
+// is a member that still waits in the dock of the region before. with_zero: the second member is
+// thread 0 of a team within a team, at the region's end.
 template <class Row, class Habits, int harts, int members, int rounds = 1, bool left_out = false, bool in_dock = false,
           bool with_zero = false>
 struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out, in_dock, with_zero>, harts + in_dock> {

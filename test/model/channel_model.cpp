@@ -1,4 +1,5 @@
-// The channel: each element is received once, in the order of one sender; what is closed wakes everybody.
+// The channel: each element is received once, in the order of one sender; what is closed wakes
+// everybody.
 #include "sync/channel.hpp"
 #include "test/model/agent.hpp"
 
@@ -8,8 +9,9 @@ using sync::Answer;
 
 using Element = plain<int>;
 
-// Threads send first, then receive; sender i sends i*10, i*10+1 ... Without `closes` all but `leaves` are received;
-// with it the first thread closes the channel, and the others stop when they find it closed.
+// Threads send first, then receive; sender i sends i*10, i*10+1 ... Without `closes` all but
+// `leaves` are received; with it the first thread closes the channel, and the others stop when they
+// find it closed.
 template <class Habits, class Orders, int capacity, int senders, int receivers, int count, bool closes = false,
           bool hurries = false, int leaves = 0>
 struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, count, closes, hurries, leaves>,

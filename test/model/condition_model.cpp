@@ -1,5 +1,5 @@
-// The condition: a signal or a broadcast reaches who waits, by whatever way it goes to the mutex; one that gives up
-// takes no signal with it; and one holds the mutex.
+// The condition: a signal or a broadcast reaches who waits, by whatever way it goes to the mutex;
+// one that gives up takes no signal with it; and one holds the mutex.
 #include "sync/condition.hpp"
 #include "test/model/locking.hpp"
 
@@ -153,7 +153,8 @@ struct GivesUp : rl::test_suite<GivesUp<how, Habits, Steps>, 3> {
     void after() { at.nobody_left(); }
 };
 
-// Two that take turns, and hand themselves on; a third comes for the mutex, or wakes them for nothing.
+// Two that take turns, and hand themselves on; a third comes for the mutex, or wakes them for
+// nothing.
 template <int rounds, int others, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
 struct Turns : rl::test_suite<Turns<rounds, others, Habits, Orders, Steps>, 2 + others> {
     Meeting<Habits, Orders, Steps> at;

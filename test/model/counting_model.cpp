@@ -1,5 +1,5 @@
-// What counts: the semaphore gives no more than it has and forgets nobody; the latch and the barrier let go when all
-// have come.
+// What counts: the semaphore gives no more than it has and forgets nobody; the latch and the
+// barrier let go when all have come.
 #include "sync/barrier.hpp"
 #include "sync/latch.hpp"
 #include "sync/semaphore.hpp"

@@ -4,8 +4,8 @@
 
 namespace weft::model {
 
-// The owner pushes `items`, popping one now and then; `thieves` steal twice each. Each item is taken once,
-// whole; a thief's come in the order in which they were pushed.
+// The owner pushes `items`, popping one now and then; `thieves` steal twice each. Each item is
+// taken once, whole; a thief's come in the order in which they were pushed.
 template <class Orders, int thieves, int items>
 struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>, 1 + thieves> {
     Deque<Node, 2, Orders> deque;
@@ -47,8 +47,8 @@ struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>,
     }
 };
 
-// One item, the owner, who is `choosy` or not, and `thieves` who want it: exactly one gets it, and the deque is good
-// afterwards.
+// One item, the owner, who is `choosy` or not, and `thieves` who want it: exactly one gets it, and
+// the deque is good afterwards.
 template <class Orders, int thieves, bool choosy = false>
 struct LastItem : rl::test_suite<LastItem<Orders, thieves, choosy>, 1 + thieves> {
     Deque<Node, 2, Orders> deque;

@@ -1,4 +1,5 @@
-// The event: whoever waits is woken by the set and sees what was written before; of several events one wakes.
+// The event: whoever waits is woken by the set and sees what was written before; of several events
+// one wakes.
 #include "sync/event.hpp"
 #include "test/model/agent.hpp"
 
@@ -74,8 +75,8 @@ struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
     }
 };
 
-// One that waits for the first of two events, which two set (select.cpp): one of them wakes it, once, and both leave it
-// alone afterwards.
+// One that waits for the first of two events, which two set (select.cpp): one of them wakes it,
+// once, and both leave it alone afterwards.
 template <class Habits, bool hurries>
 struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
     Occasion<Habits, sync::WordOrders> events[2];

@@ -1,4 +1,5 @@
-// The inbox: two pushers, one owner who takes all, twice. Every node comes once, whole, each pusher's in order.
+// The inbox: two pushers, one owner who takes all, twice. Every node comes once, whole, each
+// pusher's in order.
 #include "pool/inbox.hpp"
 #include "test/model/model.hpp"
 

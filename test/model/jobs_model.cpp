@@ -1,10 +1,10 @@
-// Jobs: the owner of a ring against those that request what lies in it and take what it publishes. Each job is run
-// once, by a thread that sees what its owner wrote; an owner whose job was taken sees what it has done; and nobody
-// sleeps while a job is published.
+// Jobs: the owner of a ring against those that request what lies in it and take what it publishes.
+// Each job is run once, by a thread that sees what its owner wrote; an owner whose job was taken
+// sees what it has done; and nobody sleeps while a job is published.
 //
-// The orders of the limit's stores and of `steal_requested` that is set and taken rest on their comments (model.hpp
-// says why); that they are made in the right succession is controlled here. push() and pop() are what
-// include/weft/parallel.hpp does inline.
+// The orders of the limit's stores and of `steal_requested` that is set and taken rest on their
+// comments (model.hpp says why); that they are made in the right succession is controlled here.
+// push() and pop() are what include/weft/parallel.hpp does inline.
 #include <mutex>
 
 #include "hart/parker.hpp"
@@ -48,7 +48,8 @@ struct Face {
     atomic<Job**> limit;
 };
 
-// A stream's ring and the runtime's list, and what owners and thieves do with them: as jobs.cpp and invoke.cpp have it.
+// A stream's ring and the runtime's list, and what owners and thieves do with them: as jobs.cpp and
+// invoke.cpp have it.
 template <class RingOrders, class Orders, Wrong wrong>
 struct Part {
     using Ring = BasicJobRing<Job, Face, RingOrders>;
@@ -224,8 +225,8 @@ struct Part {
     }
 };
 
-// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins them; thieves request
-// and take `looks` times each.
+// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins
+// them; thieves request and take `looks` times each.
 template <int thieves, int count, int looks, bool leaves = false, Wrong wrong = Wrong::nothing,
           class Orders = PublishedJobOrders>
 struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, Orders>, 1 + thieves> {
@@ -254,9 +255,10 @@ struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, 
     }
 };
 
-// Others request, each `times` times, while the owner forks; for one that has requested before a fork begins something
-// is published, by that fork or since it began to request. Of two, one may find that the other has requested, which has
-// not taken the room away yet: then it is the first fork after that.
+// Others request, each `times` times, while the owner forks; for one that has requested before a
+// fork begins something is published, by that fork or since it began to request. Of two, one may
+// find that the other has requested, which has not taken the room away yet: then it is the first
+// fork after that.
 template <int thieves, int times, Wrong wrong = Wrong::nothing, class RingOrders = JobRingOrders>
 struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 1 + thieves> {
     static constexpr int forks = times + 1;
@@ -296,8 +298,8 @@ struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 
     }
 };
 
-// The owner leaves its stream with `count` jobs, and waits for all of them, which it does not take back; as many others
-// sleep until each has run one, and `searchers` look once.
+// The owner leaves its stream with `count` jobs, and waits for all of them, which it does not take
+// back; as many others sleep until each has run one, and `searchers` look once.
 template <int count, int searchers, Wrong wrong = Wrong::nothing, class Orders = PublishedJobOrders>
 struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + count + searchers> {
     using Of = Part<JobRingOrders, Orders, wrong>;

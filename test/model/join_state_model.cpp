@@ -11,8 +11,9 @@ struct Unit {
     alignas(8) int unused = 0;
 };
 
-// The unit writes its result and ends; the joiner saves its context and announces itself. Exactly one of the two goes
-// on: the finisher wakes the joiner, or the joiner finds the end; and each sees what the other wrote.
+// The unit writes its result and ends; the joiner saves its context and announces itself. Exactly
+// one of the two goes on: the finisher wakes the joiner, or the joiner finds the end; and each sees
+// what the other wrote.
 template <class Orders>
 struct FinishAndAnnounce : rl::test_suite<FinishAndAnnounce<Orders>, 2> {
     using JoinState = BasicJoinState<Unit, Orders>;
@@ -100,8 +101,8 @@ struct CrowdSteps {
     static constexpr bool comes_under_lock = true;
 };
 
-// Two joiners come, each as the first or over the other, and may leave; the unit ends meanwhile. Each is woken once or
-// has left, and its memory is its own again then.
+// Two joiners come, each as the first or over the other, and may leave; the unit ends meanwhile.
+// Each is woken once or has left, and its memory is its own again then.
 template <class Orders, class Steps, bool first_leaves, bool second_leaves>
 struct Crowd : rl::test_suite<Crowd<Orders, Steps, first_leaves, second_leaves>, 3> {
     using JoinState = BasicJoinState<Unit, Orders>;

@@ -11,7 +11,8 @@ inline std::ostream& operator<<(std::ostream& to, State state) { return to << st
 
 namespace weft::model {
 
-// A suspended unit as a stream leaves it behind: what it saved must be there for whoever continues it.
+// A suspended unit as a stream leaves it behind: what it saved must be there for whoever continues
+// it.
 template <class Orders>
 struct Suspended {
     BasicLife<Orders> life;
@@ -36,7 +37,8 @@ struct Suspended {
     }
 };
 
-// Two resume a unit that suspends: neither continues it before its context is saved, and at most one does.
+// Two resume a unit that suspends: neither continues it before its context is saved, and at most
+// one does.
 template <class Orders>
 struct TwoResumers : rl::test_suite<TwoResumers<Orders>, 3> {
     Suspended<Orders> unit;

@@ -19,8 +19,8 @@ struct Mutual {
 
     Mutex view() { return Mutex(word, body); }
 
-    // False: it gave up. `patient`: it may be overtaken as often as where many streams run; otherwise as where one
-    // does.
+    // False: it gave up. `patient`: it may be overtaken as often as where many streams run;
+    // otherwise as where one does.
     bool lock(Agent& agent, bool hurries = false, Urgency urgency = Urgency::normal, bool patient = false) {
         Mutex mutex = view();
         if (mutex.try_lock(&agent)) return true;

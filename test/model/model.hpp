@@ -1,12 +1,14 @@
 // What the models share: how to search, and what a control is.
 //
-// holds<Suite>: no interleaving of the suite may fail. fails<Suite>: a control, in which one order or one step has
-// been weakened on purpose; the search must find the fault, or the model proves nothing.
+// holds<Suite>: no interleaving of the suite may fail. fails<Suite>: a control, in which one order
+// or one step has been weakened on purpose; the search must find the fault, or the model proves
+// nothing.
 //
-// What Relacy does not show: a thread's own accesses run in the order of the program, so a load that is overtaken by a
-// later store, as AArch64 allows, is not among the interleavings; and a relaxed store by the same thread continues a
-// release sequence, as it did before C++20. The orders that only these need (DequeOrders::push_top, the last store of
-// Deque::pop_bottom) rest on their comments.
+// What Relacy does not show: a thread's own accesses run in the order of the program, so a load
+// that is overtaken by a later store, as AArch64 allows, is not among the interleavings; and a
+// relaxed store by the same thread continues a release sequence, as it did before C++20. The orders
+// that only these need (DequeOrders::push_top, the last store of Deque::pop_bottom) rest on their
+// comments.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +30,8 @@ struct Node {
     atomic<Node*>& atomic_link() { return link; }
 };
 
-// How to search. Each is a type, so that a suite is compiled for the schedulers that it uses and no others.
+// How to search. Each is a type, so that a suite is compiled for the schedulers that it uses and no
+// others.
 struct All {   // every interleaving
     template <rl::thread_id_t threads>
     using Scheduler = rl::full_search_scheduler<threads>;

@@ -1,5 +1,5 @@
-// A unit that leaves a private pool while somebody joins it: he announces himself by the rules of the pool that the
-// unit is in, or was in when he looked.
+// A unit that leaves a private pool while somebody joins it: he announces himself by the rules of
+// the pool that the unit is in, or was in when he looked.
 #include "test/model/model.hpp"
 #include "unit/join_state.hpp"
 #include "unit/owner_pool.hpp"
@@ -17,9 +17,9 @@ constexpr std::uint8_t local = 1;
 
 enum class Reads : unsigned char { pool_first, flags_first };
 
-// Thread 0 is the stream of the pool that the unit is local to: it runs a remote call if there is one, and sends the
-// unit to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of the two wakes the joiner or tells it of
-// the end.
+// Thread 0 is the stream of the pool that the unit is local to: it runs a remote call if there is
+// one, and sends the unit to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of
+// the two wakes the joiner or tells it of the end.
 template <class Orders, Reads reads = Reads::pool_first>
 struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     using JoinState = BasicJoinState<Unit>;
@@ -86,7 +86,8 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
         ++woken;
     }
 
-    // What is still to be done: the remote call runs on the stream that it was sent to, and the unit ends.
+    // What is still to be done: the remote call runs on the stream that it was sent to, and the
+    // unit ends.
     void after() {
         serve();
         if (!join_state.done()) finish();

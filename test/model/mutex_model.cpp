@@ -1,11 +1,12 @@
-// The mutex: one holds it, nobody who waits for it is forgotten, and nobody touches a waiter that has been woken.
+// The mutex: one holds it, nobody who waits for it is forgotten, and nobody touches a waiter that
+// has been woken.
 #include "test/model/locking.hpp"
 
 namespace weft::model {
 
-// Each thread locks `rounds` times, changes what the mutex guards and what of its body is the holder's, and lets go.
-// The last `hurried` of them may give up. Somebody who is not woken is a deadlock here. `patient`: as Mutual::lock()
-// has it.
+// Each thread locks `rounds` times, changes what the mutex guards and what of its body is the
+// holder's, and lets go. The last `hurried` of them may give up. Somebody who is not woken is a
+// deadlock here. `patient`: as Mutual::lock() has it.
 template <class Habits, class Orders, int threads, int rounds, int hurried = 0, Urgency last = Urgency::normal,
           bool patient = false>
 struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hurried, last, patient>, threads> {

@@ -1,5 +1,5 @@
-// Posted calls: each that was accepted is made once, in the order of its sender; and a sender is told when there is no
-// room.
+// Posted calls: each that was accepted is made once, in the order of its sender; and a sender is
+// told when there is no room.
 #include "poll/posts.hpp"
 #include "test/model/model.hpp"
 
@@ -12,7 +12,8 @@ struct WrongLook : PostsOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
-// `senders` send `count` calls each; the last thread takes them, until all that were accepted have been made.
+// `senders` send `count` calls each; the last thread takes them, until all that were accepted have
+// been made.
 template <class Orders, std::size_t size, int senders, int count>
 struct PostedCalls : rl::test_suite<PostedCalls<Orders, size, senders, count>, senders + 1> {
     struct Call {

@@ -21,7 +21,8 @@ struct Shared {
     void unlock(Agent& agent) { WEFT_ASSERT(view().unlock(&agent)); }
 };
 
-// Writers first, then readers; the last `hurried` of the writers may give up. Who is not let in is a deadlock here.
+// Writers first, then readers; the last `hurried` of the writers may give up. Who is not let in is
+// a deadlock here.
 template <class Habits, class Orders, int writers, int readers, int rounds, int hurried = 0>
 struct Turns : rl::test_suite<Turns<Habits, Orders, writers, readers, rounds, hurried>, writers + readers> {
     Shared<Habits, Orders> lock;
@@ -56,7 +57,8 @@ struct Turns : rl::test_suite<Turns<Habits, Orders, writers, readers, rounds, hu
     }
 };
 
-// One reads for as long as another does not: the writer between them must give up, and the second be let in then.
+// One reads for as long as another does not: the writer between them must give up, and the second
+// be let in then.
 template <bool lets_in>
 struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
     using Mine = Shared<Careful, sync::WordOrders>;

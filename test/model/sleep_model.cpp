@@ -1,6 +1,7 @@
-// Sleep and wake (src/hart/README.md, "Going to sleep and being woken"): pushers that wake, streams that take one unit
-// each and end. A unit that waits in a pool while a stream that draws from it sleeps is a deadlock here.
-// Each stream destroys its sleeper and its places when it ends, so a waker that comes too late is found.
+// Sleep and wake (src/hart/README.md, "Going to sleep and being woken"): pushers that wake, streams
+// that take one unit each and end. A unit that waits in a pool while a stream that draws from it
+// sleeps is a deadlock here. Each stream destroys its sleeper and its places when it ends, so a
+// waker that comes too late is found.
 #include <new>
 
 #include "hart/idle_list.hpp"
@@ -10,8 +11,8 @@
 
 namespace weft::model {
 
-// Pools as the stream sees them: push, which wakes one; pop, which says whether there was a unit, and has seen what its
-// pusher wrote; quiet.
+// Pools as the stream sees them: push, which wakes one; pop, which says whether there was a unit,
+// and has seen what its pusher wrote; quiet.
 
 // The least that a pool can be, a number: leaves the searches to the protocol.
 template <class Orders>
@@ -104,7 +105,8 @@ public:
         for (auto& place : places_) place.belong_to(sleeper_);
     }
 
-    // Returns once it has a unit. It goes to sleep at once: the look before would only make the searches longer.
+    // Returns once it has a unit. It goes to sleep at once: the look before would only make the
+    // searches longer.
     void take_one() {
         while (!sleep()) rl::yield(1, info(std::source_location::current()));
     }
@@ -143,7 +145,8 @@ private:
     typename BasicSleeper<Orders>::Entry places_[pools];
 };
 
-// `pushers` push `units` each, pusher i beginning with pool i; `streams` take one each, from all pools.
+// `pushers` push `units` each, pusher i beginning with pool i; `streams` take one each, from all
+// pools.
 template <class Pool, class Orders, int pushers, int units, int streams, int pools = 1, bool passes_on = true>
 struct Sleep : rl::test_suite<Sleep<Pool, Orders, pushers, units, streams, pools, passes_on>, pushers + streams> {
     using OneStream = Stream<Pool, Orders, pools, passes_on>;

@@ -1,4 +1,5 @@
-// A value under a lasting key: those who set and read it, and its two ends, the unit's and the key's.
+// A value under a lasting key: those who set and read it, and its two ends, the unit's and the
+// key's.
 #include "test/model/model.hpp"
 #include "unit/slot.hpp"
 
@@ -45,7 +46,8 @@ struct SetOnce : rl::test_suite<SetOnce<Orders>, 3> {
     }
 };
 
-// The unit is freed while its key is: the value is released once, and before whoever frees the key is done.
+// The unit is freed while its key is: the value is released once, and before whoever frees the key
+// is done.
 template <class Orders>
 struct TwoEnds : rl::test_suite<TwoEnds<Orders>, 3> {
     BasicSlot<Orders> slot;

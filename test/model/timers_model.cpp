@@ -1,5 +1,5 @@
-// The timers: a timer fires or is cancelled, never both; and who has been told that nothing refers to it any more may
-// use its memory.
+// The timers: a timer fires or is cancelled, never both; and who has been told that nothing refers
+// to it any more may use its memory.
 #include "poll/timers.hpp"
 #include "test/model/model.hpp"
 
@@ -18,8 +18,9 @@ inline void use_otherwise(Timer& timer) {
 
 enum class Wrong { nothing, forgets_to_cancel, claims_without_asking, looks_without_order };
 
-// A wait with a deadline, as in sync/agent.cpp: either the timer or somebody else wakes the one that waits. It cancels
-// the timer afterwards, and goes. A second timer is in the heap before or behind it.
+// A wait with a deadline, as in sync/agent.cpp: either the timer or somebody else wakes the one
+// that waits. It cancels the timer afterwards, and goes. A second timer is in the heap before or
+// behind it.
 template <Wrong wrong, int other_ns>
 struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     struct Mine : Timer {
@@ -81,8 +82,8 @@ struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     }
 };
 
-// Timers of a user (abi/io.cpp): some are due, all are in one heap; one thread fires, two cancel, and one of them adds
-// before.
+// Timers of a user (abi/io.cpp): some are due, all are in one heap; one thread fires, two cancel,
+// and one of them adds before.
 struct Many : rl::test_suite<Many, 3> {
     struct Mine : Timer {
         Many* of = nullptr;

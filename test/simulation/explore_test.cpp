@@ -1,5 +1,5 @@
-// The simulator by its public face: that it finds what it is to find, says so, replays and shrinks it, and finds
-// nothing else.
+// The simulator by its public face: that it finds what it is to find, says so, replays and shrinks
+// it, and finds nothing else.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -23,7 +23,8 @@ namespace sim = weft::sim;
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-// Two harts that each raise a flag and then look at the other's: without full fences both may see none (Dekker).
+// Two harts that each raise a flag and then look at the other's: without full fences both may see
+// none (Dekker).
 template <std::memory_order order>
 void both_look() {
     sim::atomic<int> flags[2]{};
@@ -117,7 +118,8 @@ TEST(Explore, FindsALostUpdateByBothSchedulers) {
 TEST(Explore, ShrinksToTheFewestDeviationsAndReplaysThem) {
     const sim::result came = sim::explore({.seeds = 1000}, lost_update);
     ASSERT_TRUE(came.failed);
-    // Between the load of one and its store the other must run: to leave it there, and to come back.
+    // Between the load of one and its store the other must run: to leave it there, and to come
+    // back.
     EXPECT_LE(std::count(came.replay.begin(), came.replay.end(), ','), 2) << came.replay;
     const sim::result again = sim::explore({.replay = came.replay.c_str()}, lost_update);
     EXPECT_TRUE(again.failed);
@@ -248,7 +250,7 @@ TEST(Harts, HaveErrnoAndExceptionsOfTheirOwn) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
-// ---- Weft's own, in simulation --------------------------------------------------------------------------------------
+// ---- Weft's own, in simulation ------------------------------------------------------------------
 
 TEST(Simulated, UnitsOnSeveralStreamsShareAMutex) {
     const sim::result came = sim::explore({.seeds = 100}, [] {

@@ -1,9 +1,10 @@
-// The behavioural tests as scenarios of the simulator: each test that is not marked in outside.txt, under each seed, in
-// a process of its own. A failure prints the scenario, the seed, the table of steps, and the command that replays it.
+// The behavioural tests as scenarios of the simulator: each test that is not marked in outside.txt,
+// under each seed, in a process of its own. A failure prints the scenario, the seed, the table of
+// steps, and the command that replays it.
 //
 //     simulation --seeds=3                            all scenarios, three seeds each
-//     simulation --filter=Mutex.* --seeds=100 --first-seed=500
-//     simulation --filter=Mutex.IsFair --replay=0@57>2 --trace
+//     simulation --filter=Mutex.* --seeds=100 --first-seed=500 simulation --filter=Mutex.IsFair
+//     --replay=0@57>2 --trace
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -42,7 +43,8 @@ struct Command {
     bool list = false;
     bool go_on = false;   // after a failure
     bool quiet = false;
-    // each call that the system may refuse is refused in turn; what the test says of it does not count
+    // each call that the system may refuse is refused in turn; what the test says of it does not
+    // count
     bool faults = false;
     std::time_t slow_s = 0;   // scenarios that take longer are named
 };
@@ -174,9 +176,9 @@ std::vector<Scenario> scenarios(const Command& command) {
     return found;
 }
 
-// Of a run in which a call is refused: whether the test has said that something went wrong. What it leaves undone then
-// is excused: it may wait for ever for what should have come of the call, even in a loop that the simulator does not
-// see, so from then on it has little time to come to its end.
+// Of a run in which a call is refused: whether the test has said that something went wrong. What it
+// leaves undone then is excused: it may wait for ever for what should have come of the call, even
+// in a loop that the simulator does not see, so from then on it has little time to come to its end.
 bool may_fail = false;
 
 void fail_and_hurry() {
@@ -186,7 +188,8 @@ void fail_and_hurry() {
     setitimer(ITIMER_VIRTUAL, &soon, nullptr);
 }
 
-// Otherwise the run ends where an expectation fails, so that the last lines of the table say what led to it.
+// Otherwise the run ends where an expectation fails, so that the last lines of the table say what
+// led to it.
 class SeesFailures : public testing::EmptyTestEventListener {
     void OnTestPartResult(const testing::TestPartResult& part) override {
         if (!part.failed()) return;
@@ -207,9 +210,9 @@ void run_test(const std::string& name) {
     sim::check(answer == 0 || may_fail, ("test " + name + " passes").c_str());
 }
 
-// Under each seed the k-th call that the system may refuse is refused, for every k. What comes of it is a status, which
-// the test need not expect, but no crash, no broken invariant, and, unless the test has said that something went wrong,
-// no hang and no leak.
+// Under each seed the k-th call that the system may refuse is refused, for every k. What comes of
+// it is a status, which the test need not expect, but no crash, no broken invariant, and, unless
+// the test has said that something went wrong, no hang and no leak.
 sim::result with_faults(sim::options with, const std::string& name) {
     sim::result all;
     const std::uint64_t first = with.first_seed, count = with.seeds;

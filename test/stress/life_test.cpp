@@ -1,5 +1,5 @@
-// Units that are cancelled, migrated, resumed and joined from several streams and OS threads at once. Each ends once,
-// its values are destroyed once, and nothing is left.
+// Units that are cancelled, migrated, resumed and joined from several streams and OS threads at
+// once. Each ends once, its values are destroyed once, and nothing is left.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -70,7 +70,8 @@ void crowd(std::uint64_t seed, weft_pool* const* pools, std::size_t pool_count, 
             EXPECT_TRUE(asked == WEFT_OK || asked == WEFT_INVALID || asked == WEFT_WRONG_STATE)
                 << weft_status_name(asked);
             if (what == 2 && asked == WEFT_OK) {
-                // half of the waits may give up at any moment: before they are enrolled, while they are, and after
+                // half of the waits may give up at any moment: before they are enrolled, while they
+                // are, and after
                 const bool timed = random.below(2) == 0;
                 const weft_status waited =
                     timed ? weft_unit_migrate_wait_until(unit, weft_now_ns() + random.below(20'000))

@@ -1,4 +1,5 @@
-// A million ULTs suspended at once, then resumed and joined: each costs a page of stack, a descriptor and little more.
+// A million ULTs suspended at once, then resumed and joined: each costs a page of stack, a
+// descriptor and little more.
 #include <vector>
 
 #include "test/stress/stress.hpp"

@@ -1,4 +1,5 @@
-// A million units, created by one stream and freed by another, under a bound on memory. See one_creates_one_frees.hpp.
+// A million units, created by one stream and freed by another, under a bound on memory. See
+// one_creates_one_frees.hpp.
 #include "test/stress/one_creates_one_frees.hpp"
 
 using namespace weft_test;

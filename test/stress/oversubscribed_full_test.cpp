@@ -1,4 +1,5 @@
-// Sixteen streams on two harts: locks whose holders are preempted, streams that starve, wake-ups that come late.
+// Sixteen streams on two harts: locks whose holders are preempted, streams that starve, wake-ups
+// that come late.
 #include <sched.h>
 
 #include "test/stress/random.hpp"

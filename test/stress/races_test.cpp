@@ -1,5 +1,5 @@
-// The two races of a unit's life, by the hundred thousand: its end against its joiner, and a suspension against several
-// who resume it.
+// The two races of a unit's life, by the hundred thousand: its end against its joiner, and a
+// suspension against several who resume it.
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -1,5 +1,5 @@
-// A random program: units of all kinds spawn, yield, suspend, resume, join and detach at random, on random streams and
-// pools. The seed decides what each unit does; the schedule is the machine's.
+// A random program: units of all kinds spawn, yield, suspend, resume, join and detach at random, on
+// random streams and pools. The seed decides what each unit does; the schedule is the machine's.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,5 @@
-// Schedulers are replaced while they run: from outside and from the streams' own units, of all kinds, over pools that
-// come and go with them, while units spawn, yield, join and wait.
+// Schedulers are replaced while they run: from outside and from the streams' own units, of all
+// kinds, over pools that come and go with them, while units spawn, yield, join and wait.
 #include <atomic>
 #include <memory>
 #include <mutex>

@@ -35,7 +35,8 @@ void must_happen(const char* what, Condition condition) {
     }
 }
 
-// Ends the process when a test takes more than `seconds`, which is far more than it needs: a hang becomes a failure.
+// Ends the process when a test takes more than `seconds`, which is far more than it needs: a hang
+// becomes a failure.
 class Deadline {
 public:
     explicit Deadline(unsigned seconds) : thread_([this, seconds] { watch(seconds); }) {}

@@ -39,7 +39,7 @@ class Trouble(gdb.GdbError):
     """A sentence for the user, without a traceback."""
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def load(value):
@@ -158,7 +158,8 @@ class Place:
             body = body or (spawns[1].strip() if spawns else "")
             if is_inlined:
                 line = (function.symtab, function.line)  # where it is called
-        # One of them is not inlined: nothing tells who called it, but the name of its instance has the body.
+        # One of them is not inlined: nothing tells who called it, but the name of its instance has
+        # the body.
         if not body:
             return self.at(address, line)
         return f"{self.place(self.without_templates(name), line)} for {body}"
@@ -187,7 +188,7 @@ class Place:
         return self.data_names[address]
 
 
-# ---- units -----------------------------------------------------------------------------------------------------------
+# ---- units ---------------------------------------------------------------------------------------
 
 
 class Layout:
@@ -452,7 +453,7 @@ class Program:
         return None
 
 
-# ---- threads and frames ----------------------------------------------------------------------------------------------
+# ---- threads and frames --------------------------------------------------------------------------
 
 
 def thread_of(stream):
@@ -616,7 +617,7 @@ def backtrace(program, context, option):
     return re.sub(r"^#(\d+) +", lambda found: f"#{int(found[1]) - 1:<3}", rest, flags=re.M)
 
 
-# ---- commands --------------------------------------------------------------------------------------------------------
+# ---- commands ------------------------------------------------------------------------------------
 
 
 def arguments(text, least, most, usage):
@@ -822,7 +823,7 @@ class StreamsCommand(gdb.Command):
         return "(the program's own: its length is not known)"
 
 
-# ---- what print shows of the headers' objects ------------------------------------------------------------------------
+# ---- what print shows of the headers' objects ----------------------------------------------------
 
 
 def short_name(value):
@@ -982,7 +983,8 @@ class Shown:
         return text
 
 
-# How to come to a type's words, by its name without template arguments; `of`: to which member they belong.
+# How to come to a type's words, by its name without template arguments; `of`: to which member they
+# belong.
 SHOWN = {
     **{
         f"weft::{name}": (Shown.of_unit, "") for name in ("thread", "tasklet", "join_handle", "unit_handle", "unit_ref")

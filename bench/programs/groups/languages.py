@@ -67,8 +67,8 @@ PROGRAMS = [
         python_threads,
         settings=("unset",),
     ),
-    # What the start of a process costs has a target of its own, in ms (bench/startup.py); these commands take next to
-    # no time besides.
+    # What the start of a process costs has a target of its own, in ms (bench/startup.py); these
+    # commands take next to no time besides.
     Program(
         "commands",
         "A shell script that starts 450 short commands",

@@ -1,4 +1,5 @@
-/* OpenMP as gcc compiles it: loops with a reduction, a schedule that hands out pieces, and tasks. */
+/* OpenMP as gcc compiles it: loops with a reduction, a schedule that hands out pieces, and
+ * tasks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

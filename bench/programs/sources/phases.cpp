@@ -1,4 +1,5 @@
-// C++ threads that compute in phases: they meet at a barrier of mutex and condition variable after each.
+// C++ threads that compute in phases: they meet at a barrier of mutex and condition variable after
+// each.
 #include <cmath>
 #include <condition_variable>
 #include <cstdio>

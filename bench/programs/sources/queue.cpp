@@ -1,4 +1,5 @@
-// C++ threads around a bounded queue: the main thread puts jobs in, the others take and compute them.
+// C++ threads around a bounded queue: the main thread puts jobs in, the others take and compute
+// them.
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-/* Many ULTs wait for messages on few streams, as those of a communication layer do: each receiver waits in its mailbox
- * by a mutex and a condition, and while it waits its stream runs others.
+/* Many ULTs wait for messages on few streams, as those of a communication layer do: each receiver
+ * waits in its mailbox by a mutex and a condition, and while it waits its stream runs others.
  *
  *     blocking_receive [RECEIVERS [STREAMS [MESSAGES]]] */
 #include "check.h"

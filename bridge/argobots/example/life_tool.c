@@ -1,4 +1,5 @@
-/* A tool: registered once, it is told what becomes of each work unit, and prints the life of one. */
+/* A tool: registered once, it is told what becomes of each work unit, and prints the life of
+ * one. */
 #include "check.h"
 
 #include <string.h>

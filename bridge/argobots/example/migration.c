@@ -1,5 +1,5 @@
-/* A ULT that is sent from stream to stream while it runs: each request is heeded at its next yield, and a callback is
- * told. */
+/* A ULT that is sent from stream to stream while it runs: each request is heeded at its next yield,
+ * and a callback is told. */
 #include "check.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* A pool of one's own in the old definition (ABT_pool_def): a ready unit of more importance comes out first. How
- * important a unit is says a key. */
+/* A pool of one's own in the old definition (ABT_pool_def): a ready unit of more importance comes
+ * out first. How important a unit is says a key. */
 #include "check.h"
 
 #include <pthread.h>
@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
                         .p_free = destroy};
     ABT_pool pool;
     check(ABT_pool_create(&def, ABT_POOL_CONFIG_NULL, &pool), "ABT_pool_create");
-    /* All wait before the first one runs: the stream comes last. They are pushed once more, now that they have a
-     * level. */
+    /* All wait before the first one runs: the stream comes last. They are pushed once more, now
+     * that they have a level. */
     ABT_thread threads[units];
     for (size_t i = 0; i < units; ++i) {
         check(ABT_thread_create(pool, note, (void *)(i % levels), ABT_THREAD_ATTR_NULL, &threads[i]),

@@ -1,6 +1,7 @@
-/* A scheduler of one's own: the stream's pool first, and when that is empty that of another, chosen by chance. All work
- * begins in the first stream's pool, and the others steal it. The primary stream takes no part: its ULT would be
- * stolen, too, and could not free the stream that it runs on.
+/* A scheduler of one's own: the stream's pool first, and when that is empty that of another, chosen
+ * by chance. All work begins in the first stream's pool, and the others steal it. The primary
+ * stream takes no part: its ULT would be stolen, too, and could not free the stream that it runs
+ * on.
  *
  *     stealing_scheduler [STREAMS [DEPTH]] */
 #include "check.h"

@@ -116,7 +116,8 @@ bool read_list(const char* text, Cpus& cpus) {
 
 Cpus process_cpus;   // that there were at the beginning
 
-// The kernel passes over CPUs that the process may not use, as long as there are others, and so it is here.
+// The kernel passes over CPUs that the process may not use, as long as there are others, and so it
+// is here.
 int bind(Xstream& xstream, const Cpus& asked) {
     Cpus cpus;
     for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
@@ -129,8 +130,8 @@ int bind(Xstream& xstream, const Cpus& asked) {
     return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
 }
 
-// The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's, unless the program
-// has bound the thread itself.
+// The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's,
+// unless the program has bound the thread itself.
 int binding_of(const Xstream& xstream, Cpus& cpus) {
     char text[list_bytes];
     return weft_stream_binding_get(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS

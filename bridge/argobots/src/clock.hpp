@@ -1,4 +1,5 @@
-// Argobots' times are those of the real-time clock; Weft's are those of the monotonic one, which nobody sets.
+// Argobots' times are those of the real-time clock; Weft's are those of the monotonic one, which
+// nobody sets.
 #pragma once
 
 #include <ctime>
@@ -15,8 +16,8 @@ inline timespec real_time() {
     return now;
 }
 
-// When the monotonic clock will show what the real-time clock will show at `when`, if nobody sets that meanwhile. The
-// real-time clock is read first: so the deadline is never too early.
+// When the monotonic clock will show what the real-time clock will show at `when`, if nobody sets
+// that meanwhile. The real-time clock is read first: so the deadline is never too early.
 inline std::uint64_t deadline_of(const timespec& when) {
     const timespec now = real_time();
     const std::uint64_t monotonic = weft_now_ns();

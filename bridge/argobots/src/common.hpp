@@ -1,4 +1,5 @@
-// What all files of the bridge share: handles that are none, and what a status of Weft's comes to here.
+// What all files of the bridge share: handles that are none, and what a status of Weft's comes to
+// here.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,8 @@
 
 namespace weft::argobots {
 
-// The NULL handles are small integers, one for each kind; the largest is that of pool definitions. A C null pointer,
-// which nobody should give us, is taken for one of them.
+// The NULL handles are small integers, one for each kind; the largest is that of pool definitions.
+// A C null pointer, which nobody should give us, is taken for one of them.
 template <class Handle>
 [[gnu::always_inline]] inline bool is_null(Handle handle) {
     return reinterpret_cast<std::uintptr_t>(handle) <= reinterpret_cast<std::uintptr_t>(ABT_POOL_USER_DEF_NULL);

@@ -1,4 +1,5 @@
-// Argobots' condition is Weft's, and in the last bytes of its memory the mutex that it was last waited for with.
+// Argobots' condition is Weft's, and in the last bytes of its memory the mutex that it was last
+// waited for with.
 #include <new>
 
 #include "clock.hpp"
@@ -7,7 +8,8 @@
 namespace weft::argobots {
 namespace {
 
-// All that lies in 64 bytes which may be aligned to 4 only. Weft's condition begins with them and aligns itself within.
+// All that lies in 64 bytes which may be aligned to 4 only. Weft's condition begins with them and
+// aligns itself within.
 class Cond {
 public:
     explicit Cond(ABT_cond cond) : memory_(reinterpret_cast<unsigned char*>(cond)) {}
@@ -36,8 +38,8 @@ private:
         set_half(0, static_cast<std::uint32_t>(address));
         set_half(1, static_cast<std::uint32_t>(address >> 32));
     }
-    // relaxed throughout: as long as somebody waits they do not change, and who waits holds that mutex when it writes
-    // them.
+    // relaxed throughout: as long as somebody waits they do not change, and who waits holds that
+    // mutex when it writes them.
     std::uint32_t* place(int i) const { return reinterpret_cast<std::uint32_t*>(memory_ + mutex_at) + i; }
     std::uint32_t half(int i) const { return __atomic_load_n(place(i), __ATOMIC_RELAXED); }
     void set_half(int i, std::uint32_t value) const {
@@ -47,8 +49,8 @@ private:
     unsigned char* memory_;
 };
 
-// Whether somebody waits whom no signal has reached. A signal by the holder of the mutex takes effect when that is let
-// go; it takes effect here, if the caller is that holder.
+// Whether somebody waits whom no signal has reached. A signal by the holder of the mutex takes
+// effect when that is let go; it takes effect here, if the caller is that holder.
 bool is_waited_for(const Cond& cond) {
     weft_mutex nobodys = WEFT_MUTEX_INIT;
     if (weft_cond_settle(cond.weft(), &nobodys) == WEFT_OK) return false;
@@ -70,8 +72,8 @@ int result_of(weft_status status) {
     }
 }
 
-// A tasklet cannot wait, but for a time it may let others have the mutex: then the wait ends without a signal, as every
-// wait may.
+// A tasklet cannot wait, but for a time it may let others have the mutex: then the wait ends
+// without a signal, as every wait may.
 int let_others(weft_mutex* mutex, std::uint64_t deadline_ns) {
     if (weft_mutex_unlock(mutex) != WEFT_OK) return ABT_ERR_INV_MUTEX;
     doze();

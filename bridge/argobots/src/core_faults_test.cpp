@@ -1,4 +1,5 @@
-// As faults_test.cpp, for what has streams, stacks and pools behind it, and for ABT_init (Argobots' leakcheck).
+// As faults_test.cpp, for what has streams, stacks and pools behind it, and for ABT_init (Argobots'
+// leakcheck).
 #include "faults.hpp"
 #include "user_pool.hpp"
 
@@ -8,8 +9,8 @@ using namespace faults;
 
 namespace {
 
-// `call` is refused one thing after the other, until it needs no more; after each refusal, and at the end, it succeeds,
-// and `undo` undoes it.
+// `call` is refused one thing after the other, until it needs no more; after each refusal, and at
+// the end, it succeeds, and `undo` undoes it.
 template <class Call, class Undo>
 void refused_in_turn(const char* what, Call&& call, Undo&& undo) {
     ASSERT_EQ(call(), ABT_SUCCESS) << what;   // what is made once, is made now
@@ -39,7 +40,7 @@ void refused_in_turn(const char* what, Call&& call, Undo&& undo) {
 void nothing(void*) {}
 void ok(int result) { ASSERT_EQ(result, ABT_SUCCESS); }
 
-// ---- a pool of the program's own ------------------------------------------------------------------------------------
+// ---- a pool of the program's own ----------------------------------------------------------------
 
 using namespace abt_test::user_pool;
 
@@ -53,7 +54,7 @@ ABT_pool new_user_pool() {
     return pool;
 }
 
-// ---- a scheduler of the program's own -------------------------------------------------------------------------------
+// ---- a scheduler of the program's own -----------------------------------------------------------
 
 void run(ABT_sched sched) {
     ABT_pool pool = ABT_POOL_NULL;

@@ -114,7 +114,8 @@ inline ABT_xstream stream_of(ABT_pool pool, ABT_sched_predef predef = ABT_SCHED_
     return stream;
 }
 
-// A scheduler of the program's own: the first of its pools that has something. `each` is called before each look.
+// A scheduler of the program's own: the first of its pools that has something. `each` is called
+// before each look.
 struct OwnSched {
     std::function<void(ABT_sched)> each = [](ABT_sched) {};
     std::atomic<int> begun{0}, runs{0}, freed{0};

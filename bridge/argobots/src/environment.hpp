@@ -1,5 +1,6 @@
-// The environment variables of Argobots, read at each ABT_init. ABT_NAME wins over ABT_ENV_NAME; a number that is out
-// of range is taken for the nearest that is not, and what is no value at all is passed over, as Argobots does it.
+// The environment variables of Argobots, read at each ABT_init. ABT_NAME wins over ABT_ENV_NAME; a
+// number that is out of range is taken for the nearest that is not, and what is no value at all is
+// passed over, as Argobots does it.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,8 @@ struct Environment {
     weft_kind kind = WEFT_KIND_AUTO;
     bool preserve_fpu = false;   // Weft's own: ABT_PRESERVE_FPU
 
-    // What was asked for, or as many as CPUs are online: that is asked of a file, and only when somebody wants to know.
+    // What was asked for, or as many as CPUs are online: that is asked of a file, and only when
+    // somebody wants to know.
     unsigned max_num_xstreams() const;
     bool guards_asked() const { return overflow_check != OverflowCheck::none; }
 

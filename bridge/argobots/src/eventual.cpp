@@ -1,5 +1,5 @@
-// An eventual is Weft's event, which carries where the value lies, and what the setter must know, within 64 bytes that
-// may be aligned to 4 only.
+// An eventual is Weft's event, which carries where the value lies, and what the setter must know,
+// within 64 bytes that may be aligned to 4 only.
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -24,13 +24,15 @@ public:
     // Behind the rest, if there is one.
     void* value() const { return capacity() == 0 ? nullptr : memory_ + sizeof(ABT_eventual_memory); }
 
-    // What a wait comes to where there is nothing to wait for. The acquire pairs with the release of the set.
+    // What a wait comes to where there is nothing to wait for. The acquire pairs with the release
+    // of the set.
     bool is_set(void** value_of_it) const {
         if (__atomic_load_n(word(0), __ATOMIC_ACQUIRE) != WEFT_EVENT_IS_SET) return false;
         if (value_of_it != nullptr) *value_of_it = value();
         return true;
     }
-    // The releases pair with the acquires of is_set() and claim(): who sees them does not write what is read yet.
+    // The releases pair with the acquires of is_set() and claim(): who sees them does not write
+    // what is read yet.
     void reset() const {
         if (!is_set(nullptr)) [[unlikely]]
             return;
@@ -38,8 +40,8 @@ public:
         if (capacity() != 0) __atomic_store_n(word(claimed_at), 0, __ATOMIC_RELEASE);
     }
 
-    // Of several setters one may write the value. The acquire pairs with the release of a reset: who claims it sees
-    // that the event is not set.
+    // Of several setters one may write the value. The acquire pairs with the release of a reset:
+    // who claims it sees that the event is not set.
     bool claim() const { return __atomic_exchange_n(word(claimed_at), 1, __ATOMIC_ACQUIRE) == 0; }
 
 private:

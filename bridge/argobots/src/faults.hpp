@@ -1,6 +1,6 @@
-// Refuses each allocation, and each call of pthreads, that a call makes, one after the other. Included once in a
-// program, whose malloc, mmap and pthread_create these are. Not with sanitizers, whose malloc it would take the place
-// of.
+// Refuses each allocation, and each call of pthreads, that a call makes, one after the other.
+// Included once in a program, whose malloc, mmap and pthread_create these are. Not with sanitizers,
+// whose malloc it would take the place of.
 #pragma once
 
 #include "test_support.hpp"

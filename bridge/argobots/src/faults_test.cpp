@@ -1,5 +1,5 @@
-// Each allocation that a call makes for what is made of memory alone is refused in turn: the call says so, has changed
-// nothing, succeeds when it is repeated, and nothing is lost.
+// Each allocation that a call makes for what is made of memory alone is refused in turn: the call
+// says so, has changed nothing, succeeds when it is repeated, and nothing is lost.
 #include "faults.hpp"
 
 using namespace faults;

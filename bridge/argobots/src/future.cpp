@@ -1,5 +1,5 @@
-// A future counts the pointers that it is given, and is ready when it has them all and its callback has returned.
-// Weft's own cannot be reset.
+// A future counts the pointers that it is given, and is ready when it has them all and its callback
+// has returned. Weft's own cannot be reset.
 #include <atomic>
 #include <new>
 
@@ -92,7 +92,8 @@ int ABT_future_reset(ABT_future future) {
     if (is_null(future)) return ABT_ERR_INV_FUTURE;
     Future& of = *to_future(future);
     if (of.compartments == 0) return ABT_SUCCESS;   // it is ready, always
-    // relaxed, both: nobody sets or waits at the same time; whoever lets them go on orders this before.
+    // relaxed, both: nobody sets or waits at the same time; whoever lets them go on orders this
+    // before.
     of.taken.store(0, std::memory_order_relaxed);
     of.filled.store(0, std::memory_order_relaxed);
     weft_event_reset(&of.ready);

@@ -33,7 +33,7 @@ int overflow_check() {
     return environment().overflow_check == OverflowCheck::mprotect_strict ? 3 : 2;
 }
 
-// ---- words ----------------------------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 const char* word(ABT_sched_predef predef) {
     switch (predef) {
@@ -97,7 +97,7 @@ const char* word(LargePages pages) {
 
 const char* word(bool value) { return value ? "on" : "off"; }
 
-// ---- printing -------------------------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 void print(std::FILE* file, const Sched& sched, int indent) {
     std::fprintf(file, "%*sscheduler %p: %s, %s, %s, %d pools\n", indent, "", static_cast<const void*>(&sched),
@@ -159,7 +159,7 @@ void print_unit(std::FILE* file, const weft_unit* unit) {
     std::fprintf(file, "function %p, argument %p\n", function, argument);
 }
 
-// ---- the stacks of a pool -------------------------------------------------------------------------------------------
+// ---- the stacks of a pool -----------------------------------------------------------------------
 
 // Handles that are gathered first, since nothing can be printed while one looks through all.
 class Handles {

@@ -7,9 +7,9 @@
 
 namespace weft::argobots {
 
-// ABT_info_trigger_print_all_thread_stacks is called from signal handlers too, and does nothing but leave its request
-// and post a call to the streams that are in a table here. Whichever comes to it first starts an OS thread, which has
-// the others come, prints, and ends.
+// ABT_info_trigger_print_all_thread_stacks is called from signal handlers too, and does nothing but
+// leave its request and post a call to the streams that are in a table here. Whichever comes to it
+// first starts an OS thread, which has the others come, prints, and ends.
 
 // Once Weft runs, and before it ends: what was asked for is done then.
 void begin_dumps();

@@ -20,7 +20,7 @@ std::atomic<unsigned> dumps_pending{0};
 
 namespace {
 
-// ---- what a signal handler touches: no lock, no memory but this -----------------------------------------------------
+// ---- what a signal handler touches: no lock, no memory but this ---------------------------------
 
 struct Request {
     enum State : int { unused, claimed, asked };
@@ -47,8 +47,8 @@ void tell_streams() {
     }
 }
 
-// seq_cst on both sides: an asker counts himself before he looks, who shuts something waits for those who count
-// afterwards.
+// seq_cst on both sides: an asker counts himself before he looks, who shuts something waits for
+// those who count afterwards.
 void wait_for_askers() {
     while (askers.load() != 0) sched_yield();
 }
@@ -74,7 +74,7 @@ std::uint64_t deadline_after(double seconds) {
     return weft_now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
 }
 
-// ---- the meeting: all streams stand between two units ---------------------------------------------------------------
+// ---- the meeting: all streams stand between two units -------------------------------------------
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards what follows; before the lock of the list of streams
 pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -97,7 +97,8 @@ struct Attendee {
 Attendee* attendees = nullptr;   // of the meeting
 std::size_t attendee_count = 0;
 
-// Posted to each stream: it waits until the meeting is over. One that comes too late goes on at once.
+// Posted to each stream: it waits until the meeting is over. One that comes too late goes on at
+// once.
 void come(void* of_round) {
     const Guard guard;
     const auto mine = reinterpret_cast<std::uintptr_t>(of_round);
@@ -130,8 +131,8 @@ bool list_streams() {
     return true;
 }
 
-// Calls those that could not be called yet, and looks who is missing; streams that have ended meanwhile are not. Under
-// the lock.
+// Calls those that could not be called yet, and looks who is missing; streams that have ended
+// meanwhile are not. Under the lock.
 bool all_here() {
     bool all = true;
     for (std::size_t i = 0; i < attendee_count; ++i) {
@@ -175,7 +176,7 @@ void part() {
     pthread_cond_broadcast(&changed);
 }
 
-// ---- printing -------------------------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 void print_absent(std::FILE* file) {
     const Guard guard;
@@ -205,7 +206,7 @@ void serve(const Request& request) {
     if (request.call != nullptr) request.call(to_bool(!met), request.argument);
 }
 
-// ---- who serves -----------------------------------------------------------------------------------------------------
+// ---- who serves ---------------------------------------------------------------------------------
 
 void serve_all() {
     for (Request& request : requests) {
@@ -220,8 +221,8 @@ void* server(void*) {
     for (;;) {
         serve_all();
         const Guard guard;
-        // What comes after this look finds nobody serving: its call to the streams has not been made yet, or waits for
-        // the lock.
+        // What comes after this look finds nobody serving: its call to the streams has not been
+        // made yet, or waits for the lock.
         if (dumps_pending.load() != 0) continue;
         serving = false;
         pthread_cond_broadcast(&changed);
@@ -305,8 +306,8 @@ void leave_dumps(weft_stream* stream) {
 
 namespace {
 
-// Copies memory by way of the kernel, which does not fault where a page is missing. A pipe: process_vm_readv is
-// forbidden in many containers.
+// Copies memory by way of the kernel, which does not fault where a page is missing. A pipe:
+// process_vm_readv is forbidden in many containers.
 class Reader {
 public:
     Reader() { open_ = pipe2(ends_, O_CLOEXEC) == 0; }
@@ -320,7 +321,8 @@ public:
     bool usable() const { return open_; }
     // At most a pipe's room. False: some of it is not there.
     bool copy(const void* from, std::size_t bytes, void* to) const {
-        // Past the C library's write, which sanitizers take the place of: what lies on a stack is theirs, too.
+        // Past the C library's write, which sanitizers take the place of: what lies on a stack is
+        // theirs, too.
         const long written = syscall(SYS_write, ends_[1], from, bytes);
         if (written <= 0) return false;
         return read(ends_[0], to, static_cast<std::size_t>(written)) == written &&

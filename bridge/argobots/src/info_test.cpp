@@ -1,4 +1,5 @@
-// What the library tells of itself, and the stacks of all ULTs, also at a signal and while a stream hangs.
+// What the library tells of itself, and the stacks of all ULTs, also at a signal and while a stream
+// hangs.
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,7 +105,7 @@ struct Told {
 
 }   // namespace
 
-// ---- questions ------------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 TEST(Query, WritesTheBytesOfItsAnswerAndNoOther) {
     Library library;
@@ -168,7 +169,7 @@ TEST(Query, IsRefusedOfNoKindAndBeforeTheLibraryKnows) {
     EXPECT_EQ(value, 0u);
 }
 
-// ---- printing -------------------------------------------------------------------------------------------------------
+// ---- printing -----------------------------------------------------------------------------------
 
 TEST(Print, WritesSomethingOfEachObject) {
     Library library;
@@ -240,7 +241,7 @@ TEST(Print, RefusesNullHandlesAndTheTimeBeforeTheStart) {
     EXPECT_EQ(text.now(), "");
 }
 
-// ---- stacks ---------------------------------------------------------------------------------------------------------
+// ---- stacks -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -337,7 +338,7 @@ TEST(Stack, OfAPoolThatCannotTellItsUnitsAreRefused) {
     EXPECT_EQ(ABT_pool_user_def_free(&def), ABT_SUCCESS);
 }
 
-// ---- all stacks, on request -----------------------------------------------------------------------------------------
+// ---- all stacks, on request ---------------------------------------------------------------------
 
 namespace {
 

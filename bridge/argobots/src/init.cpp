@@ -23,8 +23,8 @@ namespace {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`, and is held while it goes from 0 to 1 and back
 int count = 0;
 std::atomic<weft_unit*> primary{nullptr};
-// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after ABT_finalize: what the first
-// stream has done for others it does again.
+// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after
+// ABT_finalize: what the first stream has done for others it does again.
 bool shares_runtime = false;
 weft_pool* first_pool = nullptr;   // the main pool that the first stream had then
 
@@ -43,8 +43,8 @@ weft_settings settings_of(const Environment& from) {
     constexpr std::size_t least_scheduler_bytes = 32768;
     settings.scheduler_stack_bytes =
         from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
-    // Pages that mprotect protects, if they are asked for by name: programs look for them. Otherwise what costs
-    // nothing.
+    // Pages that mprotect protects, if they are asked for by name: programs look for them.
+    // Otherwise what costs nothing.
     if (from.guards_asked()) settings.guard = WEFT_GUARD_MPROTECT;
     if (from.overflow_check_set && !from.guards_asked()) settings.guard = WEFT_GUARD_NONE;
     if (from.mem_max_num_stacks_set) settings.idle_memory_bytes = from.mem_max_num_stacks * from.thread_stack_bytes;
@@ -140,8 +140,8 @@ void run_out(const Sched& main) {
     }
 }
 
-// weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is made now, while nothing
-// has ended yet and its lack can be told.
+// weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is
+// made now, while nothing has ended yet and its lack can be told.
 weft_status prepare_end_of_runtime() {
     if (shares_runtime) return WEFT_OK;
     weft_pool* former = nullptr;
@@ -150,7 +150,8 @@ weft_status prepare_end_of_runtime() {
     return status == WEFT_NO_MEMORY ? status : WEFT_OK;
 }
 
-// A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go then.
+// A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go
+// then.
 weft_status leave_programs_sched(Xstream& first) {
     if (shares_runtime && first.sched->handle == nullptr) return WEFT_OK;   // no other has taken the place of the first
     weft_pool* pool = shares_runtime ? first_pool : nullptr;
@@ -159,7 +160,8 @@ weft_status leave_programs_sched(Xstream& first) {
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
     if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool)
         status = weft_unit_pool_set(weft_unit_self(), pool);
-    // it is bound: in a runtime that others have started it does not roam, and stays in the pool that it has
+    // it is bound: in a runtime that others have started it does not roam, and stays in the pool
+    // that it has
     if (status == WEFT_WRONG_STATE) status = WEFT_OK;
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
@@ -191,8 +193,8 @@ int end() {
     end_all_xstreams();
     abandon_units(shares_runtime ? first_pool : nullptr);
     settle_unit(weft_unit_self());
-    // In the primary ULT, whose functions they are; those of units that have not ended are not told, nor is the
-    // program.
+    // In the primary ULT, whose functions they are; those of units that have not ended are not
+    // told, nor is the program.
     if (Record* record = record_of(weft_unit_self())) record->keys.destroy_values();
     end_tools();   // which asks for the record of the stream
     end_records();
@@ -247,8 +249,8 @@ int begin_or_count() {
     return ABT_SUCCESS;
 }
 
-// Why the caller cannot end all, or ABT_SUCCESS. A primary ULT that is being rescued goes back to its stream while the
-// work is finished.
+// Why the caller cannot end all, or ABT_SUCCESS. A primary ULT that is being rescued goes back to
+// its stream while the work is finished.
 int may_end(bool finished) {
     const weft_unit* const self = weft_unit_self();
     const bool is_primary = self != nullptr && self == primary_unit();

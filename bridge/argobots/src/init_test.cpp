@@ -1,4 +1,5 @@
-// Starting and ending: calls that nest and come from several OS threads, and a library that is started again.
+// Starting and ending: calls that nest and come from several OS threads, and a library that is
+// started again.
 #include "core_test_support.hpp"
 
 using namespace abt_test;

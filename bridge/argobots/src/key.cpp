@@ -1,6 +1,6 @@
-// Work-unit-local values: each unit has a table of them, in its record. Those that a unit keeps under keys of Weft's
-// own (weft/local.h) are found at once, but end with the body, or are set once; these change, are read until the unit
-// is freed, and stay over a revival.
+// Work-unit-local values: each unit has a table of them, in its record. Those that a unit keeps
+// under keys of Weft's own (weft/local.h) are found at once, but end with the body, or are set
+// once; these change, are read until the unit is freed, and stay over a revival.
 #include <atomic>
 #include <new>
 

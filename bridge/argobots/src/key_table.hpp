@@ -1,5 +1,5 @@
-// The values that one work unit has under keys. Anybody reads without a lock; tables that have grown too small stay for
-// those who read them yet.
+// The values that one work unit has under keys. Anybody reads without a lock; tables that have
+// grown too small stay for those who read them yet.
 #pragma once
 
 #include <atomic>

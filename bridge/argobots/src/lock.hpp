@@ -1,4 +1,5 @@
-// A lock for a few loads and stores, held by nobody who switches. It must not be one that a unit could be suspended at.
+// A lock for a few loads and stores, held by nobody who switches. It must not be one that a unit
+// could be suspended at.
 #pragma once
 
 #include <sched.h>

@@ -24,8 +24,8 @@ struct Attribute {
 
 Attribute* to_attribute(ABT_mutex_attr attr) { return reinterpret_cast<Attribute*>(attr); }
 
-// A mutex that the caller holds already, or does not hold. In Argobots it would wait for ever, or the holder would lose
-// it.
+// A mutex that the caller holds already, or does not hold. In Argobots it would wait for ever, or
+// the holder would lose it.
 int result_of(weft_status status) {
     if (status == WEFT_OK) [[likely]]
         return ABT_SUCCESS;
@@ -110,7 +110,8 @@ int ABT_mutex_equal(ABT_mutex mutex1, ABT_mutex mutex2, ABT_bool* result) {
 
 int ABT_mutex_get_attr(ABT_mutex mutex, ABT_mutex_attr* attr) {
     if (is_null(mutex)) return ABT_ERR_INV_MUTEX;
-    // Bit 0 of the first word, whoever holds it meanwhile: that is how static memory says that a mutex is recursive.
+    // Bit 0 of the first word, whoever holds it meanwhile: that is how static memory says that a
+    // mutex is recursive.
     const auto word = __atomic_load_n(reinterpret_cast<const std::uint32_t*>(mutex), __ATOMIC_RELAXED);
     return make_attribute((word & 1) != 0, attr);
 }

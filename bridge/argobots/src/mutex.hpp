@@ -1,4 +1,5 @@
-// Argobots' mutex is Weft's: its memory, 64 bytes that may be aligned to 4 only, is what Weft's calls accept.
+// Argobots' mutex is Weft's: its memory, 64 bytes that may be aligned to 4 only, is what Weft's
+// calls accept.
 #pragma once
 
 #include "common.hpp"
@@ -9,8 +10,8 @@ static_assert(sizeof(weft_mutex) <= sizeof(ABT_mutex_memory));
 
 inline weft_mutex* to_mutex(ABT_mutex mutex) { return reinterpret_cast<weft_mutex*>(mutex); }
 
-// Lets the OS thread sleep for a moment: for a caller that must wait for what only other OS threads bring, and that
-// Weft does not let wait.
+// Lets the OS thread sleep for a moment: for a caller that must wait for what only other OS threads
+// bring, and that Weft does not let wait.
 void doze();
 
 // A tasklet, too, waits for the mutex: with its OS thread.

@@ -87,7 +87,8 @@ TEST(StaticMutex, ARecursiveOne) {
     }).join();
 }
 
-// Its 64 bytes are aligned to 4 and no more, and hold nothing but the mutex; unused, it may be copied.
+// Its 64 bytes are aligned to 4 and no more, and hold nothing but the mutex; unused, it may be
+// copied.
 TEST(StaticMutex, LiesAnywhereAndIsCopied) {
     const ABT_mutex_memory original = ABT_MUTEX_INITIALIZER;
     alignas(16) unsigned char memory[16 + sizeof original + 16];

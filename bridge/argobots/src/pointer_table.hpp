@@ -1,5 +1,5 @@
-// From pointers to what is known of them: a hash table in shards, so that streams seldom meet. Each call costs the same
-// however many there are.
+// From pointers to what is known of them: a hash table in shards, so that streams seldom meet. Each
+// call costs the same however many there are.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ public:
         });
     }
 
-    // For callers that look at a value, or change it, while nobody else does: `look`, `replace` and `goes` are called
-    // under the table's lock.
+    // For callers that look at a value, or change it, while nobody else does: `look`, `replace` and
+    // `goes` are called under the table's lock.
     template <class Look>
     bool with(const void* key, Look look) {
         return shard(key).with(key, look);
@@ -51,7 +51,8 @@ public:
     }
 
 private:
-    // Open addressing with linear probing, at most half full. What is taken leaves no trace: those behind it move up.
+    // Open addressing with linear probing, at most half full. What is taken leaves no trace: those
+    // behind it move up.
     class alignas(64) Shard {
     public:
         bool put(const void* key, const Value& value) {

@@ -35,7 +35,7 @@ void unlist(const Pool& pool) {
 // Why a pool of the program's own has refused a unit: what Weft passes on is that it did.
 thread_local int refusal = ABT_SUCCESS;
 
-// ---- what Weft calls of a pool of the program's own ------------------------------------------------------------
+// ---- what Weft calls of a pool of the program's own ---------------------------------------------
 
 Pool& of(void* self) { return *static_cast<Pool*>(self); }
 const Pool& of(const void* self) { return *static_cast<const Pool*>(self); }
@@ -54,8 +54,8 @@ int admit(void* self, weft_unit* unit) {
         refusal = ABT_ERR_OTHER;
         return 0;
     }
-    // relaxed: if it is this one, the record has written it (unit_map.cpp). It may be the handle of the unit before, in
-    // another pool: that of the thread, say.
+    // relaxed: if it is this one, the record has written it (unit_map.cpp). It may be the handle of
+    // the unit before, in another pool: that of the thread, say.
     if (record->mapped.load(std::memory_order_relaxed) != made && !unit_map::assign(*record, made)) {
         pool.free_unit(made);
         refusal = ABT_ERR_MEM;
@@ -145,7 +145,7 @@ std::size_t count_units(const Pool& pool, bool also_ready) {
 
 }   // namespace
 
-// ---- pools of the program's own ----------------------------------------------------------------------------------
+// ---- pools of the program's own -----------------------------------------------------------------
 
 ABT_unit Pool::create_unit(ABT_thread thread) {
     return make == Make::old ? old.u_create_from_thread(thread) : user.create_unit(abt(), thread);
@@ -188,7 +188,7 @@ ABT_pool_context context_of(std::uint64_t operation) {
     }
 }
 
-// ---- their lives ---------------------------------------------------------------------------------------------------
+// ---- their lives --------------------------------------------------------------------------------
 
 namespace {
 
@@ -282,7 +282,7 @@ void abandon_units(const weft_pool* shared) {
 
 void reset_pool_ids() { next_id = 0; }
 
-// ---- units and pools ------------------------------------------------------------------------------------------------
+// ---- units and pools ----------------------------------------------------------------------------
 
 namespace {
 constexpr std::uintptr_t built_in_tag = 1;   // no unit of a program's own has it

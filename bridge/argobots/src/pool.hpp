@@ -1,5 +1,6 @@
-// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data_set): number, access,
-// whether it is freed with its last scheduler, and, of a pool of the program's own, its functions.
+// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data_set):
+// number, access, whether it is freed with its last scheduler, and, of a pool of the program's own,
+// its functions.
 #pragma once
 
 #include <atomic>
@@ -9,8 +10,9 @@
 
 namespace weft::argobots {
 
-// A definition that ABT_pool_user_def_create has made. The two kinds of definition have one type of handle; a program's
-// ABT_pool_def has its u_create_from_thread, which is never null, where this has `zero`.
+// A definition that ABT_pool_user_def_create has made. The two kinds of definition have one type of
+// handle; a program's ABT_pool_def has its u_create_from_thread, which is never null, where this
+// has `zero`.
 struct UserDef {
     ABT_pool_user_create_unit_fn create_unit = nullptr;
     ABT_pool_user_free_unit_fn free_unit = nullptr;
@@ -78,15 +80,16 @@ Pool* create_pool(ABT_pool_kind kind, ABT_pool_access access, bool automatic);
 // The pool that Weft has made for its stream 0. Null: no memory.
 Pool* adopt_pool(weft_pool* made);
 
-// Frees a pool that no scheduler has. Its own p_free is called first. ABT_ERR_POOL: units wait in it.
+// Frees a pool that no scheduler has. Its own p_free is called first. ABT_ERR_POOL: units wait in
+// it.
 int free_pool(Pool& pool);
 // A scheduler has it, or no longer: an automatic one goes with its last scheduler.
 void claim_pool(Pool& pool);
 void unclaim_pool(Pool& pool);
 void forgo_pool(Pool& pool);   // it has not come to have it: an automatic one stays all the same
 
-// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime runs on, or null. Of
-// the pools records only, where Weft ends, too, and frees its own.
+// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime
+// runs on, or null. Of the pools records only, where Weft ends, too, and frees its own.
 void free_all_pools(const weft_pool* shared);
 void abandon_units(const weft_pool* shared);   // what waits in any other never runs
 void reset_pool_ids();
@@ -95,8 +98,8 @@ void reset_pool_ids();
 ABT_unit unit_handle(weft_unit* unit);
 ABT_thread thread_handle(ABT_unit unit);   // ABT_THREAD_NULL: it is none
 
-// After a unit has gone from a pool of the program's own to one that is built in, or after a request to migrate was
-// heeded.
+// After a unit has gone from a pool of the program's own to one that is built in, or after a
+// request to migrate was heeded.
 void settle_unit(weft_unit* unit);
 
 // Of Weft's word for where a push comes from, and back for a word of the program's.

@@ -1,5 +1,5 @@
-// Pools of the program's own, by either sort of definition: which of their functions are called, how often and with
-// which bits, and units that go from one sort of pool to another.
+// Pools of the program's own, by either sort of definition: which of their functions are called,
+// how often and with which bits, and units that go from one sort of pool to another.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -106,7 +106,7 @@ private:
 // The queue of the definition that is being used; p_init has no other way to find it.
 Queue* making = nullptr;
 
-// ---- the new sort ---------------------------------------------------------------------------------------------------
+// ---- the new sort -------------------------------------------------------------------------------
 
 ABT_pool_user_def new_def(bool complete = true) {
     ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
@@ -150,7 +150,7 @@ ABT_pool make_new(Queue& queue, bool complete = true, ABT_pool_config config = A
     return pool;
 }
 
-// ---- the old sort ---------------------------------------------------------------------------------------------------
+// ---- the old sort -------------------------------------------------------------------------------
 
 Queue* old_units = nullptr;   // whose units u_create_from_thread makes: it is not told the pool
 
@@ -257,7 +257,7 @@ protected:
 
 }   // namespace
 
-// ---- definitions ----------------------------------------------------------------------------------------------------
+// ---- definitions --------------------------------------------------------------------------------
 
 TEST_F(UserPool, definitions_that_are_none_are_refused) {
     ABT_pool_user_def none = ABT_POOL_USER_DEF_NULL;
@@ -370,7 +370,7 @@ TEST_F(UserPool, an_automatic_one_goes_with_its_stream) {
     EXPECT_EQ(queue.frees.load(), 0);
 }
 
-// ---- counts and bits: behaviour (g) ---------------------------------------------------------------------------------
+// ---- counts and bits: behaviour (g) -------------------------------------------------------------
 
 TEST_F(UserPool, a_work_unit_has_one_unit_for_all_its_lives_in_a_pool) {
     std::atomic<int> ran{0};
@@ -620,7 +620,7 @@ TEST_F(UserPool, pools_whose_units_are_handles_exchange_them) {
     ok(ABT_pool_free(&second));
 }
 
-// ---- a pool that makes no unit --------------------------------------------------------------------------------------
+// ---- a pool that makes no unit ------------------------------------------------------------------
 
 namespace {
 
@@ -694,7 +694,7 @@ TEST_F(UserPool, a_unit_that_the_pool_refuses_stays_where_it_was) {
     });
 }
 
-// ---- the old sort ---------------------------------------------------------------------------------------------------
+// ---- the old sort -------------------------------------------------------------------------------
 
 TEST_F(OldPool, members_that_are_not_looked_at_may_hold_anything) {
     std::atomic<int> ran{0};
@@ -805,7 +805,7 @@ TEST_F(OldPool, a_stream_draws_from_it) {
     ok(ABT_xstream_free(&stream));
 }
 
-// ---- from one sort of pool to another: behaviour (h) ----------------------------------------------------------------
+// ---- from one sort of pool to another: behaviour (h) --------------------------------------------
 
 namespace {
 

@@ -57,7 +57,7 @@ struct Idle {
 
 }   // namespace
 
-// ---- create, free ---------------------------------------------------------------------------------------------------
+// ---- create, free -------------------------------------------------------------------------------
 
 TEST_F(Pool, each_kind_and_access_is_made_and_runs_units) {
     for (const ABT_pool_kind kind : kinds) {
@@ -140,7 +140,7 @@ TEST_F(Pool, none_is_refused) {
     }
 }
 
-// ---- order and size -------------------------------------------------------------------------------------------------
+// ---- order and size -----------------------------------------------------------------------------
 
 TEST_F(Pool, fifo_is_first_in_first_out_whoever_pops) {
     for (const ABT_pool_kind kind : {ABT_POOL_FIFO, ABT_POOL_FIFO_WAIT}) {
@@ -239,7 +239,7 @@ TEST_F(Pool, a_child_that_begins_at_once_finds_its_parent_in_the_pool) {
     ok(ABT_thread_free(&made));
 }
 
-// ---- push and pop ---------------------------------------------------------------------------------------------------
+// ---- push and pop -------------------------------------------------------------------------------
 
 TEST_F(Pool, several_are_popped_up_to_a_number) {
     for (const ABT_pool_kind kind : kinds) {
@@ -348,7 +348,7 @@ TEST_F(Pool, a_unit_that_another_pool_is_given_belongs_there) {
     ok(ABT_pool_free(&to));
 }
 
-// ---- waiting in a pool ----------------------------------------------------------------------------------------------
+// ---- waiting in a pool --------------------------------------------------------------------------
 
 TEST_F(Pool, a_wait_for_a_unit_ends_when_its_time_is_over) {
     for (const ABT_pool_kind kind : kinds) {
@@ -409,7 +409,7 @@ TEST_F(Pool, the_deprecated_wait_has_a_point_in_time) {
 }
 #pragma GCC diagnostic pop
 
-// ---- units ----------------------------------------------------------------------------------------------------------
+// ---- units --------------------------------------------------------------------------------------
 
 TEST_F(Pool, units_are_popped_pushed_and_removed) {
     for (const ABT_pool_kind kind : kinds) {
@@ -450,7 +450,7 @@ TEST_F(Pool, a_unit_stands_for_its_work_unit) {
     EXPECT_EQ(unit_of(self_thread()), mine);
 }
 
-// ---- the rest -------------------------------------------------------------------------------------------------------
+// ---- the rest -----------------------------------------------------------------------------------
 
 TEST_F(Pool, each_unit_in_it_is_shown) {
     for (const ABT_pool_kind kind : kinds) {

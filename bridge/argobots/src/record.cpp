@@ -13,8 +13,8 @@ namespace weft::argobots {
 
 namespace {
 
-// Records that have been released, the latest first: for units that the same thread makes. Nobody else looks at them,
-// but for what the unit map knows.
+// Records that have been released, the latest first: for units that the same thread makes. Nobody
+// else looks at them, but for what the unit map knows.
 struct Idle {
     static constexpr unsigned most = 256;   // as many as may come and go at once: a memory of 40 KiB
 

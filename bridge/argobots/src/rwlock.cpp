@@ -1,5 +1,5 @@
-// A read-write lock that lets readers go first and a reader read again, which Weft's own does not (a writer that waits
-// would be in between).
+// A read-write lock that lets readers go first and a reader read again, which Weft's own does not
+// (a writer that waits would be in between).
 #include <new>
 
 #include "mutex.hpp"

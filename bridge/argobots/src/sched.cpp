@@ -12,8 +12,8 @@ namespace {
 
 Sched& of(void* self) { return *static_cast<Sched*>(self); }
 
-// The first pool that has a unit gives it, strictly: a less important one has its turn only when all before it are
-// empty.
+// The first pool that has a unit gives it, strictly: a less important one has its turn only when
+// all before it are empty.
 weft_unit* pick_in_order(void* self, weft_sched*) {
     const Sched& sched = of(self);
     for (int i = 0; i < sched.count; ++i) {
@@ -332,7 +332,8 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
     if (here) {
         serve_dump_request();
         const bool should = weft_sched_check_stop(of.handle);
-        // A stream that is asked to end tells its scheduler so: if that returned before, it would be called again.
+        // A stream that is asked to end tells its scheduler so: if that returned before, it would
+        // be called again.
         if (should || (of.use.load() == Sched::Use::main && !of.xstream->primary)) {
             *stop = to_bool(should);
             return ABT_SUCCESS;

@@ -1,5 +1,5 @@
-// Schedulers: a record that outlives the scheduler of Weft's that works for it, since a stream that has ended is
-// revived with its own, and one that is not automatic is used again.
+// Schedulers: a record that outlives the scheduler of Weft's that works for it, since a stream that
+// has ended is revived with its own, and one that is not automatic is used again.
 #pragma once
 
 #include <atomic>
@@ -45,15 +45,16 @@ inline Sched* to_sched(ABT_sched sched) { return reinterpret_cast<Sched*>(sched)
 Sched* create_predef(ABT_sched_predef predef, int count, const ABT_pool* pools, ABT_sched_config config, int* error);
 bool is_predef(int number);
 
-// It begins to be used: a scheduler of Weft's is made for it. ABT_ERR_INV_SCHED: it is used already.
+// It begins to be used: a scheduler of Weft's is made for it. ABT_ERR_INV_SCHED: it is used
+// already.
 int begin_use(Sched& sched, Sched::Use use);
 // It is not any more, and Weft has given its own back. WEFT_BUSY: not yet.
 weft_status end_use(Sched& sched);
 
 // Its pools are given back, and its own free() is called.
 int free_sched(Sched& sched);
-// The call that was to make it fails: the pools that it was given, also automatic ones, stay with the program; those
-// that were made for it go.
+// The call that was to make it fails: the pools that it was given, also automatic ones, stay with
+// the program; those that were made for it go.
 void discard_sched(Sched& sched, const ABT_pool* given);
 
 // The scheduler that runs as the calling unit, or null.
@@ -61,7 +62,8 @@ Sched* running_sched();
 // Whether this unit is a main scheduler's.
 bool is_main_sched(const weft_unit* unit);
 
-// Where a unit that is to come to this scheduler goes: as get_migr_pool says, or its first pool. Null: it has none.
+// Where a unit that is to come to this scheduler goes: as get_migr_pool says, or its first pool.
+// Null: it has none.
 Pool* migration_pool(Sched& sched);
 
 }   // namespace weft::argobots

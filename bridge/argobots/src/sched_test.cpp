@@ -1,5 +1,5 @@
-// Schedulers: those that come with the library, those of the program, one stacked upon another, and main schedulers
-// that wait like any ULT.
+// Schedulers: those that come with the library, those of the program, one stacked upon another, and
+// main schedulers that wait like any ULT.
 #include "core_test_support.hpp"
 
 using namespace abt_test;
@@ -46,7 +46,7 @@ constexpr ABT_sched_predef predefined[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, A
 
 }   // namespace
 
-// ---- create, free ---------------------------------------------------------------------------------------------------
+// ---- create, free -------------------------------------------------------------------------------
 
 TEST_F(Sched, predefined_ones_make_their_pools_when_none_are_given) {
     for (const ABT_sched_predef predef : predefined) {
@@ -196,7 +196,7 @@ TEST_F(Sched, none_is_refused_and_so_is_freeing_one_in_use) {
     EXPECT_NE(main, ABT_SCHED_NULL);
 }
 
-// ---- questions ------------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 TEST_F(Sched, keeps_a_pointer_of_the_programs) {
     ABT_sched_def def{ABT_SCHED_TYPE_ULT, nullptr, [](ABT_sched) {}, nullptr, nullptr};
@@ -255,7 +255,7 @@ TEST_F(Sched, sizes_are_those_of_its_pools_and_the_total_counts_the_suspended) {
     for (ABT_pool& pool : pools) ok(ABT_pool_free(&pool));
 }
 
-// ---- the end of a run -----------------------------------------------------------------------------------------------
+// ---- the end of a run ---------------------------------------------------------------------------
 
 TEST_F(Sched, finish_ends_it_when_its_pools_are_empty) {
     OwnSched own;
@@ -334,7 +334,7 @@ TEST_F(Sched, has_to_stop_is_asked_by_work_units) {
     EXPECT_EQ(stop, ABT_FALSE);
 }
 
-// ---- strict orders --------------------------------------------------------------------------------------------------
+// ---- strict orders ------------------------------------------------------------------------------
 
 TEST_F(Sched, basic_draws_from_its_first_pool_first) {
     ABT_pool pools[2] = {new_pool(), new_pool()};
@@ -406,7 +406,7 @@ TEST_F(Sched, prio_runs_an_urgent_unit_next_that_comes_while_others_wait) {
     for (ABT_pool& pool : pools) ok(ABT_pool_free(&pool));
 }
 
-// ---- stacked --------------------------------------------------------------------------------------------------------
+// ---- stacked ------------------------------------------------------------------------------------
 
 TEST_F(Sched, a_stacked_one_runs_until_its_pools_are_empty_before_the_one_below_goes_on) {
     ABT_pool below = own_pool(), above = new_pool();
@@ -526,7 +526,7 @@ TEST_F(Sched, schedulers_are_stacked_on_a_stream_by_others) {
     for (ABT_pool& pool : pools) ok(ABT_pool_free(&pool));
 }
 
-// ---- schedulers that are ULTs themselves ----------------------------------------------------------------------------
+// ---- schedulers that are ULTs themselves --------------------------------------------------------
 
 TEST_F(Sched, a_main_scheduler_yields_locks_waits_at_barriers_and_for_eventuals) {
     constexpr int count = 2;
@@ -560,7 +560,8 @@ TEST_F(Sched, a_main_scheduler_yields_locks_waits_at_barriers_and_for_eventuals)
         Units units;
         for (int i = 0; i < 40; ++i) {
             units.ult(pools[i % count], [&] {
-                // It does not yield with the lock: the scheduler that waits for it would have to run this.
+                // It does not yield with the lock: the scheduler that waits for it would have to
+                // run this.
                 ok(ABT_mutex_lock(mutex));
                 ++guarded;
                 ok(ABT_mutex_unlock(mutex));

@@ -1,4 +1,5 @@
-// What a ULT does with itself and with units that it names: yield, suspend, end, run others as its children.
+// What a ULT does with itself and with units that it names: yield, suspend, end, run others as its
+// children.
 #include "common.hpp"
 #include "pool.hpp"
 #include "sched.hpp"
@@ -8,8 +9,8 @@ using namespace weft::argobots;
 
 namespace {
 
-// Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's, and so must the
-// target.
+// Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's,
+// and so must the target.
 int hand_off_to(ABT_thread thread, weft_hand_off_to to, weft_hand_off_by by) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;

@@ -31,7 +31,7 @@ constexpr Leaving leavings[] = {{ABT_self_yield_to, false, false, "yield_to"},
 
 }   // namespace
 
-// ---- who ------------------------------------------------------------------------------------------------------------
+// ---- who ----------------------------------------------------------------------------------------
 
 TEST(SelfBefore, nobody_is_known_before_the_start_and_outputs_are_reset) {
     const auto check = [] {
@@ -237,7 +237,7 @@ TEST_F(Self, the_caller_belongs_to_another_pool_from_its_next_push_on) {
     });
 }
 
-// ---- suspend and schedule -------------------------------------------------------------------------------------------
+// ---- suspend and schedule -----------------------------------------------------------------------
 
 TEST_F(Self, suspend_waits_for_a_resume) {
     Order order;
@@ -315,7 +315,7 @@ TEST_F(Self, ults_schedule_each_other_many_levels_deep) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- leaving for another --------------------------------------------------------------------------------------------
+// ---- leaving for another ------------------------------------------------------------------------
 
 TEST_F(Self, leaving_refuses_none_the_caller_tasklets_and_callers_that_are_no_ults) {
     ABT_task task = ABT_TASK_NULL;

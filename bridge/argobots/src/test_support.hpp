@@ -1,5 +1,5 @@
-// What the bridge's tests share: a run of the library, and work units that are lambdas. Argobots' interface alone is
-// used.
+// What the bridge's tests share: a run of the library, and work units that are lambdas. Argobots'
+// interface alone is used.
 #pragma once
 
 #include <abt.h>
@@ -14,7 +14,8 @@
 
 namespace abt_test {
 
-// The library is not this one: what is better here, or differs on purpose, is not asked of it (make abt-differential).
+// The library is not this one: what is better here, or differs on purpose, is not asked of it (make
+// abt-differential).
 inline bool elsewhere() { return std::getenv("ABT_DIFFERENTIAL") != nullptr; }
 
 // Each test begins with a library that is started, and ends it.

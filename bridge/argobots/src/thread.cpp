@@ -37,7 +37,8 @@ std::size_t stack_bytes_of(const weft_unit* unit) {
 
 namespace {
 
-// Asks again and again, for one who cannot suspend or is the second to wait: nobody counts on being the fastest here.
+// Asks again and again, for one who cannot suspend or is the second to wait: nobody counts on being
+// the fastest here.
 template <class Ask>
 weft_status ask_until_done(Ask ask) {
     constexpr std::uint64_t first_ns = 5'000, most_ns = 1'000'000;
@@ -94,7 +95,7 @@ int free_unit(weft_unit* unit) {
     return from_free(unit, status);
 }
 
-// ---- spawning ------------------------------------------------------------------------------------------------------
+// ---- spawning -----------------------------------------------------------------------------------
 
 const void* site_of(void (*body)(void*)) { return reinterpret_cast<const void*>(body); }
 
@@ -105,8 +106,8 @@ void migrated(weft_unit* unit, void*) {
         record->on_migration(to_thread(unit), record->on_migration_argument);
 }
 
-// The first page of the program's stack is protected until the unit is freed, and Weft has the rest. One that is too
-// small for that, or that the system does not protect, stays as it is.
+// The first page of the program's stack is protected until the unit is freed, and Weft has the
+// rest. One that is too small for that, or that the system does not protect, stays as it is.
 void guard_stack(Record& record, weft_unit_options& how) {
     const std::uintptr_t page = environment().sys_page_bytes, begin = reinterpret_cast<std::uintptr_t>(how.stack);
     const std::uintptr_t guard = (begin + page - 1) / page * page, rest = guard + page;
@@ -144,7 +145,8 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     return ABT_SUCCESS;
 }
 
-// Everything but the plain case: an attribute, a unit without a handle, a child that begins at once.
+// Everything but the plain case: an attribute, a unit without a handle, a child that begins at
+// once.
 [[gnu::noinline]] int create_slow(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread_attr attr,
                                   ABT_thread* thread, bool child_first) {
     if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
@@ -199,7 +201,7 @@ Pool* first_pool_of(ABT_xstream xstream) {
     return sched.count == 0 ? nullptr : sched.pools[0];
 }
 
-// ---- migration ------------------------------------------------------------------------------------------------------
+// ---- migration ----------------------------------------------------------------------------------
 
 // Why it may not be asked to go, or ABT_SUCCESS.
 int may_migrate(ABT_thread thread) {
@@ -227,7 +229,7 @@ int migrate_to(weft_unit* unit, const Pool* pool) {
 
 extern "C" {
 
-// ---- create, revive -------------------------------------------------------------------------------------------------
+// ---- create, revive -----------------------------------------------------------------------------
 
 int ABT_thread_create(ABT_pool pool, void (*thread_func)(void*), void* arg, ABT_thread_attr attr,
                       ABT_thread* newthread) {
@@ -297,7 +299,7 @@ int ABT_task_revive(ABT_pool pool, void (*task_func)(void*), void* arg, ABT_task
     return revive_unit(pool, task_func, arg, task, false);
 }
 
-// ---- join, free -----------------------------------------------------------------------------------------------------
+// ---- join, free ---------------------------------------------------------------------------------
 
 int ABT_thread_join(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
@@ -310,7 +312,8 @@ int ABT_thread_join(ABT_thread thread) {
 
 int ABT_thread_free(ABT_thread* thread) {
     if (is_null_at(thread)) return ABT_ERR_INV_THREAD;
-    // Weft refuses the caller and the primary one itself; a main scheduler's never ends before its stream.
+    // Weft refuses the caller and the primary one itself; a main scheduler's never ends before its
+    // stream.
     const weft_status status = weft_unit_join_free(to_unit(*thread));
     if (status == WEFT_OK) [[likely]] {
         *thread = ABT_THREAD_NULL;
@@ -398,7 +401,7 @@ int ABT_thread_cancel(ABT_thread thread) {
 
 int ABT_task_cancel(ABT_task task) { return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_cancel(task); }
 
-// ---- yield, resume --------------------------------------------------------------------------------------------------
+// ---- yield, resume ------------------------------------------------------------------------------
 
 int ABT_thread_yield(void) {
     weft_unit_yield();   // of tasklets and of threads outside: nothing
@@ -424,7 +427,7 @@ int ABT_thread_resume(ABT_thread thread) {
     return is_tasklet(to_unit(thread)) ? ABT_ERR_INV_THREAD : ABT_ERR_THREAD;
 }
 
-// ---- migration ------------------------------------------------------------------------------------------------------
+// ---- migration ----------------------------------------------------------------------------------
 
 int ABT_thread_migrate_to_xstream(ABT_thread thread, ABT_xstream xstream) {
     if (const int error = may_migrate(thread); error != ABT_SUCCESS) return error;
@@ -448,7 +451,8 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool) {
 
 int ABT_thread_migrate(ABT_thread thread) {
     if (const int error = may_migrate(thread); error != ABT_SUCCESS) return error;
-    // The program's functions are asked without the lock of the list. Of so many streams one will do.
+    // The program's functions are asked without the lock of the list. Of so many streams one will
+    // do.
     constexpr std::size_t most = 64;
     Sched* others[most];
     std::size_t count = 0;

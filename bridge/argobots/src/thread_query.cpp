@@ -1,4 +1,5 @@
-// What is asked of work units, by themselves and by others, and the attributes that they are created with.
+// What is asked of work units, by themselves and by others, and the attributes that they are
+// created with.
 #include <atomic>
 #include <new>
 
@@ -51,8 +52,8 @@ bool has_started(const weft_unit* unit) {
     return info.started;
 }
 
-// Where it runs, or ran last: the stream that draws from its pool, or, since no note is taken at each switch, one of
-// several that do.
+// Where it runs, or ran last: the stream that draws from its pool, or, since no note is taken at
+// each switch, one of several that do.
 Xstream* last_xstream(const weft_unit* unit) {
     if (unit == weft_unit_self()) return this_xstream();
     if (!has_started(unit)) return nullptr;
@@ -64,8 +65,9 @@ Xstream* last_xstream(const weft_unit* unit) {
     return found;
 }
 
-// What ABT_thread_get_stack and the attribute of a unit tell: as many bytes as were asked for, which end where the
-// stack begins; with a guard that the program has asked for in front of them, as Argobots has it.
+// What ABT_thread_get_stack and the attribute of a unit tell: as many bytes as were asked for,
+// which end where the stack begins; with a guard that the program has asked for in front of them,
+// as Argobots has it.
 struct StackTold {
     void* address = nullptr;
     std::size_t bytes = 0;
@@ -133,7 +135,7 @@ void weft::argobots::reset_ids() { ids.store(0); }
 
 extern "C" {
 
-// ---- of a work unit -------------------------------------------------------------------------------------------------
+// ---- of a work unit -----------------------------------------------------------------------------
 
 int ABT_thread_get_last_xstream(ABT_thread thread, ABT_xstream* xstream) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
@@ -277,7 +279,7 @@ int ABT_task_get_arg(ABT_task task, void** arg) {
     return is_null(task) ? ABT_ERR_INV_TASK : ABT_thread_get_arg(task, arg);
 }
 
-// ---- of the caller --------------------------------------------------------------------------------------------------
+// ---- of the caller ------------------------------------------------------------------------------
 
 int ABT_thread_self(ABT_thread* thread) {
     *thread = ABT_THREAD_NULL;
@@ -404,7 +406,7 @@ int ABT_self_get_thread_func(void (**thread_func)(void*)) {
     return ABT_SUCCESS;
 }
 
-// ---- attributes -----------------------------------------------------------------------------------------------------
+// ---- attributes ---------------------------------------------------------------------------------
 
 int ABT_thread_attr_create(ABT_thread_attr* newattr) {
     auto* made = new (std::nothrow) ThreadAttr;

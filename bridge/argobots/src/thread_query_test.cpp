@@ -1,5 +1,5 @@
-// What work units tell of themselves: numbers, arguments, functions, pools, streams, stacks; and the attributes that
-// ULTs are made with.
+// What work units tell of themselves: numbers, arguments, functions, pools, streams, stacks; and
+// the attributes that ULTs are made with.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -178,7 +178,7 @@ TEST_F(Query, pools_and_streams_are_those_of_the_last_run) {
     ok(ABT_pool_free(&idle));
 }
 
-// ---- stacks: behaviour (o) ------------------------------------------------------------------------------------------
+// ---- stacks: behaviour (o) ----------------------------------------------------------------------
 
 TEST_F(Query, a_ult_has_the_stack_that_its_attribute_asks_for) {
     for (const std::size_t bytes : {default_bytes(), std::size_t{65536}, std::size_t{262144}, std::size_t{1} << 20}) {
@@ -352,7 +352,7 @@ TEST(QueryGuards, a_page_at_the_low_end_of_each_stack_is_guarded_when_asked_for)
     ok(ABT_finalize());
 }
 
-// ---- attributes -----------------------------------------------------------------------------------------------------
+// ---- attributes ---------------------------------------------------------------------------------
 
 TEST_F(Query, an_attribute_says_the_defaults_and_what_was_set) {
     ABT_thread_attr attr = ABT_THREAD_ATTR_NULL;

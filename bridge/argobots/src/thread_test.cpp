@@ -35,7 +35,7 @@ void resume_and_free(ABT_thread& thread) {
 
 }   // namespace
 
-// ---- create ---------------------------------------------------------------------------------------------------------
+// ---- create -------------------------------------------------------------------------------------
 
 TEST_F(Thread, a_created_ult_is_ready_and_runs_when_its_creator_waits) {
     std::atomic<int> ran{0};
@@ -179,7 +179,7 @@ TEST_F(Thread, join_many_waits_for_units_of_all_streams_also_outside) {
     EXPECT_EQ(ran.load(), 120);
 }
 
-// ---- children that begin at once ------------------------------------------------------------------------------------
+// ---- children that begin at once ----------------------------------------------------------------
 
 TEST_F(Thread, create_to_runs_the_child_before_it_returns) {
     std::atomic<int> ran{0};
@@ -224,7 +224,7 @@ TEST_F(Thread, chains_of_children_that_begin_at_once) {
     EXPECT_EQ(depth, 100);
 }
 
-// ---- revive ---------------------------------------------------------------------------------------------------------
+// ---- revive -------------------------------------------------------------------------------------
 
 TEST_F(Thread, a_ult_that_has_ended_is_revived_with_its_handle_number_and_stack) {
     std::atomic<int> ran{0};
@@ -274,7 +274,7 @@ TEST_F(Thread, revive_refuses_none_and_those_that_have_not_ended) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- join and free: behaviour (d) -----------------------------------------------------------------------------------
+// ---- join and free: behaviour (d) ---------------------------------------------------------------
 
 TEST_F(Thread, free_waits_for_the_end) {
     int turns = 0;
@@ -346,7 +346,7 @@ TEST_F(Thread, tasklets_join_too) {
     EXPECT_EQ(made, ABT_THREAD_NULL);
 }
 
-// ---- ends -----------------------------------------------------------------------------------------------------------
+// ---- ends ---------------------------------------------------------------------------------------
 
 TEST_F(Thread, exit_ends_the_caller) {
     for (const auto exit : {ABT_thread_exit, ABT_self_exit}) {
@@ -408,7 +408,7 @@ TEST_F(Thread, cancel_refuses_none_and_the_primary_ult) {
     EXPECT_EQ(ABT_thread_cancel(self_thread()), ABT_ERR_INV_THREAD);
 }
 
-// ---- yield: behaviours (a), (c), (f) --------------------------------------------------------------------------------
+// ---- yield: behaviours (a), (c), (f) ------------------------------------------------------------
 
 TEST_F(Thread, after_each_yield_every_other_ult_has_run_once) {
     constexpr int count = 10, rounds = 20;
@@ -522,7 +522,7 @@ TEST_F(Thread, yield_to_refuses_none_the_caller_and_tasklets) {
     ok(ABT_task_free(&task));
 }
 
-// ---- suspend and resume ---------------------------------------------------------------------------------------------
+// ---- suspend and resume -------------------------------------------------------------------------
 
 TEST_F(Thread, resume_pushes_a_suspended_ult) {
     ABT_thread made = suspended(own_pool());
@@ -573,7 +573,7 @@ TEST_F(Thread, states_are_seen_from_outside) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- migration ------------------------------------------------------------------------------------------------------
+// ---- migration ----------------------------------------------------------------------------------
 
 TEST_F(Thread, a_ready_ult_migrates_before_it_runs) {
     Streams streams(1);

@@ -14,7 +14,7 @@
 namespace weft::argobots {
 namespace {
 
-// ---- what a tool is told --------------------------------------------------------------------------------------------
+// ---- what a tool is told ------------------------------------------------------------------------
 
 // The function of the program's. Changes only while it is not told.
 struct Tool {
@@ -34,7 +34,8 @@ struct WaitingAt {
     ABT_sync_event_type type = ABT_SYNC_EVENT_TYPE_UNKNOWN;
     void* handle = nullptr;
 };
-// Of the caller's OS thread: it says this, and tells of its suspension before it could go to another one.
+// Of the caller's OS thread: it says this, and tells of its suspension before it could go to
+// another one.
 thread_local WaitingAt waiting_at;
 
 [[gnu::noinline]] WaitingAt take_waiting_at() {
@@ -139,10 +140,11 @@ void forget_tool() {
     suspended.clear();
 }
 
-// ---- floating-point modes -------------------------------------------------------------------------------------------
+// ---- floating-point modes -----------------------------------------------------------------------
 
-// How a unit rounds, and which exceptions trap: x86-64's mxcsr and x87 control word, AArch64's fpcr. Between two units
-// the standard is in force; a unit that has changed it takes its own with it.
+// How a unit rounds, and which exceptions trap: x86-64's mxcsr and x87 control word, AArch64's
+// fpcr. Between two units the standard is in force; a unit that has changed it takes its own with
+// it.
 PointerTable<femode_t> modes;
 std::atomic<std::size_t> kept{0};   // units in the table: mostly none
 weft_observer* mode_observer = nullptr;

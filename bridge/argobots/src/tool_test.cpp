@@ -1,5 +1,5 @@
-// A tool is told what becomes of work units, in an order that makes sense of each; and units keep their floating-point
-// modes where that is asked for.
+// A tool is told what becomes of work units, in an order that makes sense of each; and units keep
+// their floating-point modes where that is asked for.
 
 #include <cfenv>
 #include <cstdlib>
@@ -467,7 +467,7 @@ TEST(Tool, SeesALegalLifeOfEachUnitOfSeveralStreams) {
     EXPECT_EQ(ABT_mutex_free(&mutex), ABT_SUCCESS);
 }
 
-// ---- floating-point modes -------------------------------------------------------------------------------------------
+// ---- floating-point modes -----------------------------------------------------------------------
 
 namespace {
 

@@ -28,7 +28,8 @@ void put_in(Xstream& xstream, int rank) {
     *at = &xstream;
 }
 
-// Enters the list by a rank, or by the smallest that is free where it is negative. False: it is taken.
+// Enters the list by a rank, or by the smallest that is free where it is negative. False: it is
+// taken.
 bool enlist(Xstream& xstream, int rank) {
     const ListGuard guard;
     Xstream** at = &all;
@@ -80,8 +81,8 @@ int begin_stream(Xstream& xstream) {
     weft_stream* stream = nullptr;
     const weft_status status = weft_stream_create(&how, &stream);
     if (status != WEFT_OK) return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
-    // Its scheduler runs already, and may have asked for its end before the stream was known here; or may be another by
-    // now: who replaces one frees it after this lock.
+    // Its scheduler runs already, and may have asked for its end before the stream was known here;
+    // or may be another by now: who replaces one frees it after this lock.
     bool ends = false, at_once = false;
     {
         const ListGuard guard;
@@ -131,10 +132,10 @@ int create_with(ABT_sched given, int rank, ABT_xstream* made) {
     return error;
 }
 
-// ---- the end --------------------------------------------------------------------------------------------------------
+// ---- the end ------------------------------------------------------------------------------------
 
-// Units that are suspended, or wait where this stream alone runs them, are waited for: a count of them would cost each
-// suspension an atomic addition.
+// Units that are suspended, or wait where this stream alone runs them, are waited for: a count of
+// them would cost each suspension an atomic addition.
 bool units_left(const Sched& sched) {
     for (int i = 0; i < sched.count; ++i) {
         if (sched.pools[i]->scheds.load() == 1 && count_alive(*sched.pools[i]) != 0) return true;
@@ -183,7 +184,8 @@ int join_by_thread(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
-// A ULT of that very stream waits while the stream ends, and goes on on another one that draws from its pool.
+// A ULT of that very stream waits while the stream ends, and goes on on another one that draws from
+// its pool.
 struct Farewell {
     Xstream& xstream;
     weft_event over = WEFT_EVENT_INIT;
@@ -287,7 +289,8 @@ bool something_left(const Sched& old, const Sched& next) {
     return false;
 }
 
-// Returns the one before. Who walks through the list sees the one or the other, and neither is freed meanwhile.
+// Returns the one before. Who walks through the list sees the one or the other, and neither is
+// freed meanwhile.
 Sched* put_sched(Xstream& xstream, Sched& sched) {
     const ListGuard guard;
     return std::exchange(xstream.sched, &sched);
@@ -309,7 +312,8 @@ int replace_sched(Xstream& xstream, Sched& sched) {
     }
     weft_unit* const self = weft_unit_self();
     while (something_left(*xstream.sched, sched)) weft_unit_yield();
-    // No switch from here to the yield below: of several units that replace the scheduler, one after the other does.
+    // No switch from here to the yield below: of several units that replace the scheduler, one
+    // after the other does.
     Sched* const old = xstream.sched;
     weft_pool* const mine = pool_of_unit(self);
     const bool moves = old->has(mine) && sched.count != 0 && !sched.has(mine);

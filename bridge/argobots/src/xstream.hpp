@@ -1,5 +1,5 @@
-// Execution streams: a record that outlives the stream of Weft's, since one that was joined is revived. Ranks are the
-// bridge's own.
+// Execution streams: a record that outlives the stream of Weft's, since one that was joined is
+// revived. Ranks are the bridge's own.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,8 @@ struct Xstream {
     Xstream* next = nullptr;                // the list of all
 
     ABT_xstream abt() { return reinterpret_cast<ABT_xstream>(this); }
-    // `stream`, and also for its own units, which may run before whoever creates it has come to know it.
+    // `stream`, and also for its own units, which may run before whoever creates it has come to
+    // know it.
     weft_stream* now() const;
     bool terminated() const;   // it may not have been joined
 };

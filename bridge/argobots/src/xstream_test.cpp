@@ -1,4 +1,5 @@
-// Execution streams: their lives, ranks, main schedulers, and what an OS thread or a unit may ask of them.
+// Execution streams: their lives, ranks, main schedulers, and what an OS thread or a unit may ask
+// of them.
 #include <csignal>
 #include <ctime>
 
@@ -58,7 +59,7 @@ constexpr ABT_sched_predef predefined[] = {ABT_SCHED_DEFAULT, ABT_SCHED_BASIC, A
 
 }   // namespace
 
-// ---- create, free ---------------------------------------------------------------------------------------------------
+// ---- create, free -------------------------------------------------------------------------------
 
 TEST_F(Xstream, a_new_stream_runs_units_with_the_smallest_free_rank) {
     EXPECT_EQ(rank_of(self_stream()), 0);
@@ -157,15 +158,16 @@ TEST_F(Xstream, create_basic_refuses_what_is_out_of_range_and_keeps_the_pools) {
 
 namespace {
 
-// A pool that one stream alone draws from, and that stream: another that is to have it at its head is refused.
+// A pool that one stream alone draws from, and that stream: another that is to have it at its head
+// is refused.
 struct OwnedPool {
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE);
     ABT_xstream owner = stream_of(pool);
     ~OwnedPool() { ok(ABT_xstream_free(&owner)); }
 };
 
-// That the pool has not been freed: it has its data yet, beside new ones that would have taken its place, and runs
-// units.
+// That the pool has not been freed: it has its data yet, beside new ones that would have taken its
+// place, and runs units.
 void expect_alive(ABT_pool pool, void* its_data) {
     std::vector<ABT_pool> others;
     for (int i = 0; i < 8; ++i) others.push_back(new_pool());
@@ -247,7 +249,7 @@ TEST_F(Xstream, free_refuses_none_the_primary_one_and_the_callers_own) {
     EXPECT_EQ(stream, ABT_XSTREAM_NULL);
 }
 
-// ---- join, revive, cancel, exit -------------------------------------------------------------------------------------
+// ---- join, revive, cancel, exit -----------------------------------------------------------------
 
 TEST_F(Xstream, join_runs_what_is_left_in_the_pools) {
     ABT_xstream stream = new_stream();
@@ -429,7 +431,7 @@ TEST_F(Xstream, cancel_refuses_none_and_the_primary_one) {
     EXPECT_EQ(ABT_xstream_cancel(self_stream()), ABT_ERR_INV_XSTREAM);
 }
 
-// ---- who and how many -----------------------------------------------------------------------------------------------
+// ---- who and how many ---------------------------------------------------------------------------
 
 TEST_F(Xstream, self_names_the_callers_stream_and_nobody_outside) {
     ABT_xstream stream = new_stream();
@@ -576,7 +578,7 @@ TEST_F(Xstream, no_more_pools_are_told_than_asked_for_or_there_are) {
     ok(ABT_xstream_free(&stream));
 }
 
-// ---- another main scheduler -----------------------------------------------------------------------------------------
+// ---- another main scheduler ---------------------------------------------------------------------
 
 TEST_F(Xstream, the_primary_streams_scheduler_is_replaced_and_the_caller_belongs_to_the_new_one) {
     for (const ABT_sched_predef predef : predefined) {
@@ -773,7 +775,7 @@ TEST_F(Xstream, a_unit_may_run_before_the_call_that_creates_its_stream_has_retur
     ok(ABT_pool_free(&pool));
 }
 
-// ---- what schedulers call -------------------------------------------------------------------------------------------
+// ---- what schedulers call -----------------------------------------------------------------------
 
 TEST_F(Xstream, a_ult_runs_a_unit_as_its_child) {
     ABT_pool pool = new_pool();
@@ -851,7 +853,7 @@ TEST(XstreamBefore, check_events_needs_the_library) {
     EXPECT_EQ(ABT_xstream_check_events(ABT_SCHED_NULL), ABT_ERR_UNINITIALIZED);
 }
 
-// ---- OS threads that are no streams ---------------------------------------------------------------------------------
+// ---- OS threads that are no streams -------------------------------------------------------------
 
 TEST_F(Xstream, os_threads_create_join_and_free_units_that_others_made) {
     Streams streams(2);
@@ -904,7 +906,8 @@ private:
     struct sigaction before_ {};
 };
 
-// What OS threads and ULTs do with each other while signals interrupt them: locks, conditions, eventuals, joins.
+// What OS threads and ULTs do with each other while signals interrupt them: locks, conditions,
+// eventuals, joins.
 void use_everything() {
     ok(ABT_init(0, nullptr));
     {

@@ -1,5 +1,5 @@
-// The table of all functions of abt.h, and what they do where the system refuses something (refused_test.cpp). A row
-// calls its function as a program would, by the Try that it is given.
+// The table of all functions of abt.h, and what they do where the system refuses something
+// (refused_test.cpp). A row calls its function as a program would, by the Try that it is given.
 #pragma once
 
 #include <abt.h>
@@ -26,7 +26,8 @@ public:
     explicit Try(int number) : number_(number) {}
     Try(const Try&) = delete;
 
-    // The function, its opposite, and what must hold where it has failed. It succeeds when it is repeated.
+    // The function, its opposite, and what must hold where it has failed. It succeeds when it is
+    // repeated.
     void operator()(
         const std::function<int()>& call, const std::function<void()>& undo = [] {},
         const std::function<void()>& unchanged = [] {}) {
@@ -119,7 +120,8 @@ void makes(Try& t, const std::function<int(Handle*)>& make, const std::function<
     t([&] { return make(&handle); }, [&] { ok(free(&handle)); }, [&] { EXPECT_EQ(handle, after_failure); });
 }
 
-// A ULT that has been created and has neither run nor a stack, of the stream's pool; joined and freed at the end.
+// A ULT that has been created and has neither run nor a stack, of the stream's pool; joined and
+// freed at the end.
 class Fresh {
 public:
     explicit Fresh(void (*body)(void*) = nothing, void* argument = nullptr, ABT_pool pool = own_pool())

@@ -5,7 +5,7 @@ using namespace refused;
 
 namespace {
 
-// ---- mutexes --------------------------------------------------------------------------------------------------------
+// ---- mutexes ------------------------------------------------------------------------------------
 
 struct Mutex {
     Mutex() { ok(ABT_mutex_create(&handle)); }
@@ -82,7 +82,7 @@ REFUSED(ABT_mutex_attr_get_recursive, nothing) {
     t([&] { return ABT_mutex_attr_get_recursive(attr.handle, &recursive); });
 }
 
-// ---- conditions, locks, barriers ------------------------------------------------------------------------------------
+// ---- conditions, locks, barriers ----------------------------------------------------------------
 
 struct Cond {
     Cond() { ok(ABT_cond_create(&handle)); }
@@ -195,7 +195,7 @@ REFUSED(ABT_xstream_barrier_wait, nothing) {
     ok(ABT_xstream_barrier_free(&barrier));
 }
 
-// ---- eventuals, futures ---------------------------------------------------------------------------------------------
+// ---- eventuals, futures -------------------------------------------------------------------------
 
 struct Eventual {
     Eventual() { ok(ABT_eventual_create(8, &handle)); }
@@ -280,7 +280,7 @@ REFUSED(ABT_future_reset, nothing) {
     t([&] { return ABT_future_reset(future.handle); });
 }
 
-// ---- timers ---------------------------------------------------------------------------------------------------------
+// ---- timers -------------------------------------------------------------------------------------
 
 struct Timer {
     Timer() {
@@ -336,7 +336,7 @@ REFUSED(ABT_get_wtime, nothing) {
     });
 }
 
-// ---- keys -----------------------------------------------------------------------------------------------------------
+// ---- keys ---------------------------------------------------------------------------------------
 
 struct Key {
     Key() { ok(ABT_key_create(nullptr, &handle)); }
@@ -391,7 +391,7 @@ REFUSED(ABT_thread_get_specific, nothing) {
     t([&] { return ABT_thread_get_specific(unit.handle, key.handle, &key.value); });
 }
 
-// ---- configurations, errors -----------------------------------------------------------------------------------------
+// ---- configurations, errors ---------------------------------------------------------------------
 
 const ABT_sched_config_var first_var{0, ABT_SCHED_CONFIG_INT}, second_var{1, ABT_SCHED_CONFIG_DOUBLE};
 

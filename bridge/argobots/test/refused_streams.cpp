@@ -8,7 +8,7 @@ using namespace refused;
 
 namespace {
 
-// ---- beginning and end ----------------------------------------------------------------------------------------------
+// ---- beginning and end --------------------------------------------------------------------------
 
 REFUSED_BARE(ABT_init, memory) {
     t([] { return ABT_init(0, nullptr); }, [] { ok(ABT_finalize()); },
@@ -28,7 +28,7 @@ REFUSED(ABT_initialized, nothing) {
     t([] { return ABT_initialized(); });
 }
 
-// ---- schedulers of the program's own --------------------------------------------------------------------------------
+// ---- schedulers of the program's own ------------------------------------------------------------
 
 void run_own(ABT_sched sched) {
     ABT_pool pool = ABT_POOL_NULL;
@@ -79,7 +79,7 @@ struct GivenPool {
     ABT_pool handle;
 };
 
-// ---- streams --------------------------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 
 void makes_stream(
     Try& t, const std::function<int(ABT_xstream*)>& make, const std::function<void()>& unchanged = [] {}) {
@@ -277,7 +277,7 @@ REFUSED(ABT_xstream_get_affinity, nothing) {
     t([&] { return ABT_xstream_get_affinity(own_xstream(), 4, cpus, &count); });
 }
 
-// ---- schedulers -----------------------------------------------------------------------------------------------------
+// ---- schedulers ---------------------------------------------------------------------------------
 
 REFUSED(ABT_sched_create, memory) {
     ABT_sched_def def = own_def();
@@ -339,7 +339,7 @@ REFUSED(ABT_sched_exit, nothing) {
     t([&] { return ABT_sched_exit(sched); });
 }
 
-// ---- pools ----------------------------------------------------------------------------------------------------------
+// ---- pools --------------------------------------------------------------------------------------
 
 using namespace abt_test::user_pool;
 
@@ -562,7 +562,7 @@ REFUSED(ABT_unit_set_associated_pool, nothing) {
     abt_test::run_all(from.handle);
 }
 
-// ---- what is told ---------------------------------------------------------------------------------------------------
+// ---- what is told -------------------------------------------------------------------------------
 
 REFUSED(ABT_info_query_config, nothing) {
     ABT_bool value = ABT_FALSE;

@@ -1,5 +1,6 @@
-// Every function of abt.h, with each thing that it asks the system for refused in turn: it says so, has changed
-// nothing, succeeds when it is repeated, the library works on and ends, and nothing is lost.
+// Every function of abt.h, with each thing that it asks the system for refused in turn: it says so,
+// has changed nothing, succeeds when it is repeated, the library works on and ends, and nothing is
+// lost.
 #include "refused.hpp"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ struct Attr {
 
 void on_migration(ABT_thread, void*) {}
 
-// ---- create, revive -------------------------------------------------------------------------------------------------
+// ---- create, revive -----------------------------------------------------------------------------
 
 // Where its handle goes on failure: by the header it is null, or left alone.
 void creates(Try& t, const std::function<int(ABT_thread*)>& make, ABT_thread after_failure = ABT_THREAD_NULL) {
@@ -120,7 +120,7 @@ REFUSED(ABT_task_revive, nothing) {
       [&] { ok(ABT_task_join(task.handle)); });
 }
 
-// ---- join, free, cancel ---------------------------------------------------------------------------------------------
+// ---- join, free, cancel -------------------------------------------------------------------------
 
 // A unit that has found no stack has ended, and the caller is told.
 void ended_or_told(int result) { EXPECT_TRUE(result == ABT_SUCCESS || result == ABT_ERR_MEM) << result; }
@@ -191,7 +191,7 @@ public:
     ABT_thread handle;
 };
 
-// ---- yield, resume --------------------------------------------------------------------------------------------------
+// ---- yield, resume ------------------------------------------------------------------------------
 
 REFUSED(ABT_thread_yield, aid) {
     Fresh unit;
@@ -279,7 +279,7 @@ REFUSED(ABT_self_schedule, aid) {
     ok(ABT_pool_free(&pool_again));
 }
 
-// ---- migration ------------------------------------------------------------------------------------------------------
+// ---- migration ----------------------------------------------------------------------------------
 
 REFUSED(ABT_thread_migrate_to_xstream, memory) {
     Stream stream;
@@ -320,7 +320,7 @@ REFUSED(ABT_task_set_migratable, nothing) {
     t([&] { return ABT_task_set_migratable(task.handle, ABT_FALSE); });
 }
 
-// ---- questions ------------------------------------------------------------------------------------------------------
+// ---- questions ----------------------------------------------------------------------------------
 
 // Something of a unit, that is no memory's.
 template <class Value>
@@ -440,7 +440,7 @@ REFUSED(ABT_self_set_associated_pool, memory) {
     });
 }
 
-// ---- attributes -----------------------------------------------------------------------------------------------------
+// ---- attributes ---------------------------------------------------------------------------------
 
 REFUSED(ABT_thread_attr_create, memory) {
     makes<ABT_thread_attr>(t, ABT_thread_attr_create, ABT_thread_attr_free, ABT_THREAD_ATTR_NULL);

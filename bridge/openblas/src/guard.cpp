@@ -1,9 +1,10 @@
-// exec_blas, through which OpenBLAS runs everything that it does in parallel. Built with OpenMP it takes the process's
-// one slot by a bare loop of compare-and-swap; with threads of its own it looks for one that is free by a bare loop.
-// Either would keep its hart, or its CPU, from the caller that is inside. Here a caller waits as others do in Weft
-// before it is let in, and finds the slot free. And goto_set_num_threads, which OpenBLAS calls when omp_get_max_threads
-// says another number than it did last: it frees the buffers of threads beyond the number, which a caller that is
-// inside may be using.
+// exec_blas, through which OpenBLAS runs everything that it does in parallel. Built with OpenMP it
+// takes the process's one slot by a bare loop of compare-and-swap; with threads of its own it looks
+// for one that is free by a bare loop. Either would keep its hart, or its CPU, from the caller that
+// is inside. Here a caller waits as others do in Weft before it is let in, and finds the slot free.
+// And goto_set_num_threads, which OpenBLAS calls when omp_get_max_threads says another number than
+// it did last: it frees the buffers of threads beyond the number, which a caller that is inside may
+// be using.
 #include <dlfcn.h>
 
 #include "libraries.hpp"
@@ -12,8 +13,8 @@ namespace weft_openblas {
 
 namespace {
 
-// The caller, from before the call to after it: a unit that is a pthread or has come in as a guest meanwhile is told by
-// its pthread, another by itself.
+// The caller, from before the call to after it: a unit that is a pthread or has come in as a guest
+// meanwhile is told by its pthread, another by itself.
 struct Caller {
     pthread_t thread = pthread_self();
     weft_unit* unit = nullptr;

@@ -1,5 +1,5 @@
-// The guard in front of two libraries that stand for OpenBLAS, opened for themselves alone; preloaded, as the test of
-// CMakeLists.txt has it.
+// The guard in front of two libraries that stand for OpenBLAS, opened for themselves alone;
+// preloaded, as the test of CMakeLists.txt has it.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -16,7 +16,8 @@
 
 #include <weft/weft.h>
 
-// In front of the C library's, for the guard as for all others: how often somebody has looked at what is loaded.
+// In front of the C library's, for the guard as for all others: how often somebody has looked at
+// what is loaded.
 static std::atomic<int> walks;
 extern "C" [[gnu::visibility("default")]] int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*),
                                                               void* data) {

@@ -32,7 +32,7 @@ constexpr int most_guarded = 256;   // at once: a library past them runs unguard
 Library libraries[most_guarded];
 pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
-// ---- the entries of each OpenBLAS --------------------------------------------------------------------
+// ---- the entries of each OpenBLAS ---------------------------------------------------------------
 
 template <int number>
 int exec_entry(long count, void* queue) {
@@ -55,7 +55,7 @@ constexpr std::array<SetThreads, most_guarded> threads_table(std::integer_sequen
 constexpr auto exec_entries = exec_table(std::make_integer_sequence<int, most_guarded>());
 constexpr auto threads_entries = threads_table(std::make_integer_sequence<int, most_guarded>());
 
-// ---- what is loaded ----------------------------------------------------------------------------------
+// ---- what is loaded -----------------------------------------------------------------------------
 
 // A library of which some calls still go to the generic functions.
 struct Caller {
@@ -71,8 +71,8 @@ struct View {
     std::vector<const void*> bases;   // of all objects
 };
 
-// Where the object begins that has something at that address, and its path; null: there is none. dladdr would also look
-// for a name among all of the object's symbols.
+// Where the object begins that has something at that address, and its path; null: there is none.
+// dladdr would also look for a name among all of the object's symbols.
 const void* base_of(const void* address, std::string* path = nullptr) {
     const void* base = nullptr;
     weft_bridge::each_loaded([&](const Loaded& object) {
@@ -132,8 +132,8 @@ void forget() {
     for (Library& library : libraries) open_to_all(library);
 }
 
-// The record of the guarded OpenBLAS at `base`. `fresh`: that one has not been seen before, and whatever lay there is
-// gone. Null: there are too many.
+// The record of the guarded OpenBLAS at `base`. `fresh`: that one has not been seen before, and
+// whatever lay there is gone. Null: there are too many.
 Library* record_of(const View& view, const void* base, bool fresh) {
     Library* unused = nullptr;
     for (Library& library : libraries) {
@@ -157,8 +157,8 @@ bool write(const Loaded& object, void** slot, void* value) {
     void* const first = reinterpret_cast<void*>(at & ~(page - 1));
     const bool sealed = at >= (object.sealed & ~(page - 1)) && at < (object.sealed_end & ~(page - 1));
     if (sealed && mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return false;
-    // relaxed: whoever reads the old value comes by here, and what an entry reads was there before it was written under
-    // `finding`
+    // relaxed: whoever reads the old value comes by here, and what an entry reads was there before
+    // it was written under `finding`
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (sealed) mprotect(first, page, PROT_READ);
     return true;
@@ -172,8 +172,8 @@ void find_targets(const View& view, void* handle, Caller& caller) {
     if (base == nullptr) return;
     const bool fresh = reinterpret_cast<const void*>(caller.object.first) == base && !caller.exec_slots.empty();
     Library* library = record_of(view, base, fresh);
-    // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its functions lie
-    // elsewhere.
+    // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its
+    // functions lie elsewhere.
     if (library != nullptr && library->exec != nullptr && library->exec != caller.exec.exec)
         library = record_of(view, base, true);
     if (library == nullptr) return;
@@ -219,10 +219,10 @@ View learn_all() {
     return view;
 }
 
-// ---- calls that come by no table ---------------------------------------------------------------------
+// ---- calls that come by no table ----------------------------------------------------------------
 
-// Callers that have the generic function's address from elsewhere (dlsym), or whose table cannot be written. An entry
-// holds while nothing has been loaded or unloaded.
+// Callers that have the generic function's address from elsewhere (dlsym), or whose table cannot be
+// written. An entry holds while nothing has been loaded or unloaded.
 struct Known {
     const void* return_address;
     Target target;
@@ -241,7 +241,8 @@ const Target* find_known(const void* return_address) {
     return nullptr;
 }
 
-// What the object that has called would find by itself; the program, where what has called lies in none.
+// What the object that has called would find by itself; the program, where what has called lies in
+// none.
 Target target_by_name(const View& view, const void* return_address) {
     std::string path;
     base_of(return_address, &path);

@@ -1,11 +1,12 @@
 // The OpenBLASes of the process, and which of them a call means.
 //
-// The loader binds each library's calls of exec_blas and goto_set_num_threads to the generic ones in guard.cpp. The
-// first call that comes from a library finds out which OpenBLAS the library means, and writes the address that its
-// later calls go to into the library's own table (its global offset table): OpenBLAS' function itself where nothing is
-// guarded, otherwise an entry of that OpenBLAS'. So later calls look nothing up. What has been found out lives in the
-// caller's memory and dies with it: a library that is loaded at the same address later comes with a fresh table, and
-// announces itself by calling the generic function.
+// The loader binds each library's calls of exec_blas and goto_set_num_threads to the generic ones
+// in guard.cpp. The first call that comes from a library finds out which OpenBLAS the library
+// means, and writes the address that its later calls go to into the library's own table (its global
+// offset table): OpenBLAS' function itself where nothing is guarded, otherwise an entry of that
+// OpenBLAS'. So later calls look nothing up. What has been found out lives in the caller's memory
+// and dies with it: a library that is loaded at the same address later comes with a fresh table,
+// and announces itself by calling the generic function.
 #pragma once
 
 #include <pthread.h>
@@ -26,8 +27,8 @@ struct Library {
     Exec exec = nullptr;
     SetThreads set_threads = nullptr;
     weft_semaphore free{};
-    // The thread or the unit that is inside. relaxed, all of it: a caller only asks whether it is itself, and then it
-    // has written what it reads
+    // The thread or the unit that is inside. relaxed, all of it: a caller only asks whether it is
+    // itself, and then it has written what it reads
     std::atomic<bool> held{false};
     std::atomic<pthread_t> holder{};
     std::atomic<weft_unit*> holding_unit{nullptr};
@@ -44,9 +45,9 @@ struct Target {
 };
 Target exec_of(const void* return_address);
 
-// Calls visit(target) for each OpenBLAS that a call of the generic goto_set_num_threads may mean. There may be several:
-// OpenBLAS ends openblas_set_num_threads by a jump there, so what is seen as the caller may be a language's way to call
-// anything.
+// Calls visit(target) for each OpenBLAS that a call of the generic goto_set_num_threads may mean.
+// There may be several: OpenBLAS ends openblas_set_num_threads by a jump there, so what is seen as
+// the caller may be a language's way to call anything.
 struct ThreadsTarget {
     Library* library = nullptr;
     SetThreads set_threads = nullptr;

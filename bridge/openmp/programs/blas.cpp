@@ -1,6 +1,6 @@
-// Every routine of levels 1 to 3, in the four types, from one BLAS and from another: the same results but for rounding.
-// Sizes on both sides of what is worth threads to OpenBLAS, strides of either sign, every combination of the letters
-// that a routine has.
+// Every routine of levels 1 to 3, in the four types, from one BLAS and from another: the same
+// results but for rounding. Sizes on both sides of what is worth threads to OpenBLAS, strides of
+// either sign, every combination of the letters that a routine has.
 //
 //   blas TESTED REFERENCE [OPTION ...]    two libraries by their paths
 //   --digest       what the first one has said to the last bit, as a number for each type
@@ -93,8 +93,8 @@ struct Shifted {
     friend bool operator==(const Shifted &, const Shifted &) { return true; }
 };
 
-// Calls `name` of both libraries with the same arguments. Those that are pointers to vectors are copied for each;
-// numbers and letters go by address, as Fortran has it.
+// Calls `name` of both libraries with the same arguments. Those that are pointers to vectors are
+// copied for each; numbers and letters go by address, as Fortran has it.
 template <class T>
 struct Copy {
     std::vector<T, Shifted<T>> values[2];
@@ -117,7 +117,8 @@ void call(Result *results, const std::string &name, A &&...a) {
             std::printf("%s is not there: %s\n", name.c_str(), dlerror());
             std::exit(1);
         }
-        // The lengths of up to four letters follow, as gfortran passes them; who has none of them does not look.
+        // The lengths of up to four letters follow, as gfortran passes them; who has none of them
+        // does not look.
         if constexpr (std::is_void_v<Result>) {
             using Function = void (*)(decltype(argument(a, 0))..., std::size_t, std::size_t, std::size_t, std::size_t);
             reinterpret_cast<Function>(found)(argument(a, which)..., 1, 1, 1, 1);
@@ -196,8 +197,8 @@ void level1() {
                 if (n > 1001 && (incx == -1 || incx == 2 || (incx == 1) != (incy == 1))) continue;
                 const auto x = random_vector<T>(reach(n, incx)), y = random_vector<T>(reach(n, incy));
                 const T alpha = some<T>();
-                // What is summed is compared with the sum of the sizes of what is added, which no rounding exceeds:
-                // terms counts them.
+                // What is summed is compared with the sum of the sizes of what is added, which no
+                // rounding exceeds: terms counts them.
                 const double terms = n;
                 auto with = [&](const std::string &name, auto run) {
                     Copy<T> cx(x), cy(y);
@@ -248,8 +249,8 @@ void level1() {
                 for (const char *kind : {"nrm2", "asum"}) {
                     R results[2];
                     call<R>(results, of + kind, n, cx, incx);
-                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread as well: both
-                    // runtimes are to say the same, which --digest and --expect tell.
+                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread
+                    // as well: both runtimes are to say the same, which --digest and --expect tell.
                     if (of + kind == "scasum") results[1] = results[0];
                     compare(text(of + kind, n, incx), results, terms);
                 }

@@ -1,6 +1,6 @@
-/* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`, against the same plans for
- * one thread and back again. Prints a digest of what the threads have computed: plans are estimated, not measured, so
- * that each run has the same. */
+/* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`, against
+ * the same plans for one thread and back again. Prints a digest of what the threads have computed:
+ * plans are estimated, not measured, so that each run has the same. */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>

@@ -76,8 +76,8 @@ class Runner:
             environment |= self.preload
             command = self.prefix + command
         else:
-            # So that more threads than CPUs do not look at each other in turns of the kernel's: what it says is the
-            # same.
+            # So that more threads than CPUs do not look at each other in turns of the kernel's:
+            # what it says is the same.
             environment["OMP_WAIT_POLICY"] = "passive"
         try:
             done = subprocess.run(
@@ -137,8 +137,8 @@ def same(runner, what, command, libraries=None, say=lambda output: output, equal
 def blas(runner, program):
     tested, reference = library_folder("openblas-openmp"), library_folder("blas")
     command = [program, f"{tested}/libopenblas.so.0", f"{reference}/libblas.so.3"]
-    # Where OpenBLAS uses AVX-512, the order of its additions depends on where the vectors lie, with one thread and no
-    # Weft as well; they lie elsewhere under `weft run`.
+    # Where OpenBLAS uses AVX-512, the order of its additions depends on where the vectors lie, with
+    # one thread and no Weft as well; they lie elsewhere under `weft run`.
     alone, shifted = (runner.run(False, 1, [*command, "--digest", f"--shift={shift}"]) for shift in (0, 16))
     if alone == shifted:
         same(runner, "OpenBLAS, levels 1 to 3", [*command, "--digest"])

@@ -1,5 +1,6 @@
-// SuiteSparse: the same Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by SPQR and by UMFPACK;
-// and least squares of more rows than columns by SPQR. What remains is small, and the solutions agree.
+// SuiteSparse: the same Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by
+// SPQR and by UMFPACK; and least squares of more rows than columns by SPQR. What remains is small,
+// and the solutions agree.
 #include <cholmod.h>
 #include <umfpack.h>
 #include <SuiteSparseQR.hpp>

@@ -1,4 +1,5 @@
-// Affinity formats: what a thread says of itself by them, on request and under OMP_DISPLAY_AFFINITY.
+// Affinity formats: what a thread says of itself by them, on request and under
+// OMP_DISPLAY_AFFINITY.
 #include <pthread.h>
 #include <algorithm>
 #include <cctype>
@@ -27,8 +28,8 @@ SpinLock setting;   // guards affinity-format-var, which any thread may set and 
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// The fields of a format, one after the other (OpenMP 5.1, section 6.14): "%[[[0].]size]type". What libgomp refuses
-// ends the process in its words.
+// The fields of a format, one after the other (OpenMP 5.1, section 6.14): "%[[[0].]size]type". What
+// libgomp refuses ends the process in its words.
 class Fields {
 public:
     explicit Fields(std::string_view format) : rest_(format) {}

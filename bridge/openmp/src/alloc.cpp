@@ -1,5 +1,6 @@
-// Memory allocators (OpenMP 5.1, section 2.13 and 3.13). All memory is the same here; traits that say how much there is
-// and for whom, how it is aligned and what is done when there is none are followed.
+// Memory allocators (OpenMP 5.1, section 2.13 and 3.13). All memory is the same here; traits that
+// say how much there is and for whom, how it is aligned and what is done when there is none are
+// followed.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -49,7 +50,8 @@ struct Trait {
 
 struct Allocator;
 
-// How much of an allocator's memory is in use, where its size is the limit: by all threads, or by those of a part.
+// How much of an allocator's memory is in use, where its size is the limit: by all threads, or by
+// those of a part.
 struct Pool {
     Allocator* of = nullptr;
     std::atomic<std::size_t> used{0};
@@ -85,7 +87,8 @@ struct Head {
 constexpr std::size_t least_alignment = alignof(std::max_align_t);   // malloc's
 static_assert(sizeof(Head) == 32 && sizeof(Head) % least_alignment == 0);
 
-// def-allocator-var is the implicit task's (OpenMP 5.1, table 2.3), whichever explicit task the thread runs.
+// def-allocator-var is the implicit task's (OpenMP 5.1, table 2.3), whichever explicit task the
+// thread runs.
 const Icv*& values_with_allocator() { return this_thread().slot->implicit.icv; }
 Handle chosen(Handle handle) { return handle != 0 ? handle : values_with_allocator()->allocator; }
 Allocator* made(Handle handle) { return handle > last_predefined ? reinterpret_cast<Allocator*>(handle) : nullptr; }
@@ -95,7 +98,7 @@ Handle handle_of(const Head& head) {
     return pool != nullptr ? reinterpret_cast<Handle>(pool->of) : head.from;
 }
 
-// ---- pools -----------------------------------------------------------------------------------------
+// ---- pools --------------------------------------------------------------------------------------
 
 const void* who_has_access(std::uintptr_t access) {
     const Thread& me = this_thread();
@@ -108,7 +111,8 @@ const void* who_has_access(std::uintptr_t access) {
     return team;
 }
 
-// Called under `parting`. Parts of which nothing is in use go to whoever comes next: threads and teams end.
+// Called under `parting`. Parts of which nothing is in use go to whoever comes next: threads and
+// teams end.
 Pool& part(Allocator& allocator) {
     const void* const whose = who_has_access(allocator.access);
     Pool* unused = nullptr;
@@ -156,7 +160,7 @@ void undo(Pool& pool, std::size_t whole, const Head* old) {
     give_back(pool, whole - std::min(whole, counted(pool, old)));
 }
 
-// ---- blocks ----------------------------------------------------------------------------------------
+// ---- blocks -------------------------------------------------------------------------------------
 
 struct Wanted {
     std::size_t alignment, bytes;
@@ -173,8 +177,8 @@ struct Wanted {
     return reinterpret_cast<void*>(first);
 }
 
-// Memory of the C library's, with what the old block has; null: there is none, and the old block is as it was. Nothing
-// is counted.
+// Memory of the C library's, with what the old block has; null: there is none, and the old block is
+// as it was. Nothing is counted.
 [[gnu::always_inline]] inline void* memory_for(const Wanted& wanted, std::size_t alignment, std::size_t whole,
                                                std::uintptr_t from) {
     Head* const old = wanted.old;
@@ -197,7 +201,8 @@ struct Wanted {
 // From this allocator alone; null: it has not so much, and nothing has changed.
 [[gnu::always_inline]] inline void* allocate_from(Handle handle, const Wanted& wanted) {
     Allocator* const allocator = made(handle);
-    // Programs may ask for powers of two only. Others are rounded down, so that the block is large enough.
+    // Programs may ask for powers of two only. Others are rounded down, so that the block is large
+    // enough.
     const std::size_t of_trait = allocator == nullptr ? 1 : allocator->alignment;
     const std::size_t alignment = std::max({std::bit_floor(wanted.alignment), of_trait, least_alignment});
     std::size_t whole;
@@ -252,12 +257,12 @@ bool product(std::size_t count, std::size_t bytes, std::size_t& whole) {
     return !__builtin_mul_overflow(count, bytes, &whole);
 }
 
-// ---- traits ----------------------------------------------------------------------------------------
+// ---- traits -------------------------------------------------------------------------------------
 
 bool is_of(std::uintptr_t value, std::uintptr_t first, std::uintptr_t last) { return value >= first && value <= last; }
 
-// False: the trait has no such value, or none that can be had here: no memory is pinned. All memory is alike, so most
-// values change nothing.
+// False: the trait has no such value, or none that can be had here: no memory is pinned. All memory
+// is alike, so most values change nothing.
 bool follow(Allocator& allocator, const Trait& trait) {
     const std::uintptr_t value = trait.value;
     if (value == by_default) return trait.key >= Key::sync_hint && trait.key <= Key::partition;

@@ -1,4 +1,5 @@
-// The routines that programs call by name: omp_*, for C and, with an underscore behind them, for Fortran.
+// The routines that programs call by name: omp_*, for C and, with an underscore behind them, for
+// Fortran.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -22,7 +23,8 @@ void change_icv(Change change) {
     thread.set_icv(values);
 }
 
-// The team at a level of nesting, and the number of this thread's ancestor there; null: there is no such level.
+// The team at a level of nesting, and the number of this thread's ancestor there; null: there is no
+// such level.
 const Team* team_at(const Thread& thread, int level, unsigned* number) {
     const Team* team = thread.team;
     const Slot* slot = thread.slot;
@@ -54,8 +56,8 @@ ANCESTOR_QUERY(omp_get_team_size, const Team* const team = team_at(me, value, nu
 
 namespace {
 
-// lacks_in_parallel_without_us takes locks. So what it said of the last caller holds for as long as this thread stays
-// in the region: nobody unloads the caller there.
+// lacks_in_parallel_without_us takes locks. So what it said of the last caller holds for as long as
+// this thread stays in the region: nobody unloads the caller there.
 bool lacks_in_parallel_here(const void* caller) {
     struct Known {
         const void* caller = nullptr;
@@ -75,8 +77,8 @@ bool lacks_in_parallel_here(const void* caller) {
 
 }   // namespace
 
-// OpenBLAS with threads of its own has a weak reference, and warns on standard error where it is called in a region.
-// Without us that reference stays null in most processes.
+// OpenBLAS with threads of its own has a weak reference, and warns on standard error where it is
+// called in a region. Without us that reference stays null in most processes.
 OPENMP_ANY int any_omp_in_parallel() {
     const int answer = placed_omp_in_parallel(OPENMP_CALLER, others());
     return answer != 0 && lacks_in_parallel_here(OPENMP_CALLER) ? 0 : answer;
@@ -172,7 +174,7 @@ OPENMP_API void omp_get_schedule_8_(std::int32_t* kind, std::int64_t* chunk) {
     *chunk = plain;
 }
 
-// ---- time ------------------------------------------------------------------------------------------
+// ---- time ---------------------------------------------------------------------------------------
 
 QUERY(double, omp_get_wtime, timespec now{}; clock_gettime(CLOCK_MONOTONIC, &now);
       return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;)

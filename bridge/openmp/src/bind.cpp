@@ -29,15 +29,16 @@ cpu_set_t cpus_of(int place) {
     return set;
 }
 
-// By the kernel's number; 0: the OS thread that calls, whichever thread's code it runs. Past whoever stands before the
-// C library's call. A place that is no more is passed over: the thread stays where it may be.
+// By the kernel's number; 0: the OS thread that calls, whichever thread's code it runs. Past
+// whoever stands before the C library's call. A place that is no more is passed over: the thread
+// stays where it may be.
 void confine(long thread, int place) {
     const cpu_set_t set = cpus_of(place);
     syscall(SYS_sched_setaffinity, thread, sizeof set, &set);
 }
 
-// Where an OS thread has been told to be, by its stream: a word for each of so many, which others may have written, and
-// then it is told once more. The lower bits have the place, + 1.
+// Where an OS thread has been told to be, by its stream: a word for each of so many, which others
+// may have written, and then it is told once more. The lower bits have the place, + 1.
 constexpr unsigned place_bits = 16, notes = 256;
 std::atomic<std::uint64_t> noted[notes];
 
@@ -87,7 +88,8 @@ void place_team(Team& team, const Slot& from, Bind policy) {
     if (policy == Bind::primary) {
         for (unsigned i = 0; i < threads; ++i) settle(slot(i), from.place, from.first_place, places);
     } else if (policy != Bind::spread || threads > places) {
-        // So many in each place, one after the other; those that are left over from the first place on.
+        // So many in each place, one after the other; those that are left over from the first place
+        // on.
         const unsigned each = threads / places;
         for (unsigned i = 0; i < threads; ++i) {
             const int place = nth(i < each * places ? i / each : i - each * places);
@@ -95,8 +97,8 @@ void place_team(Team& team, const Slot& from, Bind policy) {
             else settle(slot(i), place, from.first_place, places);
         }
     } else {
-        // As many parts as threads, the first ones larger. Thread 0 has the one that it is in, and stays where it is
-        // there.
+        // As many parts as threads, the first ones larger. Thread 0 has the one that it is in, and
+        // stays where it is there.
         const unsigned least = places / threads, larger = places % threads;
         const auto start = [&](unsigned part) { return part * least + std::min(part, larger); };
         unsigned own = 0;

@@ -25,7 +25,8 @@ std::uint64_t sum(std::atomic<std::uint64_t> Counts::*which) {
     return total;
 }
 
-// The child of a fork has regions of its own. The lock is held over the fork, so that the child finds the list whole.
+// The child of a fork has regions of its own. The lock is held over the fork, so that the child
+// finds the list whole.
 void begin_anew() {
     free_lock.unlock();
     members.store(0, std::memory_order_relaxed);   // relaxed, all: there is one thread
@@ -56,7 +57,8 @@ bool add_counters() {
 
 void count_members(unsigned more) { members.fetch_add(more, std::memory_order_relaxed); }   // relaxed: a statistic
 
-// A new thread looks at no other thread's numbers: in a team of thousands each one would look at thousands.
+// A new thread looks at no other thread's numbers: in a team of thousands each one would look at
+// thousands.
 Counts& take_counts() {
     [[maybe_unused]] static const bool added = add_counters();
     const std::lock_guard guard(free_lock);

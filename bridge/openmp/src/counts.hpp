@@ -1,5 +1,5 @@
-// What is counted, for weft_counter_read and the report: "/openmp/count/regions" and its like. Each thread has numbers
-// of its own, which are added up when they are read.
+// What is counted, for weft_counter_read and the report: "/openmp/count/regions" and its like. Each
+// thread has numbers of its own, which are added up when they are read.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,8 @@ inline void count(std::atomic<std::uint64_t>& which) {
 
 void count_members(unsigned more);
 
-// For a thread, until it gives them back: what has been counted stays, and another thread goes on from there.
+// For a thread, until it gives them back: what has been counted stays, and another thread goes on
+// from there.
 Counts& take_counts();
 void give_back(Counts& counts);
 

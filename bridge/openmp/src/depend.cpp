@@ -27,7 +27,8 @@ struct DependNode {
 
 namespace {
 
-// How a task uses an address. Those that use it alike, one right after the other, and may, run side by side.
+// How a task uses an address. Those that use it alike, one right after the other, and may, run side
+// by side.
 enum class Use : std::uint8_t { in, out, inoutset };
 
 class DependNodes {
@@ -80,7 +81,8 @@ void each_use(void** depend, Visit visit) {
         for (std::size_t i = 0; i < all; ++i) visit(depend[2 + i], i < outs ? Use::out : Use::in);
         return;
     }
-    // mutexinoutset: in some order, one after the other; in that of their making as well as in another.
+    // mutexinoutset: in some order, one after the other; in that of their making as well as in
+    // another.
     const std::size_t all = number(1), outs = number(2) + number(3), plain = outs + number(4);
     for (std::size_t i = 0; i < all; ++i) {
         void* const what = depend[5 + i];

@@ -1,6 +1,7 @@
-// A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and Zappa Nardelli,
-// PPoPP 2013): its owner pushes and pops at the bottom, others steal at the top. Tasks live in memory that stays memory
-// of tasks, so a thief may look at one before it is sure of it.
+// A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and
+// Zappa Nardelli, PPoPP 2013): its owner pushes and pops at the bottom, others steal at the top.
+// Tasks live in memory that stays memory of tasks, so a thief may look at one before it is sure of
+// it.
 #pragma once
 
 #include <atomic>
@@ -52,8 +53,8 @@ public:
                    : nullptr;
     }
 
-    // By others: the oldest one, if may(task) says so of it. `may` may be asked of a task that somebody else has run
-    // meanwhile; then nothing is stolen.
+    // By others: the oldest one, if may(task) says so of it. `may` may be asked of a task that
+    // somebody else has run meanwhile; then nothing is stolen.
     template <class May>
     Task* steal(May may) {
         std::int64_t top = top_.load();
@@ -77,8 +78,9 @@ public:
         return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed);
     }
 
-    // By the owner, who then runs at once what it would push: it was full, and is not half empty yet. Meanwhile the
-    // owner writes no line that thieves read; and looks at theirs now and then only, where the team is of few threads.
+    // By the owner, who then runs at once what it would push: it was full, and is not half empty
+    // yet. Meanwhile the owner writes no line that thieves read; and looks at theirs now and then
+    // only, where the team is of few threads.
     bool plenty(unsigned threads) {
         if (still_plenty()) return true;
         constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many

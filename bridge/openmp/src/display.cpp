@@ -80,7 +80,8 @@ std::string all(bool verbose) {
     return text + "OPENMP DISPLAY ENVIRONMENT END\n";
 }
 
-// When the library is loaded: what is wrong with the environment is said even by a program that has no parallel region.
+// When the library is loaded: what is wrong with the environment is said even by a program that has
+// no parallel region.
 [[gnu::constructor]] void read_environment() {
     begin_binding();
     const Environment& said = environment();

@@ -1,5 +1,5 @@
-// The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not understood is said, and
-// passed over.
+// The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not
+// understood is said, and passed over.
 #include <pthread.h>
 #include <sched.h>
 #include <algorithm>
@@ -55,8 +55,8 @@ std::optional<bool> boolean(std::string_view text) {
     return std::nullopt;
 }
 
-// Calls read(value) with what the variable says, if it is there. False of read, or nothing but blanks: it is no legal
-// value. Whether it is there, and legal.
+// Calls read(value) with what the variable says, if it is there. False of read, or nothing but
+// blanks: it is no legal value. Whether it is there, and legal.
 template <class Read>
 bool with(const char* name, Read read) {
     const char* const value = std::getenv(name);
@@ -170,7 +170,8 @@ bool read_allocator(std::string_view text, std::uintptr_t& to) {
     return false;
 }
 
-// One of Weft's variables. A value that is not legal is reported under Weft's name, not libgomp's, and ignored.
+// One of Weft's variables. A value that is not legal is reported under Weft's name, not libgomp's,
+// and ignored.
 int word_of(const weft_bridge::Variable& variable) {
     const char* const value = std::getenv(variable.name);
     const int word = weft_bridge::word_of(variable, value);
@@ -333,7 +334,8 @@ constinit SpinLock interning;
 }   // namespace
 
 const Icv* interned(const Icv& values) {
-    // By hand: it is asked for when we are loaded, and a hash table of the C++ library's would load that, too.
+    // By hand: it is asked for when we are loaded, and a hash table of the C++ library's would load
+    // that, too.
     struct Set {
         const Icv values;
         Set* const next;

@@ -14,7 +14,8 @@ namespace {
 constexpr char head[] = "\nlibgomp: ";   // with the line feed that libgomp has before each message
 constexpr std::size_t head_length = sizeof head - 1;
 
-// For a text: so many bytes of the caller's where they are enough, and else of the heap. Null: there are none.
+// For a text: so many bytes of the caller's where they are enough, and else of the heap. Null:
+// there are none.
 class Room {
 public:
     explicit Room(std::size_t bytes)
@@ -31,7 +32,8 @@ private:
     char* memory_;
 };
 
-// In one write, so that lines of several threads stay whole; in several only where there is no memory for a long one.
+// In one write, so that lines of several threads stay whole; in several only where there is no
+// memory for a long one.
 void say(std::string_view what, std::string_view text) {
     const std::size_t length = head_length + what.size() + text.size() + 1;
     Room room(length);

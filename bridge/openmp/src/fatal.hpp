@@ -1,4 +1,5 @@
-// What ends the process: the words are libgomp's where libgomp says something, since scripts look for them.
+// What ends the process: the words are libgomp's where libgomp says something, since scripts look
+// for them.
 #pragma once
 
 #include <string_view>

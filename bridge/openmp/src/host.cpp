@@ -15,7 +15,8 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// The calling thread's team of one is that team of the league from now on, and its task the initial one there.
+// The calling thread's team of one is that team of the league from now on, and its task the initial
+// one there.
 void begin_team(League league) {
     const Thread& me = this_thread();
     me.team->league = league;
@@ -65,7 +66,7 @@ QUERY(int, omp_get_teams_thread_limit, return environment().teams_thread_limit;)
 OF_NUMBER(void, omp_set_num_teams, if (value >= 0) environment().teams = value;)
 OF_NUMBER(void, omp_set_teams_thread_limit, if (value >= 0) environment().teams_thread_limit = value;)
 
-// ---- devices ---------------------------------------------------------------------------------------
+// ---- devices ------------------------------------------------------------------------------------
 
 QUERY(int, omp_get_num_devices, return 0;)
 QUERY(int, omp_get_initial_device, return host_device;)
@@ -165,11 +166,12 @@ OPENMP_API int omp_pause_resource_(const std::int32_t* kind, const std::int32_t*
 }
 OPENMP_API int omp_pause_resource_all_(const std::int32_t* kind) { return omp_pause_resource_all(*kind); }
 
-// ---- messages --------------------------------------------------------------------------------------
+// ---- messages -----------------------------------------------------------------------------------
 
 namespace {
 
-// `what` ends with what comes before a text. Fortran tells the text's length; of C's it ends where there is a null.
+// `what` ends with what comes before a text. Fortran tells the text's length; of C's it ends where
+// there is a null.
 void tell(std::string_view what, const char* text, std::size_t bytes) {
     if (text == nullptr) complain_of(what.substr(0, what.size() - 2), {});
     else complain_of(what, bytes == ~std::size_t{0} ? std::string_view(text) : std::string_view(text, bytes));

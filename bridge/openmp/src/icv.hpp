@@ -1,4 +1,5 @@
-// Internal control variables (OpenMP 5.1, section 2.4): those that each task has its own of, and those of the process.
+// Internal control variables (OpenMP 5.1, section 2.4): those that each task has its own of, and
+// those of the process.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,8 @@ namespace weft_openmp {
 enum class Schedule : std::uint8_t { by_icv = 0, is_static = 1, dynamic = 2, guided = 3, automatic = 4 };
 enum class Bind : std::uint8_t { no = 0, yes = 1, primary = 2, close = 3, spread = 4 };
 
-// A task's set. Sets never change: who changes a variable gets another set, of which there is one for the same values,
-// for ever. So a task inherits by a pointer.
+// A task's set. Sets never change: who changes a variable gets another set, of which there is one
+// for the same values, for ever. So a task inherits by a pointer.
 struct Icv {
     unsigned threads = 1;           // nthreads-var
     unsigned thread_limit = ~0U;    // thread-limit-var
@@ -34,7 +35,8 @@ struct Icv {
 
 // The one set of these values.
 const Icv* interned(const Icv& values);
-// With a thread_limit clause, which holds whatever OMP_THREAD_LIMIT has said, as on libgomp; 0: there is none.
+// With a thread_limit clause, which holds whatever OMP_THREAD_LIMIT has said, as on libgomp; 0:
+// there is none.
 const Icv* limited(const Icv* icv, unsigned thread_limit);
 
 // What the environment has said, and what holds for the process.
@@ -43,7 +45,8 @@ struct Environment {
     std::vector<unsigned> threads;   // OMP_NUM_THREADS: a value for each level
     std::vector<Bind> bind;          // OMP_PROC_BIND: as well
     std::size_t stack_bytes = 0;     // OMP_STACKSIZE, GOMP_STACKSIZE; 0: not said
-    // What units ask for: where less is said than a stack may have, libgomp complains, and takes one that it can have.
+    // What units ask for: where less is said than a stack may have, libgomp complains, and takes
+    // one that it can have.
     std::size_t unit_stack_bytes() const { return stack_bytes == 0 ? 0 : std::max(stack_bytes, WEFT_STACK_LEAST); }
     bool cancellation = false;   // OMP_CANCELLATION
     bool wait_policy_said = false, wait_actively = false;

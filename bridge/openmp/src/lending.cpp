@@ -10,8 +10,8 @@ namespace weft_openmp {
 
 namespace {
 
-// relaxed, both: what a member has seen of the team before it became ready is seen by whoever runs it, and where it
-// looks itself it has seen it already
+// relaxed, both: what a member has seen of the team before it became ready is seen by whoever runs
+// it, and where it looks itself it has seen it already
 bool is_over_since(const Team& team, std::uint64_t until) {
     return team.cancelled.load(std::memory_order_relaxed) ||
            (until != Lent::to_the_end && team.generation.load(std::memory_order_relaxed) != until);

@@ -53,7 +53,8 @@ struct OldNestLock {
 };
 static_assert(sizeof(OldNestLock) == 8);
 
-// Of a native unit: outside of regions it may leave its record, and its implicit task with that, while it has the lock.
+// Of a native unit: outside of regions it may leave its record, and its implicit task with that,
+// while it has the lock.
 [[gnu::noinline]] const void* owner_in_unit(const Thread& me) {
     return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task;
 }
@@ -64,8 +65,8 @@ inline const void* owner_here() {
     return me.native ? owner_in_unit(me) : me.task;
 }
 
-// A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by threads, and waited
-// for by looking.
+// A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by
+// threads, and waited for by looking.
 std::uint32_t own_number() {
     static std::atomic<std::uint32_t> last{0};
     Thread& me = this_thread();
@@ -125,10 +126,11 @@ OPENMP_API void omp_set_nest_lock_(NestLock** lock) { omp_set_nest_lock(*lock); 
 OPENMP_API void omp_unset_nest_lock_(NestLock** lock) { omp_unset_nest_lock(*lock); }
 OPENMP_API int omp_test_nest_lock_(NestLock** lock) { return omp_test_nest_lock(*lock); }
 
-// ---- for references without a version -----------------------------------------------------------------
+// ---- for references without a version -----------------------------------------------------------
 
-// A compiler other than gcc lays locks out as its runtime has them: a nested one in 8 bytes, where ours takes 16. A
-// caller whose regions are that runtime's gets its locks, also before it has begun: the first call of a lock begins it.
+// A compiler other than gcc lays locks out as its runtime has them: a nested one in 8 bytes, where
+// ours takes 16. A caller whose regions are that runtime's gets its locks, also before it has
+// begun: the first call of a lock begins it.
 #define ANY_LOCK(result, name, type, asked)                                                 \
     OPENMP_ANY result any_##name(type* lock) {                                              \
         const OtherRuntime* const other = asked ? other_of_code(OPENMP_CALLER) : nullptr;   \
@@ -146,7 +148,7 @@ ANY_LOCK(void, omp_set_nest_lock, NestLock, others())
 ANY_LOCK(void, omp_unset_nest_lock, NestLock, others())
 ANY_LOCK(int, omp_test_nest_lock, NestLock, others())
 
-// ---- of OpenMP 2.5, under the version OMP_1.0: plain locks are the same --------------------------------
+// ---- of OpenMP 2.5, under the version OMP_1.0: plain locks are the same -------------------------
 
 #define OLD(name) __asm__(".symver old_" #name ",omp_" #name "@OMP_1.0")
 #define OLD_API extern "C" __attribute__((used, visibility("default")))

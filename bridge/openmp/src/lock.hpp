@@ -1,4 +1,5 @@
-// Locks in the program's memory: a word of four bytes, zero when it is free. Who waits is parked by the word's address.
+// Locks in the program's memory: a word of four bytes, zero when it is free. Who waits is parked by
+// the word's address.
 #pragma once
 
 #include <atomic>

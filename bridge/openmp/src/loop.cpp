@@ -11,8 +11,8 @@
 
 namespace weft_openmp {
 
-// How far each row of an ordered(n) loop has come: a row is an iteration of the outermost loop, and within it the
-// others run one after the other.
+// How far each row of an ordered(n) loop has come: a row is an iteration of the outermost loop, and
+// within it the others run one after the other.
 struct Doacross {
     unsigned inner = 0;   // loops within
     std::uint64_t rows = 0;
@@ -30,7 +30,8 @@ std::uint64_t count(bool up, std::uint64_t distance, std::uint64_t step) {
     return stride == 0 ? 0 : (distance - 1) / stride + 1;
 }
 
-// Whether additions of a chunk, of which each thread makes one too many, cannot pass the largest number.
+// Whether additions of a chunk, of which each thread makes one too many, cannot pass the largest
+// number.
 bool may_add(const Share& share, unsigned threads) {
     return share.iterations < ~std::uint64_t{0} - (threads + 1) * share.chunk && share.chunk < std::uint64_t{1} << 32;
 }
@@ -84,7 +85,8 @@ bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
     const std::uint64_t all = share.iterations;
     std::uint64_t first;
     if (may_add(share, threads)) [[likely]] {
-        // Each thread adds once too often, at most: no look before, which would fetch the line twice.
+        // Each thread adds once too often, at most: no look before, which would fetch the line
+        // twice.
         first = share.cursor.fetch_add(share.chunk, std::memory_order_relaxed);   // relaxed: iterations are independent
         if (first >= all) return false;
     } else {
@@ -367,7 +369,8 @@ void await_post(std::uint64_t row, Next next) {
 
 using namespace weft_openmp;   // NOLINT: entry points
 
-// In the order of libgomp's names: long, then unsigned long long; each schedule, with and without order.
+// In the order of libgomp's names: long, then unsigned long long; each schedule, with and without
+// order.
 #define LOOP_START(name, schedule, ordered)                                                                          \
     OPENMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long* first, long* last) { \
         return start_loop(schedule, ordered, start, end, step, chunk, first, last);                                  \

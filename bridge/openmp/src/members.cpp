@@ -35,7 +35,8 @@ unsigned this_hart() {
 
 namespace {
 
-// Exists from the first team on, as does the domain, which nobody is in but members and tasks that are units.
+// Exists from the first team on, as does the domain, which nobody is in but members and tasks that
+// are units.
 struct Members {
     Ready ready;
     weft_domain* domain = nullptr;
@@ -50,7 +51,8 @@ struct Members {
 std::atomic<Members*> members{nullptr};
 SpinLock beginning;
 Members* lost = nullptr;   // the last ones whose runtime has ended; written by weft_finalize alone
-// Members that nobody calls any more, and that have not ended. The OS threads that they have are for others.
+// Members that nobody calls any more, and that have not ended. The OS threads that they have are
+// for others.
 std::atomic<unsigned> leaving{0};
 
 // The hart goes back, and the OS thread that carries it may be anywhere.
@@ -93,8 +95,8 @@ void resume(weft_unit* context) {
     weft_context_resume(context);
 }
 
-// Nothing is to be done now. Where a barrier is about to end that changes soon, and a hart that is given back first
-// costs locks, a sleep and a wake-up: it stays for a moment. False: that is over.
+// Nothing is to be done now. Where a barrier is about to end that changes soon, and a hart that is
+// given back first costs locks, a sleep and a wake-up: it stays for a moment. False: that is over.
 bool look_again() {
     constexpr unsigned most_looks = 200;   // some 20 us: what a wake-up by the kernel takes
     if (looks++ < most_looks) {
@@ -107,9 +109,9 @@ bool look_again() {
     return false;
 }
 
-// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other, it carries whatever
-// there is: a hart that went back would come to the same thread again, or to none. A member that waits for that guest
-// by no means of OpenMP's then waits for ever.
+// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other,
+// it carries whatever there is: a hart that went back would come to the same thread again, or to
+// none. A member that waits for that guest by no means of OpenMP's then waits for ever.
 void pass(Members& all) {
     if (!all.ready.any()) return go();
     if (weft_domain_pass() == WEFT_OK) {
@@ -122,7 +124,8 @@ void pass(Members& all) {
     go();
 }
 
-// Only members that fit, and only before their barrier is over. The guest goes on as soon as that is.
+// Only members that fit, and only before their barrier is over. The guest goes on as soon as that
+// is.
 void enter_on_guests_thread(Members& all) {
     // A member that fits may yield for ever, until one has run that does not.
     if (all.ready.one_waits_in_vain(this_hart())) return pass(all);
@@ -170,9 +173,9 @@ bool is_idle(void*, const weft_unit* context) {
     return team.arrived.load(std::memory_order_relaxed) == team.size.load(std::memory_order_relaxed);
 }
 
-// At its end, which comes at once where there was no OS thread to be had for it: then the region that it is of would
-// wait for ever. One that has not left its team pool ends with the runtime: in weft_finalize, which the primary unit
-// calls.
+// At its end, which comes at once where there was no OS thread to be had for it: then the region
+// that it is of would wait for ever. One that has not left its team pool ends with the runtime: in
+// weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
     if (member->team_pool == nullptr) return;
@@ -207,7 +210,8 @@ weft_status spawn_member(const Members& all, void (*body)(void*), void* argument
     return weft_ult_spawn_at(all.pool, be, member, &options, reinterpret_cast<const void*>(be), nullptr);
 }
 
-// Below the base, and not below the domain that the caller may be in: a team's members serve others after it.
+// Below the base, and not below the domain that the caller may be in: a team's members serve others
+// after it.
 Members& create_members() {
     auto* const made = new Members;
     weft_domain_ops ops{};
@@ -302,17 +306,18 @@ void leave_team_pool() {
 void add_members(void (*body)(void* argument), const std::vector<void*>& arguments, TeamPool& team_pool,
                  std::size_t stack_bytes) {
     const Members& all = begin_members();
-    // All threads are started before the first member begins. A member that began while they are started would wait for
-    // its own thread, which is the last one started: two switches and a wake-up by the kernel for each.
+    // All threads are started before the first member begins. A member that began while they are
+    // started would wait for its own thread, which is the last one started: two switches and a
+    // wake-up by the kernel for each.
     if (const weft_status status = weft_hosted_prepare(arguments.size(), stack_bytes); status != WEFT_OK)
         fatal_no_thread(status);
     for (void* const argument : arguments) {
         const weft_status status = spawn_member(all, body, argument, team_pool, stack_bytes);
         if (status != WEFT_OK) fatal_no_thread(status);
     }
-    // One for each member, however few harts there are: where those that it has stand in the kernel or spin, rescue
-    // lends more to a domain that could use more. One that finds nothing to do is left alone until a context of it can
-    // go on.
+    // One for each member, however few harts there are: where those that it has stand in the kernel
+    // or spin, rescue lends more to a domain that could use more. One that finds nothing to do is
+    // left alone until a context of it can go on.
     weft_domain_request(all.domain, static_cast<std::ptrdiff_t>(arguments.size()));
 }
 

@@ -1,5 +1,5 @@
-// OpenACC: its regions run on the host, whose memory they share, so that data directives move nothing and all that is
-// asynchronous is done at once.
+// OpenACC: its regions run on the host, whose memory they share, so that data directives move
+// nothing and all that is asynchronous is done at once.
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -117,8 +117,8 @@ OPENMP_API void acc_memcpy_from_device_async(void* to, void* from, std::size_t b
     std::memmove(to, from, bytes);
 }
 
-// What makes data present, and returns where it is; what only moves it; each for C and for Fortran's numbers and
-// arrays.
+// What makes data present, and returns where it is; what only moves it; each for C and for
+// Fortran's numbers and arrays.
 #define FORTRAN(name)                                           \
     OPENMP_API void name##_32_h_(void*, const std::int32_t*) {} \
     OPENMP_API void name##_64_h_(void*, const std::int64_t*) {} \
@@ -170,7 +170,7 @@ OPENMP_API void acc_prof_unregister(int, void (*)(), int) {}
 OPENMP_API void (*acc_prof_lookup(const char*))() { return nullptr; }
 OPENMP_API void acc_register_library(void (*)(), void (*)(), void* (*)(const char*)) {}
 
-// ---- what plugins for devices call, which are never loaded here -----------------------------------------
+// ---- what plugins for devices call, which are never loaded here ---------------------------------
 
 OPENMP_API void* GOMP_PLUGIN_malloc(std::size_t bytes) {
     void* const memory = std::malloc(bytes);

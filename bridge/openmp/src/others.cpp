@@ -22,7 +22,7 @@ namespace {
 using weft_bridge::Held;
 using weft_bridge::Loaded;
 
-// ---- the runtimes that are asked -----------------------------------------------------------------------
+// ---- the runtimes that are asked ----------------------------------------------------------------
 
 struct Found {
     OtherRuntime functions;
@@ -71,8 +71,8 @@ bool add(const Loaded& object) {
     return true;
 }
 
-// From now on the runtimes among what is loaded for which which(object) holds are asked. They stay loaded, since they
-// are called without a look.
+// From now on the runtimes among what is loaded for which which(object) holds are asked. They stay
+// loaded, since they are called without a look.
 template <class Which>
 void begin_to_ask(Which which) {
     std::vector<std::string> to_keep;
@@ -88,8 +88,9 @@ void begin_to_ask(Which which) {
     others_work.store(true, std::memory_order_relaxed);   // relaxed: as in others()
 }
 
-// Whether a runtime that begins later tells us so (ompt_start_tool below): not where the program has a tool of its own
-// in front of us, or wants none. Then each question looks whether anything has been loaded.
+// Whether a runtime that begins later tells us so (ompt_start_tool below): not where the program
+// has a tool of its own in front of us, or wants none. Then each question looks whether anything
+// has been loaded.
 bool are_told() {
     static const bool told = [] {
         const char* const tool = std::getenv("OMP_TOOL");
@@ -125,7 +126,7 @@ namespace {
 
 int level_in(const Found& runtime) { return runtime.functions.omp_get_level(); }
 
-// ---- what is known of a caller -------------------------------------------------------------------------
+// ---- what is known of a caller ------------------------------------------------------------------
 
 // An object as it was loaded, in copies: it may be unloaded while we think.
 struct Object {
@@ -193,8 +194,9 @@ std::vector<bool> closure(const std::vector<Object>& objects, std::size_t start)
     return in;
 }
 
-// What an object's references are looked up in: the program with what it needs, what the user preloads, and what the
-// object was brought by. Not what was opened with RTLD_GLOBAL: the loader does not tell.
+// What an object's references are looked up in: the program with what it needs, what the user
+// preloads, and what the object was brought by. Not what was opened with RTLD_GLOBAL: the loader
+// does not tell.
 std::vector<bool> scope(const std::vector<Object>& objects, std::size_t of) {
     std::vector<bool> in = closure(objects, 0);
     const auto join = [&in](const std::vector<bool>& more) {
@@ -267,7 +269,8 @@ Facts known_facts_of(const void* caller) {
     return facts;
 }
 
-// The caller's among those that are asked; the first where it is not known which that is. Null: none is asked.
+// The caller's among those that are asked; the first where it is not known which that is. Null:
+// none is asked.
 Found* runtime_of(const Facts& facts) {
     Found* first = nullptr;
     Found* own = nullptr;
@@ -288,8 +291,8 @@ Found* begin_runtime_of(const Facts& facts) {
     return runtime_of(facts);
 }
 
-// A runtime that has begun after a setter was called does not know of it. Where it still says what it began with, the
-// first to ask outside of all regions hands that on.
+// A runtime that has begun after a setter was called does not know of it. Where it still says what
+// it began with, the first to ask outside of all regions hands that on.
 void hand_on_to(Found& runtime) {
     // relaxed: a hint
     if (runtime.has_ours.load(std::memory_order_relaxed) || runtime.has_ours.exchange(true)) return;
@@ -310,7 +313,8 @@ int levels_of_others() {
 const OtherRuntime* other_around(const void* caller) {
     look_if_not_told();
     const Thread& me = this_thread();
-    // What a member of ours begins is within our region; thread 0 may have been in another's before.
+    // What a member of ours begins is within our region; thread 0 may have been in another's
+    // before.
     const int before = me.team->level == 0 || me.slot->number != 0 ? 0 : me.team->levels_of_others;
     int levels = 0, around = 0;
     const Found* innermost = nullptr;
@@ -323,7 +327,8 @@ const OtherRuntime* other_around(const void* caller) {
     });
     if (levels <= before) return nullptr;
     if (around == 1) return &innermost->functions;
-    // Regions of several within each other: the caller's own, which are the innermost if it has just begun one.
+    // Regions of several within each other: the caller's own, which are the innermost if it has
+    // just begun one.
     const Facts facts = known_facts_of(caller);
     each_found([&](const Found& runtime) {
         if (runtime.first == facts.runtime && level_in(runtime) != 0) innermost = &runtime;
@@ -373,8 +378,8 @@ bool lacks_in_parallel_without_us(const void* caller) { return known_facts_of(ca
 
 using namespace weft_openmp;   // NOLINT: an entry point
 
-// An OpenMP runtime calls this when it begins, to ask for a tool that wants to look on (OpenMP 5.1, 4.2.1). We only see
-// that it begins, and from where; the tool is the next one's.
+// An OpenMP runtime calls this when it begins, to ask for a tool that wants to look on (OpenMP 5.1,
+// 4.2.1). We only see that it begins, and from where; the tool is the next one's.
 OPENMP_API void* ompt_start_tool(unsigned version, const char* runtime_version) {
     const void* const caller = __builtin_return_address(0);
     begin_to_ask([caller](const Loaded& object) { return object.holds(caller); });

@@ -1,19 +1,23 @@
-// Other OpenMP runtimes in the process: LLVM's libomp, Intel's libiomp5, what has their entry points.
+// Other OpenMP runtimes in the process: LLVM's libomp, Intel's libiomp5, what has their entry
+// points.
 //
-// The loader binds by name. A library whose omp_ references carry no version (one that is linked without its runtime:
-// MKL, some of what clang and icx compile) gets ours, since we come first, while its regions (__kmpc_) are another
-// runtime's. So each omp_ call is answered by the runtime in whose region the calling thread is:
+// The loader binds by name. A library whose omp_ references carry no version (one that is linked
+// without its runtime: MKL, some of what clang and icx compile) gets ours, since we come first,
+// while its regions (__kmpc_) are another runtime's. So each omp_ call is answered by the runtime
+// in whose region the calling thread is:
 //
-// - About where a thread is (its number, its team, its level), the innermost region's runtime answers.
-// - About the thread's next region (max_threads, dynamic, ...), the runtime answers that the caller's regions are of:
-//   ours where the reference carries a version of libgomp's. For a caller without regions the innermost region's
-//   runtime answers.
+// - About where a thread is (its number, its team, its level), the innermost region's runtime
+//   answers.
+// - About the thread's next region (max_threads, dynamic, ...), the runtime answers that the
+//   caller's regions are of: ours where the reference carries a version of libgomp's. For a caller
+//   without regions the innermost region's runtime answers.
 // - Setters go where a question would, and outside of all regions to all runtimes.
-// - Locks and events are laid out by the compiler: those of a caller with __kmpc_ references are its runtime's.
+// - Locks and events are laid out by the compiler: those of a caller with __kmpc_ references are
+//   its runtime's.
 // - Memory, places and clocks are ours.
 //
-// References without a version are bound to functions of their own (any_...; routine.hpp), so members of our regions
-// pay for none of this. doc/decisions/0035-second-openmp.md says why.
+// References without a version are bound to functions of their own (any_...; routine.hpp), so
+// members of our regions pay for none of this. doc/decisions/0035-second-openmp.md says why.
 #pragma once
 
 #include <atomic>
@@ -54,8 +58,9 @@ inline constinit std::atomic<bool> others_work{false};
 // relaxed: who is in the other's region has seen it begin, and the look-up that follows has a lock
 inline bool others() { return others_work.load(std::memory_order_relaxed); }
 
-// `caller`, here and below: the return address of the call, which tells whose it is. Null: code whose regions are ours.
-// The runtime of the innermost region around the calling thread; null: that is ours, or the thread is in none.
+// `caller`, here and below: the return address of the call, which tells whose it is. Null: code
+// whose regions are ours. The runtime of the innermost region around the calling thread; null: that
+// is ours, or the thread is in none.
 const OtherRuntime* other_around(const void* caller);
 // The one that is asked about the caller's next region; null: ours.
 const OtherRuntime* other_of_settings(const void* caller);
@@ -66,12 +71,13 @@ int levels_of_others();
 // Calls set(runtime, value) for those that a setter reaches. Whether it reaches ours, too.
 bool set_in_others(const void* caller, void (*set)(const OtherRuntime& runtime, const void* value), const void* value);
 
-// By a hosted unit that ends: no other unit gets its pthread. A runtime notes in plain thread-local memory that it
-// knows a thread, which the next unit would find, and forgets the thread when the pthread's keys are destroyed.
+// By a hosted unit that ends: no other unit gets its pthread. A runtime notes in plain thread-local
+// memory that it knows a thread, which the next unit would find, and forgets the thread when the
+// pthread's keys are destroyed.
 void use_thread_up();
 
-// Whether the caller's reference to omp_in_parallel would be null without us: it is weak, and no OpenMP runtime is
-// among what it is looked up in.
+// Whether the caller's reference to omp_in_parallel would be null without us: it is weak, and no
+// OpenMP runtime is among what it is looked up in.
 bool lacks_in_parallel_without_us(const void* caller);
 
 }   // namespace weft_openmp

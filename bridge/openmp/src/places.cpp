@@ -1,5 +1,5 @@
-// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about them. Which thread is in
-// which, and that it runs there: bind.cpp.
+// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about
+// them. Which thread is in which, and that it runs there: bind.cpp.
 #include <sched.h>
 #include <strings.h>
 #include <sys/syscall.h>

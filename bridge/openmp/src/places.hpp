@@ -8,16 +8,18 @@
 
 namespace weft_openmp {
 
-// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, of CPUs that the process may use; nothing where
-// it is none, or names no such CPU.
+// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, of CPUs that the process may
+// use; nothing where it is none, or names no such CPU.
 std::optional<std::vector<std::vector<int>>> read_places(std::string_view text);
 std::optional<std::vector<std::vector<int>>> read_cpus(std::string_view text);
 
-// A field of an affinity format (OpenMP 5.1, table 6.2), by its letter or its name; nothing if there is none.
+// A field of an affinity format (OpenMP 5.1, table 6.2), by its letter or its name; nothing if
+// there is none.
 std::optional<std::string> affinity_field(std::string_view name);
 // affinity-format-var.
 std::string affinity_format();
-// By an affinity format (section 6.14); an empty one: affinity-format-var. One that has faults ends the process.
+// By an affinity format (section 6.14); an empty one: affinity-format-var. One that has faults ends
+// the process.
 std::string affinity_of_this_thread(std::string_view format);
 // As OMP_PLACES could say it.
 std::string places_text();

@@ -17,9 +17,10 @@ struct NothingBetween {
     static void lines() {}
 };
 
-// A line for each hart, of those that it has run last, since their data is near it. First in first out, so that who
-// yields comes after all others. A hart whose line is empty takes from others'; and now and then it looks whether
-// somebody elsewhere has been ready for much longer than its own: that one's hart may not come again.
+// A line for each hart, of those that it has run last, since their data is near it. First in first
+// out, so that who yields comes after all others. A hart whose line is empty takes from others';
+// and now and then it looks whether somebody elsewhere has been ready for much longer than its own:
+// that one's hart may not come again.
 //
 // `Between::lines()` is called between the looks at two lines: a test moves contexts there.
 template <class Between = NothingBetween>
@@ -55,17 +56,18 @@ public:
                 context = line->pop(line == &own ? End::front : End::back, filled_lines_);
                 continue;
             }
-            // The lines are looked at one by one, and a hart that yields a context and goes on with another one asks
-            // for no second hart. So a context may come into a line that this hart has passed, while the one that was
-            // further on is taken. As long as any line has a context, this hart looks again; but not for ever, since a
-            // pusher may have lost its CPU between its two writes, and then it asks for a hart or looks here itself.
+            // The lines are looked at one by one, and a hart that yields a context and goes on with
+            // another one asks for no second hart. So a context may come into a line that this hart
+            // has passed, while the one that was further on is taken. As long as any line has a
+            // context, this hart looks again; but not for ever, since a pusher may have lost its
+            // CPU between its two writes, and then it asks for a hart or looks here itself.
             if (!any() || ++vain == most_vain) return nullptr;
         }
         note(context, hart);
         return context;
     }
-    // By the hart of that number: the first one of its line, if that is of a row of that team pool's. Null: pop is to
-    // be asked, as each sixteenth time at least.
+    // By the hart of that number: the first one of its line, if that is of a row of that team
+    // pool's. Null: pop is to be asked, as each sixteenth time at least.
     weft_unit* next_of_row(unsigned hart, const TeamPool& team_pool) {
         Line& own = lines_[hart];
         if (own.turns % turns_between_looks == turns_between_looks - 1) return nullptr;
@@ -73,8 +75,8 @@ public:
         if (context != nullptr) ++own.turns;   // it is noted: it has waited where it ran
         return context;
     }
-    // By the hart of that number: the first context that fits, of its own line or else of another. It does not look
-    // which one has waited longest, as pop does: such harts come and go.
+    // By the hart of that number: the first context that fits, of its own line or else of another.
+    // It does not look which one has waited longest, as pop does: such harts come and go.
     template <class Fits>
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
         ++lines_[hart].turns;
@@ -87,8 +89,8 @@ public:
         if (context != nullptr) note(context, hart);
         return context;
     }
-    // By the hart of that number, which takes only contexts that fit: whether another has been ready for so long that
-    // very many have come since. It looks each sixteenth time.
+    // By the hart of that number, which takes only contexts that fit: whether another has been
+    // ready for so long that very many have come since. It looks each sixteenth time.
     bool one_waits_in_vain(unsigned hart) const {
         if (lines_[hart].turns % turns_between_looks != 0) return false;
         const Line* const oldest = with_oldest();
@@ -102,7 +104,8 @@ private:
     static constexpr unsigned most_vain = 64;
     static constexpr unsigned turns_between_looks = 16;
     static constexpr std::uint64_t behind = 256;   // so many contexts have become ready since
-    // what comes of it costs a wake-up by the kernel, and in regions within regions some wait for more than 256
+    // what comes of it costs a wake-up by the kernel, and in regions within regions some wait for
+    // more than 256
     static constexpr std::uint64_t in_vain = 16 * behind;
 
     // A context, or a row of such.
@@ -112,8 +115,8 @@ private:
         Waiting* row = nullptr;    // the first one
         Waiting* last = nullptr;   // of it
     };
-    // Of a row: its own hart goes on from the front, others take from the back, where their own rows may follow
-    // (Helpers).
+    // Of a row: its own hart goes on from the front, others take from the back, where their own
+    // rows may follow (Helpers).
     enum class End : unsigned char { front, back };
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
@@ -165,8 +168,8 @@ private:
             lock_.unlock();
             return context;
         }
-        // The stamp of the first one. relaxed: a hint; who comes too early is told by a request (weft_domain_request)
-        // that follows the push
+        // The stamp of the first one. relaxed: a hint; who comes too early is told by a request
+        // (weft_domain_request) that follows the push
         std::uint64_t oldest() const { return oldest_.load(std::memory_order_relaxed); }
 
     private:
@@ -227,7 +230,8 @@ private:
         std::size_t first_ = 0, count_ = 0;
     };
 
-    // Which hart has run a context last: a word for each of so many, in which others may have written.
+    // Which hart has run a context last: a word for each of so many, in which others may have
+    // written.
     static constexpr unsigned hart_bits = 6, line_bits = 6, notes = 1024;
     static_assert(most_harts == 1U << hart_bits);
     std::atomic<std::uint64_t>& note_of(const weft_unit* context) {
@@ -237,9 +241,9 @@ private:
     void note(weft_unit* context, unsigned hart) {
         const std::uint64_t word = reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart;
         std::atomic<std::uint64_t>& noted = note_of(context);
-        // Mostly it is there already, beside others' that other harts read. relaxed: only a hart of this number has
-        // written the same
-        // release: who pushes into the line of this hart comes after it was raised
+        // Mostly it is there already, beside others' that other harts read. relaxed: only a hart of
+        // this number has written the same release: who pushes into the line of this hart comes
+        // after it was raised
         if (noted.load(std::memory_order_relaxed) != word) noted.store(word, std::memory_order_release);
     }
     // Whether others have waited for so long that their hart has had several turns' time.

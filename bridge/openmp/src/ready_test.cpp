@@ -124,8 +124,8 @@ TEST_F(ReadyContexts, AreNotLeftBehindByAHartThatHasGone) {
     EXPECT_GT(picks, 100U);   // and not at once, or those of two harts would change places for ever
 }
 
-// While hart 2 looks from line to line, hart 0 yields context 1 and goes on with context 2, as a hart does that asks
-// for no second one.
+// While hart 2 looks from line to line, hart 0 yields context 1 and goes on with context 2, as a
+// hart does that asks for no second one.
 struct YieldsMeanwhile {
     static inline BasicReady<YieldsMeanwhile>* ready = nullptr;
     static inline unsigned lines_seen = 0;

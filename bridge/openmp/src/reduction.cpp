@@ -5,12 +5,13 @@
 //   [2] afterwards: where the memory begins   [6] where it ends   [7] and on: for each variable the original's address,
 //   its offset, and a word of ours
 //
-// Each thread has a copy of every variable, side by side, in zeroed memory; a task finds its thread's by the original's
-// address, or by another thread's copy of it.
+// Each thread has a copy of every variable, side by side, in zeroed memory; a task finds its
+// thread's by the original's address, or by another thread's copy of it.
 //
-// Threads that share a construct share its memory, but each one describes it in words of its own: they lie on the stack
-// of the thread that has begun the group, where they stay until the group's tasks have ended, whoever runs those. A
-// search goes from group to group outwards, so behind a construct's copies it finds those of the task's own taskgroups.
+// Threads that share a construct share its memory, but each one describes it in words of its own:
+// they lie on the stack of the thread that has begun the group, where they stay until the group's
+// tasks have ended, whoever runs those. A search goes from group to group outwards, so behind a
+// construct's copies it finds those of the task's own taskgroups.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -38,7 +39,8 @@ enum : std::size_t {
 
 std::uintptr_t* next_of(const std::uintptr_t* words) { return reinterpret_cast<std::uintptr_t*>(words[next]); }
 
-// In `next` of a group that has ended, in which nobody searches any more: the team frees the memory.
+// In `next` of a group that has ended, in which nobody searches any more: the team frees the
+// memory.
 constexpr std::uintptr_t left_to_team = 1;
 
 std::size_t alignment_of(const std::uintptr_t* words) { return std::max<std::size_t>(words[alignment], 64); }

@@ -109,11 +109,12 @@ OPENMP_API void GOMP_parallel_sections(void (*body)(void*), void* data, unsigned
 OPENMP_API void GOMP_barrier() { meet(this_thread()); }
 OPENMP_API bool GOMP_barrier_cancel() { return meet_or_leave(this_thread()); }
 
-// ---- single ----------------------------------------------------------------------------------------
+// ---- single -------------------------------------------------------------------------------------
 
 OPENMP_API bool GOMP_single_start() { return first_at_single(this_thread()); }
 
-// The winner's pointer comes by the share, and all read it before the second barrier's end lets anybody go on.
+// The winner's pointer comes by the share, and all read it before the second barrier's end lets
+// anybody go on.
 OPENMP_API void* GOMP_single_copy_start() {
     Thread& me = this_thread();
     if (enter_share(me)) {
@@ -140,7 +141,7 @@ OPENMP_API void GOMP_scope_start(std::uintptr_t* reductions) {
     }
 }
 
-// ---- sections --------------------------------------------------------------------------------------
+// ---- sections -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -181,7 +182,7 @@ OPENMP_API void GOMP_sections_end() { meet(this_thread()); }
 OPENMP_API bool GOMP_sections_end_cancel() { return meet_or_leave(this_thread()); }
 OPENMP_API void GOMP_sections_end_nowait() {}
 
-// ---- critical, atomic ------------------------------------------------------------------------------
+// ---- critical, atomic ---------------------------------------------------------------------------
 
 namespace {
 

@@ -1,7 +1,8 @@
-// How the omp_ routines are exported: for C and, with an underscore behind the name, for Fortran, whose arguments come
-// by reference, in 4 bytes or, with _8_ behind the name, in 8; and once more, as any_..., for references without a
-// version, which may mean another runtime (others.hpp). The loader binds those to the first version node of openmp.map,
-// whatever else has the name; dlsym and the linker pass over it, since it is no default version.
+// How the omp_ routines are exported: for C and, with an underscore behind the name, for Fortran,
+// whose arguments come by reference, in 4 bytes or, with _8_ behind the name, in 8; and once more,
+// as any_..., for references without a version, which may mean another runtime (others.hpp). The
+// loader binds those to the first version node of openmp.map, whatever else has the name; dlsym and
+// the linker pass over it, since it is no default version.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@
 #define QUERY(type, name, ...) \
     OPENMP_API type name(){__VA_ARGS__} OPENMP_API type name##_() { return name(); }
 
-// One about where the calling thread is, `me`. A versioned caller in a region of ours is answered at once; one without
-// a version may be in another runtime's region within ours.
+// One about where the calling thread is, `me`. A versioned caller in a region of ours is answered
+// at once; one without a version may be in another runtime's region within ours.
 #define PLACE_QUERY(name, ...)                                                                          \
     namespace {                                                                                         \
     inline int here_##name(const Thread& me) { __VA_ARGS__ }                                            \

@@ -112,7 +112,8 @@ void start_shares(Team& team) {
 }
 
 void end_shares(Team& team) {
-    // Where it was cancelled, not all have come as far. The last one is where the next region begins.
+    // Where it was cancelled, not all have come as far. The last one is where the next region
+    // begins.
     Share* last = team.team_pool->slots[0]->share;
     // relaxed: behind the region's last barrier
     for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}

@@ -1,8 +1,10 @@
-// Worksharing constructs: what the threads of a team share of each one, and where each of them is in it.
+// Worksharing constructs: what the threads of a team share of each one, and where each of them is
+// in it.
 //
-// All threads pass all constructs in the same order, each at its own pace, so the constructs form a list. The first to
-// come makes the next node; who needs one and has none left takes back those that all have passed, many at a time. A
-// loop's iterations are counted from 0, in 64 bits, whatever its variable is.
+// All threads pass all constructs in the same order, each at its own pace, so the constructs form a
+// list. The first to come makes the next node; who needs one and has none left takes back those
+// that all have passed, many at a time. A loop's iterations are counted from 0, in 64 bits,
+// whatever its variable is.
 #pragma once
 
 #include <atomic>
@@ -50,20 +52,21 @@ struct LoopPlace {
     std::uint64_t trips = 0;             // chunks that it has taken, of a static schedule
     bool taken = false;                  // there is a chunk
     bool over = false;                   // there is none any more
-    // dynamic, and its chunks are taken by nothing but an addition: also simple_loop, while its thread runs in it
+    // dynamic, and its chunks are taken by nothing but an addition: also simple_loop, while its
+    // thread runs in it
     bool simple = false;
 };
 
-// The thread goes on to the next construct. Whether it is the first there: then it is to fill the share in, and to call
-// share_made.
+// The thread goes on to the next construct. Whether it is the first there: then it is to fill the
+// share in, and to call share_made.
 bool enter_share(Thread& me);
 void share_made(Share& share);
-// As enter_share(), where fill(share) does all that is to be done, and may be done in vain: whoever comes first has
-// filled it in before others see it. Whether this thread was the first.
+// As enter_share(), where fill(share) does all that is to be done, and may be done in vain: whoever
+// comes first has filled it in before others see it. Whether this thread was the first.
 template <class Fill>
 bool enter_filled_share(Thread& me, Fill fill);
-// Whether this thread is the first at a construct that has nothing to share: single. Those are counted, apart from the
-// list.
+// Whether this thread is the first at a construct that has nothing to share: single. Those are
+// counted, apart from the list.
 bool first_at_single(Thread& me);
 // Zeroed memory of that size, which lives as long as the share.
 void* memory_of(Team& team, Share& share, std::size_t bytes);

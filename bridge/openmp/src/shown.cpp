@@ -14,7 +14,8 @@
 
 namespace weft_openmp {
 
-// All records, by what they are found by. Guarded by the lock, whose holder neither switches nor waits.
+// All records, by what they are found by. Guarded by the lock, whose holder neither switches nor
+// waits.
 class Lists {
 public:
     static constexpr std::size_t size = 1024;

@@ -1,6 +1,6 @@
 // How the units that are threads of OpenMP's are shown: in dumps and in the report of a deadlock by
-// weft_describer_register, and in gdb by tools/gdb/weft.py, which reads the same records through their debug
-// information (Lists, Shown, Thread, Team, Slot).
+// weft_describer_register, and in gdb by tools/gdb/weft.py, which reads the same records through
+// their debug information (Lists, Shown, Thread, Team, Slot).
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ namespace weft_openmp {
 
 struct Thread;
 
-// By what a thread's record is found: the handle of a hosted unit, or the number of an OS thread, which becomes a guest
-// where it has regions.
+// By what a thread's record is found: the handle of a hosted unit, or the number of an OS thread,
+// which becomes a guest where it has regions.
 class Shown {
 public:
     explicit Shown(const Thread& thread);   // by that thread

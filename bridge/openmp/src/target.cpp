@@ -1,4 +1,5 @@
-// Target regions and the directives of their data: there is no device but the host, on whose memory they work.
+// Target regions and the directives of their data: there is no device but the host, on whose memory
+// they work.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -19,8 +20,9 @@ namespace {
 
 constexpr unsigned nowait = 1;   // in the directives' flags
 
-// Of a target region's clauses the compiler says num_teams and thread_limit in words, up to a null one: what is told in
-// the second byte; its value above, or in the next word where it does not fit or is not known.
+// Of a target region's clauses the compiler says num_teams and thread_limit in words, up to a null
+// one: what is told in the second byte; its value above, or in the next word where it does not fit
+// or is not known.
 unsigned thread_limit_in(void** words) {
     constexpr std::uintptr_t value_follows = 1U << 7, what = 0xff00, thread_limit = 2U << 8;
     constexpr unsigned value_from = 16;
@@ -36,8 +38,8 @@ unsigned thread_limit_in(void** words) {
 
 std::size_t up(std::size_t bytes, std::size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// It begins with what the environment has said, whatever the program has set since (OpenMP 5.0, 2.5.4.1: with the
-// values of the device that runs it).
+// It begins with what the environment has said, whatever the program has set since (OpenMP 5.0,
+// 2.5.4.1: with the values of the device that runs it).
 void run_on_host(void (*body)(void*), void** addresses, unsigned thread_limit) {
     const Apart apart(limited(environment().initial, thread_limit));
     body(addresses);
@@ -52,8 +54,8 @@ struct Encounter {
     const unsigned short* kinds;
     unsigned thread_limit;
 
-    // How the compiler says that a variable is firstprivate whose value no pointer's bits hold: in the low byte of its
-    // kind; the next one has the logarithm of its alignment.
+    // How the compiler says that a variable is firstprivate whose value no pointer's bits hold: in
+    // the low byte of its kind; the next one has the logarithm of its alignment.
     static constexpr unsigned kind_bits = 0xff, firstprivate = 12;
 
     // Absent arguments of Fortran have no address, and nobody has said their size.
@@ -61,7 +63,8 @@ struct Encounter {
     std::size_t alignment(std::size_t i) const { return std::size_t{1} << (kinds[i] >> 8); }
 };
 
-// What a region has of its own, in one block: its addresses lie behind this, and the copies behind those.
+// What a region has of its own, in one block: its addresses lie behind this, and the copies behind
+// those.
 struct alignas(void*) Region {
     void (*body)(void*);
     unsigned thread_limit;
@@ -100,8 +103,8 @@ void make_region(void* memory, void* encounter) {
     }
 }
 
-// The encountering task waits for the region, which is a task that is not deferred. Its copies are those of the
-// encounter, whatever is done before it may begin.
+// The encountering task waits for the region, which is a task that is not deferred. Its copies are
+// those of the encounter, whatever is done before it may begin.
 void run_included(Encounter& met, void** dependences) {
     const Layout layout(met);
     if (!layout.any) {
@@ -118,7 +121,8 @@ void run_included(Encounter& met, void** dependences) {
     static_cast<Region*>(memory.get())->run();
 }
 
-// A directive that has nothing to do on the host, but comes behind what it depends on, and before what depends on it.
+// A directive that has nothing to do on the host, but comes behind what it depends on, and before
+// what depends on it.
 void keep_order(unsigned flags, void** dependences) {
     if (dependences == nullptr) return;
     if ((flags & nowait) == 0) return wait_for_depended(this_thread(), dependences);

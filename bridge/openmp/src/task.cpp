@@ -25,7 +25,8 @@ Surplus surplus;
 
 bool descends(const Task& task, const Task* under) {
     if (under == nullptr) return true;
-    // relaxed, and all that follow: tasks of a thief's guess; what is stolen after all has been right
+    // relaxed, and all that follow: tasks of a thief's guess; what is stolen after all has been
+    // right
     const std::uint32_t depth = under->depth.load(std::memory_order_relaxed);
     const Task* at = &task;
     for (std::uint32_t steps = at->depth.load(std::memory_order_relaxed); steps > depth && at != nullptr; --steps)
@@ -193,8 +194,8 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
-    // In a table that stays: the thread that has ended the last task may look here while the next region makes the team
-    // pool larger, and then what it finds is of no use, nor does harm.
+    // In a table that stays: the thread that has ended the last task may look here while the next
+    // region makes the team pool larger, and then what it finds is of no use, nor does harm.
     const TeamPool::Table& table = *team.team_pool->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
     const auto sum = [&](std::atomic<std::uint64_t> Slot::*which) {
@@ -205,7 +206,8 @@ bool all_tasks_ended(const Team& team) {
         }
         return total;
     };
-    // The ends first: a task that ends between the two sums has been counted as created, as have its children.
+    // The ends first: a task that ends between the two sums has been counted as created, as have
+    // its children.
     const std::uint64_t ended = team.ended_elsewhere.load() + sum(&Slot::ended);
     const std::uint64_t created = team.created_elsewhere.load() + sum(&Slot::created);
     return ended == created;
@@ -251,8 +253,8 @@ void end_task(Task& task, bool own) {
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
     if (task.node != nullptr) complete_node(task);
-    // acq_rel, here and below: what the task has done comes before what those do that wait for it, and before the
-    // memory is used again
+    // acq_rel, here and below: what the task has done comes before what those do that wait for it,
+    // and before the memory is used again
     bool parent_waits, parent_goes;
     if (has_left_none(task)) {
         free_task(me, &task);

@@ -54,11 +54,13 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
     return task.data;
 }
 
-// A child of the running task, which goes on when the child has ended, but for what count_child adds.
+// A child of the running task, which goes on when the child has ended, but for what count_child
+// adds.
 inline Task& make_child(Thread& me, Task& task, unsigned flags) {
     count(me.counts.tasks);
     Task& parent = *me.task;
-    // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess may be wrong
+    // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess
+    // may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     task.said = flags | (parent.said & Task::is_final);
@@ -102,8 +104,8 @@ inline bool cancelled(const Thread& me) {
     return false;
 }
 
-// As far as its thread can tell, enough tasks lie there for others: what would come on top is run at once, as libgomp
-// does, and costs no more than a call.
+// As far as its thread can tell, enough tasks lie there for others: what would come on top is run
+// at once, as libgomp does, and costs no more than a call.
 bool enough_deferred(const Thread& me) {
     // relaxed: a guess
     if (tasks_are_units) [[unlikely]]
@@ -112,15 +114,16 @@ bool enough_deferred(const Thread& me) {
            me.team->queued.load(std::memory_order_relaxed) >= most_queued;           // relaxed: a guess
 }
 
-// So many children for each thread of the team, and one who makes tasks that depend on others runs some: what they use
-// is in the cache then.
+// So many children for each thread of the team, and one who makes tasks that depend on others runs
+// some: what they use is in the cache then.
 constexpr std::uint32_t enough_unfinished = 128;
 
-// Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and waits alone.
+// Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and
+// waits alone.
 bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
-// Children of the task that have still to end. At 0, whatever they used, nobody depends on it. By its thread, or while
-// that sleeps.
+// Children of the task that have still to end. At 0, whatever they used, nobody depends on it. By
+// its thread, or while that sleeps.
 std::uint32_t children_left(const Task& task) {
     // acquire: pairs with the children's ends
     const std::uint64_t pending = task.pending.load(std::memory_order_acquire);
@@ -167,7 +170,8 @@ namespace {
 
 // The most frequent that is run at once. Each store counts here: there is little else.
 inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsigned flags) {
-    // The first of the free ones, which it is again when it has ended: counted among them all the while.
+    // The first of the free ones, which it is again when it has ended: counted among them all the
+    // while.
     Task& task = *me.free_tasks;
     me.free_tasks = task.next;
     Task* const before = me.task;
@@ -201,9 +205,9 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
         run_undeferred(me, task, body);
         return;
     }
-    // What waits for others does not lie in the deque, and is deferred however much there is: who makes more and more
-    // of it runs one that may run for each. It does not wait for what this one depends on: that might be an event of
-    // which its maker has still to say that it has happened.
+    // What waits for others does not lie in the deque, and is deferred however much there is: who
+    // makes more and more of it runs one that may run for each. It does not wait for what this one
+    // depends on: that might be an event of which its maker has still to say that it has happened.
     // relaxed: the region's
     if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once)
         run_some_task(me, me.task, false);
@@ -278,12 +282,12 @@ OPENMP_ANY void any_omp_fulfill_event(void* event) {
 }
 OPENMP_ANY_NAMED(omp_fulfill_event)
 
-// ---- taskloop --------------------------------------------------------------------------------------
+// ---- taskloop -----------------------------------------------------------------------------------
 
 namespace {
 
-// The iterations of a taskloop, cut into tasks. `Value` is the loop's, long or unsigned long long; data begins with the
-// task's start and end.
+// The iterations of a taskloop, cut into tasks. `Value` is the loop's, long or unsigned long long;
+// data begins with the task's start and end.
 template <class Value>
 void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
               unsigned long tasks, int priority, Value start, Value end, Value step) {
@@ -365,7 +369,7 @@ OPENMP_API void GOMP_taskloop_ull(void (*body)(void*), void* data, void (*copy)(
     taskloop(body, data, copy, bytes, alignment, flags, tasks, priority, start, end, step);
 }
 
-// ---- cancellation ----------------------------------------------------------------------------------
+// ---- cancellation -------------------------------------------------------------------------------
 
 namespace {
 

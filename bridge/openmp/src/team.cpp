@@ -28,9 +28,9 @@ namespace {
 // The OS thread's or the hosted unit's own record, whatever task runs there.
 thread_local constinit Thread* own_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// Ends it with the thread. A thread-local object would be destroyed before exit's handlers run and before the
-// destructors of other keys, and both may have regions: a key's destructor runs once more where they do, and exit,
-// which ends all threads, calls none.
+// Ends it with the thread. A thread-local object would be destroyed before exit's handlers run and
+// before the destructors of other keys, and both may have regions: a key's destructor runs once
+// more where they do, and exit, which ends all threads, calls none.
 pthread_key_t key_of_threads() {
     static const pthread_key_t made = [] {
         pthread_key_t key{};
@@ -49,7 +49,8 @@ pthread_key_t key_of_threads() {
         thread->begin_alone();
         thread->shown.begin_anew();
     }
-    // A hosted unit is native there, on what was its own OS thread: its words follow it from its next call on.
+    // A hosted unit is native there, on what was its own OS thread: its words follow it from its
+    // next call on.
     if (thread_that_forked() == nullptr) set_words(nullptr);
 });
 
@@ -96,21 +97,22 @@ inline bool completes(Team& team, unsigned count) {
     return count != 0 && team.arrived.fetch_add(count) + count == size;
 }
 
-// A thread arrives in that region, at a barrier or at its end; in_row: it waits among the members then. Whether all are
-// here now.
+// A thread arrives in that region, at a barrier or at its end; in_row: it waits among the members
+// then. Whether all are here now.
 inline bool arrive(Team& team, std::uint64_t region, bool in_row) {
     return completes(team, are_many(team) ? team.helpers.arrive_among_many(region, in_row) : 1);
 }
 
-// Waits in the dock for a region later than `seen`; returns its number, 0 when the team pool is dismissed.
+// Waits in the dock for a region later than `seen`; returns its number, 0 when the team pool is
+// dismissed.
 std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     TeamPool& team_pool = *slot.team_pool;
     const auto called = [&] { return slot.region.load() != seen || team_pool.dismissed.load(); };
     const auto spare = [&] { return slot.number >= team_pool.awake.load(); };
     while (!called()) {
         if (spare()) {
-            // It may have been the next one of some that have arrived. It is no longer of the team, for which others
-            // are to add them up.
+            // It may have been the next one of some that have arrived. It is no longer of the team,
+            // for which others are to add them up.
             if (are_many(team_pool.team)) team_pool.team.helpers.wake();
             team_pool.spares.wait([&] { return called() || !spare(); });
         } else if (!run_some_task(me, nullptr)) {
@@ -125,8 +127,8 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     return team_pool.dismissed.load() ? 0 : slot.region.load();
 }
 
-// Whether a thread of the region is new, or has another place than before, or the team another size: then all are
-// shown.
+// Whether a thread of the region is new, or has another place than before, or the team another
+// size: then all are shown.
 [[gnu::noinline]] bool affinity_has_changed(TeamPool& team_pool, unsigned size) {
     bool changed = false;
     for (unsigned i = 0; i < size; ++i) {
@@ -267,8 +269,8 @@ void TeamPool::grow(unsigned size) {
     count_members(static_cast<unsigned>(members.size()));
 }
 
-// Their memory stays: thieves may have looked at it, and who waited there has left what it waited with on stacks that
-// are gone.
+// Their memory stays: thieves may have looked at it, and who waited there has left what it waited
+// with on stacks that are gone.
 void TeamPool::forget_members() {
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
@@ -329,8 +331,8 @@ void begin_team_of_one(TeamPool& team_pool, const Icv* icv, std::atomic<unsigned
 
 }   // namespace
 
-// Where it is outside of all regions: of a member that is after its last one, so the thousands of a large team need
-// none.
+// Where it is outside of all regions: of a member that is after its last one, so the thousands of a
+// large team need none.
 void Thread::make_team_pool_of_one() {
     team_pools[0] = std::make_unique<TeamPool>(nullptr);
     TeamPool& alone = *team_pools[0];
@@ -363,8 +365,8 @@ Thread::~Thread() {
 
 namespace {
 
-// Harts that a region of this thread would have at once: those that are free, its own, and those on which members of
-// its own are looking for the next region.
+// Harts that a region of this thread would have at once: those that are free, its own, and those on
+// which members of its own are looking for the next region.
 unsigned grantable(const Thread& me) {
     weft_hart_use use{};
     use.size = sizeof use;
@@ -415,7 +417,8 @@ namespace {
     return *interned(changed);
 }
 
-// What a region begins with: its task's values, but for the one that only implicit tasks have (OpenMP 5.1, table 2.3).
+// What a region begins with: its task's values, but for the one that only implicit tasks have
+// (OpenMP 5.1, table 2.3).
 inline const Icv& inherited(const Thread& me) {
     const Task& implicit = me.slot->implicit;
     if (me.task == &implicit) [[likely]]
@@ -427,7 +430,8 @@ inline const Icv& inherited(const Thread& me) {
 
 namespace {
 
-// A unit's outermost region. What a native one does here may wait: it keeps its record now that it is in a region.
+// A unit's outermost region. What a native one does here may wait: it keeps its record now that it
+// is in a region.
 [[gnu::noinline]] void begin_as_unit(Thread& me, unsigned size) {
     weft_unit_end_disable();
     if (!me.native) return;
@@ -435,8 +439,8 @@ namespace {
     begin_to_stay(me);
 }
 
-// Its end. The words are written anew: compiled code may have kept where they lie, and a unit that could not stay may
-// be elsewhere.
+// Its end. The words are written anew: compiled code may have kept where they lie, and a unit that
+// could not stay may be elsewhere.
 [[gnu::noinline]] void leave_as_unit(Thread& me) {
     if (me.native) {
         set_words(&me);

@@ -1,9 +1,9 @@
 // Threads, and the teams that they make for parallel regions.
 //
-// A thread that meets a parallel region is thread 0 of its team; the others are members: hosted units that stay with
-// that thread, for regions at that depth, so that thread i is the same context from region to region. Members wait at
-// the dock between regions. The end of a region is a barrier that members pass through into the dock, and that only
-// thread 0 waits at.
+// A thread that meets a parallel region is thread 0 of its team; the others are members: hosted
+// units that stay with that thread, for regions at that depth, so that thread i is the same context
+// from region to region. Members wait at the dock between regions. The end of a region is a barrier
+// that members pass through into the dock, and that only thread 0 waits at.
 #pragma once
 
 #include <cstdint>
@@ -80,8 +80,8 @@ struct alignas(128) Team {
     Bind bind = Bind::no;
     std::atomic<bool> tasked{false};   // a task has been deferred
     std::atomic<bool> cancelled{false};
-    // The loop or the sections that the threads are in, until their end's barrier. Not kept with its share: a static
-    // loop has none, and is cancelled while others are in the one before.
+    // The loop or the sections that the threads are in, until their end's barrier. Not kept with
+    // its share: a static loop has none, and is cancelled while others are in the one before.
     std::atomic<bool> construct_cancelled{false};
 
     alignas(64) std::atomic<std::uint32_t> arrived{0};      // at a barrier
@@ -157,7 +157,8 @@ struct alignas(64) Thread {
     // it may not suspend, and has teams of one: a tasklet's, or a scheduler's
     bool stands = false;
     Thief thief;
-    // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been there.
+    // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been
+    // there.
     std::vector<std::unique_ptr<TeamPool>> team_pools;
     unsigned depth = 0;
     TeamPool* lends = nullptr;                       // whose members its OS thread carries, while it waits for them
@@ -166,16 +167,16 @@ struct alignas(64) Thread {
     int place = -1;                                  // where it runs; its slot's, once it has taken part in the region
     std::atomic<unsigned> group{1};                  // of which it is the initial thread
     unsigned threads_of_team = 0;                    // thread_limit of the teams construct; 0: none
-    // A thread of the program's own that is not its first, and has not said how many threads its regions are to have:
-    // what omp_get_max_threads says to it may follow the load (WEFT_OMP_MAX_THREADS), and no region of it gets more by
-    // default than it has been told last.
-    // of a task that is a unit; its slot is that of another, to be asked only for its number and its team pool
-    // (unit_task.hpp)
+    // A thread of the program's own that is not its first, and has not said how many threads its
+    // regions are to have: what omp_get_max_threads says to it may follow the load
+    // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
+    // of a task that is a unit; its slot is that of another, to be asked only for its number and
+    // its team pool (unit_task.hpp)
     bool of_unit = false;
     bool foreign = false;
     bool member = false;   // of a team pool: a context of the members' domain
-    // of a unit of the program's that may be cancelled: not within a region, since members work by what lies on its
-    // stack
+    // of a unit of the program's that may be cancelled: not within a region, since members work by
+    // what lies on its stack
     bool ends_early = false;
     // of native units, one after the other (unit_thread.hpp); what follows is theirs
     bool native = false;
@@ -201,21 +202,23 @@ struct alignas(64) Thread {
     void make_team_pool_of_one();
 };
 
-// The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes on.
+// The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes
+// on.
 Thread& begin_this_thread();
-// That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the guest on whose OS
-// thread a hart is brought to `enter`. Null: it has none yet.
+// That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the
+// guest on whose OS thread a hart is brought to `enter`. Null: it has none yet.
 Thread* thread_of_os_thread();
-// Of the unit that runs here (unit_thread.hpp). Null: it has met no OpenMP yet, or has left its record; a scheduler
-// runs; or tasks are units. Whoever looks asks begin_this_thread then, which asks the unit first.
+// Of the unit that runs here (unit_thread.hpp). Null: it has met no OpenMP yet, or has left its
+// record; a scheduler runs; or tasks are units. Whoever looks asks begin_this_thread then, which
+// asks the unit first.
 inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
 inline Thread& this_thread() {
     Thread* const known = this_thread_or_null;
     return known != nullptr ? *known : begin_this_thread();
 }
 
-// The calling thread, in a region of ours; null outside of all, and where tasks are units. It lets a routine that is
-// called in a region do without a question whether it is.
+// The calling thread, in a region of ours; null outside of all, and where tasks are units. It lets
+// a routine that is called in a region do without a question whether it is.
 inline thread_local constinit Thread* thread_in_region [[gnu::tls_model("initial-exec")]] = nullptr;
 
 // What omp_get_max_threads says.
@@ -262,8 +265,8 @@ inline void end_undeferred(Thread& me, Task& task) {
         free_task(me, &task);
     else outlive(me, task);
 }
-// One that is not deferred, on the stack of the task that has made it, which goes on when the body has ended. It has
-// just been made, so the region was not cancelled.
+// One that is not deferred, on the stack of the task that has made it, which goes on when the body
+// has ended. It has just been made, so the region was not cancelled.
 inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
     Task* const before = me.task;
     const Task* const under_before = me.under;
@@ -275,25 +278,26 @@ inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
     end_undeferred(me, task);
 }
 
-// The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the fewest loads:
-// between two additions to a cursor that others add to as well, each load counts. Null: the thread is in none, or that
-// one is over.
+// The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the
+// fewest loads: between two additions to a cursor that others add to as well, each load counts.
+// Null: the thread is in none, or that one is over.
 inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where there is a limit for the
-// contention group they are taken from what is left, so a region is to begin with them.
+// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where there is a
+// limit for the contention group they are taken from what is left, so a region is to begin with
+// them.
 unsigned threads_for(const Thread& me, unsigned wanted);
 
-// A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with body running
-// elsewhere; end_region ends that.
+// A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with
+// body running elsewhere; end_region ends that.
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind,
                   std::uintptr_t* reductions = nullptr, void (*prepare)(Team& team, void* argument) = nullptr,
                   void* argument = nullptr);
 void end_region(Thread& me);
 
-// What begins with an initial thread, as if it were met outside of all regions: a target region, and each team of a
-// league. The calling thread runs it, in a team of one of its own: what it is in the middle of in other teams, level
-// 0's among them, it finds again as it was.
+// What begins with an initial thread, as if it were met outside of all regions: a target region,
+// and each team of a league. The calling thread runs it, in a team of one of its own: what it is in
+// the middle of in other teams, level 0's among them, it finds again as it was.
 class Apart {
 public:
     explicit Apart(const Icv* icv, League league = {});   // those of its initial task
@@ -330,7 +334,8 @@ inline Share* take_spare(Team& team, Slot& slot) {
     return share;
 }
 
-// Makes `mine` what follows `before`, unless another thread has been faster: then it is a spare again.
+// Makes `mine` what follows `before`, unless another thread has been faster: then it is a spare
+// again.
 inline Share* link(Slot& slot, Share& before, Share* mine) {
     mine->number = before.number + 1;
     Share* next = nullptr;
@@ -371,7 +376,8 @@ bool enter_filled_share(Thread& me, Fill fill) {
     return next == mine;
 }
 
-// The calling thread, whose slot it is, goes on there: where a region begins, or has ended within a loop.
+// The calling thread, whose slot it is, goes on there: where a region begins, or has ended within a
+// loop.
 inline void go_on_in_loop(const Slot& slot) { simple_loop = slot.loop.simple ? slot.share : nullptr; }
 
 // It begins with the loop that it has entered. Whether that is a simple one.
@@ -388,7 +394,8 @@ inline bool first_at_single(Thread& me) {
     const std::uint64_t mine = slot.singles++;
     if (mine < slot.singles_taken) return false;   // whoever lags behind need not touch the others' line
     std::uint64_t taken = mine;
-    // relaxed: who is not first needs nothing of the first. No look before, which would fetch the line twice
+    // relaxed: who is not first needs nothing of the first. No look before, which would fetch the
+    // line twice
     if (team.singles.compare_exchange_strong(taken, mine + 1, std::memory_order_relaxed)) return true;
     slot.singles_taken = taken;
     return false;

@@ -5,20 +5,23 @@
 
 namespace weft_openmp {
 
-// To take a task costs both threads some 200 ns, in lines that move from one CPU to the other. Where one makes tasks
-// that are shorter than that, and another takes each as it comes, that is what each of them costs. So the other takes
-// short ones slowly, and none as long as they become more: once the deque is full its owner runs at once what it makes
-// (Deque::plenty), and they become fewer until it is half empty.
+// To take a task costs both threads some 200 ns, in lines that move from one CPU to the other.
+// Where one makes tasks that are shorter than that, and another takes each as it comes, that is
+// what each of them costs. So the other takes short ones slowly, and none as long as they become
+// more: once the deque is full its owner runs at once what it makes (Deque::plenty), and they
+// become fewer until it is half empty.
 class Thief {
 public:
-    // Whether to take one from a deque in which so many lie, at least one. If not, it looks again in a moment.
+    // Whether to take one from a deque in which so many lie, at least one. If not, it looks again
+    // in a moment.
     bool takes(std::int64_t length) {
         if (!short_ || length <= seen_ || left_ == most_left) return true;
         seen_ = length;
         ++left_;
         return false;
     }
-    // It has taken one. Whether it is to say how long that has run: now and then, and each while they are short.
+    // It has taken one. Whether it is to say how long that has run: now and then, and each while
+    // they are short.
     bool took() {
         seen_ = 0;
         left_ = 0;

@@ -1,8 +1,9 @@
-// Deferred tasks that are units of their own (WEFT_OMP_TASK_KIND): each waits alone, and its hart goes on with others.
+// Deferred tasks that are units of their own (WEFT_OMP_TASK_KIND): each waits alone, and its hart
+// goes on with others.
 //
-// Such a unit is a context of the members' domain, of the kind that the environment says, and has a record of its own
-// for what OpenMP calls a thread. It counts as the thread that has made it, so two tasks of one number may run at once:
-// it is for programs whose tasks keep nothing by thread.
+// Such a unit is a context of the members' domain, of the kind that the environment says, and has a
+// record of its own for what OpenMP calls a thread. It counts as the thread that has made it, so
+// two tasks of one number may run at once: it is for programs whose tasks keep nothing by thread.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ struct Thread;
 // So many in a team, and those that are made are run at once, as others are.
 inline constexpr std::uint32_t most_units = 4096;
 
-// Whether a task that the thread defers may be one: inside a region, whose end waits for it, and outside of reductions
-// of tasks, which have a copy for each thread number.
+// Whether a task that the thread defers may be one: inside a region, whose end waits for it, and
+// outside of reductions of tasks, which have a copy for each thread number.
 bool may_be_unit(const Thread& me, const Task& task);
-// Whether a unit runs at once what it makes: tasks of a reduction that it has begun itself. They use the copy of its
-// number, which nobody else does, since all in that reduction are made by it.
+// Whether a unit runs at once what it makes: tasks of a reduction that it has begun itself. They
+// use the copy of its number, which nobody else does, since all in that reduction are made by it.
 bool runs_at_once(const Thread& me);
 // Makes it one, which may run now. May switch.
 void spawn_task(Task& task);

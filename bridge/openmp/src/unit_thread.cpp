@@ -21,8 +21,8 @@ namespace {
 
 Records<Thread> with_members, without;
 
-// Units that are about to begin their outermost regions, and wait for members that others have now. One of them looks
-// whether those get on.
+// Units that are about to begin their outermost regions, and wait for members that others have now.
+// One of them looks whether those get on.
 struct Turnstile {
     Sleepers waiting;
     std::atomic<bool> looked_after{false};
@@ -76,16 +76,16 @@ bool takes_others_team_pools(Thread& me) {
     return has_more;
 }
 
-// As many as keep the harts busy. More would only take threads of the system's, and the time to start them.
-// relaxed, as below: a number
+// As many as keep the harts busy. More would only take threads of the system's, and the time to
+// start them. relaxed, as below: a number
 unsigned room() {
     return std::max(
         {16U, 8 * static_cast<unsigned>(weft_hart_limit()), turnstile.room.load(std::memory_order_relaxed)});
 }
 bool has_room() { return turnstile.members.load(std::memory_order_relaxed) < room(); }
 
-// By one of those that wait. False: for so long nobody's region has ended that these may wait for what others are to do
-// in theirs.
+// By one of those that wait. False: for so long nobody's region has ended that these may wait for
+// what others are to do in theirs.
 bool others_get_on() {
     constexpr unsigned most_looks = 20, most_idle = 5;   // idle: no member waits for a hart
     constexpr std::uint64_t between_looks_ns = 1'000'000;
@@ -98,8 +98,8 @@ bool others_get_on() {
     return false;
 }
 
-// Whether nothing is kept there but control variables: a routine that waits outside of regions, and goes on with the
-// record then, is not among those.
+// Whether nothing is kept there but control variables: a routine that waits outside of regions, and
+// goes on with the record then, is not among those.
 bool is_at_rest(const Thread& thread) {
     const Task& task = *thread.task;
     return thread.depth == 0 && thread.aparts_begun == 0 && &task == &thread.slot->implicit && task.group == nullptr &&

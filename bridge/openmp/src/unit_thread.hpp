@@ -1,10 +1,11 @@
-// What native units are as threads of OpenMP's. A hosted unit and an OS thread have thread-local memory of their own,
-// where their records are found; of native units many run by that of one OS thread. So a native unit that meets OpenMP
-// has a value under a key that follows it (weft/local.h), by which the words that the routines read
-// (this_thread_or_null and those beside it) are the running unit's at all times.
+// What native units are as threads of OpenMP's. A hosted unit and an OS thread have thread-local
+// memory of their own, where their records are found; of native units many run by that of one OS
+// thread. So a native unit that meets OpenMP has a value under a key that follows it
+// (weft/local.h), by which the words that the routines read (this_thread_or_null and those beside
+// it) are the running unit's at all times.
 //
-// Such a unit has a record (Thread), with team pools, only while it needs one: what it keeps between its regions, while
-// others run, are its control variables. Records go from unit to unit.
+// Such a unit has a record (Thread), with team pools, only while it needs one: what it keeps
+// between its regions, while others run, are its control variables. Records go from unit to unit.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +28,15 @@ struct OfUnit {
     std::uint32_t old_number = 0;   // in locks of OpenMP 2.5; 0: none yet
 };
 
-// The calling unit's record, made if it has none; null: it is to be found in thread-local memory, which is its own.
+// The calling unit's record, made if it has none; null: it is to be found in thread-local memory,
+// which is its own.
 Thread* thread_of_unit();
-// Code that may not suspend, for it is no unit's: a scheduler's, a callback's. It has teams of one. By the OS thread
-// that runs it.
+// Code that may not suspend, for it is no unit's: a scheduler's, a callback's. It has teams of one.
+// By the OS thread that runs it.
 Thread& thread_of_scheduler();
 
-// In the child of a fork: the record of the native unit that has forked; null: another has, or it has none.
+// In the child of a fork: the record of the native unit that has forked; null: another has, or it
+// has none.
 Thread* thread_that_forked();
 
 // The calling unit is this from now on; null: what it was. Ends the process without memory for it.
@@ -41,13 +44,14 @@ void be_of_unit(OfUnit* value);
 // The OS thread's record has been made, or its code has become the primary unit.
 void let_follow_primary(Thread& of_os_thread);
 
-// The words are those of that thread, which runs here; null: of nobody. Not inlined, so that no address in thread-local
-// memory is kept over what comes before.
+// The words are those of that thread, which runs here; null: of nobody. Not inlined, so that no
+// address in thread-local memory is kept over what comes before.
 [[gnu::noinline]] void set_words(Thread* thread);
 
-// A native unit is about to begin its outermost region, with fewer members than that is to have. It takes those of a
-// record that nobody has now. Where there is none it waits for one while the members of others' regions wait for harts:
-// of ten thousand units that begin regions, few have members at a time.
+// A native unit is about to begin its outermost region, with fewer members than that is to have. It
+// takes those of a record that nobody has now. Where there is none it waits for one while the
+// members of others' regions wait for harts: of ten thousand units that begin regions, few have
+// members at a time.
 void come_by_members(Thread& me, unsigned size);
 // The runtime ends, and they with it, as does who waits for some.
 void forget_members_of_units();

@@ -21,8 +21,8 @@ namespace weft_openmp {
 std::uint64_t SpinBudget::further(std::uint64_t looks) {
     if (looks == most) return most;
     if (looks == overdue) weft_hart_overdue();
-    // two harts' OS threads may have come to one processor; the kernel's, since a member that can go on makes it
-    // crowded
+    // two harts' OS threads may have come to one processor; the kernel's, since a member that can
+    // go on makes it crowded
     syscall(SYS_sched_yield);
     return std::min(most, looks + overdue);
 }
@@ -48,8 +48,8 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
 
 namespace {
 
-// A tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. Whoever it waits for runs on another
-// one.
+// A tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. Whoever it waits for
+// runs on another one.
 [[gnu::noinline]] void stand_still(Condition condition) {
     constexpr timespec pause{0, 50'000};
     for (int looks = 0; !condition.holds(condition.raw); ++looks) {
@@ -80,8 +80,8 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
-    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried there, and none is once
-    // it can go on itself.
+    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried
+    // there, and none is once it can go on itself.
     for (Sleeper** at = &sleeper; *at != nullptr; at = &(*at)->next) {
         if (!(*at)->lends) continue;
         const Sleeper* const first = *at;
@@ -216,9 +216,9 @@ void Helpers::wake_members() {
     ask_for_harts();
 }
 
-// Of each member it reads and writes what lies on its stack, which another hart may have near: for 64 members that
-// takes some 10 us. So it is done seldom: where one of them has more to do than others, members change their harts at
-// each barrier.
+// Of each member it reads and writes what lies on its stack, which another hart may have near: for
+// 64 members that takes some 10 us. So it is done seldom: where one of them has more to do than
+// others, members change their harts at each barrier.
 void Helpers::deal(Taken* rows, unsigned count) {
     if (!dealing_.try_lock()) return;   // others wake some as well: it is not worth waiting for
     const std::uint64_t now = weft_now_ns();

@@ -1,8 +1,8 @@
-// Waiting. A thread of a team looks for a while, as long as nobody lacks a hart, and then suspends: others run on its
-// hart.
+// Waiting. A thread of a team looks for a while, as long as nobody lacks a hart, and then suspends:
+// others run on its hart.
 //
-// Whoever waits is a unit of Weft's: a hosted one (a member) or a guest. One that is outside comes in for as long as it
-// sleeps.
+// Whoever waits is a unit of Weft's: a hosted one (a member) or a guest. One that is outside comes
+// in for as long as it sleeps.
 #pragma once
 
 #include <algorithm>
@@ -25,12 +25,12 @@ using weft_bridge::SpinLock;
 
 struct TeamPool;
 
-// The member of that team pool that the calling hart is to go on with, if another one of them waits now. Null: its
-// domain is to decide. By a member of it, which is to leave for that one at once.
+// The member of that team pool that the calling hart is to go on with, if another one of them waits
+// now. Null: its domain is to decide. By a member of it, which is to leave for that one at once.
 weft_unit* next_member(const TeamPool& team_pool);
 
-// Whether contexts are ready that no hart runs, or harts are asked for by others: then to look is to take somebody's
-// time.
+// Whether contexts are ready that no hart runs, or harts are asked for by others: then to look is
+// to take somebody's time.
 bool crowded();
 
 // How long it is worth to look before one sleeps.
@@ -45,14 +45,15 @@ public:
         return true;
     }
 
-    // By default about as long as two switches of the kernel's take; OMP_WAIT_POLICY and GOMP_SPINCOUNT say otherwise,
-    // up to `longest`: who looks on the OS thread of thread 0 keeps that from going on.
+    // By default about as long as two switches of the kernel's take; OMP_WAIT_POLICY and
+    // GOMP_SPINCOUNT say otherwise, up to `longest`: who looks on the OS thread of thread 0 keeps
+    // that from going on.
     static constexpr std::uint64_t usual = 20'000, longest = 2'000'000;
     static inline std::uint64_t most = usual;
 
 private:
-    // Some 50 us: what is waited for comes sooner where all harts run. After each of these the kernel may give the
-    // processor to another thread.
+    // Some 50 us: what is waited for comes sooner where all harts run. After each of these the
+    // kernel may give the processor to another thread.
     static constexpr std::uint64_t overdue = 1'000;
 
     // How far it goes on from there, by a value: what has an address is written at each look.
@@ -76,12 +77,14 @@ private:
     const bool entered_;
 };
 
-// Those that wait for one thing. What makes a condition true is a sequentially consistent write, and wake() comes after
-// it: either the waker sees that somebody waits, or he who is about to sleep sees the write in his last look.
+// Those that wait for one thing. What makes a condition true is a sequentially consistent write,
+// and wake() comes after it: either the waker sees that somebody waits, or he who is about to sleep
+// sees the write in his last look.
 //
-// A guest's OS thread may carry members while the guest waits. One that blocks in the kernel, or spins, until that
-// guest does something would wait there for ever, since nobody else can go on with the guest. So it carries them only
-// while the guest has nothing to do before all of them have come, to a barrier or to the region's end (lending.hpp).
+// A guest's OS thread may carry members while the guest waits. One that blocks in the kernel, or
+// spins, until that guest does something would wait there for ever, since nobody else can go on
+// with the guest. So it carries them only while the guest has nothing to do before all of them have
+// come, to a barrier or to the region's end (lending.hpp).
 enum class Until : unsigned char { something, the_barrier, the_end };
 
 struct Condition {
@@ -93,7 +96,8 @@ class Sleepers {
 public:
     explicit constexpr Sleepers(Until until = Until::something) : until_(until) {}
 
-    // Returns once holds() is true. It is called with the list's lock held, too: it may read, and nothing else.
+    // Returns once holds() is true. It is called with the list's lock held, too: it may read, and
+    // nothing else.
     template <class Holds>
     [[gnu::always_inline]] void wait(const Holds& holds) {
         if (!holds()) [[unlikely]]
@@ -137,8 +141,8 @@ private:
         Sleeper sleeper;
     };
 
-    // By reference: to copy what holds() has captured is to read as one what has just been written word by word, for
-    // which the processor waits.
+    // By reference: to copy what holds() has captured is to read as one what has just been written
+    // word by word, for which the processor waits.
     template <class Holds>
     [[gnu::noinline]] void look_and_sleep(const Holds& holds) {
         for (SpinBudget budget; budget.more();) {
@@ -174,20 +178,24 @@ struct WaitingRow {
     std::uint32_t count;
 };
 
-// Those of a team that wait for all others, or for the next region. Where a team has more threads than there are harts
-// each barrier puts nearly all of them here. So members wait in rows, one for each hart, of those that it has run last:
-// to wait writes no memory that another hart writes, and a row becomes ready as a whole, without a look at any of those
-// in it. The hart that goes on with one resumes it (weft_context_resume), and one that waits leaves for the next one of
-// the row itself, where there is one. Thread 0, which may be a guest or any unit of the program's, waits apart.
+// Those of a team that wait for all others, or for the next region. Where a team has more threads
+// than there are harts each barrier puts nearly all of them here. So members wait in rows, one for
+// each hart, of those that it has run last: to wait writes no memory that another hart writes, and
+// a row becomes ready as a whole, without a look at any of those in it. The hart that goes on with
+// one resumes it (weft_context_resume), and one that waits leaves for the next one of the row
+// itself, where there is one. Thread 0, which may be a guest or any unit of the program's, waits
+// apart.
 //
-// What neighbours work on often shares lines of the cache, so a hart is best off with members of consecutive numbers.
-// Rows that have become ready are dealt anew, therefore, when too many members stand beside none of their neighbours:
-// each hart gets as many as it had. Every second row runs downwards. So the ends of two rows are neighbours, and a hart
-// that is done and takes the last member of another's row keeps both in order.
+// What neighbours work on often shares lines of the cache, so a hart is best off with members of
+// consecutive numbers. Rows that have become ready are dealt anew, therefore, when too many members
+// stand beside none of their neighbours: each hart gets as many as it had. Every second row runs
+// downwards. So the ends of two rows are neighbours, and a hart that is done and takes the last
+// member of another's row keeps both in order.
 //
-// Where members are many they are counted in rows, too, when they arrive somewhere (arrivals.hpp). A member that finds
-// no next one of its row adds up what the rows have counted. That comes to pass after each arrival: who is next is one
-// of the team as well, and comes here in its turn, whichever hart it goes on with.
+// Where members are many they are counted in rows, too, when they arrive somewhere (arrivals.hpp).
+// A member that finds no next one of its row adds up what the rows have counted. That comes to pass
+// after each arrival: who is next is one of the team as well, and comes here in its turn, whichever
+// hart it goes on with.
 class Helpers {
 public:
     // For a team that has members. Before any of them waits.
@@ -195,15 +203,17 @@ public:
     // That the team has as many threads as this makes its members many.
     bool makes_many(unsigned threads) const { return threads > harts_; }
 
-    // Whether the caller waits in a row: a member, unless it has gone into another domain (an arena, weft_spmd), whose
-    // hart knows none of the others.
+    // Whether the caller waits in a row: a member, unless it has gone into another domain (an
+    // arena, weft_spmd), whose hart knows none of the others.
     static bool is_member();
-    // Where members are many, one arrives in that region, at a barrier or at its end. How many are to be added to the
-    // team's count: none, where it waits in its row and is counted there; else it brings what the rows have counted,
-    // since it may be the next one of some: thread 0 of a team within a team is a member, too.
+    // Where members are many, one arrives in that region, at a barrier or at its end. How many are
+    // to be added to the team's count: none, where it waits in its row and is counted there; else
+    // it brings what the rows have counted, since it may be the next one of some: thread 0 of a
+    // team within a team is a member, too.
     unsigned arrive_among_many(std::uint64_t region, bool in_row);
-    // As of Sleepers. region: in which those are counted that arrive, 0: in none. gathered(count) is told when so many
-    // of them are to be added to the team's count; true: the caller is to look again. Whether it was.
+    // As of Sleepers. region: in which those are counted that arrive, 0: in none. gathered(count)
+    // is told when so many of them are to be added to the team's count; true: the caller is to look
+    // again. Whether it was.
     template <class Holds, class Gathered>
     [[gnu::always_inline]] bool wait(std::uint64_t region, const Holds& holds, const Gathered& gathered) {
         if (!holds()) [[unlikely]]
@@ -285,9 +295,9 @@ private:
     bool wake_member();
     void deal(Taken* rows, unsigned count);
 
-    // A bit for each row that is not empty; changed under the row's lock. seq_cst, as the loads of it: who makes a
-    // condition true looks here then, and a member looks at the condition when it has its place in a row whose bit is
-    // set.
+    // A bit for each row that is not empty; changed under the row's lock. seq_cst, as the loads of
+    // it: who makes a condition true looks here then, and a member looks at the condition when it
+    // has its place in a row whose bit is set.
     std::atomic<std::uint64_t> filled_{0};
     Sleepers others_{Until::the_barrier};
     SpinLock dealing_;   // guards the next two

@@ -1,5 +1,6 @@
-/* Affinity formats: every field by its letter and its name, sizes and justification, buffers that are too short, what
-   is displayed on request and under OMP_DISPLAY_AFFINITY. What a faulty format leads to: messages.c. */
+/* Affinity formats: every field by its letter and its name, sizes and justification, buffers that
+   are too short, what is displayed on request and under OMP_DISPLAY_AFFINITY. What a faulty format
+   leads to: messages.c. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -172,7 +173,8 @@ static void forms(void) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) CHECK(captured(forms[i].format, forms[i].expected));
 }
 
-/* A buffer gets what it has room for, and a null behind it; the length told is that of the whole text. */
+/* A buffer gets what it has room for, and a null behind it; the length told is that of the whole
+ * text. */
 static void buffers(void) {
     char buffer[12];
     omp_set_affinity_format("ab%n%Ncdef");
@@ -223,7 +225,8 @@ static void begin_display(void) {
     lseek(2, 0, SEEK_SET);
 }
 
-/* So many lines have been displayed, this one once; null: none. What is wrong is printed: the file takes the rest. */
+/* So many lines have been displayed, this one once; null: none. What is wrong is printed: the file
+ * takes the rest. */
 static void displayed(const char* line, int lines) {
     static char text[65536];
     const ssize_t length = pread(file, text, sizeof text - 1, 0);
@@ -262,7 +265,8 @@ static void region(int threads, const char* format) {
     }
 }
 
-/* Each thread says something at its first region, and when the team's size has changed; else nothing. */
+/* Each thread says something at its first region, and when the team's size has changed; else
+ * nothing. */
 static void of_regions(void) {
     char line[64];
     region(3, NULL);

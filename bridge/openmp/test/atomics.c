@@ -1,5 +1,5 @@
-/* atomic in every form, on every size: those that the processor has, and those that take the runtime's lock. And
- * flush. */
+/* atomic in every form, on every size: those that the processor has, and those that take the
+ * runtime's lock. And flush. */
 #include "check.h"
 
 enum { rounds = 200 };

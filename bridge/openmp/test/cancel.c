@@ -1,5 +1,5 @@
-/* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without it nothing
- * happens. */
+/* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without
+ * it nothing happens. */
 #include <sched.h>
 
 #include "check.h"
@@ -78,7 +78,8 @@ int main(void) {
         }
         if (on) CHECK(tasks >= 1 && tasks <= 1000);
         else EQUAL(tasks, 1000);
-        /* A static loop is the program's own affair but for its end: it is over there, and the next one whole. */
+        /* A static loop is the program's own affair but for its end: it is over there, and the next
+         * one whole. */
         int of_loops[2] = {0, 0};
 #pragma omp parallel num_threads(size)
         for (int round = 0; round < 2; ++round) {

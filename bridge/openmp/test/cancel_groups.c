@@ -1,5 +1,5 @@
-/* `cancel taskgroup` and its point mean the innermost taskgroup: not what a loop, sections, a scope or a parallel
-   region has begun because its reduction has the task modifier. */
+/* `cancel taskgroup` and its point mean the innermost taskgroup: not what a loop, sections, a scope
+   or a parallel region has begun because its reduction has the task modifier. */
 #include "check.h"
 #include "flag.h"
 
@@ -26,8 +26,8 @@ static void cancel(void) {
     raise();
 }
 
-/* What is queued when a taskgroup is cancelled is discarded, but for at most one task that each other thread has in
-   hand, and nothing begins that is made afterwards. */
+/* What is queued when a taskgroup is cancelled is discarded, but for at most one task that each
+   other thread has in hand, and nothing begins that is made afterwards. */
 static void expect(int size, int before, int after) {
     if (!on) {
         EQUAL(before, 2 * some);
@@ -152,8 +152,8 @@ static void within_a_region(int size) {
     EQUAL(behind, some * size);
 }
 
-/* A point in a task of the loop sees that the group around the loop is cancelled; `cancel` whose condition is false
-   is a point as well. */
+/* A point in a task of the loop sees that the group around the loop is cancelled; `cancel` whose
+   condition is false is a point as well. */
 static void points(int size) {
     int passed[3] = {0, 0, 0}, iterations = 0;
 #pragma omp parallel num_threads(size)

@@ -1,5 +1,5 @@
-/* Detached tasks of a taskgroup that is cancelled: it ends, whether their events come from the bodies, from
-   elsewhere, or from both. */
+/* Detached tasks of a taskgroup that is cancelled: it ends, whether their events come from the
+   bodies, from elsewhere, or from both. */
 #include "check.h"
 #include "flag.h"
 

@@ -1,5 +1,5 @@
-/* What cancelled loops and sections leave out: they are over at their end for all threads, and what comes
-   afterwards, around or within is whole. */
+/* What cancelled loops and sections leave out: they are over at their end for all threads, and what
+   comes afterwards, around or within is whole. */
 #include "check.h"
 
 enum { some = 40 };
@@ -11,7 +11,8 @@ static void add(int* what, int by) {
     *what += by;
 }
 
-/* Loops one after the other, some cancelled: each is over at its end for all, and the next one is whole. */
+/* Loops one after the other, some cancelled: each is over at its end for all, and the next one is
+ * whole. */
 static void loops_in_a_row(int size) {
     int ran[6] = {0, 0, 0, 0, 0, 0};
 #pragma omp parallel num_threads(size)
@@ -177,8 +178,8 @@ static void orphaned_loops(int size) {
     }
 }
 
-/* A loop within an iteration of another one: what cancels the inner one, of another team, leaves the outer one
-   whole, and the other way round. */
+/* A loop within an iteration of another one: what cancels the inner one, of another team, leaves
+   the outer one whole, and the other way round. */
 static void loops_within(int size) {
     int outer = 0, inner = 0, behind = 0;
 #pragma omp parallel num_threads(size)
@@ -222,7 +223,8 @@ static void loops_within(int size) {
     EQUAL(inner, 10 * size);
 }
 
-/* Tasks that a cancelled loop has made are no part of the cancellation, and have ended at the loop's end. */
+/* Tasks that a cancelled loop has made are no part of the cancellation, and have ended at the
+ * loop's end. */
 static void tasks_of_loops(int size) {
     int ran = 0, made = 0;
 #pragma omp parallel num_threads(size)

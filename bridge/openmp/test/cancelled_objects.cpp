@@ -1,5 +1,5 @@
-// The data of cancelled constructs: private objects are destroyed, original ones are what they were or were given, and
-// reductions that have begun come to an end.
+// The data of cancelled constructs: private objects are destroyed, original ones are what they were
+// or were given, and reductions that have begun come to an end.
 #include <sched.h>
 #include <atomic>
 
@@ -151,7 +151,8 @@ void reductions(int size) {
     expect_none_left();
 }
 
-// The tasks of a cancelled taskgroup that begin have their own data environment; what they share is what it was.
+// The tasks of a cancelled taskgroup that begin have their own data environment; what they share is
+// what it was.
 void objects_of_tasks(int size) {
     {
         Counted given, shared;

@@ -1,5 +1,5 @@
-/* What a cancelled parallel region leaves out, and what it does not touch: regions around and within, what comes
-   afterwards. Whoever waits in it goes on. */
+/* What a cancelled parallel region leaves out, and what it does not touch: regions around and
+   within, what comes afterwards. Whoever waits in it goes on. */
 #include <sched.h>
 
 #include "check.h"
@@ -23,8 +23,8 @@ static void add(int* what, int by) {
     *what += by;
 }
 
-/* Whoever waits at a barrier leaves it, whichever barrier it is: an explicit one, those of single, sections, scope
-   and loops. */
+/* Whoever waits at a barrier leaves it, whichever barrier it is: an explicit one, those of single,
+   sections, scope and loops. */
 static void at_each_barrier(int size, int which) {
     int behind = 0, there = 0;
 #pragma omp parallel num_threads(size)
@@ -109,8 +109,8 @@ static void conditions(int size) {
     EQUAL(cancelled, !on);
 }
 
-/* Regions within go on when the one around them is cancelled, and are whole; a cancelled one leaves the one around
-   alone. */
+/* Regions within go on when the one around them is cancelled, and are whole; a cancelled one leaves
+   the one around alone. */
 static void regions_within(int size) {
     int inner = 0, behind = 0, outer = 0, cancelled = 0;
 #pragma omp parallel num_threads(size)
@@ -145,8 +145,8 @@ static void regions_within(int size) {
     EQUAL(outer, size);
 }
 
-/* Whoever holds a lock or is in a critical section lets it go before, and whoever waits for one gets it: nobody is
-   stuck. */
+/* Whoever holds a lock or is in a critical section lets it go before, and whoever waits for one
+   gets it: nobody is stuck. */
 static void locks(int size) {
     int entered = 0, held = 0;
     omp_lock_t lock;

@@ -1,5 +1,5 @@
-// What a cancelled task was given comes to an end whether the task begins or not: objects that have been made for it
-// are destroyed, and what depends on it goes on.
+// What a cancelled task was given comes to an end whether the task begins or not: objects that have
+// been made for it are destroyed, and what depends on it goes on.
 #include <sched.h>
 #include <array>
 #include <vector>
@@ -118,7 +118,8 @@ void many_objects(int size) {
     EQUAL(wrong, 0);
 }
 
-// Those within tasks that have begun are discarded as well, and so are those of the group's tasks' tasks.
+// Those within tasks that have begun are discarded as well, and so are those of the group's tasks'
+// tasks.
 void of_tasks_of_tasks(int size) {
     begin();
 #pragma omp parallel num_threads(size)
@@ -144,7 +145,8 @@ void of_tasks_of_tasks(int size) {
     expect_all_destroyed();
 }
 
-// Private objects are made by the body, if it begins; those of the parallel region's end by its threads.
+// Private objects are made by the body, if it begins; those of the parallel region's end by its
+// threads.
 void private_objects(int size) {
     begin();
 #pragma omp parallel num_threads(size)

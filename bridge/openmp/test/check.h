@@ -1,5 +1,5 @@
-/* A program of the suite checks what a construct means, whichever runtime it is run on: it prints what was wrong, and
- * ends with 1 at the end. */
+/* A program of the suite checks what a construct means, whichever runtime it is run on: it prints
+ * what was wrong, and ends with 1 at the end. */
 #ifndef WEFT_OPENMP_CHECK_H
 #define WEFT_OPENMP_CHECK_H
 

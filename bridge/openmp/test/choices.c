@@ -1,5 +1,5 @@
-/* Where libgomp 12 does otherwise than the specification says (bind-var), or that leaves a choice (pausing, and
-   affinity formats that threads set at once). */
+/* Where libgomp 12 does otherwise than the specification says (bind-var), or that leaves a choice
+   (pausing, and affinity formats that threads set at once). */
 #include <string.h>
 #include <unistd.h>
 
@@ -23,7 +23,8 @@ enum { case_count = sizeof cases / sizeof *cases };
 
 static void is_of_level(int at) { EQUAL(omp_get_proc_bind(), cases[at].levels[omp_get_level()]); }
 
-/* A clause holds for its region's threads, and leaves the variable, there and within; tasks see their region's. */
+/* A clause holds for its region's threads, and leaves the variable, there and within; tasks see
+ * their region's. */
 static void within(int at) {
     is_of_level(at);
     if (omp_get_level() + 1 == depth) return;
@@ -56,8 +57,8 @@ static void unbound(void) {
 static int kept = 1;
 #pragma omp threadprivate(kept)
 
-/* Nothing is given up: threads keep their variables. What is no kind, or another device than the host, is refused, and
-   all within a region. */
+/* Nothing is given up: threads keep their variables. What is no kind, or another device than the
+   host, is refused, and all within a region. */
 static void pausing(void) {
 #pragma omp parallel num_threads(3)
     kept = 10 + omp_get_thread_num();

@@ -1,5 +1,5 @@
-/* Clauses of parallel, for, sections, single, scope, masked, simd, loop: what becomes of the variables, and who runs
- * what. */
+/* Clauses of parallel, for, sections, single, scope, masked, simd, loop: what becomes of the
+ * variables, and who runs what. */
 #include <complex.h>
 #include <string.h>
 
@@ -403,8 +403,8 @@ static void loop_clauses(void) {
         EQUAL(bound, 450);
         EQUAL(held, turned);
     }
-    /* static without a chunk: one share for each, in order of the numbers; static with one: by turns. A program may
-     * rely on both. */
+    /* static without a chunk: one share for each, in order of the numbers; static with one: by
+     * turns. A program may rely on both. */
     int owner[64], turns[64];
 #pragma omp parallel num_threads(4)
     {

@@ -1,4 +1,5 @@
-/* Reductions by tasks where constructs are combined, lie in each other, or ask for memory of a kind. */
+/* Reductions by tasks where constructs are combined, lie in each other, or ask for memory of a
+ * kind. */
 
 #include "check.h"
 
@@ -91,8 +92,8 @@ static void constructs_in_a_scope(int size) {
     EQUAL(sectioned, 1);
 }
 
-/* An item of a region's reduction is reduced again within it, by the constructs that its threads share and by each
-   thread's groups. */
+/* An item of a region's reduction is reduced again within it, by the constructs that its threads
+   share and by each thread's groups. */
 static void again_within(int size) {
     int sum = 0;
     static int shared;

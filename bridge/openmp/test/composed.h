@@ -1,6 +1,6 @@
-/* What programs are composed of at random: regions in regions, loops, tasks in them, cancellations, and so on, to a
- * depth that is given. Each adds to a sum what a walk over the same program without OpenMP says that it must. Composed
- * by a seed, from which all of it follows. C, and C++. */
+/* What programs are composed of at random: regions in regions, loops, tasks in them, cancellations,
+ * and so on, to a depth that is given. Each adds to a sum what a walk over the same program without
+ * OpenMP says that it must. Composed by a seed, from which all of it follows. C, and C++. */
 #ifndef COMPOSED_H
 #define COMPOSED_H
 
@@ -16,8 +16,8 @@ static uint64_t next(uint64_t* state) {
 }
 static int below(uint64_t* state, int bound) { return (int)(next(state) % (uint64_t)bound); }
 
-/* A seed with this bit is of a program whose teams are all of one thread, as those are of whoever cannot suspend; so
- * are those of its parts. */
+/* A seed with this bit is of a program whose teams are all of one thread, as those are of whoever
+ * cannot suspend; so are those of its parts. */
 #define OF_ONE (UINT64_C(1) << 63)
 static uint64_t child(uint64_t seed, int number) {
     uint64_t state = (seed & ~OF_ONE) ^ (uint64_t)(number + 1) * 0xd1342543de82ef95U;
@@ -41,11 +41,11 @@ static void not_here(void) {
     if (cancels) abort();
 }
 
-/* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null nothing runs, and
- * the result is counted; otherwise it is added to *sum.
+/* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null
+ * nothing runs, and the result is counted; otherwise it is added to *sum.
  *
- * Of a construct that is cancelled only what runs in any case counts: what the canceller does before, and what it has
- * waited for. The rest adds to `nothing`. */
+ * Of a construct that is cancelled only what runs in any case counts: what the canceller does
+ * before, and what it has waited for. The rest adds to `nothing`. */
 static long team(uint64_t seed, int depth, int threads, long* sum);
 static long alone(uint64_t seed, int depth, long* sum);
 
@@ -53,7 +53,8 @@ static long alone(uint64_t seed, int depth, long* sum);
 
 /* Called now and then, in the middle of everything: it may wait. NULL: nothing. */
 static void (*pause_here)(uint64_t seed);
-/* As alone, for what others are to do: its kinds are as many. Programs of teams of one have none of it. */
+/* As alone, for what others are to do: its kinds are as many. Programs of teams of one have none of
+ * it. */
 static long (*by_others)(uint64_t seed, int depth, long* sum);
 static int kinds_of_others;
 

@@ -1,13 +1,14 @@
-// Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots run: units of each
-// kind, bodies of algorithms, contexts of domains, guests, schedulers, callbacks, the child of a fork, and these within
-// each other. Each caller that is a unit of its own finds what a new thread would find, and what it sets stays its own;
-// each sum is what a walk over the same program says that it must be.
+// Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots
+// run: units of each kind, bodies of algorithms, contexts of domains, guests, schedulers,
+// callbacks, the child of a fork, and these within each other. Each caller that is a unit of its
+// own finds what a new thread would find, and what it sets stays its own; each sum is what a walk
+// over the same program says that it must be.
 //
 //     composer_in_units [SECONDS [SEED [CALLER]]]
 //
-// Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64, each turn in a
-// runtime of its own; from a seed on they are the same ones. CALLER, a place in `callers`, is the only one that is
-// tried.
+// Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64,
+// each turn in a runtime of its own; from a seed on they are the same ones. CALLER, a place in
+// `callers`, is the only one that is tried.
 #include <execinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,7 +87,7 @@ using Parts = std::vector<Part>;
 
 bool in_program() { return weft_domain_self() == nullptr; }   // and not in a library's domain
 
-// ---- who calls ------------------------------------------------------------------------------------------------------
+// ---- who calls ----------------------------------------------------------------------------------
 
 std::vector<weft_unit*> spawn_ults(const Parts& parts, std::uint64_t seed, bool child_first, weft_kind kind) {
     std::vector<weft_unit*> units;
@@ -377,7 +378,8 @@ void by_posts(const Parts& parts, std::uint64_t) {
     }
 }
 
-// A scheduler of the program's own, which runs as a unit: between two of its units it calls, and may suspend.
+// A scheduler of the program's own, which runs as a unit: between two of its units it calls, and
+// may suspend.
 struct Run {
     const Parts& parts;
     weft_pool* pool = nullptr;
@@ -561,7 +563,8 @@ long by_some_caller(std::uint64_t seed, int depth, long* sum) {
     return total;
 }
 
-// In the middle of everything: units go elsewhere, wait, stand in the kernel. Who may not wait goes on.
+// In the middle of everything: units go elsewhere, wait, stand in the kernel. Who may not wait goes
+// on.
 void wait_somehow(std::uint64_t seed) {
     std::uint64_t state = seed;
     if ((seed & OF_ONE) != 0) return;
@@ -574,7 +577,7 @@ void wait_somehow(std::uint64_t seed) {
     else if (what == 141 && below(&state, 8) == 0) usleep(15'000);   // until the stream is rescued
 }
 
-// ---- turns ----------------------------------------------------------------------------------------------------------
+// ---- turns --------------------------------------------------------------------------------------
 
 std::uint64_t running;   // the seed, for who tells of the end
 

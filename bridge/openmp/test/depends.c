@@ -1,5 +1,5 @@
-/* What orders tasks: depend of every type, objects of it, iterators, waits for some, events that others fulfil; and who
- * may run what. */
+/* What orders tasks: depend of every type, objects of it, iterators, waits for some, events that
+ * others fulfil; and who may run what. */
 #include <pthread.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ static void types(void) {
     }
 }
 
-/* Tasks of siblings only: children have a graph of their own. And one address several times, in several ways. */
+/* Tasks of siblings only: children have a graph of their own. And one address several times, in
+ * several ways. */
 static void scopes(void) {
     EACH_SIZE(size) {
         int x = 0, y = 0, order = 0, wrong = 0;
@@ -274,7 +275,8 @@ static void inheritance(void) {
     EQUAL(right, 4);
 }
 
-/* Tasks outside of regions, of threads that have none; many at once; taskwait with nothing to wait for. */
+/* Tasks outside of regions, of threads that have none; many at once; taskwait with nothing to wait
+ * for. */
 static void alone(void) {
     int count = 0;
     for (int i = 0; i < 10; ++i) {

@@ -1,5 +1,5 @@
-/* The routines of devices, where there is none but the host: what each answers, wherever it is called, and what it
- * copies. */
+/* The routines of devices, where there is none but the host: what each answers, wherever it is
+ * called, and what it copies. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -68,7 +68,8 @@ static void default_device(void) {
     omp_set_default_device(0);
 }
 
-/* Memory for a device is the host's, may be used at once by all, and is given back by whoever likes. */
+/* Memory for a device is the host's, may be used at once by all, and is given back by whoever
+ * likes. */
 static void memory(void) {
     const int host = omp_get_initial_device();
     EACH_SIZE(size) {
@@ -121,7 +122,8 @@ static void copies(void) {
 
 static int boxed_from[4][5][6], boxed_to[5][4][7];
 
-/* What lies at a place when a box of 2 by 3 by 4 has come there, or of its last dimensions alone; -1: nothing. */
+/* What lies at a place when a box of 2 by 3 by 4 has come there, or of its last dimensions alone;
+ * -1: nothing. */
 static int boxed(int dimensions, int i, int k, int j) {
     if (j < 2 || j >= 6) return -1;
     if (dimensions == 1) return i == 0 && k == 0 ? boxed_from[0][0][j - 1] : -1;
@@ -150,7 +152,8 @@ static void boxes(void) {
     }
 }
 
-/* At least three dimensions are supported, an empty box is copied, and none from or to a device that there is not. */
+/* At least three dimensions are supported, an empty box is copied, and none from or to a device
+ * that there is not. */
 static void box_limits(void) {
     const int host = omp_get_initial_device();
     const size_t none[1] = {0}, one[1] = {1};

@@ -27,7 +27,8 @@ static void make_some(int* begun) {
     }
 }
 
-/* The task that cancels ends at once, its taskgroup's end is reached, and what the task has made is discarded, too. */
+/* The task that cancels ends at once, its taskgroup's end is reached, and what the task has made is
+ * discarded, too. */
 static void the_canceller(int size) {
     int before = 0, behind = 0, children = 0, after = 0;
 #pragma omp parallel num_threads(size)
@@ -53,7 +54,8 @@ static void the_canceller(int size) {
     EQUAL(after, 2 * some);
 }
 
-/* A task that has begun goes on to its next point, however deep below the group it is, and whoever runs it. */
+/* A task that has begun goes on to its next point, however deep below the group it is, and whoever
+ * runs it. */
 static void tasks_that_have_begun(int size) {
     int begun = 0, ended = 0, points = 0;
     if (size == 1) return; /* a thread runs what it makes, or nobody waits */
@@ -107,8 +109,8 @@ static void without_points(int size) {
     EQUAL(ended, 1);
 }
 
-/* Only the innermost group around the task is cancelled: those around and beside it are not, nor are those that
-   begin later. */
+/* Only the innermost group around the task is cancelled: those around and beside it are not, nor
+   are those that begin later. */
 static void which_group(int size) {
     int outer = 0, inner = 0, beside = 0, later = 0;
 #pragma omp parallel num_threads(size)

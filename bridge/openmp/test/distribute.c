@@ -1,5 +1,5 @@
-/* The distribute construct, its combined and composite forms, and loop regions of leagues: every iteration once,
- * whichever
+/* The distribute construct, its combined and composite forms, and loop regions of leagues: every
+ * iteration once, whichever
  *    team has it, and what clauses leave behind. */
 #include <string.h>
 
@@ -13,7 +13,8 @@ static void forget(void) {
     memset(by, -1, sizeof by);
 }
 
-/* The compiler lets nothing but distribute and parallel stand in teams: it does not look into functions. */
+/* The compiler lets nothing but distribute and parallel stand in teams: it does not look into
+ * functions. */
 static void ran(int i) {
     __atomic_add_fetch(&times[i], 1, __ATOMIC_RELAXED);
     by[i] = omp_get_team_num();
@@ -88,7 +89,8 @@ static void static_chunks(void) {
     }
 }
 
-/* Two loops with one schedule and as many iterations have them in the same teams: what one leaves the other finds. */
+/* Two loops with one schedule and as many iterations have them in the same teams: what one leaves
+ * the other finds. */
 static void reproducible(void) {
     int first[200], wrong = 0;
 #pragma omp teams num_teams(3) shared(first) reduction(+ : wrong)
@@ -200,7 +202,8 @@ static void with_parallel_for(void) {
     }
 }
 
-/* A chunk of distribute is worked off by the threads of its own team, whose number all of them tell. */
+/* A chunk of distribute is worked off by the threads of its own team, whose number all of them
+ * tell. */
 static void in_its_team(void) {
     for (int teams = 1; teams <= 4; ++teams) {
         forget();
@@ -237,7 +240,8 @@ static void composite_clauses(void) {
     }
 }
 
-/* loop, which lets the runtime choose, bound to the league, to a team or to a thread; order(concurrent). */
+/* loop, which lets the runtime choose, bound to the league, to a team or to a thread;
+ * order(concurrent). */
 static void loops(void) {
     EACH_CASE(count, teams) {
         forget();
@@ -269,7 +273,8 @@ static void loops(void) {
     }
 }
 
-/* There is no barrier behind a distribute, and several may follow each other, with regions between. */
+/* There is no barrier behind a distribute, and several may follow each other, with regions
+ * between. */
 static void in_a_row(void) {
     forget();
     int inner = 0;
@@ -288,7 +293,8 @@ static void in_a_row(void) {
     EQUAL(inner, 6);
 }
 
-/* distribute within a function that a league calls binds to that league; outside of all there is one team. */
+/* distribute within a function that a league calls binds to that league; outside of all there is
+ * one team. */
 static void orphan(int count) {
 #pragma omp distribute
     for (int i = 0; i < count; ++i) ran(i);

@@ -1,5 +1,5 @@
-/* Entry points that code of older compilers calls, or that gcc 12 calls in few cases: each called as the compiler
- * would. */
+/* Entry points that code of older compilers calls, or that gcc 12 calls in few cases: each called
+ * as the compiler would. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -179,8 +179,8 @@ static void loops(void) {
     }
 }
 
-/* The later form: the schedule is an argument, which the next chunk's entry goes with, and there may be memory that the
- * threads share. */
+/* The later form: the schedule is an argument, which the next chunk's entry goes with, and there
+ * may be memory that the threads share. */
 #define BY_ARGUMENT(name, ordered_name, word)                                                                \
     do {                                                                                                     \
         int wrong = 0;                                                                                       \

@@ -1,5 +1,5 @@
-// C++: references, members, templates, iterators, classes in clauses, exceptions in tasks and loops, std::thread beside
-// teams, static locals.
+// C++: references, members, templates, iterators, classes in clauses, exceptions in tasks and
+// loops, std::thread beside teams, static locals.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -220,8 +220,8 @@ void threads() {
     once();
     EQUAL(constructed, 1);
     std::atomic<int> sum{0};
-    // Members that wait in the kernel for threads that have regions of their own: whoever stands there carries others,
-    // and all come to an end.
+    // Members that wait in the kernel for threads that have regions of their own: whoever stands
+    // there carries others, and all come to an end.
 #pragma omp parallel num_threads(8)
     {
         mine.assign(3, omp_get_thread_num());

@@ -1,5 +1,5 @@
-/* Loops to the ends of what their variables hold. libgomp 12 does not come to an end in some of them, so only Weft is
- * tried. */
+/* Loops to the ends of what their variables hold. libgomp 12 does not come to an end in some of
+ * them, so only Weft is tried. */
 #include <limits.h>
 
 #include "check.h"

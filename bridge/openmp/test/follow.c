@@ -1,5 +1,5 @@
-/* WEFT_OMP_MAX_THREADS=follow: what threads are told that are neither the first nor a team's follows the load, and
- * binds their regions. */
+/* WEFT_OMP_MAX_THREADS=follow: what threads are told that are neither the first nor a team's
+ * follows the load, and binds their regions. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

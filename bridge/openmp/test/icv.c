@@ -1,5 +1,5 @@
-/* Internal control variables: what a task sets holds for it, and for what it makes afterwards; and routines that
- * ask. */
+/* Internal control variables: what a task sets holds for it, and for what it makes afterwards; and
+ * routines that ask. */
 #include <string.h>
 
 #include "check.h"

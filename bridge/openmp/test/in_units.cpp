@@ -1,4 +1,5 @@
-// OpenMP in units of Weft's, of each kind and wherever they run: each is a thread of its own, as far as OpenMP goes.
+// OpenMP in units of Weft's, of each kind and wherever they run: each is a thread of its own, as
+// far as OpenMP goes.
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -132,7 +133,7 @@ void meet_openmp(int number, bool yields) {
     is_alone();
 }
 
-// ---- who calls ------------------------------------------------------------------------------------------
+// ---- who calls ----------------------------------------------------------------------------------
 
 std::atomic<int> numbers{0}, done{0};
 
@@ -412,7 +413,8 @@ void spawn_all(std::vector<weft_unit*>& units, void (*body)(void*)) {
     for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
 }
 
-// Streams begin regions faster than harts come to their members, and each that is new takes a thread of the system's.
+// Streams begin regions faster than harts come to their members, and each that is new takes a
+// thread of the system's.
 void units_at_once_share_few_members() {
     std::vector<weft_unit*> units(1000 + 50 * weft_hart_limit());
     std::uint64_t before = 0, after = 0;
@@ -422,7 +424,8 @@ void units_at_once_share_few_members() {
     CHECK(after - before < units.size() / 4);
 }
 
-// Members that yield until others' regions have begun are ready all the time, and those regions begin.
+// Members that yield until others' regions have begun are ready all the time, and those regions
+// begin.
 void units_at_once_may_wait_for_each_other() {
     static std::atomic<std::size_t> begun{0};
     static std::size_t all = 0;
@@ -515,8 +518,9 @@ void with(std::size_t streams, weft_pool_kind pool, bool roams) {
     is_alone();
 }
 
-// Nobody but units whose members end with them: the next runtime begins anew all the same. With one hart the members'
-// domain wants that back while the runtime ends, and whatever OS thread it is sent with brings it home.
+// Nobody but units whose members end with them: the next runtime begins anew all the same. With one
+// hart the members' domain wants that back while the runtime ends, and whatever OS thread it is
+// sent with brings it home.
 void in_hosted_units_alone(int rounds) {
     weft_settings settings{};
     settings.size = sizeof settings;
@@ -534,9 +538,9 @@ void in_hosted_units_alone(int rounds) {
     }
 }
 
-// Of two harts one is the primary unit's, which spins, and one is the members': on the OS thread that waits at its
-// region's barrier. What a member of that region waits for there has a turn all the same, though it is done by another
-// region's.
+// Of two harts one is the primary unit's, which spins, and one is the members': on the OS thread
+// that waits at its region's barrier. What a member of that region waits for there has a turn all
+// the same, though it is done by another region's.
 void yielding_members_on_a_guests_thread() {
     weft_settings settings{};
     settings.size = sizeof settings;

@@ -1,5 +1,5 @@
-/* Control variables in a league: each team's initial task begins with those of whoever has met the construct, and what
- * one
+/* Control variables in a league: each team's initial task begins with those of whoever has met the
+ * construct, and what one
  *    sets neither reaches another team nor stays. (On libgomp it does both.) */
 #include "check.h"
 

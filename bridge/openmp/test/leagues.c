@@ -1,5 +1,5 @@
-/* Leagues of teams, on the host: which team a thread is of, in whatever team of threads it is, and what teams and
- * target
+/* Leagues of teams, on the host: which team a thread is of, in whatever team of threads it is, and
+ * what teams and target
  *    regions leave behind. */
 #include <string.h>
 
@@ -106,7 +106,8 @@ static void in_target(void) {
     }
 }
 
-/* A target region begins with team 0 of 1, whoever meets it, and its end finds the league as it was. */
+/* A target region begins with team 0 of 1, whoever meets it, and its end finds the league as it
+ * was. */
 static void target_in_leagues(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -212,8 +213,8 @@ static void in_formats(void) {
     EQUAL(wrong, 0);
 }
 
-/* What a thread is in the middle of, outside of all parallel regions, it finds again behind a target region that has
-   the like. */
+/* What a thread is in the middle of, outside of all parallel regions, it finds again behind a
+   target region that has the like. */
 static void in_the_middle(void) {
     int outer = 0, inner = 0, singles = 0;
 #pragma omp for schedule(dynamic, 2)

@@ -1,6 +1,6 @@
-/* What comes to an end although there are more members than harts, and nothing that a runtime sees says who waits for
- * whom: members that spin, yield to the kernel, or stand in the kernel. Each of these takes as long as rescue does to
- * find it; none may hang.
+/* What comes to an end although there are more members than harts, and nothing that a runtime sees
+ * says who waits for whom: members that spin, yield to the kernel, or stand in the kernel. Each of
+ * these takes as long as rescue does to find it; none may hang.
  *
  *     liveness NAME */
 #include <pthread.h>
@@ -77,8 +77,8 @@ static void close_pipes(int ends[8][2]) {
     for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
 }
 
-/* A byte goes round and round: each member reads what the one before it has written. Nobody waits for anything else
- * meanwhile. */
+/* A byte goes round and round: each member reads what the one before it has written. Nobody waits
+ * for anything else meanwhile. */
 static void pipes(void) {
     int ends[8][2];
     open_pipes(ends);
@@ -98,8 +98,8 @@ static void pipes(void) {
     close_pipes(ends);
 }
 
-/* Each reads what the one before it writes behind a barrier, thread 0 too. Others may stand in the kernel by then on
- * its OS thread. */
+/* Each reads what the one before it writes behind a barrier, thread 0 too. Others may stand in the
+ * kernel by then on its OS thread. */
 static void ring(void) {
     int ends[8][2];
     open_pipes(ends);
@@ -119,8 +119,9 @@ static void ring(void) {
     close_pipes(ends);
 }
 
-/* The byte goes down from thread 0, which waits at the barrier meanwhile; thread 1 comes there last, goes on, and
- * stands in the kernel at once, be it on the OS thread of thread 0: that is to write next. */
+/* The byte goes down from thread 0, which waits at the barrier meanwhile; thread 1 comes there
+ * last, goes on, and stands in the kernel at once, be it on the OS thread of thread 0: that is to
+ * write next. */
 static void relay(void) {
     int ends[8][2];
     open_pipes(ends);

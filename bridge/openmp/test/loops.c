@@ -1,5 +1,5 @@
-/* Loops: every iteration once, whatever the schedule, the type and the direction; and in order where that is asked
- * for. */
+/* Loops: every iteration once, whatever the schedule, the type and the direction; and in order
+ * where that is asked for. */
 #include <limits.h>
 #include <string.h>
 
@@ -157,7 +157,8 @@ static void ordered(void) {
     CHECK(sum == expected);
 }
 
-/* Many without a barrier behind them: threads may be in different ones, as far apart as they like. */
+/* Many without a barrier behind them: threads may be in different ones, as far apart as they
+ * like. */
 static void nowait(void) {
     EACH_SIZE(size) {
         int total = 0;

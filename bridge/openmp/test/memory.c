@@ -1,4 +1,5 @@
-/* Allocators: their traits, what is allocated by them, and what is done where there is no memory left. */
+/* Allocators: their traits, what is allocated by them, and what is done where there is no memory
+ * left. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -62,7 +63,8 @@ static int is_legal(omp_alloctrait_key_t key, omp_uintptr_t value, size_t bytes)
     return 1;
 }
 
-/* A trait has the values that the table of the specification allows, the default among them, and no others. */
+/* A trait has the values that the table of the specification allows, the default among them, and no
+ * others. */
 static void values(omp_alloctrait_key_t key, omp_uintptr_t first, omp_uintptr_t last) {
     for (omp_uintptr_t value = 0; value <= omp_atv_interleaved + 1; ++value) {
         const int legal = value >= first && value <= last;
@@ -93,7 +95,8 @@ static void traits(void) {
     CHECK(omp_init_allocator(omp_default_mem_space, 3, mixed) == omp_null_allocator);
 }
 
-/* Each space has an allocator with no traits, but for memory that is faster, which there need not be. */
+/* Each space has an allocator with no traits, but for memory that is faster, which there need not
+ * be. */
 static void spaces(void) {
     const omp_memspace_handle_t all[] = {omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space,
                                          omp_low_lat_mem_space};
@@ -112,7 +115,8 @@ static void spaces(void) {
 
 /* ---- allocation ---- */
 
-/* A block is aligned as malloc's are, as its allocator has it and as the call asks, whichever is most. */
+/* A block is aligned as malloc's are, as its allocator has it and as the call asks, whichever is
+ * most. */
 static void alignments(void) {
     for (size_t of_allocator = 1; of_allocator <= 8192; of_allocator *= 2) {
         const omp_allocator_handle_t allocator = of_trait(omp_atk_alignment, of_allocator);
@@ -131,7 +135,8 @@ static void alignments(void) {
     }
 }
 
-/* calloc's bytes are zero, also where others have been before; where there are none, or too many, there is no block. */
+/* calloc's bytes are zero, also where others have been before; where there are none, or too many,
+ * there is no block. */
 static void zeros(void) {
     const omp_allocator_handle_t small = of_small_pool(), aligned_64 = of_trait(omp_atk_alignment, 64);
     const omp_allocator_handle_t allocators[] = {omp_null_allocator, omp_default_mem_alloc, omp_high_bw_mem_alloc,
@@ -166,8 +171,8 @@ static void zeros(void) {
     omp_destroy_allocator(aligned_64);
 }
 
-/* All blocks of a pool together are no larger than it, and what is freed can be had again. What a block needs for
-   itself is little, whatever its alignment. */
+/* All blocks of a pool together are no larger than it, and what is freed can be had again. What a
+   block needs for itself is little, whatever its alignment. */
 static void pools(void) {
     static const struct {
         size_t alignment, overhead;
@@ -196,7 +201,8 @@ static void pools(void) {
 
 /* ---- fall-backs ---- */
 
-/* Where an allocator has no memory left it is null, or the default space's or another allocator's, and remains that. */
+/* Where an allocator has no memory left it is null, or the default space's or another allocator's,
+ * and remains that. */
 static void fallbacks(void) {
     const omp_allocator_handle_t by_default = of_trait(omp_atk_pool_size, 100);
     CHECK(has(by_default, 100000));
@@ -258,7 +264,8 @@ static void contents(void) {
     }
 }
 
-/* The old block counts no longer: a block grows byte by byte to the whole pool, and can shrink at any time. */
+/* The old block counts no longer: a block grows byte by byte to the whole pool, and can shrink at
+ * any time. */
 static void growth(void) {
     const omp_allocator_handle_t allocator = of_small_pool();
     char* block = omp_alloc(1, allocator);
@@ -283,7 +290,8 @@ static void growth(void) {
     omp_destroy_allocator(allocator);
 }
 
-/* A block that goes to another allocator, or to a fall-back, is given back to its own; without a name it stays. */
+/* A block that goes to another allocator, or to a fall-back, is given back to its own; without a
+ * name it stays. */
 static void moves(void) {
     const omp_allocator_handle_t one = of_small_pool(), two = of_small_pool();
     const omp_allocator_handle_t chain = of_pool(1024, 1, omp_atv_allocator_fb, two);

@@ -1,5 +1,6 @@
-// Allocators in C++: objects in the allocate clause are made and destroyed where the clause has memory for them, in
-// functions and templates; the routines' default arguments; containers on an allocator.
+// Allocators in C++: objects in the allocate clause are made and destroyed where the clause has
+// memory for them, in functions and templates; the routines' default arguments; containers on an
+// allocator.
 #include <cstdint>
 #include <new>
 #include <stdexcept>

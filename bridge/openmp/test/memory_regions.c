@@ -1,5 +1,5 @@
-/* Allocators in regions: def-allocator-var, the allocate clause on every construct that has it, and pools that several
-   threads draw from at once. */
+/* Allocators in regions: def-allocator-var, the allocate clause on every construct that has it, and
+   pools that several threads draw from at once. */
 #include <stdint.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static int is_default(omp_allocator_handle_t allocator) { return omp_get_default
 
 static omp_allocator_handle_t of_thread(int number) { return (omp_allocator_handle_t)(number % 8 + 1); }
 
-/* A region's implicit tasks begin with that of the implicit task from which it is met, and change their own. */
+/* A region's implicit tasks begin with that of the implicit task from which it is met, and change
+ * their own. */
 static void default_allocator(int threads) {
     CHECK(is_default(omp_default_mem_alloc));
     omp_set_default_allocator(omp_null_allocator);
@@ -57,8 +58,8 @@ static void default_allocator(int threads) {
     omp_set_default_allocator(omp_default_mem_alloc);
 }
 
-/* Explicit tasks have none: they see that of the implicit task of the thread that runs them, change that, and hand it
-   on to the regions that they meet. */
+/* Explicit tasks have none: they see that of the implicit task of the thread that runs them, change
+   that, and hand it on to the regions that they meet. */
 static void default_allocator_in_tasks(int threads) {
 #pragma omp parallel num_threads(threads)
     {
@@ -113,7 +114,8 @@ struct Pair {
     char name[40];
 };
 
-/* Variables of each thread: private, firstprivate, of reductions; scalars, structs, arrays, of variable length too. */
+/* Variables of each thread: private, firstprivate, of reductions; scalars, structs, arrays, of
+ * variable length too. */
 static void on_parallel(int threads, int length) {
     int number = 7, sum = 0, sums[5] = {0}, lengthy[length], right = 0;
     struct Pair pair = {2.5, "pair"};
@@ -173,8 +175,8 @@ static void on_worksharing(int threads) {
     EQUAL(step, 10 + 2 * 100);
 }
 
-/* Tasks keep a copy until they have run, whether at once or later; taskloop and taskgroup have the clause as well. (Of
-   numbers that tasks copy gcc 12 can compile none with the clause.) */
+/* Tasks keep a copy until they have run, whether at once or later; taskloop and taskgroup have the
+   clause as well. (Of numbers that tasks copy gcc 12 can compile none with the clause.) */
 static void on_tasks(int threads, int length) {
     int right = 0, total = 0;
 #pragma omp parallel num_threads(threads)
@@ -228,7 +230,8 @@ static void on_the_host(void) {
     EQUAL(sum, 64);
 }
 
-/* What a construct has allocated it gives back, also where it is cancelled, and in regions within regions. */
+/* What a construct has allocated it gives back, also where it is cancelled, and in regions within
+ * regions. */
 static void cancelled(int threads) {
     int value = 4, count = 0;
 #pragma omp parallel num_threads(threads) firstprivate(value) allocate(pool : value)
@@ -249,7 +252,8 @@ static void cancelled(int threads) {
 
 /* ---- threads ---- */
 
-/* What of a pool is in use at one time never exceeds it, whoever allocates, grows, shrinks and frees. */
+/* What of a pool is in use at one time never exceeds it, whoever allocates, grows, shrinks and
+ * frees. */
 static void at_once(int threads, omp_allocator_handle_t allocator, size_t alignment) {
     long in_use = 0, most = 0, had = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : had) reduction(max : most)

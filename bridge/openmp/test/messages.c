@@ -1,5 +1,5 @@
-/* What is said on standard error: the error directive's texts, faulty affinity formats, and memory that there is not.
-   messages.py runs it with a case's name. */
+/* What is said on standard error: the error directive's texts, faulty affinity formats, and memory
+   that there is not. messages.py runs it with a case's name. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* OMP_TARGET_OFFLOAD: what each directive and routine of devices does, where a device is named that there is, and one
-   that there is not. Each case is a process of its own: this program, called with the case's name and a device. */
+/* OMP_TARGET_OFFLOAD: what each directive and routine of devices does, where a device is named that
+   there is, and one that there is not. Each case is a process of its own: this program, called with
+   the case's name and a device. */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -145,7 +146,8 @@ enum { count = sizeof cases / sizeof *cases };
 
 static const char* self;
 
-/* The case in a process of its own; what it has said on standard error comes in `said`. Its status. */
+/* The case in a process of its own; what it has said on standard error comes in `said`. Its
+ * status. */
 static int outcome(const char* name, int device, char* said, size_t bytes) {
     int ends[2];
     if (pipe(ends) != 0) return -1;
@@ -179,7 +181,8 @@ static void expect(const char* name, int device, int ends) {
     CHECK(0);
 }
 
-/* Ends by a missing device exactly where that is mandatory; goes on with the host, which is device 0. */
+/* Ends by a missing device exactly where that is mandatory; goes on with the host, which is device
+ * 0. */
 static void each_case(const char* offload, int is_mandatory) {
     if (offload == NULL) unsetenv("OMP_TARGET_OFFLOAD");
     else setenv("OMP_TARGET_OFFLOAD", offload, 1);

@@ -1,5 +1,5 @@
-/* Locks of OpenMP 2.5 (OMP_1.0), which programs of that age are linked with: the nested ones belong to a thread, and
- * are smaller. C and Fortran. */
+/* Locks of OpenMP 2.5 (OMP_1.0), which programs of that age are linked with: the nested ones belong
+ * to a thread, and are smaller. C and Fortran. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

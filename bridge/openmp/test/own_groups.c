@@ -1,6 +1,8 @@
-/* Each thread of a team has a taskgroup of its own, with a reduction of a variable of its own, and in it the threads
- *    share a construct with a reduction of tasks: what a task finds are the construct's copies, and behind them those
- *    of the thread that has made it. Whichever thread comes first, and whichever comes last. */
+/* Each thread of a team has a taskgroup of its own, with a reduction of a variable of its own, and
+ * in it the threads
+ *    share a construct with a reduction of tasks: what a task finds are the construct's copies, and
+ *    behind them those of the thread that has made it. Whichever thread comes first, and whichever
+ *    comes last. */
 #include <sched.h>
 
 #include "check.h"
@@ -48,7 +50,8 @@ static void in_a_loop(int size) {
     EQUAL(sums, each * size);
 }
 
-/* No thread makes as many iterations as another one, and loops of each schedule begin by another entry. */
+/* No thread makes as many iterations as another one, and loops of each schedule begin by another
+ * entry. */
 static void in_loops_of_other_schedules(int size) {
     int common = 0, sums = 0;
     long turns = 0;
@@ -135,7 +138,8 @@ static void in_a_scope(int size) {
     EQUAL(sums, each * size);
 }
 
-/* Nothing is looked up of the thread's own: its group is there all the same where the construct ends. */
+/* Nothing is looked up of the thread's own: its group is there all the same where the construct
+ * ends. */
 static void without_a_look(int size) {
     int common = 0, inside = 0, of_groups = 0;
 #pragma omp parallel num_threads(size) reduction(+ : of_groups)

@@ -1,5 +1,5 @@
-/* Threads are in the places that the policy says, and run there: at the region's begin, behind barriers, and when there
- * are more of them than CPUs. */
+/* Threads are in the places that the policy says, and run there: at the region's begin, behind
+ * barriers, and when there are more of them than CPUs. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
-/* Allocators, where libgomp 12 does not do what the specification says: it counts an old block of a larger alignment
-   beside the new one, has one pool for all threads whatever the access trait, and does not come back from a circle of
-   fall-backs. */
+/* Allocators, where libgomp 12 does not do what the specification says: it counts an old block of a
+   larger alignment beside the new one, has one pool for all threads whatever the access trait, and
+   does not come back from a circle of fall-backs. */
 #include <stdint.h>
 
 #include "check.h"
@@ -76,7 +76,8 @@ static int have_room(omp_allocator_handle_t allocator, int threads) {
     return count;
 }
 
-/* A pool's size is the limit of those who may access its memory: all, or each contention group, team or thread. */
+/* A pool's size is the limit of those who may access its memory: all, or each contention group,
+ * team or thread. */
 static void access_traits(void) {
     const omp_uintptr_t whose[] = {omp_atv_all, omp_atv_cgroup, omp_atv_pteam, omp_atv_thread};
     for (int i = 0; i < 4; ++i) {

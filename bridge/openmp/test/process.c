@@ -1,5 +1,5 @@
-/* What becomes of a process: exits, signals, aborts, libraries that come and go, stacks, threads that end, limits.
- * process.py says how each must end.
+/* What becomes of a process: exits, signals, aborts, libraries that come and go, stacks, threads
+ * that end, limits. process.py says how each must end.
  *
  *     process NAME [LIBRARY] */
 #define _GNU_SOURCE
@@ -87,7 +87,8 @@ static void main_ends(void) {
 static volatile sig_atomic_t handled;
 static void handler(int number) { handled += number != 0; }
 
-/* A handler runs in the midst of regions; calls that the kernel has begun anew or not say so as ever. */
+/* A handler runs in the midst of regions; calls that the kernel has begun anew or not say so as
+ * ever. */
 static void signals(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -107,8 +108,8 @@ static void signals(void) {
     EQUAL(sum, 0);
 }
 
-/* A thread of a region stands in a read while another sends it signals, and writes in the end. What the read comes to;
- * handled says how many came. */
+/* A thread of a region stands in a read while another sends it signals, and writes in the end. What
+ * the read comes to; handled says how many came. */
 static int read_beside_signals(int reader, int flags, int sent) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -204,8 +205,8 @@ static void stacks(void) {
     EQUAL(right, 3);
 }
 
-/* OMP_STACKSIZE=1b is less than a stack may have: it is complained of, and members and tasks have one that they can run
- * on. */
+/* OMP_STACKSIZE=1b is less than a stack may have: it is complained of, and members and tasks have
+ * one that they can run on. */
 static void small_stacks(void) {
     EQUAL(count(3), 3);
     int right = 0;

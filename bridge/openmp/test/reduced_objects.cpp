@@ -1,5 +1,6 @@
-// Reductions by tasks of C++ objects: every copy is made before a task uses it, and destroyed; references, members and
-// arrays of them. Each construct whose reduction may have the task modifier.
+// Reductions by tasks of C++ objects: every copy is made before a task uses it, and destroyed;
+// references, members and arrays of them. Each construct whose reduction may have the task
+// modifier.
 #include <atomic>
 #include <complex>
 #include <string>
@@ -323,8 +324,8 @@ void cancelled(int size) {
     expect_none_left();
 }
 
-// The region ends although some threads are in the construct and others are not, or come late. (Of objects gcc 12
-// destroys copies there that it has never made.)
+// The region ends although some threads are in the construct and others are not, or come late. (Of
+// objects gcc 12 destroys copies there that it has never made.)
 void cancelled_regions(int size) {
     int sums[300] = {}, inside = 0, iterations = 0;
 #pragma omp parallel num_threads(size)

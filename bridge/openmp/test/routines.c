@@ -1,5 +1,5 @@
-/* Routines: of the environment, places, devices, memory, teams, pauses. What each says where nothing was asked for, and
- * what was set. */
+/* Routines: of the environment, places, devices, memory, teams, pauses. What each says where
+ * nothing was asked for, and what was set. */
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* A process with two OpenMPs: this program's regions are GNU's, and those of a library (second.h) are LLVM's. Each omp_
- * call is answered by the runtime in whose region the caller is.
+/* A process with two OpenMPs: this program's regions are GNU's, and those of a library (second.h)
+ * are LLVM's. Each omp_ call is answered by the runtime in whose region the caller is.
  *
  *   second CASE LIBRARY [RUNTIME]     RUNTIME is loaded before, for all; otherwise the library brings its own
  */
@@ -13,8 +13,8 @@
 
 static const struct second *second;
 
-/* What each thread of a team checks. Levels are counted by the runtime whose team it is, of the regions that it knows
- * around this thread: deeper than two they differ by thread (any_level). */
+/* What each thread of a team checks. Levels are counted by the runtime whose team it is, of the
+ * regions that it knows around this thread: deeper than two they differ by thread (any_level). */
 enum { any_level = -1 };
 struct team {
     const struct team *around;
@@ -36,8 +36,8 @@ static void check_here(const struct team *team) {
     EQUAL(there.number_at_level, there.number);
     EQUAL(there.teams, 1);
     EQUAL(there.team, 0);
-    /* Of code that gcc has compiled a thread of GNU's is not asked whether it has begun a region of LLVM's since
-     * (doc/decisions/0035-second-openmp.md). */
+    /* Of code that gcc has compiled a thread of GNU's is not asked whether it has begun a region of
+     * LLVM's since (doc/decisions/0035-second-openmp.md). */
     if (!team->ours && within_ours(team->around)) return;
     EQUAL(omp_get_thread_num(), there.number);
     EQUAL(omp_get_num_threads(), team->threads);
@@ -105,8 +105,8 @@ static void threads(void) {
     for (int i = 0; i < 3; ++i) pthread_join(made[i], NULL);
 }
 
-/* One after the other: the members of a thread that has ended leave pthreads behind, and the other runtime has known
- * these. */
+/* One after the other: the members of a thread that has ended leave pthreads behind, and the other
+ * runtime has known these. */
 static void *in_one_of_many(void *unused) {
     ours(NULL, 4, 1, theirs_within);
     return unused;

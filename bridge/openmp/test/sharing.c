@@ -119,7 +119,8 @@ static void locks(void) {
     omp_unset_lock(&lock);
 }
 
-/* A thread that waits for another one's flag, with and without anything that a runtime could see. */
+/* A thread that waits for another one's flag, with and without anything that a runtime could
+ * see. */
 static void flags(void) {
     int flag = 0, seen = 0;
 #pragma omp parallel num_threads(2)

@@ -1,11 +1,12 @@
-/* Cancellation and target regions: what is cancelled within a region that the host runs ends there, and what is
- * cancelled
+/* Cancellation and target regions: what is cancelled within a region that the host runs ends there,
+ * and what is cancelled
  *    around one does not reach into it. Run with cancellation on and off. */
 #include "check.h"
 
 static int on;
 
-/* A parallel region in a target region that is cancelled: all its threads leave, the team around goes on. */
+/* A parallel region in a target region that is cancelled: all its threads leave, the team around
+ * goes on. */
 static void parallel_within(void) {
     EACH_SIZE(size) {
         int wrong = 0, behind = 0;
@@ -40,7 +41,8 @@ static void parallel_within(void) {
     }
 }
 
-/* Loops and sections of a region's own: the next region's are not cancelled, nor the loop around. */
+/* Loops and sections of a region's own: the next region's are not cancelled, nor the loop
+ * around. */
 static void loops_within(void) {
     EACH_SIZE(size) {
         int around = 0, wrong = 0;
@@ -144,7 +146,8 @@ static void group_around(void) {
     }
 }
 
-/* A thread that is in a target region while its own region is cancelled ends it, and leaves behind it. */
+/* A thread that is in a target region while its own region is cancelled ends it, and leaves behind
+ * it. */
 static void parallel_around(void) {
     EACH_SIZE(size) {
         int begun = 0, ended = 0, behind = 0;

@@ -1,5 +1,5 @@
-/* The data of target regions that the host runs: every kind of mapping leaves the program's own memory, in which the
- * region
+/* The data of target regions that the host runs: every kind of mapping leaves the program's own
+ * memory, in which the region
  *    works, and the directives that only move data change nothing. */
 #include <stdint.h>
 #include <string.h>
@@ -15,7 +15,8 @@ struct item {
 
 /* ---- map ---- */
 
-/* Each map type, with and without modifiers. What only comes in is read, what only goes out is written. */
+/* Each map type, with and without modifiers. What only comes in is read, what only goes out is
+ * written. */
 static void map_types(void) {
     int both = 1, in = 2, out = 3, room __attribute__((unused)) = 4, by_default = 5;
     int always_both = 6, always_in = 7, always_out = 8, closely = 9;
@@ -40,7 +41,8 @@ static void map_types(void) {
     EQUAL(in, 2);
 }
 
-/* Sections of arrays, of pointers, of members, and of two dimensions; addresses within are those of the program. */
+/* Sections of arrays, of pointers, of members, and of two dimensions; addresses within are those of
+ * the program. */
 static void sections(int low, int count) {
     int cells[20] = {0}, *pointer = cells + 10, table[4][5] = {{0}}, variable[count];
     struct item item = {.number = 1, .pointer = cells, .cells = {1, 2, 3, 4}, .within = {0.5}};
@@ -105,7 +107,8 @@ static void pointers(void) {
 
 /* ---- target data, enter data, exit data, update ---- */
 
-/* The region of target data is run by whoever meets it, in its team; clauses are evaluated before it. */
+/* The region of target data is run by whoever meets it, in its team; clauses are evaluated before
+ * it. */
 static void data_regions(void) {
     EACH_SIZE(size) {
         int wrong = 0, total = 0;
@@ -135,7 +138,8 @@ static void data_regions(void) {
     }
 }
 
-/* Data that was entered stays the program's through updates of either kind, and after it has left, however. */
+/* Data that was entered stays the program's through updates of either kind, and after it has left,
+ * however. */
 static void unstructured(void) {
     int* const heap = malloc(100 * sizeof *heap);
     for (int i = 0; i < 100; ++i) heap[i] = i;
@@ -230,7 +234,8 @@ static void defaults(void) {
     EQUAL(cells[0], 99);
 }
 
-/* Variables and functions that are declared for targets: there is one of each, in every kind of region. */
+/* Variables and functions that are declared for targets: there is one of each, in every kind of
+ * region. */
 #pragma omp declare target
 static int declared = 1, table_of_target[3] = {1, 2, 3};
 static int doubled(int value) { return value * 2 + (declared - declared); }

@@ -1,8 +1,9 @@
-/* Detached tasks in and around target regions that the host runs, outside of parallel regions as well, where libgomp
-   hangs. */
+/* Detached tasks in and around target regions that the host runs, outside of parallel regions as
+   well, where libgomp hangs. */
 #include "check.h"
 
-/* A region's end waits for what its tasks wait for, also where another thread of the program's brings it. */
+/* A region's end waits for what its tasks wait for, also where another thread of the program's
+ * brings it. */
 static void ends_with_its_tasks(void) {
     for (int round = 0; round < 20; ++round) {
         omp_event_handle_t handed = 0;
@@ -43,7 +44,8 @@ static void ends_with_its_tasks(void) {
     }
 }
 
-/* Tasks of one region that depend on each other run in order, around an event that the region itself fulfils. */
+/* Tasks of one region that depend on each other run in order, around an event that the region
+ * itself fulfils. */
 static void ordered_within(void) {
     int order = 0, data __attribute__((unused)) = 0;
 #pragma omp target map(tofrom : order)

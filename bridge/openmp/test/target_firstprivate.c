@@ -1,5 +1,5 @@
-/* What a firstprivate clause of a target region that the host runs keeps apart, of every size and alignment, whoever
-   meets the region. */
+/* What a firstprivate clause of a target region that the host runs keeps apart, of every size and
+   alignment, whoever meets the region. */
 #include <complex.h>
 #include <stdint.h>
 #include <string.h>
@@ -181,8 +181,8 @@ static void in_tasks(void) {
     }
 }
 
-/* Where the region has to wait for a task ahead, the copy is the encounter's, whatever that task does. Nobody but the
-   encountering thread can run the task: it does so while it waits for it. */
+/* Where the region has to wait for a task ahead, the copy is the encounter's, whatever that task
+   does. Nobody but the encountering thread can run the task: it does so while it waits for it. */
 static void of_the_encounter(void) {
     struct pair pair = {1, 2}, late = {0, 0};
     int order __attribute__((unused)) = 0, alone = 0;

@@ -1,5 +1,5 @@
-/* Control variables in target regions that the host runs: each region begins with those of the environment, whatever
- * the
+/* Control variables in target regions that the host runs: each region begins with those of the
+ * environment, whatever the
  *    program has set, and what it sets ends with it. */
 #include <string.h>
 
@@ -32,7 +32,8 @@ static void set(int to) {
     omp_set_default_allocator(to % 2 != 0 ? omp_large_cap_mem_alloc : omp_high_bw_mem_alloc);
 }
 
-/* Whoever meets it, a region begins with the first values, changes its own, and leaves those around. */
+/* Whoever meets it, a region begins with the first values, changes its own, and leaves those
+ * around. */
 static void met_by_each(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -86,7 +87,8 @@ static void in_tasks(void) {
     }
 }
 
-/* Teams within inherit what the region has set, and how many threads they have is what the region says. */
+/* Teams within inherit what the region has set, and how many threads they have is what the region
+ * says. */
 static void teams_within(void) {
     set(3);
     int ran = 0, nesting = 0, initial = 0;
@@ -112,7 +114,8 @@ static void teams_within(void) {
 /* The compiler lets few routines be called in teams: it does not look into functions. */
 static int limit_here(void) { return omp_get_thread_limit(); }
 
-/* thread_limit is what the clause says, whatever the environment has said, and in a combined construct, too. */
+/* thread_limit is what the clause says, whatever the environment has said, and in a combined
+ * construct, too. */
 static void limits(void) {
     int told = 0, wrong = 0;
 #pragma omp target thread_limit(2) map(from : told)
@@ -144,7 +147,8 @@ static void limits(void) {
     EQUAL(omp_get_thread_limit(), first.of[limit]);
 }
 
-/* The thread stays in its place, and a region has all places for its teams, whatever part of them the thread had. */
+/* The thread stays in its place, and a region has all places for its teams, whatever part of them
+ * the thread had. */
 static void places(void) {
     const int all = omp_get_partition_num_places();
     EACH_SIZE(size) {

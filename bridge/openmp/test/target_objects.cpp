@@ -1,5 +1,6 @@
-// C++ in target regions that the host runs: references of every kind in clauses, members, templates, objects whose
-// memory the region shares. (gcc 12 fails inside itself at lambdas there, and constructs no private objects.)
+// C++ in target regions that the host runs: references of every kind in clauses, members,
+// templates, objects whose memory the region shares. (gcc 12 fails inside itself at lambdas there,
+// and constructs no private objects.)
 #include <array>
 #include <string>
 #include <vector>

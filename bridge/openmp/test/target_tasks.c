@@ -1,5 +1,5 @@
-/* A target region, and each directive of its data, is a task: what it depends on, what depends on it, and when its
- * copies
+/* A target region, and each directive of its data, is a task: what it depends on, what depends on
+ * it, and when its copies
  *    are taken. */
 #include "check.h"
 
@@ -7,7 +7,8 @@ struct row {
     int cells[30];
 };
 
-/* What is ahead of a target region by depend has ended when it begins, what is behind begins later. */
+/* What is ahead of a target region by depend has ended when it begins, what is behind begins
+ * later. */
 static void in_order(void) {
     EACH_SIZE(size) {
         int value = 0, seen = 0;
@@ -35,7 +36,8 @@ static void in_order(void) {
     }
 }
 
-/* Without nowait a region has ended when the program goes on, whoever had to run what it depends on. */
+/* Without nowait a region has ended when the program goes on, whoever had to run what it depends
+ * on. */
 static void included(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -129,8 +131,8 @@ static void ended_by_barrier(void) {
     }
 }
 
-/* firstprivate copies are those of the encounter: neither what a task ahead does meanwhile, nor what the program does
-   behind, changes them. */
+/* firstprivate copies are those of the encounter: neither what a task ahead does meanwhile, nor
+   what the program does behind, changes them. */
 static void copies_of_the_encounter(void) {
     EACH_SIZE(size) {
         struct row row = {{1}}, seen = {{0}};
@@ -156,7 +158,8 @@ static void copies_of_the_encounter(void) {
     }
 }
 
-/* In a final task nothing is deferred, and what a construct with nowait depends on has ended when it is passed. */
+/* In a final task nothing is deferred, and what a construct with nowait depends on has ended when
+ * it is passed. */
 static void in_final_tasks(void) {
     EACH_SIZE(size) {
         int value = 0, wrong = 0;
@@ -179,7 +182,8 @@ static void in_final_tasks(void) {
     }
 }
 
-/* Every kind of dependence, objects and iterators among them, orders regions as it orders other tasks. */
+/* Every kind of dependence, objects and iterators among them, orders regions as it orders other
+ * tasks. */
 static void every_kind(void) {
     EACH_SIZE(size) {
         int cells[4] = {0}, sum = 0, wrong = 0;
@@ -253,7 +257,8 @@ static void outside_of_all(void) {
     }
 }
 
-/* Outside of parallel regions there is nobody else to run it: it still comes to its end, at taskwait at the latest. */
+/* Outside of parallel regions there is nobody else to run it: it still comes to its end, at
+ * taskwait at the latest. */
 static void of_the_initial_thread(void) {
     int value = 0, ahead __attribute__((unused)) = 0;
 #pragma omp target nowait map(tofrom : value) depend(out : ahead)
@@ -264,7 +269,8 @@ static void of_the_initial_thread(void) {
     EQUAL(value, 3);
 }
 
-/* What has begun may be cancelled no more; what has not is discarded with its taskgroup, or runs. */
+/* What has begun may be cancelled no more; what has not is discarded with its taskgroup, or
+ * runs. */
 static void in_cancelled_groups(void) {
     EACH_SIZE(size) {
         int ran = 0, before = 0;
@@ -303,7 +309,8 @@ int main(void) {
     many_deferred(1);
     outside_of_all();
     in_cancelled_groups();
-    /* Last: on libgomp 12 regions hang or crash that come after a target construct with nowait outside of all. */
+    /* Last: on libgomp 12 regions hang or crash that come after a target construct with nowait
+     * outside of all. */
     of_the_initial_thread();
     return verdict();
 }

@@ -1,5 +1,5 @@
-/* Tasks that are units (WEFT_OMP_TASK_KIND): each waits alone. On libgomp this would hang: its tasks wait on the stack
- * of the thread that runs them. */
+/* Tasks that are units (WEFT_OMP_TASK_KIND): each waits alone. On libgomp this would hang: its
+ * tasks wait on the stack of the thread that runs them. */
 #include <stdint.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* Reductions by tasks: which constructs begin one, which tasks take part, what a list item may be, and which of
-   several reductions a task means. */
+/* Reductions by tasks: which constructs begin one, which tasks take part, what a list item may be,
+   and which of several reductions a task means. */
 #include <complex.h>
 #include <stdint.h>
 
@@ -194,8 +194,8 @@ static void orphaned(int size) {
     EQUAL(of_file, 2 * some);
 }
 
-/* Of every sort: undeferred, final, untied, mergeable, of a priority, that depend on each other; and tasks beside
-   that do not take part. */
+/* Of every sort: undeferred, final, untied, mergeable, of a priority, that depend on each other;
+   and tasks beside that do not take part. */
 static void sorts_of_tasks(int size) {
     int sum = 0, beside = 0;
     int order[1];

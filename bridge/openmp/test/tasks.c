@@ -95,7 +95,8 @@ static void final_and_if(void) {
     }
 }
 
-/* taskwait waits for children only, taskgroup for what they have made as well, a barrier for all. */
+/* taskwait waits for children only, taskgroup for what they have made as well, a barrier for
+ * all. */
 static void waits(void) {
     EACH_SIZE(size) {
         int count = 0;
@@ -254,7 +255,8 @@ static void detached(void) {
     }
 }
 
-/* A task that is run at once ends before its child; the next one is no parent of that, and does not wait for it. */
+/* A task that is run at once ends before its child; the next one is no parent of that, and does not
+ * wait for it. */
 static void left_behind(void) {
     EACH_SIZE(size) {
         int ended = 0;

@@ -1,5 +1,5 @@
-// C++ in leagues: objects in every clause are made and destroyed once for each team, iterators and members are
-// distributed, and exceptions stay within.
+// C++ in leagues: objects in every clause are made and destroyed once for each team, iterators and
+// members are distributed, and exceptions stay within.
 #include <array>
 #include <atomic>
 #include <stdexcept>
@@ -10,7 +10,8 @@
 
 namespace {
 
-// As the compiler lets nothing but distribute and parallel stand in teams: it does not look into functions.
+// As the compiler lets nothing but distribute and parallel stand in teams: it does not look into
+// functions.
 void add(std::atomic<int>& to, int value) { to += value; }
 
 struct Counted {
@@ -29,7 +30,8 @@ struct Counted {
 };
 #pragma omp declare reduction(+ : Counted : omp_out += omp_in)
 
-// A private object is made, a firstprivate one is copied, for each team, and all are gone behind the region.
+// A private object is made, a firstprivate one is copied, for each team, and all are gone behind
+// the region.
 void made_for_each_team() {
     Counted own, first;
     first.values[2] = 30;

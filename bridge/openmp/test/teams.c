@@ -1,5 +1,5 @@
-/* The teams construct, clause by clause: how many teams there are, what each begins with, what is its own, and what
- * comes
+/* The teams construct, clause by clause: how many teams there are, what each begins with, what is
+ * its own, and what comes
  *    together at the end. */
 #include <limits.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static int most(void) { return omp_get_max_threads(); }
 /* As the teams of a league might run at once. */
 static void add(int* to, int value) { __atomic_add_fetch(to, value, __ATOMIC_RELAXED); }
 
-/* num_teams says how many; numbers are those below, each once; they stay as they are for the region. */
+/* num_teams says how many; numbers are those below, each once; they stay as they are for the
+ * region. */
 static void numbers(void) {
     for (int count = 1; count <= 9; ++count) {
         int seen[9] = {0}, told = 0;
@@ -56,7 +57,8 @@ static int counted(int value) {
     return value;
 }
 
-/* Clauses are evaluated once, by whoever meets the construct. (Those of target teams gcc 12 evaluates once more.) */
+/* Clauses are evaluated once, by whoever meets the construct. (Those of target teams gcc 12
+ * evaluates once more.) */
 static void evaluated_once(void) {
     int teams = 0;
     evaluated = 0;
@@ -66,7 +68,8 @@ static void evaluated_once(void) {
     EQUAL(evaluated, 2);
 }
 
-/* Each team begins as an initial team: one thread, at level 0, in no parallel region, in no final task. */
+/* Each team begins as an initial team: one thread, at level 0, in no parallel region, in no final
+ * task. */
 static void initial_teams(void) {
     int wrong = 0;
 #pragma omp teams num_teams(3) reduction(+ : wrong)
@@ -204,7 +207,8 @@ static void reductions(void) {
     CHECK(range.least == 0 && range.most == 50);
 }
 
-/* Teams within a region of the program's own function, and the encountering task that goes on behind. */
+/* Teams within a region of the program's own function, and the encountering task that goes on
+ * behind. */
 static long in_function(int count) {
     long sum = 0;
 #pragma omp teams num_teams(count) reduction(+ : sum)
@@ -241,7 +245,8 @@ static void by_variables(void) {
     EQUAL(wrong, 0);
 }
 
-/* nthreads-var is inherited, so a parallel region in a team has as many threads as one outside, up to the limit. */
+/* nthreads-var is inherited, so a parallel region in a team has as many threads as one outside, up
+ * to the limit. */
 static void inherited(void) {
     omp_set_dynamic(0);
     omp_set_num_threads(3);

@@ -1,5 +1,5 @@
-/* What thread 0 does next comes, although other members spin until then: they do not on its OS thread, the only one on
- * which it goes on. (liveness.c has members that stand in the kernel.)
+/* What thread 0 does next comes, although other members spin until then: they do not on its OS
+ * thread, the only one on which it goes on. (liveness.c has members that stand in the kernel.)
  *
  *     thread_zero NAME THREADS */
 #include <string.h>
@@ -90,7 +90,8 @@ static void after_an_inner_region(void) {
     EQUAL(get(), rounds);
 }
 
-/* Nor are those of a member that has a team for itself, and as many barriers as the team that it is of. */
+/* Nor are those of a member that has a team for itself, and as many barriers as the team that it is
+ * of. */
 static void beside_a_team_of_one(void) {
     int sum = 0;
     for (int round = 0; round < 200; ++round) {

@@ -1,5 +1,5 @@
-/* Threads that OpenMP did not make: each has regions of its own, and what it leaves behind is nobody's burden. Forks,
- * exits. */
+/* Threads that OpenMP did not make: each has regions of its own, and what it leaves behind is
+ * nobody's burden. Forks, exits. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

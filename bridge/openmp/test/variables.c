@@ -1,5 +1,5 @@
-/* What a program sees of the variables: all that it can ask for, and how large its regions are. variables.py runs it
- * with many values of them. */
+/* What a program sees of the variables: all that it can ask for, and how large its regions are.
+ * variables.py runs it with many values of them. */
 #include <string.h>
 
 #include "check.h"

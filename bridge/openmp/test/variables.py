@@ -328,10 +328,12 @@ TOGETHER = [
     *({"OMP_NUM_THREADS": "2,3,4", "OMP_THREAD_LIMIT": limit} for limit in "2345678"),
     {"OMP_NUM_TEAMS": "3", "OMP_TEAMS_THREAD_LIMIT": "2"},
 ]
-# Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int holds, the rest of a
-# value whose beginning libgomp takes ("truex", "static,x"), negative GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a limit
-# for several teams at once, CPUs in GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU
-# mask of the kernel's has room for. What is said in libgomp's words; the rest has our own behind the variable's name.
+# Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int
+# holds, the rest of a value whose beginning libgomp takes ("truex", "static,x"), negative
+# GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a limit for several teams at once, CPUs in
+# GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU mask of the
+# kernel's has room for. What is said in libgomp's words; the rest has our own behind the variable's
+# name.
 SAME_WORDS = tuple(
     "libgomp: " + words
     for words in ("Stack size ", "None of the places ", "Number of places ", "Logical CPU ", "Trying to remove ")

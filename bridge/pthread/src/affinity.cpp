@@ -1,5 +1,5 @@
-// Where the calling thread may run: of a hosted unit its own pthread, which runs nothing, so that the carrier stays
-// where its stream was put.
+// Where the calling thread may run: of a hosted unit its own pthread, which runs nothing, so that
+// the carrier stays where its stream was put.
 #include <sched.h>
 
 #include "real.hpp"

@@ -1,7 +1,7 @@
-// Barriers. A round belongs to who arrives first. A hosted unit's is kept here: it counts those that arrive, threads
-// too, each of which waits in a latch of its own; nothing is written into the barrier, and it may be gone as soon as
-// the last has arrived. A thread's is the C library's, and then a unit that comes to it waits there by another OS
-// thread.
+// Barriers. A round belongs to who arrives first. A hosted unit's is kept here: it counts those
+// that arrive, threads too, each of which waits in a latch of its own; nothing is written into the
+// barrier, and it may be gone as soon as the last has arrived. A thread's is the C library's, and
+// then a unit that comes to it waits there by another OS thread.
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,7 +63,8 @@ class Rounds {
 public:
     enum class Role { waits, last, of_the_library };
 
-    // `begins`: whether the caller's round is ours where it arrives first. last: `others` have waited for it.
+    // `begins`: whether the caller's round is ours where it arrives first. last: `others` have
+    // waited for it.
     Role arrive(pthread_barrier_t* barrier, unsigned count, bool begins, Arrival& self, Arrival*& others) {
         lock_.lock();
         Round** at;

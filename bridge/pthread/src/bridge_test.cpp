@@ -1,4 +1,5 @@
-// Hosted units with the library in front of the C library; preloaded, as the test of CMakeLists.txt has it.
+// Hosted units with the library in front of the C library; preloaded, as the test of CMakeLists.txt
+// has it.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -53,7 +54,7 @@ void in_child(const std::function<void()>& body) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// ---- threads -------------------------------------------------------------------------------------------------
+// ---- threads ------------------------------------------------------------------------------------
 
 std::atomic<int> handled{0};
 pthread_t handled_by{};
@@ -113,7 +114,7 @@ TEST_F(PthreadBridge, OtherThreadsAreAsEver) {
     });
 }
 
-// ---- ids -------------------------------------------------------------------------------------------------------
+// ---- ids ----------------------------------------------------------------------------------------
 
 constexpr uid_t nobody = 54321;
 
@@ -156,7 +157,7 @@ TEST_F(PthreadBridge, SetuidIsOfAllThreads) {
     });
 }
 
-// ---- affinity --------------------------------------------------------------------------------------------------
+// ---- affinity -----------------------------------------------------------------------------------
 
 int cpus_of(pid_t thread) {
     cpu_set_t cpus;
@@ -215,7 +216,7 @@ TEST_F(PthreadBridge, AStreamThatIsBoundStaysSoAndWhatItsUnitsStartIsNot) {
         1);
 }
 
-// ---- mutexes -----------------------------------------------------------------------------------------------------
+// ---- mutexes ------------------------------------------------------------------------------------
 
 struct PriorityMutex {
     pthread_mutex_t mutex{};

@@ -7,16 +7,17 @@
 
 namespace weft_pthread {
 
-// Whether the calling context may leave its OS thread for others: it is a hosted unit that stands on its own stack, or
-// a guest (the primary unit is one of those), whose OS thread runs others while it waits; and no signal handler runs on
-// it. A unit of another kind may not: what it calls takes it for its carrier. The first load tells a thread that is
-// none of Weft's.
+// Whether the calling context may leave its OS thread for others: it is a hosted unit that stands
+// on its own stack, or a guest (the primary unit is one of those), whose OS thread runs others
+// while it waits; and no signal handler runs on it. A unit of another kind may not: what it calls
+// takes it for its carrier. The first load tells a thread that is none of Weft's.
 bool may_switch_inside() noexcept;
 [[gnu::always_inline]] inline bool may_switch() noexcept {
     return weft::detail::here() != nullptr && may_switch_inside();
 }
 
-// Whether Weft's own library calls, to which the C library is the C library: `address` is where the call returns to.
+// Whether Weft's own library calls, to which the C library is the C library: `address` is where the
+// call returns to.
 bool is_weft(const void* address) noexcept;
 
 // Whether a signal handler runs, of those that the program has set by the C library.

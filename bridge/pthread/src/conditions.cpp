@@ -1,5 +1,5 @@
-// Conditions. A hosted unit is parked by the condition's address; whoever signals wakes one of those, and only where
-// there is none asks the C library.
+// Conditions. A hosted unit is parked by the condition's address; whoever signals wakes one of
+// those, and only where there is none asks the C library.
 #include <pthread.h>
 #include <threads.h>
 
@@ -36,8 +36,8 @@ bool is_monotonic(const pthread_cond_t& condition) {
     return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 2) != 0;
 }
 
-// Who is cancelled before it has been signalled leaves the signal to others; the mutex is held again before clean-up
-// handlers run.
+// Who is cancelled before it has been signalled leaves the signal to others; the mutex is held
+// again before clean-up handlers run.
 struct Turn {
     Waiter waiter;
     pthread_cond_t* const condition;
@@ -48,8 +48,8 @@ struct Turn {
     }
 };
 
-// The condition that this thread has waited for last, if it has not told others of anything since. If it waits for that
-// one again, it was woken for nothing.
+// The condition that this thread has waited for last, if it has not told others of anything since.
+// If it waits for that one again, it was woken for nothing.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const pthread_cond_t* latest = nullptr;
 
 [[gnu::noinline]] int wait_parked(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) {
@@ -63,8 +63,8 @@ struct Turn {
         pthread_testcancel();   // who asks later finds it in its place
         if (const int error = unlock(mutex); error != 0) return error;
         late = deadline.over();
-        // Who signals in another process wakes nobody here: so that one looks at its predicate now and then. Woken for
-        // nothing is allowed.
+        // Who signals in another process wakes nobody here: so that one looks at its predicate now
+        // and then. Woken for nothing is allowed.
         const bool shared = is_shared(*condition);
         PollInterval interval;
         why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? interval.next_ns() : WEFT_FOREVER));

@@ -32,8 +32,8 @@ public:
 
     bool over() const { return time_ns_ != WEFT_FOREVER && now_ns() >= time_ns_; }
 
-    // When to look again: at the deadline, or `at_most_ns` from now. The time of day may be set while one waits for it,
-    // so that is looked at now and then.
+    // When to look again: at the deadline, or `at_most_ns` from now. The time of day may be set
+    // while one waits for it, so that is looked at now and then.
     std::uint64_t next(std::uint64_t at_most_ns = WEFT_FOREVER) const {
         if (time_ns_ == WEFT_FOREVER && at_most_ns == WEFT_FOREVER) return WEFT_FOREVER;
         const std::uint64_t here_ns = now_ns();
@@ -60,8 +60,8 @@ private:
     std::uint64_t time_ns_ = WEFT_FOREVER;
 };
 
-// How long to wait before one looks at the object again: who changes it without passing this library (inside of the C
-// library, in another process) wakes nobody here. Twice as long each time.
+// How long to wait before one looks at the object again: who changes it without passing this
+// library (inside of the C library, in another process) wakes nobody here. Twice as long each time.
 class PollInterval {
 public:
     std::uint64_t next_ns() {

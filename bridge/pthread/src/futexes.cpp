@@ -1,5 +1,6 @@
-// Futexes, as programs and their libraries reach them: by the C library's syscall(). Waits of hosted units are kept
-// here, and wakers wake those first; all other operations, and all other calls, are the kernel's.
+// Futexes, as programs and their libraries reach them: by the C library's syscall(). Waits of
+// hosted units are kept here, and wakers wake those first; all other operations, and all other
+// calls, are the kernel's.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -18,8 +19,8 @@ namespace {
 
 using Call = long (*)(long, ...);
 
-// The kernel's own answer, until the loader can be asked for the C library's syscall(): a constructor of another
-// library may be before ours.
+// The kernel's own answer, until the loader can be asked for the C library's syscall(): a
+// constructor of another library may be before ours.
 long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
     long answer;
 #if defined(__x86_64__)
@@ -62,8 +63,8 @@ Call weft_pthread_real_syscall __attribute__((visibility("hidden"))) =
 
 }   // extern "C"
 
-// syscall(): what is no futex goes on as it came, in the caller's own frame. A child that the kernel starts on another
-// stack finds no frame of ours there.
+// syscall(): what is no futex goes on as it came, in the caller's own frame. A child that the
+// kernel starts on another stack finds no frame of ours there.
 #if defined(__x86_64__)
 static_assert(SYS_futex == 202);
 __asm__(R"(

@@ -1,4 +1,5 @@
-// Threads that are admitted as guests (WEFT_GUESTS=admit), on one CPU, and so one hart, and nobody to rescue it.
+// Threads that are admitted as guests (WEFT_GUESTS=admit), on one CPU, and so one hart, and nobody
+// to rescue it.
 #include <sched.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -103,8 +104,8 @@ TEST_F(Guests, OneThatWaitsInTheCLibraryGivesItsHartBack) {
     });
 }
 
-// One condition for all, each change of which concerns one thread alone; they begin to wait in the opposite order. In
-// any fixed order half of them would be woken before the one whose turn it is.
+// One condition for all, each change of which concerns one thread alone; they begin to wait in the
+// opposite order. In any fixed order half of them would be woken before the one whose turn it is.
 TEST_F(Guests, WhoWaitsForItsTurnForLongestIsWokenFirst) {
     on_one_cpu();
     in_child([] {

@@ -1,5 +1,5 @@
-// Who sets the ids of a process makes all its OS threads do so, and takes the calling one for that whose thread pointer
-// it has.
+// Who sets the ids of a process makes all its OS threads do so, and takes the calling one for that
+// whose thread pointer it has.
 #include <grp.h>
 #include <unistd.h>
 

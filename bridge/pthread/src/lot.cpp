@@ -78,8 +78,8 @@ Why Waiter::wait(std::uint64_t deadline_ns) {
 Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
     if (most == 0) return {0, false};
     if (in_handler()) {
-        // Whoever was interrupted may have the bucket's lock, or one of Weft's. When too many calls wait there, the
-        // waiters look again by themselves.
+        // Whoever was interrupted may have the bucket's lock, or one of Weft's. When too many calls
+        // wait there, the waiters look again by themselves.
         weft_stream_post(
             weft_stream_at(0), [](void* raw) { wake(raw, ~0u); }, const_cast<void*>(address));
         return {0, false};

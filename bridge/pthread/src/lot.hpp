@@ -1,9 +1,10 @@
-// The lot where hosted units (and guests) are parked by the address of what they wait for. Nothing of it is in the
-// object: that stays the C library's.
+// The lot where hosted units (and guests) are parked by the address of what they wait for. Nothing
+// of it is in the object: that stays the C library's.
 //
-// Who waits takes its place first, then tries the object once more, and only then waits. Who changes the object does
-// that first, and then looks whether anybody has a place for that address: by one load where nobody has. One of the two
-// sees the other. A waiter may be woken for nothing, and looks itself.
+// Who waits takes its place first, then tries the object once more, and only then waits. Who
+// changes the object does that first, and then looks whether anybody has a place for that address:
+// by one load where nobody has. One of the two sees the other. A waiter may be woken for nothing,
+// and looks itself.
 #pragma once
 
 #include <pthread.h>
@@ -20,8 +21,8 @@ namespace weft_pthread {
 using weft_bridge::relax;
 using weft_bridge::SpinLock;
 
-// While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread may come to calls at
-// which it would be.
+// While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread
+// may come to calls at which it would be.
 class NotCancelled {
 public:
     NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -51,7 +52,8 @@ public:
 
     // Takes its place: the last, or the first where it has been woken in vain again and again.
     void enter();
-    // Waits until somebody wakes it, or the time has come (as weft_now_ns). It has no place afterwards.
+    // Waits until somebody wakes it, or the time has come (as weft_now_ns). It has no place
+    // afterwards.
     Why wait(std::uint64_t deadline_ns);
     // As wait(), and tells by which signal.
     struct Outcome {
@@ -102,7 +104,8 @@ public:
         unsigned count;
         bool starved;   // one of them has been woken in vain before: it needs a turn
     };
-    // Wakes up to `most`, those first that came first. Within a signal handler a stream does so, soon.
+    // Wakes up to `most`, those first that came first. Within a signal handler a stream does so,
+    // soon.
     static Woken wake(const void* address, unsigned most, std::uint32_t bits = ~std::uint32_t{0});
 
     // Wakes that thread, if it waits.

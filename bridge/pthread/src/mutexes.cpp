@@ -1,8 +1,10 @@
-// Mutexes. Everybody tries first, which is what the C library does as well: only who fails is asked who it is.
+// Mutexes. Everybody tries first, which is what the C library does as well: only who fails is asked
+// who it is.
 //
-// With priority inheritance: while nobody waits for one, user space alone has it, and hosted units have it as threads
-// do. The kernel, which waits with the others, takes the OS thread that calls for the owner. So a hosted unit never
-// waits there; but when an OS thread does, its unlock is refused.
+// With priority inheritance: while nobody waits for one, user space alone has it, and hosted units
+// have it as threads do. The kernel, which waits with the others, takes the OS thread that calls
+// for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is
+// refused.
 #include "mutexes.hpp"
 #include "c11.hpp"
 
@@ -26,14 +28,14 @@ Real<int (*)(pthread_mutex_t*)> real_lock("pthread_mutex_lock"), real_unlock("pt
 Real<int (*)(pthread_mutex_t*, const timespec*)> real_timedlock("pthread_mutex_timedlock");
 Real<int (*)(pthread_mutex_t*, clockid_t, const timespec*)> real_clocklock("pthread_mutex_clocklock");
 
-// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) an owner's OS thread changes its
-// priority: that stays the kernel's to wait for.
+// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) an owner's OS
+// thread changes its priority: that stays the kernel's to wait for.
 enum Kind : int { types = 3, checks = 2, inherits = 32, protects = 64 };
 bool is(const pthread_mutex_t& mutex, Kind kind) { return (mutex.__data.__kind & kind) != 0; }
 bool checks_errors(const pthread_mutex_t& mutex) { return (mutex.__data.__kind & types) == checks; }
 
-// Whether the C library takes it for unlocked, and the kernel does not: that its answer is no the library does not look
-// at.
+// Whether the C library takes it for unlocked, and the kernel does not: that its answer is no the
+// library does not look at.
 bool is_owned_here(const pthread_mutex_t& mutex) {
     const uint32_t self = weft_hosted_thread_id();
     // relaxed: who owns it knows it
@@ -54,7 +56,8 @@ void report() {
 
 bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
 
-// Whether the thread waits for the mutex for the first time, or comes back to it from a condition: lock_again().
+// Whether the thread waits for the mutex for the first time, or comes back to it from a condition:
+// lock_again().
 enum class Comes : bool { anew, back };
 
 // By one who may switch and has tried in vain.
@@ -83,7 +86,8 @@ enum class Comes : bool { anew, back };
 }
 
 [[gnu::noinline]] void wake_one(pthread_mutex_t* mutex) {
-    // Whoever unlocks and locks again, and leaves its hart only in between, would never let the other have it.
+    // Whoever unlocks and locks again, and leaves its hart only in between, would never let the
+    // other have it.
     if (Lot::wake(mutex, 1).starved && may_switch()) weft_unit_yield();
 }
 

@@ -15,8 +15,8 @@ int unlock(pthread_mutex_t* mutex) noexcept;
 // By whoever has been woken where it had let the mutex go: its waker may hold it still.
 int lock_again(pthread_mutex_t* mutex) noexcept;
 
-// The C library is about to let the mutex go, inside of a call: who is parked for it is told to look now and shortly
-// after.
+// The C library is about to let the mutex go, inside of a call: who is parked for it is told to
+// look now and shortly after.
 void announce_unlock(pthread_mutex_t* mutex) noexcept;
 
 }   // namespace weft_pthread

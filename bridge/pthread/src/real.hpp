@@ -9,16 +9,16 @@
 
 namespace weft_pthread {
 
-// The address of the function of that name that comes after this library's; `version` may be null. By dlsym
-// and dlvsym.
+// The address of the function of that name that comes after this library's; `version` may be null.
+// By dlsym and dlvsym.
 void* next_function(const char* name, const char* version);
 
 // The function of that name that would have been called without us.
 template <class Function>
 class Real {
 public:
-    // `version`: where the C library has another of that name, too, which dlsym may find first; where there is no such
-    // version, the only one is meant.
+    // `version`: where the C library has another of that name, too, which dlsym may find first;
+    // where there is no such version, the only one is meant.
     constexpr explicit Real(const char* name, const char* version = nullptr) : name_(name), version_(version) {}
 
     Function get() {

@@ -1,4 +1,5 @@
-// Read-write locks. Who unlocks wakes all that are parked: who of them can have it the lock itself knows.
+// Read-write locks. Who unlocks wakes all that are parked: who of them can have it the lock itself
+// knows.
 #include <pthread.h>
 
 #include <cerrno>

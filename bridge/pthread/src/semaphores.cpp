@@ -37,8 +37,8 @@ int fail(int error) {
     if (got()) return 0;
     if (time != nullptr && !is_valid(*time)) return fail(EINVAL);
     const Deadline deadline = time == nullptr ? Deadline() : Deadline(clock, *time);
-    // Some who post wake nobody here: in other processes, in signal handlers at times, and in libraries that do not
-    // come by here.
+    // Some who post wake nobody here: in other processes, in signal handlers at times, and in
+    // libraries that do not come by here.
     Waiter self(semaphore);
     for (PollInterval interval;;) {
         self.enter();

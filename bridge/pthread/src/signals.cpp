@@ -1,5 +1,5 @@
-// Handlers of signals: the program's are called by one of ours, so that a wait within one is known. The kernel has
-// ours; whoever asks is told the program's.
+// Handlers of signals: the program's are called by one of ours, so that a wait within one is known.
+// The kernel has ours; whoever asks is told the program's.
 #include "signals.hpp"
 
 #include <signal.h>

@@ -58,12 +58,13 @@ bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(tim
 // relaxed: by the call's contract
 bool somebody_lacks_a_hart() { return __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) != 0; }
 
-// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where each yield comes
-// back at once, nobody that it goes to has anything to do. What is waited for may have no hart, being a guest or in
-// another domain, and a yield goes there only when the hart's turn is over: so where somebody lacks one the caller
-// makes way for it, or, where that cannot be, sleeps for a moment now and then. Where all have one, to sleep would
-// delay whatever comes next; then the kernel is asked to let others have the processor. Streams that take turns are not
-// seen: a sleep each millisecond is for those.
+// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where
+// each yield comes back at once, nobody that it goes to has anything to do. What is waited for may
+// have no hart, being a guest or in another domain, and a yield goes there only when the hart's
+// turn is over: so where somebody lacks one the caller makes way for it, or, where that cannot be,
+// sleeps for a moment now and then. Where all have one, to sleep would delay whatever comes next;
+// then the kernel is asked to let others have the processor. Streams that take turns are not seen:
+// a sleep each millisecond is for those.
 class Yields {
 public:
     void next() {

@@ -1,6 +1,6 @@
-// What is started gets the CPUs of the OS thread that starts it. A hosted unit's stream may be bound to a few: what the
-// unit starts is not. With WEFT_GUESTS=admit a thread of the program's is a guest from its first instruction to its
-// last.
+// What is started gets the CPUs of the OS thread that starts it. A hosted unit's stream may be
+// bound to a few: what the unit starts is not. With WEFT_GUESTS=admit a thread of the program's is
+// a guest from its first instruction to its last.
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -76,8 +76,8 @@ struct Start {
 using Pthread = Start<void* (*)(void*)>;
 using Thrd = Start<thrd_start_t>;
 
-// `refused`: what the call says where the kernel gives no more threads. Then Weft's make room; its own find out for
-// themselves.
+// `refused`: what the call says where the kernel gives no more threads. Then Weft's make room; its
+// own find out for themselves.
 template <class... Parameters>
 int start_thread(const void* caller, int refused, int (*call)(Parameters...),
                  std::type_identity_t<Parameters>... arguments) {

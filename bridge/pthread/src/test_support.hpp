@@ -1,5 +1,5 @@
-// What the tests of this library share: hosted units on few streams, so that a wait that keeps its OS thread hangs, and
-// the test with it.
+// What the tests of this library share: hosted units on few streams, so that a wait that keeps its
+// OS thread hangs, and the test with it.
 #pragma once
 
 #include <gtest/gtest.h>

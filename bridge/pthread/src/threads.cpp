@@ -1,4 +1,5 @@
-// Calls that name a thread, which may be a hosted unit's: then its number in the kernel is that of one that never runs.
+// Calls that name a thread, which may be a hosted unit's: then its number in the kernel is that of
+// one that never runs.
 #include <pthread.h>
 #include <signal.h>
 #include <threads.h>
@@ -36,7 +37,8 @@ Real<int (*)(thrd_t, int*)> real_thrd_join("thrd_join");
 
 bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr_t>(thread), 0) == WEFT_OK; }
 
-// Another OS thread waits for it, for a while each time: one that is cancelled here is not woken there.
+// Another OS thread waits for it, for a while each time: one that is cancelled here is not woken
+// there.
 [[gnu::noinline]] int join_elsewhere(pthread_t thread, void** result, const Deadline& deadline) {
     pthread_testcancel();
     int answer = real_tryjoin.get()(thread, result);

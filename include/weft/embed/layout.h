@@ -1,11 +1,12 @@
-/* The layout of what inlined code reads of the library: <weft/embed/here.h>, <weft/embed/job.h>, and what the C++
- * headers over them compile into a program.
+/* The layout of what inlined code reads of the library: <weft/embed/here.h>, <weft/embed/job.h>,
+ * and what the C++ headers over them compile into a program.
  *
- * A later version may change all of it: sizes, offsets, the words that are the library's, how a word is found. It has
- * another number then. A program that was compiled against this one asks the loader for the symbol
- * `weft_embed_layout_1`, which a library of another layout does not have: the loader refuses it by that name, and the
- * program is to be compiled anew. C++ headers ask by themselves, <weft/embed/here.hpp> and <weft/parallel.hpp> among
- * them. Code in other languages refers to the symbol, or compares the number with what weft_embed_layout() returns. */
+ * A later version may change all of it: sizes, offsets, the words that are the library's, how a
+ * word is found. It has another number then. A program that was compiled against this one asks the
+ * loader for the symbol `weft_embed_layout_1`, which a library of another layout does not have: the
+ * loader refuses it by that name, and the program is to be compiled anew. C++ headers ask by
+ * themselves, <weft/embed/here.hpp> and <weft/parallel.hpp> among them. Code in other languages
+ * refers to the symbol, or compares the number with what weft_embed_layout() returns. */
 #ifndef WEFT_EMBED_LAYOUT_H
 #define WEFT_EMBED_LAYOUT_H
 

@@ -1,8 +1,8 @@
-// The context switch of AArch64, inlined: see x86_64/context.hpp for why. Leaves by `br` and lands on a
-// `bti j` of its own. The address to resume at is signed with the stack pointer, by hint instructions
-// that older processors ignore, so a frame that was overwritten does not resume.
-// Not kept: the signal mask, FPCR (units of a stream share it). x18 is an ordinary register on Linux; where it holds
-// a shadow call stack (-ffixed-x18) this port does not work.
+// The context switch of AArch64, inlined: see x86_64/context.hpp for why. Leaves by `br` and lands
+// on a `bti j` of its own. The address to resume at is signed with the stack pointer, by hint
+// instructions that older processors ignore, so a frame that was overwritten does not resume.
+// Not kept: the signal mask, FPCR (units of a stream share it). x18 is an ordinary register on
+// Linux; where it holds a shadow call stack (-ffixed-x18) this port does not work.
 #pragma once
 
 #include <cstddef>
@@ -51,9 +51,10 @@ inline void* prepare(void* top, Main main) {
 
 // See x86_64/context.hpp.
 [[gnu::always_inline]] inline Message swap(void** saved, void* next, Message message) {
-    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does not reckon that
-    // assembly runs other functions of the program, and its interprocedural passes (ipa-reference, from -O1 on) would
-    // keep static variables in registers over a call to the function that holds this.
+    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does
+    // not reckon that assembly runs other functions of the program, and its interprocedural passes
+    // (ipa-reference, from -O1 on) would keep static variables in registers over a call to the
+    // function that holds this.
     asm goto("" : : : : called);
     {
         // Read first: a sanitizer's call in between would clobber the registers named below.

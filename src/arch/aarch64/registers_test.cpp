@@ -1,6 +1,6 @@
-// The registers that a called function must keep (AAPCS64) come back from a switch as they were, whatever
-// the other context did to them; every switch lands where BTI allows it, and resumes only addresses that
-// were signed for its place.
+// The registers that a called function must keep (AAPCS64) come back from a switch as they were,
+// whatever the other context did to them; every switch lands where BTI allows it, and resumes only
+// addresses that were signed for its place.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -138,7 +138,8 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
-// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the caller.
+// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the
+// caller.
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer)
         GTEST_SKIP() << "not used under this sanitizer";
@@ -174,7 +175,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
     }
 }
 
-// ---- registers that a called function need not keep -------------------------------------------------------
+// ---- registers that a called function need not keep ---------------------------------------------
 
 // Leaves nothing in any of them.
 [[gnu::always_inline]] inline void trash_registers() {
@@ -242,8 +243,8 @@ void trashing_body(Coroutine& self, ReturnPoint& home) {
     }
 }
 
-// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they
-// survive.
+// More live numbers than there are registers of either kind: the compiler keeps them wherever it
+// thinks that they survive.
 [[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole,
                                          const volatile double* real) {
     std::uint64_t w[16];
@@ -275,7 +276,7 @@ TEST(Registers, WhatTheCompilerKeepsInTheOthersSurvivesASwitchToo) {
     EXPECT_EQ(lost_over_a_switch(home, coroutine.place(), whole, real), 0);
 }
 
-// ---- landing --------------------------------------------------------------------------------------------
+// ---- landing ------------------------------------------------------------------------------------
 
 // `address` without its signature (xpaclri, a hint).
 void* stripped(void* address) {
@@ -307,7 +308,8 @@ TEST(Landing, AFreshAndASuspendedContextResumeAtABti) {
 
 TEST(Landing, TheResumeAddressIsSignedWhereTheProcessorAuthenticates) {
     if ((getauxval(AT_HWCAP) & hwcap_paca) == 0) GTEST_SKIP() << "this processor does not authenticate pointers";
-    // A signature may be zero by chance, so several are looked at; with 7 bits or more, eight zeros are none.
+    // A signature may be zero by chance, so several are looked at; with 7 bits or more, eight zeros
+    // are none.
     int fresh_signed = 0, suspended_signed = 0;
     ReturnPoint home = testing::this_thread();
     for (int i = 0; i < 8; ++i) {

@@ -1,8 +1,10 @@
 /* The symbols of the AArch64 port; the switch itself is inlined (context.hpp). */
 #include "arch/aarch64/frame.h"
 
-/* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to return.
- *   x29  main, from the frame that prepare() wrote      x2  message.call      x3  message.argument */
+/* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to
+ * return.
+ *   x29  main, from the frame that prepare() wrote      x2  message.call      x3 
+ * message.argument */
         .text
         .globl  weft_context_entry
         .hidden weft_context_entry
@@ -24,7 +26,8 @@ weft_context_entry:
         .size   weft_context_entry, . - weft_context_entry
 
 /* Calls main(argument) on a fresh stack: see x86_64/switch.S.
- *   x0  argument     x1  the fresh stack's top     x2  main     x3  where the caller's context goes */
+ *   x0  argument     x1  the fresh stack's top     x2  main     x3  where the caller's context
+ * goes */
         .globl  weft_context_call
         .hidden weft_context_call
         .type   weft_context_call, %function

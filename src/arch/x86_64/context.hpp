@@ -1,16 +1,18 @@
-// The context switch of x86-64, inlined: a clobber list tells the compiler that no register survives,
-// so it saves what is live and nothing else (1.2 to 1.5 ns against 2.6 for a called switch that
-// saves six registers, and 13.5 for one that ends in `ret`, on the machine of doc/decisions/0002).
+// The context switch of x86-64, inlined: a clobber list tells the compiler that no register
+// survives, so it saves what is live and nothing else (1.2 to 1.5 ns against 2.6 for a called
+// switch that saves six registers, and 13.5 for one that ends in `ret`, on the machine of
+// doc/decisions/0002).
 //
 // It leaves by an indirect jump and lands on an endbr64 of its own. Not kept: the signal mask (a
 // system call), MXCSR and the x87 control word (units of a stream share them).
 //
-// Whatever holds a swap is compiled without a red zone (CMakeLists.txt): the swap pushes, and stepping over 128 bytes
-// that nobody uses would cost two instructions each time.
+// Whatever holds a swap is compiled without a red zone (CMakeLists.txt): the swap pushes, and
+// stepping over 128 bytes that nobody uses would cost two instructions each time.
 //
-// The function that holds a swap must be noinline, and hold neither an alloca nor a local aligned beyond
-// 16: clang then needs rbx as a base pointer and does not mind that it is clobbered. It must not be compiled
-// for AVX-512, whose registers can be named in a clobber list only there (CMakeLists.txt turns it off).
+// The function that holds a swap must be noinline, and hold neither an alloca nor a local aligned
+// beyond 16: clang then needs rbx as a base pointer and does not mind that it is clobbered. It must
+// not be compiled for AVX-512, whose registers can be named in a clobber list only there
+// (CMakeLists.txt turns it off).
 #pragma once
 
 #include <cstddef>
@@ -54,12 +56,13 @@ inline void* prepare(void* top, Main main) {
     return frame;
 }
 
-// Leaves the running context, its stack pointer in *saved, and resumes `next` with `message`. Returns the
-// message of whoever resumes this one.
+// Leaves the running context, its stack pointer in *saved, and resumes `next` with `message`.
+// Returns the message of whoever resumes this one.
 [[gnu::always_inline]] inline Message swap(void** saved, void* next, Message message) {
-    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does not reckon that
-    // assembly runs other functions of the program, and its interprocedural passes (ipa-reference, from -O1 on) would
-    // keep static variables in registers over a call to the function that holds this.
+    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does
+    // not reckon that assembly runs other functions of the program, and its interprocedural passes
+    // (ipa-reference, from -O1 on) would keep static variables in registers over a call to the
+    // function that holds this.
     asm goto("" : : : : called);
     asm volatile(
         "pushq   %%rbp\n\t"   // not in the clobber list: it may be the frame pointer
@@ -99,16 +102,18 @@ called:
     __builtin_unreachable();
 }
 
-// Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh stack that ends at
-// `top`. It goes on when main returns, which costs a return and no switch, or when somebody resumes it as after a swap,
-// whose message is run first of all; main must not return after that. So whoever waits for what it starts pays no more
-// than a call. Not to be used under sanitizers: they cannot follow a return from one stack to another.
+// Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh
+// stack that ends at `top`. It goes on when main returns, which costs a return and no switch, or
+// when somebody resumes it as after a swap, whose message is run first of all; main must not return
+// after that. So whoever waits for what it starts pays no more than a call. Not to be used under
+// sanitizers: they cannot follow a return from one stack to another.
 [[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
 
-// Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it goes on when main
-// returns, and in no other way; if main never does, it is lost. Nor to be used under sanitizers.
+// Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it
+// goes on when main returns, and in no other way; if main never does, it is lost. Nor to be used
+// under sanitizers.
 [[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) {
     weft_context_call_light(argument, top, main);
 }

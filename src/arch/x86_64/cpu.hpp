@@ -5,8 +5,8 @@
 
 namespace weft::arch {
 
-// The thread-local word of the running OS thread (defined in switch.S). Volatile assembly: it is read
-// anew each time, so no compiler can keep one thread's word across a switch to another thread.
+// The thread-local word of the running OS thread (defined in switch.S). Volatile assembly: it is
+// read anew each time, so no compiler can keep one thread's word across a switch to another thread.
 [[gnu::always_inline]] inline void* local_word() {
     void* word;
     asm volatile(

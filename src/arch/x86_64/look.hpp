@@ -1,4 +1,5 @@
-// See arch/look.hpp. GCC makes a load and a comparison of a relaxed load, here it is a comparison with memory.
+// See arch/look.hpp. GCC makes a load and a comparison of a relaxed load, here it is a comparison
+// with memory.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The registers that a called function must keep (System V) come back from a switch as they were, whatever
-// the other context did to them; and every switch lands where IBT allows it.
+// The registers that a called function must keep (System V) come back from a switch as they were,
+// whatever the other context did to them; and every switch lands where IBT allows it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -93,7 +93,8 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
-// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the caller.
+// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the
+// caller.
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer)
         GTEST_SKIP() << "not used under this sanitizer";
@@ -128,7 +129,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
     }
 }
 
-// ---- registers that a called function need not keep -------------------------------------------------------
+// ---- registers that a called function need not keep ---------------------------------------------
 
 // Leaves nothing in any of them.
 [[gnu::always_inline]] inline void trash_registers() {
@@ -169,8 +170,8 @@ void trashing_body(Coroutine& self, ReturnPoint& home) {
     }
 }
 
-// More live numbers than there are registers of either kind: the compiler keeps them wherever it thinks that they
-// survive.
+// More live numbers than there are registers of either kind: the compiler keeps them wherever it
+// thinks that they survive.
 [[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole,
                                          const volatile double* real) {
     std::uint64_t w[16];

@@ -1,9 +1,11 @@
 /* The symbols of the x86-64 port; the switch itself is inlined (context.hpp). */
 #include "arch/x86_64/frame.h"
 
-/* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to return.
+/* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to
+ * return.
  *   rdx  message.call       rcx  message.argument
- *   top of the stack: main, FRAME_RBP of the frame that prepare() wrote; above it the stack is 16-aligned */
+ *   top of the stack: main, FRAME_RBP of the frame that prepare() wrote; above it the stack is
+ *   16-aligned */
         .text
         .globl  weft_context_entry
         .hidden weft_context_entry
@@ -17,8 +19,9 @@ weft_context_entry:
         movq    %rdx, %rdi
         movq    %rcx, %rsi
         xorl    %ebp, %ebp
-        /* A return address for the unwinder, and no `call`: main never returns, so a call would leave the return
-         * predictor one entry ahead for good, and each `ret` after it would be predicted wrongly. */
+        /* A return address for the unwinder, and no `call`: main never returns, so a call would
+         * leave the return predictor one entry ahead for good, and each `ret` after it would be
+         * predicted wrongly. */
         leaq    1f(%rip), %rcx
         pushq   %rcx
         jmpq    *%rax
@@ -29,8 +32,8 @@ weft_context_entry:
 
 /* Calls main(argument) on a fresh stack, while the caller is suspended (context.hpp: call).
  *   rdi  argument     rsi  the fresh stack's top     rdx  main     rcx  where the caller's context goes
- * What a called function must keep is pushed for the case that somebody resumes the caller by a switch. When main
- * returns it has kept all that itself, and nothing is popped. */
+ * What a called function must keep is pushed for the case that somebody resumes the caller by a
+ * switch. When main returns it has kept all that itself, and nothing is popped. */
         .globl  weft_context_call
         .hidden weft_context_call
         .type   weft_context_call, @function
@@ -70,7 +73,8 @@ weft_context_call:
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
 
-/* Calls main(argument) on a fresh stack, and keeps nothing for anybody but main's return (context.hpp: call_light).
+/* Calls main(argument) on a fresh stack, and keeps nothing for anybody but main's return
+ * (context.hpp: call_light).
  *   rdi  argument     rsi  the fresh stack's top     rdx  main */
         .globl  weft_context_call_light
         .hidden weft_context_call_light

@@ -1,5 +1,5 @@
-// The thread pointer, by which a program finds what belongs to its OS thread, and what else hosted units keep: the
-// floating-point control words.
+// The thread pointer, by which a program finds what belongs to its OS thread, and what else hosted
+// units keep: the floating-point control words.
 #pragma once
 
 #include <ucontext.h>
@@ -10,8 +10,8 @@
 
 namespace weft::arch {
 
-// Whether the kernel lets programs set the thread pointer by an instruction, which takes a few nanoseconds; else it is
-// a system call. Written once, before it is first read by others.
+// Whether the kernel lets programs set the thread pointer by an instruction, which takes a few
+// nanoseconds; else it is a system call. Written once, before it is first read by others.
 inline constinit atomic<bool> sets_thread_pointer_by_instruction{false};
 inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE, of AT_HWCAP2
 
@@ -31,8 +31,8 @@ inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE,
     }
 }
 
-// Which host the thread pointer is of, or null: a word beside the thread-local one (switch.S). A signal handler may
-// ask, too.
+// Which host the thread pointer is of, or null: a word beside the thread-local one (switch.S). A
+// signal handler may ask, too.
 [[gnu::always_inline]] inline void* host_word() {
     void* word;
     asm volatile(
@@ -52,7 +52,8 @@ inline constexpr unsigned long instruction_capability = 2;   // HWCAP2_FSGSBASE,
         : "memory");
 }
 
-// Where the running OS thread has its thread-local word: others write it while they have its thread pointer.
+// Where the running OS thread has its thread-local word: others write it while they have its thread
+// pointer.
 inline void** local_word_address() {
     char* offset;
     asm volatile("movq    weft_local_word@gottpoff(%%rip), %0" : "=r"(offset));
@@ -74,7 +75,8 @@ struct FloatingPoint {
     return now;
 }
 
-// `now` is what floating_point() has said: what is so already need not be set, which takes much longer than the look.
+// `now` is what floating_point() has said: what is so already need not be set, which takes much
+// longer than the look.
 [[gnu::always_inline]] inline void set_floating_point(const FloatingPoint& to, const FloatingPoint& now) {
     if (to.sse != now.sse) [[unlikely]] {
         asm volatile("ldmxcsr %0" : : "m"(to.sse));
@@ -106,9 +108,10 @@ inline std::uintptr_t interrupted_code(const void* context) {
     return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
 }
 
-// Sets *announced to 1, wakes the thread that waits for that by a futex, where the word was 2, and sleeps until
-// *released is not zero. Touches no stack and no thread-local memory (errno is some), which belongs to another thread
-// from the announcement on: so the two system calls are made here, and the second one is repeated.
+// Sets *announced to 1, wakes the thread that waits for that by a futex, where the word was 2, and
+// sleeps until *released is not zero. Touches no stack and no thread-local memory (errno is some),
+// which belongs to another thread from the announcement on: so the two system calls are made here,
+// and the second one is repeated.
 [[gnu::always_inline]] inline void park_without_stack(void* announced, const void* released) {
     unsigned long operation = 129;   // FUTEX_WAKE_PRIVATE
     unsigned long value = 1;         // waiter

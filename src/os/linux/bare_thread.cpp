@@ -21,18 +21,20 @@
 namespace weft::os {
 namespace {
 
-// Those look for what they have of a thread by its thread pointer; and hooks of checked builds are a test's, which
-// may do anything.
+// Those look for what they have of a thread by its thread pointer; and hooks of checked builds are
+// a test's, which may do anything.
 constexpr bool ordinary = config::checked || config::thread_sanitizer || config::address_sanitizer;
 
 constinit atomic<std::size_t> started{0};
 // For the next one, since runtimes may follow each other.
 constinit atomic<void*> kept_memory{nullptr};
 
-// Before and after its thread pointer, besides what leads to errno: the C library's control block is in there.
+// Before and after its thread pointer, besides what leads to errno: the C library's control block
+// is in there.
 constexpr std::size_t room = 8192;
 
-// Which crashes where a thread has gone that the C library does not know. It is found by what it preloads.
+// Which crashes where a thread has gone that the C library does not know. It is found by what it
+// preloads.
 bool beside_valgrind() {
     const char* const preloaded = std::getenv("LD_PRELOAD");
     return preloaded != nullptr && std::strstr(preloaded, "vgpreload") != nullptr;

@@ -1,7 +1,7 @@
-// In the builds for a sanitizer only: programs that have its run-time library start others that may not have it, and
-// those cannot load such a build. `weft run` preloads it into the one program, and says beside LD_PRELOAD what its
-// children get. A program that was linked with such a build and is started by one of them gets the release in front of
-// that: it begins anew without.
+// In the builds for a sanitizer only: programs that have its run-time library start others that may
+// not have it, and those cannot load such a build. `weft run` preloads it into the one program, and
+// says beside LD_PRELOAD what its children get. A program that was linked with such a build and is
+// started by one of them gets the release in front of that: it begins anew without.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -21,7 +21,8 @@ std::string own_path() {
     return dladdr(reinterpret_cast<const void*>(of_children), &info) != 0 ? info.dli_fname : "";
 }
 
-// What the program calls is what is found from there; this library finds its own functions first (-Bsymbolic).
+// What the program calls is what is found from there; this library finds its own functions first
+// (-Bsymbolic).
 bool another_is_in_front() {
     void* const program = dlopen(nullptr, RTLD_NOW);
     if (program == nullptr) return false;
@@ -30,7 +31,8 @@ bool another_is_in_front() {
     return called != nullptr && called != weft_version;
 }
 
-// With this library where the release was. Returns if there was none, or the program cannot be started.
+// With this library where the release was. Returns if there was none, or the program cannot be
+// started.
 void begin_anew(char** arguments) {
     const std::string release = std::string("/") + weft::config::soname;
     const char* const had = std::getenv("LD_PRELOAD");

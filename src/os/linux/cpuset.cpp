@@ -23,8 +23,8 @@ struct KernelSet {
 
 }   // namespace
 
-// By the kernel's calls: what stands in front of the C library's (bridge/pthread) takes a hosted unit for a thread of
-// its own, and we mean the carrier.
+// By the kernel's calls: what stands in front of the C library's (bridge/pthread) takes a hosted
+// unit for a thread of its own, and we mean the carrier.
 bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
     KernelSet kernel;
     if (syscall(SYS_sched_getaffinity, thread, KernelSet::bytes, kernel.set()) <= 0) return false;

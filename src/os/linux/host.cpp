@@ -18,8 +18,8 @@
 #include "os/futex.hpp"
 #include "os/stack.hpp"
 
-// What the C library has inside, and how it is found: of glibc 2.34 and later. What is missing elsewhere is done
-// without, as host.hpp says.
+// What the C library has inside, and how it is found: of glibc 2.34 and later. What is missing
+// elsewhere is done without, as host.hpp says.
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
 [[gnu::weak]] extern const unsigned int __rseq_size;
@@ -33,7 +33,7 @@ int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* of_libr
 namespace weft::os {
 namespace {
 
-// ---- the C library's insides -------------------------------------------------------------------------------
+// ---- the C library's insides --------------------------------------------------------------------
 
 // The key's use, odd while there is one, and its destructor (nptl's struct pthread_key_struct).
 struct KeyOfLibrary {
@@ -59,25 +59,27 @@ const Insides& insides() {
 
 constexpr int signal_set_ids = 33;   // glibc's own
 
-// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library lets nobody mask its
-// own two.
+// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library
+// lets nobody mask its own two.
 void refuse_signals() {
     const std::uint64_t all_but_one = ~(std::uint64_t{1} << (signal_set_ids - 1));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_one, nullptr, sizeof all_but_one);
 }
 
-// The offset from the thread pointer at which each thread has its list of thread_local objects that are to be
-// destroyed: a variable of the C library's own, which has no name outside. It is found by its behaviour, on a thread of
-// its own: of the library's thread-local words it is the one that is null at first, changes with each object that is
-// added, and is null again after the destructors have run. No word is taken for a pointer: errno is among them.
+// The offset from the thread pointer at which each thread has its list of thread_local objects that
+// are to be destroyed: a variable of the C library's own, which has no name outside. It is found by
+// its behaviour, on a thread of its own: of the library's thread-local words it is the one that is
+// null at first, changes with each object that is added, and is null again after the destructors
+// have run. No word is taken for a pointer: errno is among them.
 //
-// Found when a hosted unit ends for the first time, and not when the first host starts. Adding an object allocates, and
-// the C library reserves 64 MiB of addresses for the first allocation of each thread: where addresses are limited
-// (ulimit -v), the stacks of a team come first.
+// Found when a hosted unit ends for the first time, and not when the first host starts. Adding an
+// object allocates, and the C library reserves 64 MiB of addresses for the first allocation of each
+// thread: where addresses are limited (ulimit -v), the stacks of a team come first.
 class DestructorList {
 public:
-    // False: not found, now at least; where no thread could be had the next call tries again. Several may look at once,
-    // and find the same: a lock would have to be opened in the child of a fork.
+    // False: not found, now at least; where no thread could be had the next call tries again.
+    // Several may look at once, and find the same: a lock would have to be opened in the child of a
+    // fork.
     bool find() {
         if (offset_.load() != 0) return true;
         Thread thread;
@@ -156,7 +158,7 @@ constexpr std::uint32_t most_keys = PTHREAD_KEYS_MAX;
 
 bool in_use(const KeyOfLibrary& key) { return (key.use & 1) != 0; }
 
-// ---- what the kernel and the C library tell all threads ----------------------------------------------------------
+// ---- what the kernel and the C library tell all threads -----------------------------------------
 
 // As the kernel has it, not as the C library shows it.
 struct KernelAction {
@@ -173,9 +175,9 @@ long kernel_action(int signal, const KernelAction* now, KernelAction* before) {
 
 void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
 
-// setuid and its like make every thread set its own ids, by a signal whose handler also notes in the thread control
-// block that it is done. An OS thread that stands in for a host does so in its own; the parked thread, which knows
-// itself by its part of the stack, in the host's.
+// setuid and its like make every thread set its own ids, by a signal whose handler also notes in
+// the thread control block that it is done. An OS thread that stands in for a host does so in its
+// own; the parked thread, which knows itself by its part of the stack, in the host's.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void set_ids(int signal, siginfo_t* info, void* context) {
     const auto* const host = static_cast<const HostThread*>(arch::host_word());
     // not where this runs: there may be an alternate stack
@@ -196,9 +198,9 @@ void take_set_ids_over() {
     kernel_action(signal_set_ids, &action, nullptr);
 }
 
-// The kernel writes into the calling thread's part of the thread control block on which CPU it is, and aborts what its
-// restartable sequences do: of whoever it is that the kernel takes it for. glibc asks the kernel instead where it is
-// not registered.
+// The kernel writes into the calling thread's part of the thread control block on which CPU it is,
+// and aborts what its restartable sequences do: of whoever it is that the kernel takes it for.
+// glibc asks the kernel instead where it is not registered.
 void leave_restartable_sequences() {
     if (&__rseq_offset == nullptr || &__rseq_size == nullptr || __rseq_size == 0) return;
     char* const area = static_cast<char*>(arch::thread_pointer()) + __rseq_offset;
@@ -209,7 +211,7 @@ void leave_restartable_sequences() {
     errno = kept;
 }
 
-// ---- the thread ------------------------------------------------------------------------------------------------
+// ---- the thread ---------------------------------------------------------------------------------
 
 void note_kept_keys(HostThread& host) {
     if (insides().keys == nullptr) return;
@@ -222,7 +224,8 @@ bool keeps(const HostThread& host, std::uint32_t key) {
     return std::find(host.kept, host.kept + host.kept_count, key) != host.kept + host.kept_count;
 }
 
-// What lies above is kept for the thread itself: the frames of a signal and its handler, below where it waits.
+// What lies above is kept for the thread itself: the frames of a signal and its handler, below
+// where it waits.
 std::size_t own_bytes() { return signal_frame_bytes() + (16 << 10); }
 
 void describe(HostThread& host) {
@@ -234,8 +237,8 @@ void describe(HostThread& host) {
     host.self = static_cast<std::uintptr_t>(pthread_self());
 }
 
-// By the thread that has started it: the call allocates, and the first allocation of a thread reserves 64 MiB of
-// addresses. False: no memory.
+// By the thread that has started it: the call allocates, and the first allocation of a thread
+// reserves 64 MiB of addresses. False: no memory.
 bool describe_stack(HostThread& host) {
     pthread_attr_t attributes;
     if (pthread_getattr_np(static_cast<pthread_t>(host.thread.handle), &attributes) != 0) return false;
@@ -278,8 +281,9 @@ void host_begin() {
 
 namespace {
 
-// Where addresses are limited, Weft's own are missing for the stacks of hosts. A stack of the C library's own size that
-// cannot be had is tried at half of that, until as much has been spared as Weft takes.
+// Where addresses are limited, Weft's own are missing for the stacks of hosts. A stack of the C
+// library's own size that cannot be had is tried at half of that, until as much has been spared as
+// Weft takes.
 atomic<std::size_t> spared{0};
 
 std::size_t smaller_stack(std::size_t standard) {
@@ -305,8 +309,8 @@ bool start_on_stack(HostThread& host, std::size_t wanted, std::size_t standard, 
 }   // namespace
 
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
-    // The C library takes what it keeps for a thread from its stack: the thread-local memory of all libraries that
-    // there are.
+    // The C library takes what it keeps for a thread from its stack: the thread-local memory of all
+    // libraries that there are.
     constexpr std::size_t for_library = 128 << 10;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

@@ -1,7 +1,8 @@
-// What our libraries need of the C++ run-time library, which is loaded when the first of it is called: most programs
-// that `weft run` starts are in C, never begin a region, and would wait longer for that library than for all of ours
-// (doc/decisions/0032-late-cxx.md). Not part of weft_objects: linked into shared libraries only, each with a table of
-// its own, hidden. What is missing here makes the linker name libstdc++ as ever.
+// What our libraries need of the C++ run-time library, which is loaded when the first of it is
+// called: most programs that `weft run` starts are in C, never begin a region, and would wait
+// longer for that library than for all of ours (doc/decisions/0032-late-cxx.md). Not part of
+// weft_objects: linked into shared libraries only, each with a table of its own, hidden. What is
+// missing here makes the linker name libstdc++ as ever.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -86,8 +87,9 @@ weft::atomic<bool> loaded;
     std::abort();
 }
 
-// Several threads may do it at once, and what is called below may come here again: all find the same. First whoever the
-// loader would have bound us to: the exceptions that a thread handles are in one list, the program's.
+// Several threads may do it at once, and what is called below may come here again: all find the
+// same. First whoever the loader would have bound us to: the exceptions that a thread handles are
+// in one list, the program's.
 [[gnu::cold, gnu::noinline]] void load() {
     void* const library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const char* const why = library == nullptr ? dlerror() : nullptr;
@@ -124,14 +126,14 @@ struct Rehash {   // as the std::pair that it stands for
 
 }   // namespace
 
-// ---- memory ---------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 namespace std {
 const nothrow_t nothrow = nothrow_t{};   // only its type is looked at
 }
 
-// A library whose users know another end than an exception that nobody catches defines it: bridge/openmp, in libgomp's
-// words.
+// A library whose users know another end than an exception that nobody catches defines it:
+// bridge/openmp, in libgomp's words.
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes);
 
 namespace {
@@ -143,8 +145,8 @@ namespace {
 
 }   // namespace
 
-// Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is loaded. Nothing that
-// is made here is given away.
+// Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is
+// loaded. Nothing that is made here is given away.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size == 0 ? 1 : size); }
 void* operator new(std::size_t size) {
     if (void* const made = operator new(size, std::nothrow)) [[likely]]
@@ -167,12 +169,12 @@ void operator delete[](void* at) noexcept { std::free(at); }
 void operator delete[](void* at, std::size_t) noexcept { std::free(at); }
 void operator delete[](void* at, std::align_val_t) noexcept { std::free(at); }
 
-// ---- variables that are made when they are first come by --------------------------------------------------------
+// ---- variables that are made when they are first come by ----------------------------------------
 
 namespace {
 
-// A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the variable is in the
-// second half.
+// A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the
+// variable is in the second half.
 struct Guard {
     weft::atomic<unsigned char> done;
     weft::atomic<int> maker;
@@ -210,7 +212,7 @@ void __cxa_guard_abort(Guard* guard) noexcept { let_go(*guard); }
 
 }   // extern "C"
 
-// ---- the C++ ABI, and exceptions: those are the program's -------------------------------------------------------
+// ---- the C++ ABI, and exceptions: those are the program's ---------------------------------------
 
 extern "C" {
 
@@ -240,7 +242,7 @@ void _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(void* kept) noexcept { 
 void _Unwind_Resume(_Unwind_Exception* exception) { leave<resume_unwinding>(exception); }
 const void* _Unwind_Find_FDE(void* address, void* bases) { return call<find_description, const void*>(address, bases); }
 
-// ---- containers ---------------------------------------------------------------------------------------------------
+// ---- containers ---------------------------------------------------------------------------------
 
 Rehash _ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm(const void* policy, unsigned long buckets,
                                                                  unsigned long elements, unsigned long more) {

@@ -13,7 +13,8 @@
 namespace weft::os {
 namespace {
 
-// Not in Debian 12's headers; the numbers are the kernel's (include/uapi/asm-generic/mman-common.h).
+// Not in Debian 12's headers; the numbers are the kernel's
+// (include/uapi/asm-generic/mman-common.h).
 constexpr int madv_guard_install = 102;
 constexpr int madv_populate_write = 23;   // Linux 5.14
 constexpr int madv_guard_remove = 103;

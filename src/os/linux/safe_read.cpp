@@ -14,9 +14,9 @@
 namespace weft::os {
 namespace {
 
-// Where process_vm_readv is refused (an emulator, a strict sandbox): a pipe, whose writer reads for us. System calls by
-// their numbers, here and below: sanitizers look at what the C library's functions are given, and what others write is
-// not ours to account for.
+// Where process_vm_readv is refused (an emulator, a strict sandbox): a pipe, whose writer reads for
+// us. System calls by their numbers, here and below: sanitizers look at what the C library's
+// functions are given, and what others write is not ours to account for.
 std::size_t safe_read_by_pipe(const char* address, char* to, std::size_t bytes) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return 0;

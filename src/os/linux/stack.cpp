@@ -37,8 +37,8 @@ char* lowest_resident(char* lowest, std::size_t bytes) {
     return end;
 }
 
-// A futex wait that cannot sleep reads the word and nothing else, opens nothing, and is known to emulators and
-// checkers of memory.
+// A futex wait that cannot sleep reads the word and nothing else, opens nothing, and is known to
+// emulators and checkers of memory.
 bool unreadable(const void* address) {
     const int before = errno;
     const timespec at_once{};

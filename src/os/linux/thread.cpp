@@ -31,12 +31,12 @@ struct Start {
 
 constinit atomic<std::size_t> started{0};
 
-// Nobody switches while it is set, and it is read by whoever the C library calls meanwhile: the compiler's own
-// thread-local access does here.
+// Nobody switches while it is set, and it is read by whoever the C library calls meanwhile: the
+// compiler's own thread-local access does here.
 thread_local constinit bool starting = false;
 
-// Neither allocates nor frees: the first time that a thread does either, the C library reserves 64 MiB of addresses for
-// it, of which there may be few.
+// Neither allocates nor frees: the first time that a thread does either, the C library reserves 64
+// MiB of addresses for it, of which there may be few.
 void* thread_main(void* raw) {
     const Start& start = *static_cast<const Start*>(raw);
     start.body(start.argument);
@@ -141,8 +141,8 @@ void thread_set_signals(const SignalMask& mask) {
 }
 
 bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
-    // The kernel's clock of a thread by its number (CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK), as pthread_getcpuclockid
-    // makes it of a handle.
+    // The kernel's clock of a thread by its number (CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK), as
+    // pthread_getcpuclockid makes it of a handle.
     const auto clock = static_cast<clockid_t>((~thread << 3) | 6u);
     timespec time;
     if (clock_gettime(clock, &time) != 0) return false;
@@ -166,7 +166,8 @@ void name_file(std::uint32_t thread, const char* name, char* text) {
     std::strcpy(text, name);
 }
 
-// Of the file of that name that the kernel has of a thread of this process; errno stays. False: it has none.
+// Of the file of that name that the kernel has of a thread of this process; errno stays. False: it
+// has none.
 bool read_of_thread(std::uint32_t thread, const char* name, char (&text)[96]) {
     const int kept = errno;
     name_file(thread, name, text);

@@ -6,9 +6,9 @@
 #include "os/futex.hpp"
 #include "os/sim/machine.hpp"
 
-// A host is a virtual hart that is parked: what it runs by (errno, the exceptions that are handled) is for whoever runs
-// by its thread pointer meanwhile. There is nothing else in it: what the C library keeps for a thread is the OS
-// thread's, which all virtual harts share.
+// A host is a virtual hart that is parked: what it runs by (errno, the exceptions that are handled)
+// is for whoever runs by its thread pointer meanwhile. There is nothing else in it: what the C
+// library keeps for a thread is the OS thread's, which all virtual harts share.
 namespace weft::os {
 namespace {
 

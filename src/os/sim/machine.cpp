@@ -42,8 +42,9 @@ constexpr std::uint64_t pause_ns = 100;
 constexpr std::uint64_t call_ns = 200;            // a system call
 constexpr std::uint64_t idle_pause_ns = 20'000;   // while all others wait: time goes on for them
 constexpr std::uint64_t near_ns = 20'000'000;     // a deadline that may come early
-// Steps of one hart while others could run: nothing is for ever. Half as many each time that one comes to that, since a
-// loop that waits without saying so (a unit that yields on a stream of its own) costs so many steps each turn.
+// Steps of one hart while others could run: nothing is for ever. Half as many each time that one
+// comes to that, since a loop that waits without saying so (a unit that yields on a stream of its
+// own) costs so many steps each turn.
 constexpr std::uint64_t longest_stint = 20'000, least_longest_stint = 200;
 constexpr std::size_t most_harts = 4096;
 constexpr std::size_t least_stack = 512 * 1024;   // tests' own code runs on it
@@ -112,8 +113,8 @@ struct Machine {
     void note_step(const char* what, const void* word, const weft::location& where);
     void step(const char* what, const void* word, const weft::location& where);
     [[noreturn]] void too_many_steps();
-    // `frame`: of the function that was called to come here; below it the hart's stack holds nothing but the machine's
-    // frames.
+    // `frame`: of the function that was called to come here; below it the hart's stack holds
+    // nothing but the machine's frames.
     void decide_at(Moment moment, const void* frame);
     Hart* plain_next();
     void one_decision_more();
@@ -129,7 +130,7 @@ struct Machine {
 
 Machine* machine = nullptr;
 
-// ---- counting ----------------------------------------------------------------------------------------------
+// ---- counting -----------------------------------------------------------------------------------
 
 void Machine::account() {
     const std::int64_t done = armed - detail::countdown;
@@ -141,8 +142,8 @@ void Machine::account() {
 
 // After account().
 void Machine::arm() {
-    // Each is the number of steps before the one at which somebody must look: the same step whether all steps are
-    // looked at (for the table of them) or not.
+    // Each is the number of steps before the one at which somebody must look: the same step whether
+    // all steps are looked at (for the table of them) or not.
     auto before = [](std::uint64_t now, std::uint64_t then, std::uint64_t each) {
         return then > now ? (then - now - 1) / each : 0;
     };
@@ -199,8 +200,9 @@ void Machine::expire() {
     }
 }
 
-// Whether Weft's own code makes a step there: a call of the system's has no place, an operation stands in one of Weft's
-// sources or headers. An operator of weft::sim::atomic has no place but sim.hpp, and is the program's.
+// Whether Weft's own code makes a step there: a call of the system's has no place, an operation
+// stands in one of Weft's sources or headers. An operator of weft::sim::atomic has no place but
+// sim.hpp, and is the program's.
 bool is_wefts(const weft::location& where) {
     if (where.line() == 0) return true;
     static constexpr std::string_view self = __builtin_FILE(), name = "src/os/sim/machine.cpp";
@@ -225,15 +227,15 @@ void Machine::note_step(const char* what, const void* word, const weft::location
     record->left_out = 0;
 }
 
-// ---- deciding ----------------------------------------------------------------------------------------------
+// ---- deciding -----------------------------------------------------------------------------------
 
 void Machine::note(const Deviation& made) {
     if (record->deviation_count < Record::most_deviations) record->deviations[record->deviation_count] = made;
     ++record->deviation_count;
 }
 
-// The next one that could run, in the order of their numbers; the running one only when there is no other, and one that
-// is out only when that one cannot either.
+// The next one that could run, in the order of their numbers; the running one only when there is no
+// other, and one that is out only when that one cannot either.
 Hart* Machine::plain_next() {
     Hart* out = nullptr;
     for (std::size_t i = 1; i < harts.size(); ++i) {
@@ -251,8 +253,8 @@ void Machine::one_decision_more() {
     }
 }
 
-// Who runs after the decision, which is done here; a decision that cannot be (the course is another than the one it was
-// made in) comes to the plain one.
+// Who runs after the decision, which is done here; a decision that cannot be (the course is another
+// than the one it was made in) comes to the plain one.
 Hart* Machine::chosen(Moment moment, const Deviation& made, Hart* plainly) {
     switch (made.act) {
     case Act::none: return plainly;
@@ -296,7 +298,8 @@ void Machine::decide_at(Moment moment, const void* frame) {
     if (made.act != Act::none) note(made);
     if (next != running) {
         running->out = made.out;
-        // There was something on its stack that is no more, where those frames lie now: they must stay as they are.
+        // There was something on its stack that is no more, where those frames lie now: they must
+        // stay as they are.
         running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096,
                                static_cast<const char*>(frame) + 2 * sizeof(void*));
         run(*next, made.keep, made.hold);
@@ -305,7 +308,7 @@ void Machine::decide_at(Moment moment, const void* frame) {
     arm();
 }
 
-// ---- thread pointers ---------------------------------------------------------------------------------------
+// ---- thread pointers ----------------------------------------------------------------------------
 
 os::ExceptionGlobals& exceptions_here() { return *reinterpret_cast<os::ExceptionGlobals*>(abi::__cxa_get_globals()); }
 
@@ -319,7 +322,7 @@ void load_block(const Hart& hart) {
     errno = hart.block->error;
 }
 
-// ---- switching ---------------------------------------------------------------------------------------------
+// ---- switching ----------------------------------------------------------------------------------
 
 void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     hart.local = local_word;
@@ -361,8 +364,8 @@ void Machine::run(Hart& next, unsigned keep, unsigned hold) {
     swap_to(&self.context, next.context);
 }
 
-// The machine looks at what the library holds, by the library's own code: without a step. If that comes to a lock that
-// somebody holds, it is given up.
+// The machine looks at what the library holds, by the library's own code: without a step. If that
+// comes to a lock that somebody holds, it is given up.
 template <class Look>
 void look_silently(Look look) {
     const std::int64_t countdown = std::exchange(detail::countdown, std::numeric_limits<std::int64_t>::max());
@@ -374,7 +377,8 @@ void look_silently(Look look) {
     detail::buffering = buffering;
 }
 
-// The next hart when the running one waits or has ended. When all wait, time goes on to the earliest deadline.
+// The next hart when the running one waits or has ended. When all wait, time goes on to the
+// earliest deadline.
 Hart& Machine::next_ready() {
     for (;;) {
         ++running->steps;   // each decision has a number of its own
@@ -476,7 +480,7 @@ void Machine::stuck() {
 
 }   // namespace
 
-// ---- the run -------------------------------------------------------------------------------------------------
+// ---- the run ------------------------------------------------------------------------------------
 
 void machine_begin(const Limits& limits, Strategy& strategy, Record& record) {
     machine = new Machine;
@@ -534,7 +538,7 @@ void machine_end() {
     finish_record(End::passed, "");
 }
 
-// ---- the seams -----------------------------------------------------------------------------------------------
+// ---- the seams ----------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -677,7 +681,7 @@ std::uint64_t now_ns() noexcept {
     return machine->clock_ns;
 }
 
-// ---- harts ---------------------------------------------------------------------------------------------------
+// ---- harts --------------------------------------------------------------------------------------
 
 void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes) {
     Machine& of = *machine;

@@ -1,9 +1,9 @@
-// The virtual machine: harts that are contexts on the stacks of one OS thread, of which one runs at a time; a virtual
-// clock; and what a run has come to. A process has at most one, in the child that explore() forks for each run, and
-// what the seams do to it is below.
+// The virtual machine: harts that are contexts on the stacks of one OS thread, of which one runs at
+// a time; a virtual clock; and what a run has come to. A process has at most one, in the child that
+// explore() forks for each run, and what the seams do to it is below.
 //
-// A hart is pre-empted only where it calls in here, so nothing here is atomic. The code of the machine must not call
-// the library: it would come back here.
+// A hart is pre-empted only where it calls in here, so nothing here is atomic. The code of the
+// machine must not call the library: it would come back here.
 #pragma once
 
 #include <cstddef>
@@ -79,32 +79,35 @@ bool machine_runs() noexcept;
 // The run has failed. Ends the process.
 [[noreturn]] void machine_fail(End end, const std::string& text);
 
-// Called when all harts wait, before time goes on or the run is stuck: the text of what does not hold, or empty. May
-// read what the library's atomics hold: it is not pre-empted then.
+// Called when all harts wait, before time goes on or the run is stuck: the text of what does not
+// hold, or empty. May read what the library's atomics hold: it is not pre-empted then.
 extern std::string (*machine_quiet)();
-// Which units wait for what, for the report of a run that is stuck. As machine_quiet, it may read atomics.
+// Which units wait for what, for the report of a run that is stuck. As machine_quiet, it may read
+// atomics.
 extern void (*machine_describe)(std::string& text);
 
-// The run has told already that something went wrong, and need not come to its end: what it leaves undone is excused.
-// Ends the process; may be called from a signal handler.
+// The run has told already that something went wrong, and need not come to its end: what it leaves
+// undone is excused. Ends the process; may be called from a signal handler.
 [[noreturn]] void machine_excused();
 
-// What a run leaves undone (it is stuck, never ends, has not given memory back) is excused, because it has been told
-// already that something went wrong: a test that stops in the middle when a call is refused.
+// What a run leaves undone (it is stuck, never ends, has not given memory back) is excused, because
+// it has been told already that something went wrong: a test that stops in the middle when a call
+// is refused.
 extern bool machine_excuses;
 
-// ---- for the seams -----------------------------------------------------------------------------------
+// ---- for the seams ------------------------------------------------------------------------------
 
-// The calling hart waits until wake(on), or until the deadline has come (false), or it is woken for no reason where it
-// waits for a futex.
+// The calling hart waits until wake(on), or until the deadline has come (false), or it is woken for
+// no reason where it waits for a futex.
 enum class Wait : std::uint8_t { futex, time, end };
 bool block(Wait why, const void* on, std::uint64_t deadline_ns);
-// At most `count` of those that wait on `on` become ready, those that have waited longest first. Returns how many.
+// At most `count` of those that wait on `on` become ready, those that have waited longest first.
+// Returns how many.
 std::size_t wake(const void* on, std::size_t count);
 
 void pause(const weft::location& where);
-// A system call: a point of pre-emption, with an empty store buffer afterwards. `where`: the program makes it there;
-// no place: Weft does.
+// A system call: a point of pre-emption, with an empty store buffer afterwards. `where`: the
+// program makes it there; no place: Weft does.
 void system_call(const char* what, const void* word = nullptr, const weft::location& where = {});
 
 std::uint64_t now_ns() noexcept;
@@ -117,7 +120,8 @@ std::uint32_t hart_number();
 bool hart_waits(std::uint32_t number, bool& waits);
 bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: there is none, or it has ended
 void* hart_identity();
-// By which the hart runs: its own at first, another hart's that is parked, or none, while it is parked itself.
+// By which the hart runs: its own at first, another hart's that is parked, or none, while it is
+// parked itself.
 void* thread_pointer();
 void set_thread_pointer(void* pointer);
 void* own_thread_pointer();
@@ -130,9 +134,10 @@ char* hart_error_text();
 // Whether the next call of a seam shall fail.
 bool seam_fails();
 
-// ---- what the library has of memory (account.cpp) ---------------------------------------------------
+// ---- what the library has of memory (account.cpp) -----------------------------------------------
 
-// Blocks and pages that the library has: each is to be given back once, and nobody may write to it afterwards.
+// Blocks and pages that the library has: each is to be given back once, and nobody may write to it
+// afterwards.
 void block_taken(void* block, std::size_t bytes);
 void block_given_back(void* block);
 void block_kept(void* block);

@@ -1,9 +1,10 @@
 // What a virtual hart has stored and others do not see yet, oldest first.
 //
-// While the hart runs, memory is as it sees it, its own stores included, so that its plain accesses need not be known
-// here; what lay there before is kept. When another runs, memory is rolled back to that, and brought forward again when
-// the hart comes back: nobody but itself sees a store before the buffer lets it go. So plain stores behind a buffered
-// one of the same place are hidden with it, in the order in which a processor would let them go.
+// While the hart runs, memory is as it sees it, its own stores included, so that its plain accesses
+// need not be known here; what lay there before is kept. When another runs, memory is rolled back
+// to that, and brought forward again when the hart comes back: nobody but itself sees a store
+// before the buffer lets it go. So plain stores behind a buffered one of the same place are hidden
+// with it, in the order in which a processor would let them go.
 #pragma once
 
 #include <cstddef>

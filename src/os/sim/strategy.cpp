@@ -22,8 +22,8 @@ void maybe_keep(Random& random, const View& view, Deviation& made) {
     made.hold = static_cast<std::uint8_t>(1 + random.below(one_in(random, 4) ? 12 : 3));
 }
 
-// Whoever is left in the middle of something is now and then away for long, so that others come to the ends of their
-// patience.
+// Whoever is left in the middle of something is now and then away for long, so that others come to
+// the ends of their patience.
 void maybe_out(Random& random, Deviation& made) {
     if (one_in(random, 12)) made.out = static_cast<std::uint16_t>(8u << random.below(7));
 }
@@ -33,8 +33,8 @@ void go(Deviation& made, std::uint16_t to) {
     made.to = to;
 }
 
-// At moments with random gaps between them a random hart. How large the gaps are on average is the seed's as well: some
-// bugs want two harts in lockstep, others one that stands still for long.
+// At moments with random gaps between them a random hart. How large the gaps are on average is the
+// seed's as well: some bugs want two harts in lockstep, others one that stands still for long.
 class RandomStrategy : public Strategy {
 public:
     RandomStrategy(std::uint64_t seed, Tastes tastes)
@@ -47,7 +47,8 @@ public:
 
     std::uint64_t free_steps(const View& view) override { return next_ > view.total ? next_ - view.total - 1 : 0; }
 
-    // Between a store that others do not see and the next look is where the store-then-load races are.
+    // Between a store that others do not see and the next look is where the store-then-load races
+    // are.
     bool stored() override {
         if (!tastes_.store_buffers || !one_in(random_, 6)) return false;
         soon_ = true;
@@ -92,13 +93,14 @@ private:
     bool soon_ = false;
 };
 
-// PCT (Burckhardt and others, ASPLOS 2010, section 2): a bug that needs d steps in a certain order is found with a
-// probability of at least 1 / (harts * length^(d-1)) each run. Who pauses becomes the lowest, or others would wait for
-// ever.
+// PCT (Burckhardt and others, ASPLOS 2010, section 2): a bug that needs d steps in a certain order
+// is found with a probability of at least 1 / (harts * length^(d-1)) each run. Who pauses becomes
+// the lowest, or others would wait for ever.
 class PriorityStrategy : public Strategy {
 public:
     PriorityStrategy(std::uint64_t seed, Tastes tastes) : random_(seed * 0x9e3779b97f4a7c15u + 2), tastes_(tastes) {
-        // How long the run will be is not known, and must not depend on other runs: it is guessed by the seed.
+        // How long the run will be is not known, and must not depend on other runs: it is guessed
+        // by the seed.
         const std::uint32_t length = 128u << random_.below(10);
         const std::uint32_t changes = random_.below(6);
         for (std::uint32_t i = 0; i < changes; ++i) changes_.push_back(1 + random_.below(length));
@@ -178,7 +180,8 @@ public:
     }
 
 private:
-    // What was passed by, because a deviation before it was left out and the course is another, is over.
+    // What was passed by, because a deviation before it was left out and the course is another, is
+    // over.
     const Deviation* next_of(const View& view) {
         const auto at = left_.find(view.hart);
         if (at == left_.end()) return nullptr;

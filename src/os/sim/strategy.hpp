@@ -1,7 +1,8 @@
-// Who decides which virtual hart runs, and what a decision is. Everything that a run does follows from its decisions:
-// those that differ from the plain course of things (a hart goes on until it waits, then the next ready one runs;
-// nothing stays in a store buffer when a hart is left) are its deviations, and they alone are noted, by hart and by the
-// hart's own count of steps. So a run is replayed by its deviations, and shrunk by leaving some of them out.
+// Who decides which virtual hart runs, and what a decision is. Everything that a run does follows
+// from its decisions: those that differ from the plain course of things (a hart goes on until it
+// waits, then the next ready one runs; nothing stays in a store buffer when a hart is left) are its
+// deviations, and they alone are noted, by hart and by the hart's own count of steps. So a run is
+// replayed by its deviations, and shrunk by leaving some of them out.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct Deviation {
     Act act = Act::none;
     std::uint8_t keep = 0;   // so many of its stores stay in the buffer, the youngest
     std::uint8_t hold = 0;   // over so many switches
-    // the hart that is left does not run for so many decisions, as one that the system has pre-empted
+    // the hart that is left does not run for so many decisions, as one that the system has
+    // pre-empted
     std::uint16_t out = 0;
 };
 
@@ -55,8 +57,8 @@ public:
     virtual ~Strategy() = default;
     // To be filled with an act other than none for a deviation.
     virtual void decide(Moment moment, const View& view, Deviation& made) = 0;
-    // How many steps the running hart may make before the next decision at a point; that many more need not be asked
-    // about.
+    // How many steps the running hart may make before the next decision at a point; that many more
+    // need not be asked about.
     virtual std::uint64_t free_steps(const View& view) = 0;
     // The running hart has put a store in its buffer. True: free_steps() is to be asked again.
     virtual bool stored() { return false; }

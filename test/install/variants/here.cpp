@@ -1,5 +1,5 @@
-// What headers compile into a program of the library's layout (weft/embed/here.hpp, weft/parallel.hpp), beside what the
-// calls say.
+// What headers compile into a program of the library's layout (weft/embed/here.hpp,
+// weft/parallel.hpp), beside what the calls say.
 #include <cstdio>
 
 #include <weft/local.h>

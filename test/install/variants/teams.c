@@ -1,4 +1,5 @@
-/* Each construct of OpenMP that orders something, and what it orders. RACE, OVERFLOW and LEAK are mistakes. */
+/* Each construct of OpenMP that orders something, and what it orders. RACE, OVERFLOW and LEAK are
+ * mistakes. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// The futex of a model: comparing and going to sleep are one step, wakes may come for no reason, a timed wait may
-// end at any moment, and a wake that finds nobody is lost.
+// The futex of a model: comparing and going to sleep are one step, wakes may come for no reason, a
+// timed wait may end at any moment, and a wake that finds nobody is lost.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ inline void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected
         rl::yield(1, here);   // the kernel has seen the new value: the caller's next look is not older for ever
         return;
     }
-    // Wakes for no reason only in random searches: a complete search would try them again and again.
+    // Wakes for no reason only in random searches: a complete search would try them again and
+    // again.
     const bool for_no_reason = context.is_random_sched();
     const rl::unpark_reason reason = word.inner().wait(context, timeout_ns != forever, for_no_reason, here);
     if (reason == rl::unpark_reason_timeout) model_clock += timeout_ns;

@@ -1,5 +1,5 @@
-// What a virtual hart gives besides the switch, which is the processor's own: its thread-local word, a pause that lets
-// others run, and a counter of virtual time.
+// What a virtual hart gives besides the switch, which is the processor's own: its thread-local
+// word, a pause that lets others run, and a counter of virtual time.
 #pragma once
 
 #include <cstdint>

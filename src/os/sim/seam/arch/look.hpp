@@ -1,4 +1,5 @@
-// Looks at an atomic in simulation: by its own operations, which are points of pre-emption (see src/arch/look.hpp).
+// Looks at an atomic in simulation: by its own operations, which are points of pre-emption (see
+// src/arch/look.hpp).
 #pragma once
 
 #include <cstdint>

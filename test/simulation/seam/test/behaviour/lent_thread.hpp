@@ -8,7 +8,8 @@
 
 namespace weft_test {
 
-// A schedule may bring every hart to a carrier: these rounds are enough for most to bring one to the guest's thread.
+// A schedule may bring every hart to a carrier: these rounds are enough for most to bring one to
+// the guest's thread.
 inline constexpr int rounds_until_lent = 20;
 inline constexpr bool is_lent_in_the_end = false;
 
