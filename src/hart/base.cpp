@@ -10,7 +10,7 @@
 namespace weft::hart {
 namespace {
 
-// For how long a limit is taken for granted.
+// How long a limit counts as up to date.
 constexpr std::uint64_t limit_lasts_ns = 1'000'000'000;
 
 // Whether `a` has less than `b` in proportion to what it may have.
@@ -40,9 +40,9 @@ bool Base::in_slice(const Root& root, std::uint64_t now_ns) const {
     return root.held != 0 && now_ns < root.since_ns + slice_ns_;
 }
 
-// One hart after the other to whoever has the best claim. Equal claims: whoever has the hart
-// already, so that it does not go to and fro; but where not all can have one they take turns, each
-// for a slice, and the next is who was served longest ago.
+// One hart after the other goes to the root with the best claim. Equal claims: the root that
+// already has the hart, so that it does not go to and fro. But where not all can have one they take
+// turns, each for a slice, and the next is the root that was served longest ago.
 void Base::fill() {
     std::size_t left = limit(), wanting = 0;
     bool some_yielding = false;
@@ -66,7 +66,7 @@ void Base::fill() {
     const auto weight = [&](const Root& of) { return policy_ == Policy::weighted ? of.weight : 1; };
     const auto comes_first = [&](const Root& a, const Root& b) {
         if (in_slice(a, now_ns) != in_slice(b, now_ns)) return in_slice(a, now_ns);
-        if ((a.held == 0) != (b.held == 0)) return a.held == 0;   // who waits comes before who has had its slice
+        if ((a.held == 0) != (b.held == 0)) return a.held == 0;   // waiting roots before those that had their slice
         return a.served < b.served;
     };
     const auto better = [&](const Root& a, const Root& b) {
@@ -85,8 +85,9 @@ void Base::fill() {
     }
 }
 
-// What a root has beyond its request, and beyond its target where another lacks it, or there are
-// more than there should be: of the streams there may be, unless others want harts.
+// What a root has beyond its request; and beyond its target where another root lacks it, or where
+// there are more harts than there should be. The streams may have more than there should be, unless
+// others want harts.
 void Base::update_reclaims() {
     bool shared = false;
     for (const Root* root = first_; root != nullptr; root = root->next)
@@ -102,7 +103,8 @@ void Base::update_reclaims() {
             root->held > wanted(*root) && !is_reclaimable(*root) ? root->held - wanted(*root) : 0;
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
-        // Counted before it is said, both ways. relaxed: nobody else writes it.
+        // Counted before it is written, in both directions. relaxed: only this thread writes it,
+        // under the lock.
         const std::size_t said = root->to_reclaim.load(std::memory_order_relaxed);
         if ((back != 0) != (said != 0)) root->reclaim_changes.fetch_add(1);
         if (back != said) root->to_reclaim.store(static_cast<std::uint32_t>(back));
@@ -124,7 +126,7 @@ void Base::count(Root& root) {
     root.yielding = false;
     if (root.held++ == 0) root.since_ns = time_ns();
     root.served = ++order_;
-    grants_.store(grants() + 1, std::memory_order_relaxed);   // relaxed: under the lock, as below
+    grants_.store(grants() + 1, std::memory_order_relaxed);   // relaxed: under the lock
     ++counted_;
 }
 
@@ -143,7 +145,7 @@ std::size_t Base::limit_in_effect() const {
 
 Root* Base::settle() {
     limit_ = limit_in_effect();
-    // What nobody has been sent with is not on its way.
+    // A hart is not on its way if no thread has been sent with it.
     for (Root* root = first_; root != nullptr; root = root->next) {
         for (; root->coming != 0 && root->held > wanted(*root); --root->coming) uncount(*root);
     }
@@ -159,7 +161,7 @@ Root* Base::settle() {
             if (granted == nullptr && !root->notified) granted = root;
         }
         lacking = somebody_lacks();
-        if (lacking != said_lacking_) notify_guests(lacking);   // before the look at what is reclaimable
+        if (lacking != said_lacking_) notify_guests(lacking);   // before the check for reclaimable harts
     } while (lacking && take_reclaimable());
     // relaxed: under the lock
     if (contended_.load(std::memory_order_relaxed) != (lacking ? 1U : 0U)) contended_.store(lacking ? 1 : 0);
@@ -212,9 +214,9 @@ bool Base::take_reclaimable() {
     return false;
 }
 
-// When a slice is over that somebody waits for. Nobody tells of the limit, so it is looked at while
-// somebody could have more harts or fewer; and a root that is notified, and has not answered, is
-// notified again.
+// The next look comes when a slice ends that another root waits for. Nothing reports a change of
+// the limit, so it is checked while some root could have more harts or fewer. And a root that was
+// notified, and has not answered, is notified again.
 void Base::plan_look() {
     std::size_t claimed = 0;
     bool limited = false, telling = false;
@@ -223,8 +225,8 @@ void Base::plan_look() {
         limited |= !root->notified && wanted(*root) != 0;
         telling |= root->notified && root->to_reclaim.load() != 0;
     }
-    // One hart there always is. What is asked for counts, however much of it is wanted now: where
-    // the limit is one, that may make its holder idle.
+    // One hart always exists. What roots ask for counts, however much of it they want now: where
+    // the limit is one, the limit itself may have made its holder idle.
     limited &= claimed > 1;
     const std::uint64_t now_ns = turns_ || limited || telling ? time_ns() : 0;
     std::uint64_t at_ns = os::forever;
@@ -234,7 +236,7 @@ void Base::plan_look() {
     for (const Root* root = first_; root != nullptr; root = root->next) {
         if (root->yielding) at_ns = std::min(at_ns, root->yielding_since_ns + slice_ns_);
     }
-    // What was planned stays, also when nobody wants it any more: to plan a time that comes before
+    // A planned time stays, even when no root needs it any more: planning a time that comes before
     // all others wakes a thread, and a domain that goes to sleep may be back soon.
     const auto plan = [&](std::uint64_t& planned_ns, bool wanted, std::uint64_t after_ns) {
         if (wanted && planned_ns == os::forever) planned_ns = now_ns + after_ns;
@@ -258,16 +260,17 @@ void Base::send_out() {
         }
         const std::uint64_t freed = freed_.load();
         const bool needs_thread = !to->notified;
-        // It holds the hart that is on its way, so it stays.
+        // The root holds the hart that is on its way, so it stays.
         if (hooks_.send(*to, hooks_.argument)) continue;
         bool left;
         {
             std::lock_guard guard(lock_);
             uncount(*to);
             left = unlinked(*to);
-            // Nobody can be had for the others, either, but for guests, who are there and may have
-            // what is left now. Whoever changes something next tries again, or whoever comes free
-            // (thread_is_free). None of them is closing: its request would be over.
+            // No thread is available for the other roots either, except for guests, whose threads
+            // exist and which may have what is left now. The next change tries again, or the next
+            // thread that becomes free (thread_is_free). None of these roots is closing: its
+            // request would be over.
             bool some_guest = false;
             for (Root* root = first_; root != nullptr; root = root->next) {
                 for (; root->coming != 0 && !root->guest; --root->coming) uncount(*root);
@@ -363,8 +366,8 @@ bool Base::unlinked(Root& root) {
     return true;
 }
 
-// It has been woken for nothing. Its turn is over all the same once it has had its hart for a
-// slice, however many times that took.
+// The guest has been woken for nothing. Its turn is over nevertheless once it has had its hart for
+// a slice in total, over however many times.
 bool Base::stays_in_place(Root& guest) {
     if (!std::exchange(guest.in_vain, false)) return false;
     guest.vain_ns += time_ns() - guest.since_ns;
@@ -382,7 +385,7 @@ void Base::set_weight(Root& root, unsigned weight) {
 void Base::request(Root& root, std::ptrdiff_t delta) {
     change([&] {
         root.asked += delta;
-        if (delta >= 0) root.is_idle.store(false);   // a root that wants fewer has no more to do
+        if (delta >= 0) root.is_idle.store(false);   // a root that wants fewer has no more to do than before
     });
 }
 
@@ -430,7 +433,7 @@ Root* Base::step_aside(Root& guest) {
             uncount(guest);
             guest.yielding = true;
             const std::uint64_t least_aside_ns = slice_ns_ / 128;
-            // it has done nothing but look since it came to its hart
+            // the guest has done nothing but poll since it got its hart
             const bool in_vain = time_ns() - guest.since_ns < least_aside_ns;
             guest.yielding_for_ns =
                 in_vain && guest.yielding_for_ns != 0 ? std::min(2 * guest.yielding_for_ns, slice_ns_) : least_aside_ns;
@@ -526,8 +529,8 @@ void Base::move(Root& from, std::ptrdiff_t from_delta, Root& to, std::ptrdiff_t 
         last = unlinked(from);
         to.asked += to_delta;
         count(to);
-        // Its slice is that of the hart: a stream whose units call one team after the other would
-        // have a new one each time.
+        // The slice moves with the hart: otherwise a stream whose units call one team after the
+        // other would get a new slice each time.
         if (to.held == 1) to.since_ns = from.since_ns;
     });
 }

@@ -22,11 +22,11 @@ constexpr std::uint64_t slice = 1000;
 std::uint64_t now = 0;
 std::uint64_t clock() { return now; }
 
-// Whoever is sent arrives at once, and is noted.
+// A thread that is sent arrives at once, and is noted.
 struct BaseTest : testing::Test {
     std::vector<Root*> sent;
     bool refuses = false;
-    bool comes_free = false;   // an OS thread, after it was looked for in vain
+    bool comes_free = false;   // an OS thread, after the search for one failed
     Base base{
         {.limit = limit,
          .now_ns = clock,
@@ -172,7 +172,7 @@ TEST_F(BaseTest, WhoHasHadAHartForLongerThanASliceIsAskedForItAtOnce) {
     EXPECT_EQ(b.to_reclaim, 0u) << "its slice has begun";
 }
 
-// One that has just come has not been served later than one that has a hart.
+// A root that has just joined has not been served later than a root that has a hart.
 TEST_F(BaseTest, WhoComesLaterHasHisTurnToo) {
     harts = 1;
     base.request(a, 1);
@@ -490,7 +490,7 @@ TEST_F(BaseTest, AGuestIsAdmittedAtOnceOrInItsTurn) {
     EXPECT_EQ(base.granted(), 0u);
 }
 
-// A guest that has looked in vain, beside a root that could use more harts than there are.
+// A guest that has polled without success, beside a root that could use more harts than there are.
 struct StepsAside : BaseTest {
     GuestRoot guest;
 
@@ -559,7 +559,7 @@ TEST_F(BaseTest, AGuestThatStepsAsideForNobodyKeepsItsHart) {
     EXPECT_EQ(base.release(guest), nullptr);
 }
 
-// Who has the hart was served longer ago than the one who waits has been there.
+// The root that has the hart was served longer ago than the root that waits has been there.
 TEST_F(BaseTest, OneThatComesLateHasItsTurnOnceASliceIsOver) {
     harts = 2;
     GuestRoot one, two, three;
@@ -593,7 +593,7 @@ struct InVain : BaseTest {
             next = base.release(*next);
         BaseTest::TearDown();
     }
-    // It waits, and is woken at once, where others have come meanwhile.
+    // The guest waits, and is woken at once, where others have come meanwhile.
     Root* waits_again(GuestRoot& guest, bool in_vain) {
         guest.in_vain = in_vain;
         Root* const next = base.release(guest);
@@ -622,7 +622,7 @@ TEST_F(InVain, AfterASliceAltogetherItGoesToTheEndAsWell) {
     EXPECT_EQ(waits_again(three, true), &two);
     EXPECT_EQ(waits_again(two, false), &three);
     EXPECT_EQ(waits_again(three, false), &one);
-    EXPECT_EQ(waits_again(one, true), &two);   // it has come anew
+    EXPECT_EQ(waits_again(one, true), &two);   // the guest has come anew
     EXPECT_EQ(waits_again(two, false), &one);
 }
 

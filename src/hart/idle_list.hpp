@@ -16,12 +16,13 @@ namespace weft {
 
 // The orders of IdleList and Sleeper; a model test passes weaker ones, which must fail.
 struct IdleListOrders {
-    // seq_cst: "announce, then look at the pool" against "push, then look at the count": at least
-    // one of the two sees the other.
+    // seq_cst: "announce, then check the pool" against "push, then read the count": at least one of
+    // the two sees the other.
     static constexpr std::memory_order announce = std::memory_order_seq_cst;
     static constexpr std::memory_order look = std::memory_order_seq_cst;
     // acq_rel, pairs with `announce`: of the two read-modify-writes on the count one comes second
-    // and reads the other's. If it is the announcement, its acquire part makes the push visible.
+    // and reads the other's value. If it is the announcement, its acquire part makes the push
+    // visible.
     static constexpr std::memory_order look_unordered = std::memory_order_acq_rel;
     // acq_rel, pairs with itself: the waker's push is seen by the stream that finds itself claimed.
     static constexpr std::memory_order claim = std::memory_order_acq_rel;
@@ -60,35 +61,37 @@ public:
         plain<bool> listed_{false};
     };
 
-    // Who sleeps is an OS thread; or, with `call`, something else that is called instead of woken
-    // by the one who has claimed it: its owner does not go on before, so it is there.
+    // A sleeper is an OS thread; or, with `call`, something else, which the thread that has claimed
+    // it calls instead of waking it. Its owner does not continue before the call, so the sleeper
+    // still exists.
     using Call = void (*)(BasicSleeper& self);
     BasicSleeper() = default;
-    // `called`: at first.
+    // `called`: the initial mode, see be_called().
     explicit BasicSleeper(Call call, bool called = true) : call_(call), called_(called) {}
 
-    // Whether it is called from now on, or an OS thread sleeps. While it is awake, or claimed by
-    // the caller, and on no idle list. relaxed: a thread that finds it on a list has the list's
-    // lock from the one that has put it there; wake() looks after its claim.
+    // Whether the sleeper is called from now on, or an OS thread sleeps. To be used while it is
+    // awake, or claimed by the caller, and on no idle list. relaxed: a thread that finds the
+    // sleeper on a list acquires the list's lock from the thread that has put it there; wake()
+    // reads this after its claim.
     void be_called(bool called) { called_.store(called, std::memory_order_relaxed); }
 
-    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream looks at what it is
-    // asked after this.
+    // Step 1, before the first IdleList::add. seq_cst, for wake(): the stream checks its requests
+    // after this.
     void prepare() {
         // relaxed: only the stream itself leaves and enters `awake`.
         WEFT_ASSERT(state_.load(std::memory_order_relaxed) == awake);
         state_.store(listening, std::memory_order_seq_cst);
     }
 
-    // Step 4a: the stream has found something to do. True: it had been claimed all the same, and
-    // owes its other pools a wake (step 6).
+    // Step 4a: the stream has found something to do. True: a waker had claimed it nevertheless, and
+    // the stream owes its other pools a wake (step 6).
     bool cancel() {
         std::uint32_t seen = listening;
         if (state_.compare_exchange_strong(seen, awake, Orders::claim, Orders::woken)) return false;
         return stand_up();
     }
 
-    // Step 4b: sleeps. True: somebody claimed it; step 6. False: `timeout_ns` have passed.
+    // Step 4b: sleeps. True: a waker claimed it; step 6. False: `timeout_ns` have passed.
     bool wait(std::uint64_t timeout_ns = os::forever) {
         std::uint32_t seen = listening;
         if (!state_.compare_exchange_strong(seen, asleep, Orders::claim, Orders::woken)) return stand_up();
@@ -106,8 +109,8 @@ public:
         return stand_up();
     }
 
-    // Step 4b for one that is called. True: it sleeps, and whoever claims it calls; it may have
-    // been called already. False: it has been claimed before it slept; step 6.
+    // Step 4b for a sleeper that is called. True: it sleeps, and the thread that claims it calls
+    // it; the call may already have been made. False: it was claimed before it slept; step 6.
     bool lie_down() {
         WEFT_ASSERT(called_.load(std::memory_order_relaxed));   // relaxed: its own
         std::uint32_t seen = listening;
@@ -116,23 +119,23 @@ public:
         return false;
     }
 
-    // After the call, when its owner goes on; and harmless when it did not sleep.
+    // After the call, when the owner continues; harmless when it did not sleep.
     void rise() { stand_up(); }
 
-    // While nobody runs: it is in the middle of nothing. `listed`: on some idle list. One that is
-    // called stays there, awake, until it lies down again.
+    // While no thread runs: the sleeper is in no transition. `listed`: on some idle list. A sleeper
+    // that is called stays there, awake, until it lies down again.
     void check(bool listed) const {
         const std::uint32_t state = state_.load();
         WEFT_ASSERT(state <= woken && state != listening);
         WEFT_ASSERT(!listed || state != awake || called_.load());
     }
 
-    // Whether it sleeps, and nobody has claimed it. From any thread.
+    // Whether it sleeps, and no waker has claimed it. From any thread.
     bool sleeps() const { return state_.load() == asleep; }
 
     // Wakes this stream and no other, whatever its pools hold: for a request to it alone (a stop, a
     // suspension). The caller has written the request with seq_cst and knows that the stream lives.
-    // Nothing is lost when the stream is awake: it looks at its requests after prepare().
+    // Nothing is lost when the stream is awake: it checks its requests after prepare().
     void wake() {
         if (claim() != Claim::asleep) return;
         if (called_.load(std::memory_order_relaxed)) call_(*this);   // relaxed: see be_called()
@@ -143,33 +146,33 @@ private:
     friend class BasicIdleList<Orders>;
 
     enum class Claim : std::uint8_t {
-        refused,     // it is awake, or somebody else has claimed it
+        refused,     // it is awake, or another waker has claimed it
         listening,   // claimed; it will notice by itself
         asleep,      // claimed; the futex must be woken
     };
 
     Claim claim() {
-        // seq_cst: in wake() the second half of "write the request, then look whether the stream
+        // seq_cst: in wake() the second half of "write the request, then check whether the stream
         // listens".
         std::uint32_t seen = state_.load(std::memory_order_seq_cst);
         while (seen == listening || seen == asleep) {
             const Claim claimed = seen == asleep ? Claim::asleep : Claim::listening;
-            // relaxed when it fails: what the load above has read settles the order against the
-            // request.
+            // relaxed when it fails: the value that the load above read settles the order against
+            // the request.
             if (state_.compare_exchange_strong(seen, woken, Orders::claim, std::memory_order_relaxed)) return claimed;
         }
         return Claim::refused;
     }
 
     bool stand_up() {
-        // relaxed: nobody but the stream changes it from `woken`; to others both mean: not to be
-        // claimed.
+        // relaxed: only the stream changes it from `woken`; to other threads both values mean: not
+        // to be claimed.
         state_.store(awake, std::memory_order_relaxed);
         return true;
     }
 
     static constexpr std::uint32_t awake = 0;
-    static constexpr std::uint32_t listening = 1;   // on lists, looking at its pools a last time
+    static constexpr std::uint32_t listening = 1;   // on lists, checking its pools a last time
     static constexpr std::uint32_t asleep = 2;      // in the kernel, or about to be
     static constexpr std::uint32_t woken = 3;       // claimed
 
@@ -200,7 +203,7 @@ public:
         lock_.unlock();
     }
 
-    // Adds the idle list's one reserve. It is woken only when the list is empty otherwise: all
+    // Adds the idle list's one reserve. It is woken only when the list is otherwise empty: then all
     // streams that draw from the pool are awake, and something waits.
     void add_reserve(Entry& place) {
         lock_.lock();
@@ -212,7 +215,7 @@ public:
         lock_.unlock();
     }
 
-    // Step 5. Once it returns, no waker knows the place, nor by it the sleeper.
+    // Step 5. Once it returns, no waker has the place, and so none reaches the sleeper through it.
     void remove(Entry& place) {
         lock_.lock();
         check();
@@ -226,7 +229,7 @@ public:
             wake_up_to(1);
     }
 
-    // Whether somebody may be asleep, by the same look.
+    // Whether a stream may be asleep, by the same read as wake_one().
     bool anybody() const { return count_.load(Orders::look) != 0; }
 
     // The pusher's step 3 after a push of `pushed` units: wakes at most as many sleepers.
@@ -235,15 +238,15 @@ public:
             wake_up_to(pushed);
     }
 
-    // After a push that need not have been a seq_cst operation: a pool of the user's. The
-    // read-modify-write orders it against the announcing one: either it comes first, and the
+    // After a push that need not have been a seq_cst operation, into a user-defined pool. The
+    // read-modify-write is ordered against the announcing one: either it comes first, and the
     // sleeper sees the push, or it sees the count. It costs pushers the cache line of the count.
     void wake_after_plain_push(std::uint32_t pushed = 1) {
         if (count_.fetch_add(0, Orders::look_unordered) != 0) [[unlikely]]
             wake_up_to(pushed);
     }
 
-    // While nobody changes it.
+    // While no thread changes it.
     void check_whole() const {
         check();
         std::uint32_t listed = 0;
@@ -267,7 +270,8 @@ private:
         while (wanted != 0 && claim_first()) --wanted;
     }
 
-    // The system call comes after the lock, so that the woken one does not run into it.
+    // The system call comes after the lock is released, so that the woken thread does not run into
+    // it.
     bool claim_first() {
         using Claim = typename Sleeper::Claim;
         const atomic<std::uint32_t>* word = nullptr;
@@ -285,7 +289,7 @@ private:
             word = &sleeper->state_;
             // relaxed: see be_called()
             call = sleeper->called_.load(std::memory_order_relaxed) ? sleeper->call_ : nullptr;
-            claimed = sleeper->claim();   // refused: another idle list has woken it, try the next
+            claimed = sleeper->claim();   // refused: another idle list has woken it; try the next
         }
         lock_.unlock();
         if (claimed == Claim::asleep) {

@@ -78,7 +78,7 @@ TEST(IdleList, AReserveIsCalledOnlyWhenThereIsNobodyElse) {
     reserve.rise();
     reserve.prepare();
     EXPECT_TRUE(reserve.lie_down());
-    reserve.wake();   // past all idle lists
+    reserve.wake();   // bypasses all idle lists
     EXPECT_EQ(called, 2);
     reserve.rise();
     reserve.prepare();
@@ -99,7 +99,7 @@ TEST(IdleList, OneThatAnotherListHasWokenIsPassedOver) {
     here.add(here_both);
     there.add(there_both);
     there.wake_one();
-    here.wake_one();   // finds `both` first, which is taken, and must go on to `one`
+    here.wake_one();   // finds `both` first, which is taken, and must try `one` next
     EXPECT_TRUE(one.cancel());
     EXPECT_TRUE(both.cancel());
     here.remove(here_both);
@@ -126,7 +126,7 @@ TEST(IdleList, PlacesComeOffFromAnywhereInTheList) {
 
 TEST(Sleeper, AWakeIsForThisOneAndOnlyWhileItListens) {
     Sleeper sleeper;
-    sleeper.wake();   // awake: nothing to remember, the stream will look at what it is asked
+    sleeper.wake();   // awake: nothing to remember, the stream will check its requests
     sleeper.prepare();
     EXPECT_FALSE(sleeper.cancel());
     sleeper.prepare();
@@ -170,7 +170,7 @@ TEST(Sleeper, ARequestIsNeverOverslept) {
 
 // Pools that are numbers, streams that draw from two of them as hart/README.md says, and end as
 // soon as they have had their share: a wake that is lost, or not passed on, leaves a stream asleep
-// over a unit for ever.
+// forever while a unit waits.
 struct NumberPool {
     atomic<int> units{0};
     IdleList idle_list;

@@ -11,12 +11,12 @@ std::size_t Neighbours::overdue(std::uint64_t now_ns, std::uint64_t delay_ns, st
     if (window_ns > longest_window_ns || now_ns < not_before_ns_ || harts < 2 || delay_ns * 4 < window_ns ||
         delay_ns >= all_ns)
         return in_a_row_ = 0;
-    // the kernel has brought threads of ours to one processor, as it does with new ones, and parts
-    // them by itself
+    // the kernel has put several of our threads on one processor, as it does with new threads, and
+    // separates them by itself
     if (idle_ns * 2 >= window_ns) return in_a_row_ = 0;
     // Where n harts have something to do all the time, and k others compute on as many processors
     // as harts, n + k share n: ours are delayed by k n / (n + k) of the time. A thread that sleeps
-    // is not delayed, so this is the least that k may be.
+    // is not delayed, so this is a lower bound of k.
     const std::uint64_t others =
         std::max<std::uint64_t>(1, (delay_ns * harts + (all_ns - delay_ns) / 2) / (all_ns - delay_ns));
     if (others >= harts) return in_a_row_ = 0;
@@ -44,14 +44,14 @@ bool Neighbours::goes_on(std::uint64_t now_ns, const Found& found) {
     const bool was_right = now_ns - since_ns_ >= right_after_ns;
     if (idle_ns_ * 2 >= withheld_ * window_ns)
         return end(now_ns, was_right ? Because::it_is_over : Because::it_was_short);
-    // those that are left have no processor for themselves either
+    // the remaining harts have no processor for themselves either
     if (delay_ns_ * 4 >= window_ns) return end(now_ns, was_right ? Because::it_is_over : Because::refused);
     window_ns_ = now_ns;
     delay_ns_ = idle_ns_ = 0;
     return true;
 }
 
-// What has been of no use is tried again later and later.
+// What was of no use is tried again later and later.
 bool Neighbours::end(std::uint64_t now_ns, Because why) {
     withheld_ = 0;
     switch (why) {

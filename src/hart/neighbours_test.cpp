@@ -1,4 +1,4 @@
-// What is decided beside other processes, by tables of what was seen.
+// The decisions about other processes, tested with tables of what was seen.
 #include "hart/neighbours.hpp"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ struct NeighboursTest : testing::Test {
     Neighbours judged;
     std::uint64_t now_ns = 1'000 * ms;
 
-    // So often in a row, 10 ms after each other, harts have been delayed by so much; what the last
-    // look comes to.
+    // That many times in a row, 10 ms apart, harts have been delayed by that much; returns the
+    // result of the last check.
     std::size_t delayed(std::uint64_t delay_ms, int looks, std::size_t harts = 2, std::uint64_t apart_ms = 10) {
         std::size_t last = 0;
         for (int look = 0; look < looks && last == 0; ++look)
@@ -26,15 +26,15 @@ struct NeighboursTest : testing::Test {
         ASSERT_EQ(delayed(7, 2), 1u);
         judged.begin(now_ns);
     }
-    // The reactor finds the same again and again, 20 ms after each other; for how long harts are
-    // withheld then, at most 10 s.
+    // The reactor finds the same again and again, 20 ms apart; returns for how long harts stay
+    // withheld, at most 10 s.
     std::uint64_t lasts_ms(const Neighbours::Found& found) {
         for (std::uint64_t passed_ms = 20; passed_ms <= 10'000; passed_ms += 20) {
             if (!judged.goes_on(now_ns += 20 * ms, found)) return passed_ms;
         }
         return 10'000;
     }
-    // When one is withheld again where harts are delayed as before.
+    // When a hart is withheld again where harts are delayed as before.
     std::uint64_t again_after_ms() {
         const std::uint64_t from_ns = now_ns;
         for (int look = 0; look < 2'000; ++look) {
@@ -147,7 +147,7 @@ TEST_F(NeighboursTest, WhatWasOfNoUseIsTriedAgainLaterAndLater) {
         lasts_ms(found(8, 0));
         EXPECT_LE(last_ms = again_after_ms(), 4'100u);
     }
-    lasts_ms(found(1, 0));    // it was right for long,
+    lasts_ms(found(1, 0));    // withholding was right for long,
     lasts_ms(found(0, 20));   // and the neighbour has gone
     EXPECT_LE(again_after_ms(), 60u);
 }

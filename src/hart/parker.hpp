@@ -1,5 +1,5 @@
-// Where one carrier sleeps until it is woken: one futex word. An unpark that comes before the park
-// leaves a permit; several leave one; park() uses the permit up.
+// One carrier sleeps until it is woken: one futex word. An unpark that comes before the park leaves
+// a permit; several leave one; park() uses the permit up.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace weft {
 
 // The orders of Parker; a model test passes weaker ones, which must fail.
 struct ParkerOrders {
-    // release, pairs with `park`: the carrier that goes on sees what its waker wrote before.
+    // release, pairs with `park`: the carrier that continues sees what its waker wrote before.
     static constexpr std::memory_order unpark = std::memory_order_release;
     static constexpr std::memory_order park = std::memory_order_acquire;
 };
@@ -39,14 +39,14 @@ public:
                 }
             } while (left != 0);
         } else {
-            WEFT_ASSERT(seen == permit);   // there is one carrier, so nobody else waits here
+            WEFT_ASSERT(seen == permit);   // there is one carrier, so no other thread waits here
         }
         return use_up();
     }
 
-    // From any thread. At most one system call, and none when nobody sleeps in the kernel. The
-    // carrier may go on, and end the parker, before this returns: after the exchange only its
-    // address is used.
+    // From any thread. At most one system call, and none when the carrier does not sleep in the
+    // kernel. The carrier may continue, and destroy the parker, before this returns: after the
+    // exchange only the parker's address is used.
     void unpark() {
         if (word_.exchange(permit, Orders::unpark) == waiting) os::futex_wake(word_, 1);
     }
@@ -54,7 +54,7 @@ public:
     void check() const { WEFT_ASSERT(word_.load() <= waiting); }
 
 private:
-    // An exchange, not a store: an unpark that comes between the look and the exchange is used up
+    // An exchange, not a store: an unpark that comes between the load and the exchange is used up
     // together with the first, so its waker's writes must be seen too.
     bool use_up() { return word_.exchange(none, Orders::park) == permit; }
 

@@ -31,7 +31,7 @@ TEST(Parker, AWaitWithALimitEndsWhenNobodyComes) {
     EXPECT_FALSE(parker.park(2'000'000));
     EXPECT_GE(os::now_ns() - begin, 2'000'000u);
     EXPECT_FALSE(parker.park(0));
-    parker.unpark();   // nobody waits any more: kept for the next
+    parker.unpark();   // no thread waits any more: the permit is kept for the next park
     EXPECT_TRUE(parker.park(0));
 }
 

@@ -155,11 +155,11 @@ bool climbs_only(std::string_view path) {
     return some;
 }
 
-// Where cgroup `path` lies below the mount of `root`, in `rest`; false: not there. Both as the
-// process's cgroup namespace sees them, whence a ".." in front: above or beside the namespace's own
+// Where cgroup `path` lies below the mount of `root`, in `rest`; false: not there. Both are as the
+// process's cgroup namespace sees them, so a leading ".." means above or beside the namespace's own
 // root.
 bool below(std::string_view path, std::string_view root, std::string_view& rest) {
-    if (climbs_only(root)) {   // an ancestor is mounted: its own limits can be seen, not the way down from it
+    if (climbs_only(root)) {   // an ancestor is mounted: its own limits are visible, not the way down from it
         rest = {};
         return true;
     }
@@ -172,7 +172,7 @@ bool below(std::string_view path, std::string_view root, std::string_view& rest)
     return true;
 }
 
-// What quota_harts works with: too large for the stack of a unit.
+// The memory that quota_harts works with: too large for the stack of a unit.
 struct Work {
     Path cgroup[2];   // of the process, by version; empty: not in one
     Path root;
@@ -257,7 +257,7 @@ os::CpuSet process_cpus() noexcept {
     return mask;
 }
 
-// relaxed, both: a number, and nobody reads anything else because of it.
+// relaxed, both: a number that publishes nothing else.
 void let_speak(std::uint32_t thread) noexcept { speaker.store(thread, std::memory_order_relaxed); }
 
 namespace {
@@ -274,19 +274,18 @@ void follow_speaker() noexcept {
 
 void quota_forked() noexcept {
     let_speak(0);
-    if (mask_lock.break_open()) mask = os::CpuSet();   // somebody was about to write it
+    if (mask_lock.break_open()) mask = os::CpuSet();   // another thread was about to write it
 }
 
 std::size_t Limit::get() noexcept {
-    // relaxed, all: each word says all there is to say, and nobody reads anything else because of
-    // it. Seen in the other order they make someone read once more, or go on with the last limit
-    // once more.
+    // relaxed, all: each word stands for itself and publishes nothing else. A thread that sees them
+    // in the other order reads the limit once more, or uses the last limit once more.
     const std::size_t last = known_.load(std::memory_order_relaxed);
     if (last == 0) return read();
     std::uint64_t due = due_.load(std::memory_order_relaxed);
     const std::uint64_t now = clock_();
     if (now < due) return last;
-    // Of those who find it due one reads, and the others go on with what is known.
+    // Of the threads that find it due one reads; the others use the known limit.
     if (!due_.compare_exchange_strong(due, now + lasts_ns, std::memory_order_relaxed)) return last;
     return read();
 }
@@ -294,7 +293,7 @@ std::size_t Limit::get() noexcept {
 std::size_t Limit::read() noexcept {
     follow_speaker();
     const std::size_t found = std::max<std::size_t>(1, std::min(process_cpus().count(), quota_harts(files_)));
-    // relaxed, both: as in get().
+    // relaxed, both: each word stands for itself, as get() explains.
     known_.store(found, std::memory_order_relaxed);
     due_.store(clock_() + lasts_ns, std::memory_order_relaxed);
     return found;

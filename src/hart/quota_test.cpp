@@ -1,4 +1,5 @@
-// CPU quotas of cgroups, read from trees that the tests lay out; and the limit that comes of them.
+// CPU quotas of cgroups, read from trees that the tests lay out; and the limit that results from
+// them.
 #include "hart/quota.hpp"
 
 #include <gtest/gtest.h>
@@ -172,7 +173,7 @@ TEST_F(Quota, OfAMountThatDoesNotContainOurCgroupIsNotOurs) {
         cgroup(ours);
         EXPECT_EQ(harts(), no_limit) << ours;
     }
-    mounts(v2_mount);   // a process that was moved out of its namespace: the mount shows others
+    mounts(v2_mount);   // a process that was moved out of its namespace: the mount shows other cgroups
     cgroup("0::/../beside\n");
     EXPECT_EQ(harts(), no_limit);
 }
@@ -310,7 +311,7 @@ TEST(ProcessCpus, AreThoseOfTheFirstToAskEvenWhenThreadsArePinnedLater) {
     pinned.add(all.at(all.count() - 1));
     ASSERT_TRUE(os::affinity_set(0, pinned));
     EXPECT_EQ(process_cpus(), all);
-    const std::size_t forced = limit_anew();   // who forces it says that this is the process's mask
+    const std::size_t forced = limit_anew();   // a caller that forces the read says that this is the process's mask
     EXPECT_EQ(forced, 1u);
     EXPECT_EQ(process_cpus(), pinned);
     ASSERT_TRUE(os::affinity_set(0, before));

@@ -13,8 +13,8 @@
 namespace weft::hart {
 namespace {
 
-// hwloc's own header gives the types and the prototypes; the functions are looked up, so that
-// nothing links to it.
+// hwloc's own header provides the types and the prototypes; the functions are looked up at run
+// time, so that nothing links to hwloc.
 struct Functions {
     decltype(&::hwloc_topology_init) topology_init;
     decltype(&::hwloc_topology_load) topology_load;
@@ -29,7 +29,7 @@ struct Topology {
     void* library = nullptr;
     Functions hwloc = {};
     hwloc_topology_t tree = nullptr;
-    bool refused = false;   // it was tried, and will not be again before topology_release
+    bool refused = false;   // the load was tried, and is not tried again before topology_release
 };
 
 constinit os::Lock lock;
@@ -67,12 +67,12 @@ Answer load() {
         return errno == ENOMEM ? Answer::no_memory : Answer::unsupported;
     }
     if (hwloc.topology_load(topology.tree) != 0) return errno == ENOMEM ? Answer::no_memory : Answer::unsupported;
-    // HWLOC_XMLFILE and the like describe other machines, where our CPUs are not.
+    // HWLOC_XMLFILE and similar variables describe other machines, which do not have our CPUs.
     return hwloc.topology_is_thissystem(topology.tree) != 0 ? Answer::ok : Answer::unsupported;
 }
 
 // On an OS thread of its own: the caller may be a unit whose stack is too small for the loader and
-// for hwloc, which besides may bind the thread it runs on to one processor after the other.
+// for hwloc; and hwloc may bind the thread that it runs on to one processor after the other.
 Answer load_elsewhere() {
     constexpr std::size_t stack_bytes = 512 * 1024;
     Answer answer = Answer::no_memory;

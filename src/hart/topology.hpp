@@ -1,6 +1,6 @@
-// Where harts lie in the machine, asked of hwloc. The library is loaded by the first question,
-// never before: it costs 5 to 15 ms and some megabytes. topology_none.cpp takes the place of
-// topology.cpp where the headers of hwloc were not there when Weft was built.
+// Where harts lie in the machine, according to hwloc. The library is loaded by the first question,
+// never before: loading costs 5 to 15 ms and some megabytes. topology_none.cpp replaces
+// topology.cpp where the headers of hwloc were missing when Weft was built.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace weft::hart {
 
 enum class Answer : unsigned char {
     ok,
-    no_such,       // no hart or node of that number
+    no_such,       // no hart or node has that number
     unsupported,   // hwloc is not installed, or does not understand the machine
     no_memory,
 };
@@ -24,19 +24,19 @@ struct Position {
 };
 
 // Harts are numbered from 0 in the order of the CPUs of process_cpus(). Each call may be made from
-// any thread, and answers through its last argument, which is written only when it is ok.
+// any thread, and answers through its last argument, which it writes only when it returns ok.
 Answer place(std::size_t hart, Position& found) noexcept;
 
 // The NUMA nodes that have CPUs of this process.
 Answer numa_count(std::size_t& count) noexcept;
 
-// The CPUs of this process at one of them, by the operating system's number.
+// The CPUs of this process at one of these nodes, by the operating system's number.
 Answer numa_cpus(unsigned node, os::CpuSet& cpus) noexcept;
 
-// Gives the library and all it holds back; the next question loads it again.
+// Releases the library and all it holds; the next question loads it again.
 void topology_release() noexcept;
 
-// In the child of a fork: what somebody was about to load is given up.
+// In the child of a fork: a load that another thread had begun is abandoned.
 void topology_forked() noexcept;
 
 }   // namespace weft::hart

@@ -1,4 +1,4 @@
-// A build without the headers of hwloc: nothing is known.
+// A build without the headers of hwloc: the topology is unknown.
 #include "hart/topology.hpp"
 
 namespace weft::hart {

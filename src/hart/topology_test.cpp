@@ -1,4 +1,4 @@
-// What hwloc says of this machine, beside what the kernel says in its own words.
+// What hwloc says of this machine, compared with what the kernel says.
 #include "hart/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST_F(Topology, IsLoadedByTheFirstQuestionAndGivenBackOnRequest) {
     ASSERT_FALSE(loaded());
     limit_anew();
     Position found;
-    EXPECT_EQ(place(process_cpus().count(), found), Answer::no_such);   // answered by the mask alone
+    EXPECT_EQ(place(process_cpus().count(), found), Answer::no_such);   // answered from the mask alone
     EXPECT_FALSE(loaded());
     EXPECT_EQ(place(0, found), Answer::ok);
     EXPECT_TRUE(loaded());
@@ -149,7 +149,7 @@ TEST_F(Topology, OfAnotherMachineIsUnsupportedRatherThanWrong) {
     Position found;
     EXPECT_EQ(place(0, found), Answer::unsupported);
     unsetenv("HWLOC_SYNTHETIC");
-    EXPECT_EQ(place(0, found), Answer::unsupported);   // not tried again, for that may cost milliseconds each time
+    EXPECT_EQ(place(0, found), Answer::unsupported);   // not tried again, because that may cost milliseconds each time
     topology_release();
     EXPECT_EQ(place(0, found), Answer::ok);
 }

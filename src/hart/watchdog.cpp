@@ -11,7 +11,7 @@ bool Watchdog::look(std::uint64_t now_ns, bool stuck, std::uint64_t blocked_sinc
         stuck_since_ns_ = 0;
         return false;
     }
-    // what is seen now has been so since the last look
+    // what is seen now has been so since the last check
     if (stuck_since_ns_ == 0) stuck_since_ns_ = before_ns != 0 ? before_ns : now_ns;
     const bool certain = blocked_since_ns != 0 && now_ns - blocked_since_ns >= first_wait_ns_;
     if (!certain && now_ns - stuck_since_ns_ < wait_ns_) return false;

@@ -1,6 +1,6 @@
-// What rescue is decided by, apart from threads and clocks: what one look after the other has seen
-// of the harts, and when it is time to help. The stream layer looks, and helps (share/rescue.cpp).
-// README.md, "Rescue", has the rules.
+// The decisions of rescue, apart from threads and clocks: what one check of the harts after the
+// other has seen, and when it is time to help. The stream layer checks, and helps
+// (share/rescue.cpp). README.md, "Rescue", has the rules.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,21 @@
 
 namespace weft::hart {
 
-// How somebody who may hold a hart was found.
+// How a stream that may hold a hart was found.
 enum class Pulse : unsigned char {
-    rests,    // he holds none
-    moves,    // he has switched since the last look
-    keeps,    // he has not: his thread computes, or spins, and nobody knows which
-    stands,   // nor has his OS thread used any time, and nobody knows why
+    rests,    // it holds none
+    moves,    // it has switched since the last check
+    keeps,    // it has not switched: its thread computes, or spins, and it is not known which
+    stands,   // in addition, its OS thread has used no time, and it is not known why
     blocks,   // its OS thread has used no time, and the kernel says that it waits there
 };
 
-// Of one of them, from look to look.
+// The state of one stream, from one check to the next.
 class Heart {
 public:
     // `time(ns)` says how much time the OS thread has used, false if it does not know; `doing()`
-    // what the kernel has it do, asked only of one who has not switched and has used none.
+    // says what the kernel has the thread do; it is asked only of a stream that has not switched
+    // and has used no time.
     template <class Time, class Ask>
     Pulse look(std::uint64_t now_ns, bool holds, std::uint64_t switches, Time time, Ask doing) {
         switched_ = switches != switches_;
@@ -45,13 +46,13 @@ public:
     }
 
     Pulse now() const { return now_; }
-    // since the last look, whether he has held a hart all the while or not
+    // whether it has switched since the last check, whether or not it held a hart throughout
     bool switched() const { return switched_; }
     bool stuck() const { return now_ >= Pulse::keeps; }
-    std::uint64_t since_ns() const { return since_ns_; }   // he was seen to move last, or to rest
+    std::uint64_t since_ns() const { return since_ns_; }   // when it was last seen to move, or to rest
 
 private:
-    // One that only waits for a processor uses no time either.
+    // A thread that only waits for a processor uses no time either.
     static Pulse standing(os::Doing doing) {
         switch (doing) {
         case os::Doing::waits: return Pulse::blocks;
@@ -61,7 +62,8 @@ private:
         return Pulse::stands;
     }
 
-    // of the time between two looks, that a thread uses which does not stand still
+    // the part of the time between two checks (1 / least_part) that a thread uses at least unless
+    // it stands
     static constexpr std::uint64_t least_part = 64;
 
     std::uint64_t switches_ = 0;
@@ -73,13 +75,13 @@ private:
     Pulse now_ = Pulse::rests;
 };
 
-// Those who serve a place where something waits.
+// The streams that serve a place where something waits.
 struct Servers {
     std::size_t awake = 0, moving = 0;
-    std::size_t standing = 0, blocked = 0;   // those for whom nobody else stands in; the others are among the one
-    std::uint64_t blocked_since_ns = 0;      // the first of them; 0: none is
+    std::size_t standing = 0, blocked = 0;   // those without a stand-in; the blocked are among the standing
+    std::uint64_t blocked_since_ns = 0;      // since when the first of them is; 0: none is
 
-    // One that has been found so since then.
+    // A stream that has been in this state since then.
     void add(Pulse pulse, std::uint64_t since_ns, bool stood_in_for) {
         if (pulse == Pulse::rests) return;
         ++awake;
@@ -90,30 +92,30 @@ struct Servers {
         ++blocked;
         if (blocked_since_ns == 0 || since_ns < blocked_since_ns) blocked_since_ns = since_ns;
     }
-    // Somebody should serve it, and nobody comes to it; or one of them could not come even if he
-    // were let.
+    // True if the awake servers make no progress, or if one of them could not come even if it were
+    // allowed to.
     bool stuck() const { return awake != 0 && (moving == 0 || standing != 0); }
 };
 
-// When it is time to help. Each further help comes twice as late as the one before, since what
-// looks stuck may be honest computing; but not that for one that the kernel says is blocked, which
-// it is for certain.
+// When it is time to help. Each further help comes after twice the time of the one before, since a
+// stream that looks stuck may be honestly computing. That does not hold for a stream that the
+// kernel says is blocked, which it is for certain.
 class Watchdog {
 public:
     constexpr Watchdog(std::uint64_t first_wait_ns, std::uint64_t longest_wait_ns)
         : first_wait_ns_(first_wait_ns), longest_wait_ns_(longest_wait_ns) {}
 
-    // Nobody has looked for a while.
+    // No check has been made for a while.
     void begin() { stuck_since_ns_ = looked_ns_ = 0; }
 
-    // True: now. `blocked_since_ns`: since when somebody is blocked whom that would help; 0:
-    // nobody.
+    // True: help now. `blocked_since_ns`: since when a stream is blocked that the help would
+    // relieve; 0: no stream is.
     bool look(std::uint64_t now_ns, bool stuck, std::uint64_t blocked_since_ns = 0);
 
-    // That help could not be had: the next look says so again.
+    // The help was not available: the next look() asks for it again.
     void not_helped();
 
-    // Who was helped has switched.
+    // A stream that was helped has switched.
     void relieved() { wait_ns_ = first_wait_ns_; }
 
 private:

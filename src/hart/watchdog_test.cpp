@@ -1,4 +1,4 @@
-// Rescue's decisions, by tables of what was seen.
+// The decisions of rescue, tested with tables of what was seen.
 #include "hart/watchdog.hpp"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ TEST(Servers, SayWhoHasBlockedForLongest) {
 
 namespace {
 
-// The looks, in ms, at which it is time.
+// The checks, in ms, at which look() says that it is time to help.
 std::vector<std::uint64_t> helps(Watchdog& dog, std::uint64_t from_ms, std::uint64_t to_ms, bool stuck = true) {
     std::vector<std::uint64_t> at;
     for (std::uint64_t now = from_ms; now <= to_ms; now += 10) {
