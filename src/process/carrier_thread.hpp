@@ -15,11 +15,11 @@ namespace weft {
 struct CarrierThread {
     // its own: of the primary unit, or where the carrier waits for the scheduler to end
     mem::Stack stack{};
-    void* context = nullptr;   // where it goes on then; stream 0 has none
-    context::Carrier own;      // what the OS thread has of its own, while hosted units run
+    void* context = nullptr;   // where it continues then; stream 0 has none
+    context::Carrier own;      // the OS thread's own state, while hosted units run
     mem::AlternateStack signal_stack;
-    atomic<std::uint32_t> thread_id{0};   // 0: not started. Others read it
-    bool starts_late = false;             // with the first that it is needed for (start_when_needed)
+    atomic<std::uint32_t> thread_id{0};   // 0: not started. Other threads read it
+    bool starts_late = false;             // started with the first need for it (start_when_needed)
     os::Thread thread;
     os::CpuSet binding;   // guarded by the runtime's lock; empty: not bound
 };

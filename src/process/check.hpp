@@ -1,4 +1,4 @@
-// What holds of a stream, and of the lists of the process while nobody runs.
+// Invariants of a stream; and, while no thread runs, of the lists of the process.
 #pragma once
 
 #include "pool/check.hpp"
@@ -6,10 +6,10 @@
 
 namespace weft {
 
-// On entry to settle_way(), and while nobody runs: where its units come from.
+// On entry to settle_way(), and while no thread runs: where the stream's units come from.
 inline void check(const Stream& stream) {
     WEFT_ASSERT(stream.sched != nullptr);
-    // relaxed: its own
+    // relaxed: only its own carrier writes it
     WEFT_ASSERT(stream.direct == nullptr ||
                 (stream.common == nullptr && stream.direct->owner.load(std::memory_order_relaxed) == &stream));
     // relaxed: the stream's own pool
@@ -18,7 +18,7 @@ inline void check(const Stream& stream) {
     WEFT_ASSERT((stream.serving.domain == stream.serving.lender) || stream.levels.depth != 0);
 }
 
-// While nobody runs.
+// While no thread runs.
 inline void check_whole(const Stream& stream) {
     check(stream);
     stream.jobs.check();
@@ -33,7 +33,7 @@ inline void check_whole(const Stream& stream) {
         WEFT_ASSERT(stack->prepared && !stack->user);
     WEFT_ASSERT(stream.ending.wakers.load() == 0);
     WEFT_ASSERT(!stream.role.rescues || stream.role.hidden);
-    WEFT_ASSERT(!stream.holds_hart || stream.role.guest == nullptr);   // a guest's root has it, and not the streams'
+    WEFT_ASSERT(!stream.holds_hart || stream.role.guest == nullptr);   // a guest's root has the hart, not the streams'
 }
 
 inline void check_whole(Process& of) {
@@ -59,7 +59,7 @@ inline void check_whole(Process& of) {
     }
     std::size_t idle = 0;
     for (const Heap* heap = of.idle_heaps; heap != nullptr && idle <= of.heaps_made; heap = heap->next_idle, ++idle) {
-        WEFT_ASSERT(heap->timers.earliest() == Timers::never);   // they have gone to another stream
+        WEFT_ASSERT(heap->timers.earliest() == Timers::never);   // they have moved to another stream
         heap->timers.check_whole();
     }
     WEFT_ASSERT(idle <= of.heaps_made);

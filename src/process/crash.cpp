@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Made when the runtime begins: a handler only reads them.
+// Written when the runtime begins: a handler only reads them.
 trace::OwnCode own_code;
 char advice[512];
 

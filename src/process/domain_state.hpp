@@ -1,5 +1,5 @@
-// What a domain is, and what a unit that leaves asks of the one whose hart it has. domain.hpp has
-// what is done with domains.
+// The state of a domain, and the call that a leaving unit makes to the domain that has its hart.
+// domain.hpp has the operations on domains.
 #pragma once
 
 #include <cstddef>
@@ -13,32 +13,33 @@
 namespace weft {
 
 struct Domain {
-    hart::RootOf<Domain> root{*this};   // of a child of the base
+    hart::RootOf<Domain> root{*this};   // used by a child of the base
     Process& of;
     Domain* parent;   // null: the base
     weft_domain_ops ops;
     void* self;
-    Pool* pool = nullptr;     // its contexts': a push tells `unblock`
-    Sched* sched = nullptr;   // in whose name they run; it picks nothing
-    Jobs* jobs = nullptr;     // where others see what its contexts fork; null: nowhere
+    Pool* pool = nullptr;     // of the domain's contexts: a push calls `unblock`
+    Sched* sched = nullptr;   // they run in its name; it picks nothing
+    Jobs* jobs = nullptr;     // where the forks of its contexts are published; null: nowhere
 
-    // Of one with a parent: the harts in it and further down, and `closing`.
+    // For a domain with a parent: the number of harts in it and below it, and the bit `closing`.
     static constexpr std::uint32_t closing = 1u << 31;
     atomic<std::uint32_t> harts{0};
     atomic<std::uint32_t> to_reclaim{0};
-    atomic<std::uint32_t> reclaim_changes{0};   // as Root's, as is this
+    atomic<std::uint32_t> reclaim_changes{0};   // as in Root, and so is `is_idle`
     atomic<bool> is_idle{false};
-    atomic<std::uint64_t> kicks{0};   // how often it may have got something to do
+    atomic<std::uint64_t> kicks{0};   // how often the domain may have got something to do
 
-    Unit* registrant = nullptr;            // null: it was created without one
-    Pool* former = nullptr;                // where the registrant belongs otherwise
-    bool entered = false;                  // the registrant has become a guest for it, and leaves afterwards
-    Stream* registrant_stream = nullptr;   // which alone may run the registrant; null: any
-    Domain* next_returned = nullptr;       // in Serving::returned: its registrant is to be run there
+    Unit* registrant = nullptr;            // null: the domain was created without one
+    Pool* former = nullptr;                // the pool that the registrant belongs to otherwise
+    bool entered = false;                  // the registrant has become a guest for the domain, and leaves afterwards
+    Stream* registrant_stream = nullptr;   // the only stream that may run the registrant; null: any
+    Domain* next_returned = nullptr;       // in Serving::returned: the registrant is to be run there
 
     os::Lock lock;   // guards what follows
     Domain* children = nullptr;
-    // under the parent's lock, as is this; of those that were created so, under the runtime's
+    // under the parent's lock, as is `asked`; of domains created without a registrant, under the
+    // runtime's
     Domain* sibling = nullptr;
     std::ptrdiff_t asked = 0;   // of a parent that lends by itself
 
@@ -46,7 +47,7 @@ struct Domain {
         : of(process), parent(above), ops(table), self(given) {}
     // On entry, under the lock.
     void check() const { WEFT_ASSERT(children == nullptr || children->parent == this); }
-    // While nobody runs: `inside` streams have its harts, or those of domains below.
+    // While no thread runs: `inside` streams have the harts of this domain, or of domains below it.
     void check_whole(std::size_t inside) const {
         std::size_t below = 0;
         for (const Domain* child = children; child != nullptr; child = child->sibling) {
@@ -62,7 +63,8 @@ struct Domain {
     atomic<bool>& idle_word() { return parent == nullptr ? root.is_idle : is_idle; }
 };
 
-// The running unit, which may be a context of a domain that wants to know, is about to wait.
+// The running unit is about to wait. It may be a context of a domain that wants to be notified of
+// waits.
 void tell_domain_of_wait(Unit& unit);
 
 }   // namespace weft

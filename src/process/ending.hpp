@@ -1,5 +1,5 @@
-// How a stream's end meets those who wait for it, and those who are about to wake the stream.
-// carrier/streams.cpp owns it; others write it.
+// Where a stream's end meets the threads that wait for it, and those that are about to wake the
+// stream. carrier/streams.cpp owns it; other threads write it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace weft {
 
 struct Ending {
     JoinState join_state;              // where the carrier's end meets the call that frees the stream
-    atomic<bool> freeing{false};       // somebody does
+    atomic<bool> freeing{false};       // some thread frees the stream
     atomic<std::uint32_t> wakers{0};   // OS threads that are about to wake it (Waking)
 };
 

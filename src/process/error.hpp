@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// Keeps the sentence for weft_error_text and returns `status`. What others wrote is shown with a
-// precision ("%.100s"): of a long value the remedy, which stands behind it, would be cut off.
+// Stores the sentence for weft_error_text and returns `status`. A value that the program wrote is
+// shown with a precision ("%.100s"): a long one would cut off the remedy behind it.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
 [[gnu::cold, gnu::noinline]] inline weft_status not_admitted() {
     return fail(WEFT_NO_MEMORY, "the pool has no memory for what it keeps of another unit (weft_pool_ops.admit)");
@@ -24,12 +24,12 @@ namespace weft {
     return fail(WEFT_NOT_INITIALIZED, "the runtime does not run; call weft_init first");
 }
 
-// What is asked for was left out when the library was built: `option` of CMake's.
+// The feature was left out when the library was built: `option` is the CMake option.
 inline weft_status built_without(const char* what, const char* option) {
     return fail(WEFT_UNSUPPORTED, "this library was built without %s; configure it with -D%s=ON", what, option);
 }
 
-// As fail(), with a sentence that needs no formatting: for answers that are no surprise to the
+// Like fail(), with a sentence that needs no formatting: for results that do not surprise the
 // caller (a try that fails).
 template <std::size_t bytes>
 weft_status say(weft_status status, const char (&text)[bytes]) {

@@ -1,4 +1,4 @@
-// What a guest is; guest.hpp has what it does.
+// The state of a guest; guest.hpp has its operations.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +18,26 @@ struct Guest {
     Unit* unit = nullptr;       // the thread's code
     Pool* pool = nullptr;       // the unit's: a push asks for a hart
     unsigned entries = 0;
-    unsigned inits = 0;                   // of them, those of weft_init
-    bool admitted = false;                // and has not gone on since: it is its turn
-    bool has_signal_stack = false;        // ours, perhaps: since it ran units of others
-    bool steps_aside = false;             // it has looked in vain, and yields. So it does
-    unsigned stays = 0;                   // when it has kept its hart so often,
-    unsigned stayed = 0;                  // and did so often before the last time;
+    unsigned inits = 0;                   // how many of the entries are calls of weft_init
+    bool admitted = false;                // and has not continued since: it is its turn
+    bool has_signal_stack = false;        // perhaps one of Weft's: set once it ran units of others
+    bool steps_aside = false;             // it has polled without success, and yields
+    unsigned stays = 0;                   // how often it keeps its hart before it yields again
+    unsigned stayed = 0;                  // what `stays` began with the last time
     std::uint64_t aside_ns = 1'000'000;   // for how long it has been yielding, on average
-    bool lends = false;                   // its OS thread is counted among the carriers that are free
+    bool lends = false;                   // its OS thread counts among the free carriers
 
-    Guest* next = nullptr;   // of all, under their lock
+    Guest* next = nullptr;   // of all guests, under their lock
     Guest* previous = nullptr;
 
     Guest() { root.guest = true; }
 
-    // On entry, by its thread, or where that is outside: it has all of a stream, or nothing.
+    // On entry, by its thread, or while its thread is outside: it has all of a stream, or nothing.
     void check() const {
         WEFT_ASSERT((stream == nullptr) == (unit == nullptr) && (stream == nullptr) == (pool == nullptr));
         WEFT_ASSERT(inits <= entries && root.guest);
     }
-    // While nobody runs: where it stands goes with what its root has of harts.
+    // While no thread runs: its phase agrees with the harts that its root has.
     void check_whole() const;
 };
 
@@ -59,7 +59,7 @@ inline void Guest::check_whole() const {
     }
 }
 
-// Its thread is outside: what it has here waits for it.
+// Its thread is outside: what belongs to it here waits for it.
 inline bool is_outside(const Guest& guest) {
     const hart::Root::GuestPhase now = guest.root.guest_phase.load();
     return now == hart::Root::GuestPhase::outside || now == hart::Root::GuestPhase::reclaimable;

@@ -1,6 +1,6 @@
-// What units and streams call in rooms above them, at moments to which few of them come: a hosted
-// one begins, a stream is asked about its domain, nothing is to be run. The tables are filled in in
-// one place (wiring.cpp). They are constant, so they are there before anything runs.
+// The calls of units and streams into rooms above them, at rare moments: a hosted unit begins, a
+// stream is asked about its domain, there is nothing to run. One place fills in the tables
+// (wiring.cpp). They are constant, so they exist before anything runs.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ struct UnitHooks {
     // Hosted units (hosted.hpp).
     void* (*begin_hosted)(Stream& stream, Unit& unit);
     Stream& (*leave_hosted)(Stream& stream, Unit& self, Unit* next, context::Message after);
-    // A detached unit for which no stack could be had (shortage.hpp).
+    // A detached unit for which no stack was available (shortage.hpp).
     void (*keep_for_stack)(Stream& stream, Unit& unit);
-    // Each guest's unit has that mark from now on (guest.hpp).
+    // From now on each guest's unit has that mark (guest.hpp).
     void (*mark_guests)(Unit::Marks mark);
-    // Where a scheduler that begins anew begins (run.hpp).
+    // The entry of a scheduler that begins anew (run.hpp).
     void (*scheduler_main)(void (*call)(void*), void* argument);
 };
 extern const UnitHooks unit_hooks;
 
-// What the marks of a unit ask for: a handler is called if the unit has one of the bits beside it,
-// and they are called in this order.
+// The handlers for the marks of a unit: a handler is called if the unit has one of the bits beside
+// it, and the handlers are called in this order.
 enum class Leaves : unsigned char;
 struct MarkHooks {
-    // When it leaves (look_before_leaving in marked.hpp).
+    // When the unit leaves (look_before_leaving in marked.hpp).
     struct Leave {
         Unit::Shape shape;
         Unit::Marks marks;
         void (*call)(Stream& stream, Unit& unit, Leaves how);
     };
-    // When it ends (look_before_ending); some do not return, and the unit ends by them. `next`: see
-    // finish().
+    // When the unit ends (look_before_ending); some handlers do not return, and end the unit
+    // themselves. `next`: see finish().
     struct End {
         Unit::Flags flags;
         Unit::Shape shape;
@@ -52,12 +52,12 @@ struct MarkHooks {
 };
 extern const MarkHooks mark_hooks;
 
-// What the bits of a stream's attention ask for, called in this order from the scheduler's stack
-// (attend in attention.hpp).
+// The handlers for the bits of a stream's attention, called in this order from the scheduler's
+// stack (attend in attention.hpp).
 enum class Attended : unsigned char {
-    go_on,   // to the next handler
-    anew,    // to the first one, with the bits that are set by then
-    over,    // and to nothing more
+    go_on,   // continue with the next handler
+    anew,    // continue with the first one, with the bits that are set by then
+    over,    // call no more handlers
 };
 struct AttentionHook {
     static constexpr Attention always{};   // whichever bits are set
@@ -75,7 +75,7 @@ struct LoopHooks {
 };
 extern const LoopHooks loop_hooks;
 
-// A guest comes where there is no runtime.
+// A guest enters where there is no runtime.
 struct GuestHooks {
     weft_status (*start_by_itself)();   // (runtime.hpp)
 };
@@ -85,9 +85,9 @@ extern const GuestHooks guest_hooks;
 struct IdleHooks {
     bool (*start_zero_again)(Process& of);          // (streams.hpp)
     bool (*lend_out)(Stream& stream);               // a guest's (guest.hpp)
-    std::uint64_t (*begin_watch)(Stream& stream);   // while it would sleep for ever (deadlock.hpp)
+    std::uint64_t (*begin_watch)(Stream& stream);   // while it would sleep forever (deadlock.hpp)
     void (*end_watch)(Stream& stream, bool woken);
-    void (*look_anew)(Process& of);      // an OS thread that could have woken somebody ends
+    void (*look_anew)(Process& of);      // an OS thread that could have woken a unit ends
     void (*stream_wakes)(Process& of);   // (sentry.hpp)
 };
 extern const IdleHooks idle_hooks;

@@ -1,5 +1,5 @@
-// What streams have of jobs: the ring of the unit that runs, and the lists where others see them.
-// jobs.hpp has what is done with them.
+// The types that streams keep of jobs: the ring of the unit that runs, and the lists where other
+// streams see jobs. jobs.hpp has the operations.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -15,17 +15,17 @@ using Jobs = BasicJobs<weft_job>;
 using Search = BasicSearch<Jobs>;
 static_assert(sizeof(PublishedJob) <= sizeof(weft_job::kept) && alignof(PublishedJob) <= alignof(weft_job));
 
-// It comes first in Stream, so the word that leads to the stream leads to its face.
+// It comes first in Stream, so the word that leads to the stream also leads to the ring's face.
 struct JobRing : BasicJobRing<weft_job, weft_jobs> {
     ~JobRing() { os::release(slots); }
 };
 
-// Where a stream's jobs are seen by others, and whose it takes. The stream writes it, and others
+// Where a stream's jobs are published, and whose jobs it takes. The stream writes it, and others
 // read it; null: no place.
 struct JobPlace {
     atomic<Jobs*> takes_from{nullptr};   // the list of the place where the stream's hart is
-    // where what its units fork is published: a stream without work there requests a steal of it.
-    // As takes_from, but a guest's stream publishes what it does not take
+    // where the forks of its units are published: a stream without work there requests a steal of
+    // this stream. Same as takes_from, except that a guest's stream publishes what it does not take
     atomic<Jobs*> publishes_to{nullptr};
 };
 

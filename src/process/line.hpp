@@ -1,4 +1,4 @@
-// A line that is put together in a signal handler.
+// A line of text assembled in a signal handler.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What a stream's loop keeps from round to round, of its turns, its housekeeping and its times.
-// core/run.cpp and core/housekeeping.cpp own it; the stream alone writes it.
+// What a stream's loop keeps from round to round: turns, housekeeping, times. core/run.cpp and
+// core/housekeeping.cpp own it; only the stream writes it.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace weft {
 
-// How many rounds of a stream's scheduler lie between two looks at the pollers, while it is busy.
+// How many rounds of a busy stream's scheduler lie between two polls of the pollers.
 inline constexpr std::uint32_t rounds_between_polls = 16;
 
 struct Loop {
     Attention attended{};              // the bits of attention that attend() has seen, and attention::unwatched
     std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
-    std::uint32_t passes_left = 1;     // of the stream from one unit to the next past its pools (sync/condition.cpp)
+    std::uint32_t passes_left = 1;     // switches past the stream's pools that are left (sync/condition.cpp)
     std::uint32_t staying = 0;         // units that weft_unit_bind has bound to the stream
-    bool own_had_a_turn = false;       // the pool of bound units, at the last pick (way.cpp)
+    bool own_had_a_turn = false;       // whether the pool of bound units was served at the last pick (way.cpp)
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves
     std::uint64_t clock_ns = 0;        // when the scheduler began (with WEFT_TIMING=on)
-    std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two looks at the pollers is
+    std::uint64_t poll_sleep_ns = 0;   // how long the next sleep between two polls is
 };
 
 }   // namespace weft

@@ -17,7 +17,7 @@ struct Left {
     char name[sizeof Unit::name];
 };
 
-// The latest ones: a sentence that tells no number is worth its few bytes all the same.
+// The latest units: a sentence that gives no number is worth its few bytes nevertheless.
 struct AllLeft {
     os::Lock lock;   // guards what follows
     Left last[64] = {};

@@ -1,15 +1,15 @@
-// What is said where the handle of a unit is used whose runtime has ended: the unit's memory has
-// gone, and what is told of it was noted before.
+// The report where a unit's handle is used after the unit's runtime has ended: the unit's memory is
+// gone, so the report uses a note made before.
 #pragma once
 
 #include "unit/unit.hpp"
 
 namespace weft {
 
-// The unit, which nobody has freed, goes with its runtime.
+// The unit, which the program has not freed, goes with its runtime.
 void note_left(const Unit& unit);
 
-// On standard error. `owner`: what has the handle still.
+// Writes to standard error. `owner`: what still has the handle.
 void tell_outlived(const void* unit, const char* owner);
 
 }   // namespace weft

@@ -1,5 +1,5 @@
-// How many OS threads that are no streams wait for the runtime: what they would wake is not to be
-// expected of them (deadlock.hpp).
+// How many OS threads that are no streams wait for the runtime: no wake-up is to be expected from
+// them (deadlock.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// As long as it lives, an OS thread that is no stream sleeps until the runtime wakes it, and wakes
-// nobody.
+// During its lifetime an OS thread that is no stream sleeps until the runtime wakes it, and wakes
+// no other.
 class OutsideWait {
 public:
     OutsideWait() { count.fetch_add(1); }

@@ -9,7 +9,7 @@ namespace {
 
 // Trivially destructible on purpose: carriers may read it while the process ends.
 atomic<Process*> active{nullptr};
-atomic<Process*> complete_one{nullptr};   // that for those who call in, once it is all there
+atomic<Process*> complete_one{nullptr};   // set for calls from outside once the process is complete
 
 mem::StackSettings stack_settings(const weft_settings& from) {
     return {.default_bytes = from.stack_bytes,
@@ -48,7 +48,8 @@ Process& process() { return *active.load(std::memory_order_acquire); }   // acqu
 
 void begin_process(Process& made) { active.store(&made); }
 
-// The order is for the end: nobody finds one to call into that its own streams do not find.
+// The order is for the end: no thread finds a process to call into that its own streams do not
+// find.
 void set_process(Process* now) {
     if (now == nullptr) complete_one.store(nullptr);
     active.store(now);

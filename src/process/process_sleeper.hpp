@@ -1,4 +1,5 @@
-// What a process has one of, and sleeps: whoever wakes it makes a call, which learns whose it is.
+// The sleeper of something that a process has one of: waking it makes a call, which finds the
+// process through it.
 #pragma once
 
 #include "hart/idle_list.hpp"

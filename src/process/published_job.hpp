@@ -1,6 +1,6 @@
-// Jobs that others see: a list of them (the runtime's, or an arena's), and what becomes of one that
-// is taken. core/README.md, "Jobs", has the rules; the model (test/model/jobs_model.cpp) has jobs
-// of its own.
+// Jobs that other streams see: a list of them (the runtime's, or an arena's), and what becomes of a
+// job that is taken. core/README.md, "Jobs", has the rules; the model (test/model/jobs_model.cpp)
+// has jobs of its own.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct Unit;
 
 // The orders of PublishedJob and Jobs; a model test passes weaker ones, which must fail.
 struct PublishedJobOrders {
-    // acq_rel, pairs with `enroll` and `done`: what the job has done is seen by its owner, who
-    // reads the state or is woken; and the waiter is seen by who wakes it.
+    // acq_rel, pairs with `enroll` and `done`: the owner, which reads the state or is woken, sees
+    // what the job has done; and the waker sees the waiter.
     static constexpr std::memory_order finish = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll = std::memory_order_acq_rel;
     static constexpr std::memory_order enroll_failed = std::memory_order_acquire;
     static constexpr std::memory_order done = std::memory_order_acquire;
-    // seq_cst: "publish, then look for searchers and at the idle list" against "be on it, or search
-    // no more, then look at the length": one of the two sees the other.
+    // seq_cst: "publish, then check for searchers and the idle list" against "be on the idle list,
+    // or stop searching, then read the length": one of the two sees the other.
     static constexpr std::memory_order length = std::memory_order_seq_cst;
     static constexpr std::memory_order searching = std::memory_order_seq_cst;
 };
@@ -41,15 +41,15 @@ struct JobWaiter {
 template <class Job, class Orders>
 struct BasicJobs;
 
-// What a job is beyond the ring: in Job::kept, from when it is published, or made unstealable, to
-// its join.
+// The state of a job outside the ring: in Job::kept, from when it is published, or made
+// unstealable, to its join.
 template <class Job, class Orders = PublishedJobOrders>
 struct BasicPublishedJob {
     using List = BasicJobs<Job, Orders>;
 
-    // Of `state`; any other value is a JobWaiter's address. None is zero: that is memory which
-    // nobody has written.
-    static constexpr std::uintptr_t unstealable = 4;   // in no list: its owner alone runs it
+    // Values of `state`; any other value is a JobWaiter's address. None is zero: zero is memory
+    // that has not been written.
+    static constexpr std::uintptr_t unstealable = 4;   // in no list: only its owner runs it
     static constexpr std::uintptr_t available = 1;     // in the list
     static constexpr std::uintptr_t taken = 2;
     static constexpr std::uintptr_t finished = 3;
@@ -58,7 +58,7 @@ struct BasicPublishedJob {
     plain<Job*> next{nullptr};   // of the list; under its lock
     plain<Job*> prev{nullptr};
     List* const list = nullptr;    // where it was published: its owner may belong elsewhere when it joins
-    const std::uintptr_t by = 0;   // owner() and stack_class(): there is no room for both
+    const std::uintptr_t by = 0;   // owner() and stack_class(): there is no room for two words
 
     explicit BasicPublishedJob(std::uintptr_t begins) : state(begins) {}
     BasicPublishedJob(List& in, Unit& owner, std::uint8_t wanted)
@@ -67,19 +67,20 @@ struct BasicPublishedJob {
 
     // A unit lies at a multiple of 64.
     static constexpr std::uintptr_t class_bits = 31;
-    // who joins it
+    // the unit that joins it
     Unit& owner() const { return *reinterpret_cast<Unit*>(by & ~class_bits); }
     // of Unit: the stack that the owner has asked for
     std::uint8_t stack_class() const { return static_cast<std::uint8_t>(by & class_bits); }
 
-    // By who has run the job that was taken.
+    // Called by the thief that has run the job.
     void finish() {
         const std::uintptr_t was = state.exchange(finished, Orders::finish);
-        if (was == taken) return;   // the owner may have gone on, and the job be no more
+        if (was == taken) return;   // the owner may have continued, and the job may be gone
         auto* waiter = reinterpret_cast<JobWaiter*>(was);
         waiter->wake(waiter);
     }
-    // By its owner, when it was taken. True: the waiter will be woken. False: the job has been run.
+    // Called by its owner when the job was taken. True: the waiter will be woken. False: the job
+    // has been run.
     bool enroll(JobWaiter& waiter) {
         std::uintptr_t seen = taken;
         return state.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&waiter), Orders::enroll,
@@ -88,15 +89,15 @@ struct BasicPublishedJob {
     bool done() const { return state.load(Orders::done) == finished; }
 };
 
-// What has been published, and which streams look for it.
+// The published jobs, and the streams that search for them.
 template <class Job, class Orders = PublishedJobOrders>
 struct BasicJobs {
     using PublishedJob = BasicPublishedJob<Job, Orders>;
 
-    atomic<std::size_t> published{0};     // length of the list, for a look without the lock
-    atomic<std::uint32_t> searching{0};   // streams that are awake and look for something to run
-    // that may take what is published: those in the runtime's table, or as many harts as the arena
-    // may have
+    atomic<std::size_t> published{0};     // length of the list, for a check without the lock
+    atomic<std::uint32_t> searching{0};   // streams that are awake and search for something to run
+    // streams that may take what is published: those in the runtime's table, or as many as the
+    // arena may have harts
     atomic<std::size_t> streams{0};
     IdleList idle_list;                             // of the streams that sleep
     void (*work_came)(BasicJobs& here) = nullptr;   // an arena's: instead of the idle list
@@ -107,8 +108,8 @@ struct BasicJobs {
     // Whether there is something to be taken; in the order of the idle list's count.
     bool any() const { return published.load(Orders::length) != 0; }
 
-    // The oldest `count` > 0 jobs of a ring, which are `owner`'s; wakes a stream that has gone to
-    // sleep without them.
+    // Publishes the oldest `count` > 0 jobs of a ring, which belong to `owner`; wakes a stream that
+    // has gone to sleep without them.
     template <class Ring>
     void publish(Ring& ring, std::size_t count, Unit& owner, std::uint8_t stack_class) {
         Job** const from = ring.first;
@@ -126,19 +127,19 @@ struct BasicJobs {
         tell();
     }
 
-    // There is something to be taken: a stream that has gone to sleep without it is woken, unless
-    // another is on the way to find it.
+    // There is something to take: wakes a stream that has gone to sleep without it, unless another
+    // stream is on the way to find it.
     void tell() {
         if (searching.load(Orders::searching) != 0) return;
         if (work_came == nullptr) idle_list.wake_one();
         else work_came(*this);
     }
 
-    // By its owner. False: it has been taken.
+    // Called by its owner. False: the job has been taken.
     bool remove(Job& job) {
         const PublishedJob& at = PublishedJob::of(job);
-        // relaxed: a job that was taken is not put back, and what it has done is seen by the
-        // owner's next look, done().
+        // relaxed: a job that was taken is not put back, and the owner sees what it has done by its
+        // next check, done().
         if (at.state.load(std::memory_order_relaxed) != PublishedJob::available) return false;
         std::lock_guard guard(lock);
         check();
@@ -148,7 +149,7 @@ struct BasicJobs {
         return true;
     }
 
-    // While nobody runs: those in the list know each other, and nobody looks for them.
+    // While no thread runs: the jobs in the list are linked both ways, and no stream searches.
     void check_whole() const {
         check();
         std::size_t count = 0;
@@ -168,7 +169,7 @@ struct BasicJobs {
         WEFT_ASSERT((oldest == nullptr) == (published.load(std::memory_order_relaxed) == 0));
     }
 
-    // Under the lock: it is taken.
+    // Under the lock: the job is taken.
     void unlink(Job& job) {
         check();
         PublishedJob& at = PublishedJob::of(job);
@@ -180,7 +181,7 @@ struct BasicJobs {
         if (prev != nullptr) PublishedJob::of(*prev).next = next;
         else oldest = next;
         at.state.store(PublishedJob::taken,
-                       std::memory_order_relaxed);   // relaxed: its taker tells the owner by finish()
+                       std::memory_order_relaxed);   // relaxed: the thief informs the owner by finish()
         published.fetch_sub(1, std::memory_order_seq_cst);
     }
 
@@ -197,7 +198,7 @@ private:
     }
 };
 
-// As long as it lives, the stream looks for something to run, and a stream that publishes a job
+// During its lifetime the stream searches for something to run, and a stream that publishes a job
 // need not wake another.
 template <class Jobs, class Orders = PublishedJobOrders>
 class BasicSearch {
@@ -207,7 +208,7 @@ public:
     BasicSearch& operator=(const BasicSearch&) = delete;
     ~BasicSearch() {
         jobs_.searching.fetch_sub(1, Orders::searching);
-        // A stream that has published something meanwhile has woken nobody, and this stream may
+        // A stream that has published something meanwhile has woken no other, and this stream may
         // have found something else.
         if (jobs_.any()) jobs_.tell();
     }

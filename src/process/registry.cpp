@@ -27,8 +27,8 @@ Sched* default_sched(Process& of, Pool& main) {
     Pool* pools[Process::most_streams] = {&main};
     std::size_t count = 1;
     if (kind == WEFT_SCHED_RANDOM_STEAL) {
-        // It steals from every pool of the same make, the later streams' as well: those are made
-        // before it.
+        // It steals from every pool of this make, including those of later streams, which are made
+        // before the scheduler.
         std::lock_guard guard(of.lock);
         for (Pool* pool = of.pools; pool != nullptr; pool = pool->next) {
             const bool stealable = pool->owned && pool != &main && pool->kind != WEFT_POOL_PRIVATE;
@@ -89,9 +89,9 @@ void dismiss(Process& of, Pool& pool) {
         unlist(of.pools, pool);
         of.hooks.pool_goes(of, pool);
         if (pool.kind != WEFT_POOL_USER) {
-            // The pusher of the last unit wakes a sleeper afterwards, if late enough after that
+            // The pusher of the last unit wakes a sleeper afterwards, possibly so late that the
             // unit has run, ended and let the pool be freed. So the memory stays a pool of its
-            // kind: a wake too many harms nobody.
+            // kind: a superfluous wake is harmless.
             pool.freed = true;
             handles::freed(&pool);
             pool.next = of.freed_pools;
@@ -117,7 +117,7 @@ Pool* make_pool(Process& of, weft_pool_kind kind, weft_pool_access access) {
             if (pool->kind != kind) continue;
             WEFT_ASSERT(pool->freed && pool->drawers.load() == 0 && pool::quiet(*pool));
             *at = pool->next;
-            pool->freed = false;   // empty, and without drawers, as it was when it was made
+            pool->freed = false;   // empty, and without drawers, as when it was made
             pool->access = access;
             pool->data = nullptr;
             pool->access_check.reset();

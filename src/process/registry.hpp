@@ -1,4 +1,4 @@
-// The pools and schedulers that there are: how they are made by default, and the lists of them.
+// The existing pools and schedulers: how they are made by default, and their lists.
 #pragma once
 
 #include "pool/pool.hpp"
@@ -8,7 +8,7 @@ namespace weft {
 
 struct Process;
 
-// A built-in one, not listed yet; null: no memory.
+// A built-in pool, not yet listed; null: no memory.
 Pool* make_pool(Process& of, weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
 
 // A pool or a scheduler joins the list, or leaves it and is freed.
@@ -17,13 +17,13 @@ void dismiss(Process& of, Pool& pool);
 void enlist(Process& of, Sched& sched);
 void dismiss(Process& of, Sched& sched);
 
-// At the runtime's end: those that were dismissed, whose memory has stayed.
+// At the runtime's end: frees the dismissed pools, whose memory has stayed.
 void drop_freed_pools(Process& of);
 
 // A main pool for a stream that was given none; null: no memory. It belongs to the runtime.
 Pool* make_owned_pool(Process& of, weft_pool_kind kind);
 weft_pool_kind default_pool_kind(const Process& of);
-// What a program gets that asks for a pool of that kind, and promises nothing: one that others may
+// The pool kind for a program that asks for `kind` and promises nothing: one that other streams may
 // draw from, where rescue is to help all.
 weft_pool_kind given_for(const Process& of, weft_pool_kind kind);
 

@@ -1,5 +1,5 @@
 // The domain that has a stream's hart, and what the hart does for it. share/domain.cpp and
-// share/carriers.cpp own it; the stream alone writes it, but for `returned`.
+// share/carriers.cpp own it; only the stream writes it, except for `returned`.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +35,17 @@ struct Way {
 };
 
 struct Serving {
-    Domain* domain = nullptr;   // which has the stream's hart; null: none
-    // which had it when the scheduler began that stands on this stack: a level, or the stream's own
+    Domain* domain = nullptr;   // the domain that has the stream's hart; null: none
+    // the domain that had it when the scheduler on this stack began: a level, or the stream's own
     Domain* lender = nullptr;
     Way saved_way{};   // of that scheduler, while another domain has the hart
-    // domains that come with a hart, to go on with a unit that is bound to this stream
+    // domains that bring a hart, to resume a unit that is bound to this stream
     atomic<Domain*> returned{nullptr};
-    bool under_way = false;    // that scheduler sees to the hart of the other domain
-    bool deciding = false;     // in a callback that may say what that is to do next
-    bool owes_kick = false;    // a context has yielded on its hart: if that goes, others are to come for it
-    Transition transition;     // what it is to do next
-    std::uint32_t turns = 0;   // how often it has asked a domain that
+    bool under_way = false;    // that scheduler manages the hart of the other domain
+    bool deciding = false;     // in a callback that may decide what the hart does next
+    bool owes_kick = false;    // a context has yielded on its hart: if the hart leaves, others are to come for it
+    Transition transition;     // what the hart does next
+    std::uint32_t turns = 0;   // how often it has asked a domain for that
 };
 
 }   // namespace weft

@@ -23,8 +23,8 @@ struct Word {
     std::size_t value;
 };
 
-// One setting: where it is kept, what its variable may hold. A number is legal between `least` and
-// `most`; a word stands for a number.
+// One setting: where it is stored, what its variable may hold. A number is legal between `least`
+// and `most`; a word stands for a number.
 struct Setting {
     const char* variable;
     const char* meaning;
@@ -35,8 +35,8 @@ struct Setting {
     void (*set)(weft_settings&, std::size_t);
     const Word* words;                        // ended by a null name; null: none
     bool numbers;                             // whether numbers are legal
-    bool (*refuses)(std::size_t) = nullptr;   // of the numbers between; null: none
-    const char* refused = "";                 // which these are
+    bool (*refuses)(std::size_t) = nullptr;   // which of the numbers in between it refuses; null: none
+    const char* refused = "";                 // the refused numbers, in words
 };
 
 template <auto Member>
@@ -49,7 +49,7 @@ constexpr Setting setting(const char* variable, const char* meaning, std::size_t
             least,
             most,
             [](const weft_settings& from) {
-                if constexpr (std::is_enum_v<Value>) {   // which a caller may have given a value that is none
+                if constexpr (std::is_enum_v<Value>) {   // a caller may have given it a value outside the enumeration
                     std::underlying_type_t<Value> number;
                     std::memcpy(&number, &(from.*Member), sizeof number);
                     return static_cast<std::size_t>(number);
@@ -95,8 +95,8 @@ constexpr Word hart_words[] = {{"all", 0}, {nullptr, 0}};
 constexpr Word bound_words[] = {{"units", 0}, {nullptr, 0}};
 constexpr Word switch_words[] = {{"off", 0}, {"on", 1}, {nullptr, 0}};
 
-// Faults, whose handlers must not return; what no handler can be had for; what the C library keeps
-// for itself.
+// Faults, whose handlers must not return; signals that cannot have a handler; signals that the C
+// library reserves.
 bool no_request(std::size_t signal) {
     for (int one : {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGKILL, SIGSTOP, 32, 33}) {
         if (signal == static_cast<std::size_t>(one)) return true;
@@ -175,7 +175,7 @@ constexpr Setting settings_table[] = {
         switch_words, true),
 };
 
-// Those that name something else than a number, or nothing: `off`.
+// Settings whose value is not a number but a name, or nothing: `off`.
 constexpr const char* off = "off";
 bool is_off(const char* text) { return std::strcmp(text, off) == 0; }
 bool names_counters(const char* text) { return std::strcmp(text, "stderr") == 0 || *text == '/' || *text == '.'; }
@@ -240,7 +240,7 @@ weft_status refuse_variable(const char* variable, const char* text, const char* 
     return WEFT_ENVIRONMENT;
 }
 
-// Takes what the variable holds, if it is there.
+// Takes the variable's value, if it is set.
 weft_status read_text(const TextSetting& setting, const char*& value) {
     if (const char* text = std::getenv(setting.variable)) value = is_off(text) ? nullptr : text;
     return value == nullptr || setting.accepts(value) ? WEFT_OK

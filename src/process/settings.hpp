@@ -1,4 +1,4 @@
-// The settings: defaults, overlaid by what the program asks, overlaid by the environment.
+// The settings: defaults, overlaid by the program's requests, overlaid by the environment.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@ namespace weft {
 
 struct Settings {
     weft_settings values{};
-    const char* counters = nullptr;   // WEFT_COUNTERS: where they go at exit; null: nowhere
+    const char* counters = nullptr;   // WEFT_COUNTERS: where the counters go at exit; null: nowhere
     // neither the program nor the environment says how many streams start: fewer will do
     bool streams_unasked = false;
 
@@ -20,11 +20,11 @@ struct Settings {
 
 void settings_print(std::FILE* file);
 
-// The names of their variables; null: there are not so many.
+// The names of the settings' variables; null: `index` is past the last one.
 const char* setting_variable(std::size_t index);
 
-// Whether the environment alone would be understood. Each value that would not is a line of `file`
-// (null: none), and the last one is the error's text.
+// Whether the environment alone would be understood. Each value that would not be is a line of
+// `file` (null: none), and the last one is the error's text.
 weft_status settings_check(std::FILE* file);
 
 }   // namespace weft

@@ -1,5 +1,5 @@
-// How a stream sleeps, and who may wake it when. core/idle.cpp and core/housekeeping.cpp own it; it
-// lies beside Stream::attention, for whoever writes that goes on to wake the stream.
+// How a stream sleeps, and what may wake it when. core/idle.cpp and core/housekeeping.cpp own it.
+// It lies beside Stream::attention, because a thread that writes attention then wakes the stream.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// Called for stream 0 as long as that has no OS thread (start_when_needed): it starts one.
+// Called for stream 0 as long as it has no OS thread (start_when_needed): starts one.
 void start_zero(Sleeper&);
 
 struct Sleep {

@@ -5,21 +5,21 @@
 
 namespace weft {
 
-// One that sleeps has no hart to lend.
+// A stream that sleeps has no hart to lend.
 Attention pending_attention_of(const Stream& stream) {
     return stream.asked().without(attention::leisurely | attention::aside);
 }
 
 bool has_pending_attention(const Stream& stream) {
-    // What the main scheduler's own loop must see to, while it waits for something, is nothing that
-    // the loop beneath it could do.
+    // While the main scheduler that owns its loop waits for something, `stop` and `replace` are its
+    // own job: the loop beneath it cannot serve them.
     const Attention not_ours =
         (attention::stop | attention::replace).only_if(stream.levels.main_runs && stream.levels.depth == 0);
     return pending_attention_of(stream).without(not_ours).any();
 }
 
 void ask(Stream& stream, Attention bits) {
-    // One that is paused sleeps on the word itself.
+    // A paused stream sleeps on the word itself.
     if (Attention{stream.attention.fetch_or(bits.word)}.has(attention::pause)) os::futex_wake(stream.attention, 1);
     stream.sleep.sleeper.wake();
 }

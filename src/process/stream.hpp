@@ -1,6 +1,6 @@
-// A stream: runs units on the OS thread that is its carrier. Everything but what is marked belongs
-// to the carrier alone, on whatever stack it stands; a unit that has switched must ask for
-// current() again.
+// A stream: runs units on the OS thread that is its carrier. Everything that is not marked
+// otherwise belongs to the carrier alone, on whatever stack it runs; a unit that has switched must
+// call current() again.
 #pragma once
 
 #include <cstddef>
@@ -40,15 +40,16 @@ namespace weft {
 
 struct Process;
 
-// What one stream allocates from. Streams come and go; heaps stay, so what was freed elsewhere
-// finds home.
+// What one stream allocates from. Streams come and go; heaps stay, so that memory freed elsewhere
+// finds its way back.
 struct Heap {
     mem::SlabCache* units;
     mem::SlabCache* extras;
     mem::StackCache stacks;
-    std::uint64_t next_id;   // the heap's number in the upper 16 bits, so that no two give the same
+    std::uint64_t next_id;   // the heap's number is in the upper 16 bits, so that no two heaps give the same id
     Heap* next_idle = nullptr;
-    // of the stream that has the heap; here because they may be cancelled when it has ended
+    // of the stream that has the heap; here because they may be cancelled after the stream has
+    // ended
     Timers timers;
 
     Heap(mem::SlabCache* of_units, mem::SlabCache* of_extras, mem::StackStore& store, std::uint64_t rank)
@@ -57,43 +58,43 @@ struct Heap {
 
 struct Nothing {};
 struct Nobody {
-    const Unit* unit = nullptr;   // where others look for the unit that runs: they must ask
+    const Unit* unit = nullptr;   // in the place where others read the running unit: they must call a function
 };
 
 struct Stream {
-    // First, and open: programs reach both by the word that leads to the stream
+    // First, and public: programs reach both through the word that leads to the stream
     // (include/weft/embed/here.h).
     JobRing jobs;
-    // handles are no addresses there
+    // in checked builds handles are no addresses
     [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;
 
-    // Hot: every switch reads it, or each spawn and join. The assertions below say what lies in one
-    // line.
+    // Hot: each switch reads it, or each spawn and join. The assertions at the end of this file say
+    // what lies in one line.
     Unit* running = nullptr;   // null while the scheduler runs
-    // the main pool, where picking is popping from it: a private pool alone under a basic
-    // scheduler, on a stream with no other place to look at
+    // the main pool, if picking is popping from it: a single private pool under a basic scheduler,
+    // on a stream with no other place to check
     PrivatePool* direct = nullptr;
-    // the main pool, where picking begins with it and others draw from it too: a shared one alone
-    // under a basic scheduler, or a deque under one that steals; never beside direct
+    // the main pool, if picking begins with it and other streams draw from it too: a single shared
+    // pool under a basic scheduler, or a deque under one that steals; never set beside direct
     Pool* common = nullptr;
     mem::SlabCache* units = nullptr;    // of the heap
     atomic<std::uint64_t> next_id{0};   // of the heap, while the stream has it; see take_id
-    mem::Stack* reserve = nullptr;      // for the scheduler to begin anew on, when a unit has taken its place
+    mem::Stack* reserve = nullptr;      // for the scheduler to begin anew on, when a unit has taken its stack
     // default stacks, without a canary, for the next plain units that start: one, and more only
-    // while units call each other. A unit that ends puts its own here while it still stands on it:
-    // nobody but this stream takes it
+    // while units call each other. A unit that ends puts its own stack here while it still runs on
+    // it: only this stream takes it
     mem::Stack* spare = nullptr;
-    Unit* next_unit = nullptr;   // picked by a unit that left, to be run by the scheduler
-    Sched* sched = nullptr;      // whose units run: the main one, or one that is itself a unit (level.hpp)
-    Pool* standard = nullptr;    // where units go for which no pool is named
-    // the direct pool while a ULT runs, else an empty one: who joins or waits looks at its first
-    // unit, and need not ask whether it is a ULT that does so
+    Unit* next_unit = nullptr;   // picked by a unit that left; the scheduler runs it
+    Sched* sched = nullptr;      // whose units run: the main scheduler, or one that is itself a unit (level.hpp)
+    Pool* standard = nullptr;    // where units go that name no pool
+    // the direct pool while a ULT runs, else an empty one: a join or wait checks the pool's first
+    // unit, and need not check whether its caller is a ULT
     PrivatePool* inline_pool = &no_pool;
     // `inline_pool` where the unit that runs has forked: then `inline_pool` is empty
     PrivatePool* inline_pool_without_jobs = nullptr;
     // where units bound to the stream wait, when no pool of its main scheduler is theirs
     PrivatePool* own = nullptr;
-    bool through_scheduler = false;   // a unit that leaves goes through the scheduler always; see settle_way()
+    bool through_scheduler = false;   // a unit that leaves always goes through the scheduler; see settle_way()
     // its scheduler keeps nothing on its stack: units may take its place; see settle_way()
     bool restartable = false;
     int* errno_address = nullptr;
@@ -110,7 +111,8 @@ struct Stream {
 
     // Rare.
     std::size_t rank = 0;
-    // whose it is. In the child of a fork the parent's streams are the parent's still
+    // the process it belongs to. In the child of a fork the parent's streams still belong to the
+    // parent's process
     Process* const of;
     Levels levels;
     Serving serving;
@@ -120,8 +122,8 @@ struct Stream {
     char name[16] = {};
     CarrierThread carrier;
 
-    // Others write it. It begins a line, so what stands before is in the carrier's cache as long as
-    // the stream runs.
+    // Other threads write what follows. It begins a cache line, so what lies before it stays in the
+    // carrier's cache as long as the stream runs.
     alignas(config::cache_line) atomic<std::uint32_t> attention{0};
     Sleep sleep;
     Sampled sampled;
@@ -134,9 +136,9 @@ struct Stream {
     explicit Stream(Process& process) : of(&process) {}
     bool only_carries() const { return role.hidden && !role.rescues; }
 
-    static constinit inline PrivatePool no_pool{};   // nothing ever comes in
+    static constinit inline PrivatePool no_pool{};   // nothing ever enters it
 
-    // relaxed: the stream alone gives ids out; others only read how many.
+    // relaxed: only the stream gives ids out; others only read how many.
     [[gnu::always_inline]] std::uint64_t take_id() {
         const std::uint64_t id = next_id.load(std::memory_order_relaxed);
         next_id.store(id + 1, std::memory_order_relaxed);
@@ -147,28 +149,27 @@ struct Stream {
         stack->next = spare;
         spare = stack;
     }
-    // Of those there are.
+    // There must be one.
     [[gnu::always_inline]] mem::Stack* take_spare() {
         mem::Stack* const stack = spare;
         spare = stack->next;
-        // a unit that was promoted ends without returning from the frames that called it
+        // a promoted unit ends without returning from the frames that called it
         sanitizer::unpoison(stack->lowest, stack->bytes);
         return stack;
     }
 
-    // The last one that was taken has not been used.
-    // relaxed: the stream alone gives ids out
+    // The last id that was taken has not been used. relaxed: the stream alone gives ids out
     void untake_id() { next_id.store(next_id.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 
-    // Created units are counted by the ids that were given out; runs by how they ended.
+    // Created units are counted by the ids given out; runs by how they ended.
     std::uint64_t counted(trace::Count which) const;
 
     [[gnu::always_inline]] Attention asked(std::memory_order order = std::memory_order_seq_cst) const {
         return {attention.load(order)};
     }
 
-    // True: somebody wants something; the scheduler sees to it. relaxed: a hint, acted upon with
-    // acquire in attend().
+    // True: there is a request; the scheduler serves it. relaxed: a hint, acted upon with acquire
+    // in attend().
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
 
@@ -209,7 +210,7 @@ inline Unit* running_or_null() {
 // or null.
 [[gnu::always_inline]] inline void make_ready(Stream* stream, Unit& unit, pool::From from = pool::From::next) {
     if (stream != nullptr && unit.pool == stream->direct) [[likely]] {
-        stream->direct->put(&unit);   // we are its owner, and awake: there is nobody to wake
+        stream->direct->put(&unit);   // this stream is its owner, and awake: there is no sleeper to wake
     } else {
         pool::push(*unit.pool, &unit, from);
     }
@@ -224,66 +225,67 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     return counters.read(Count::finished) + counters.read(Count::suspended) + counters.read(Count::yielded);
 }
 
-// Where units without options go by the short way. A stream that is observed has none: each of its
-// spawns is told of.
+// Where units without options go by the short way. A stream that is observed has no such homes:
+// observers are notified of each of its spawns.
 [[gnu::always_inline]] inline void settle_homes(Stream& stream) {
     const auto home_in = [&](Pool* pool) {
         return pool == nullptr || stream.telling.observed ? Spawning::nowhere() : pool;
     };
-    // which gets its stack at once, or is never called
+    // these kinds get their stack at once, or are never called
     const bool full = stream.spawning.default_kind == Kind::full || stream.spawning.default_kind == Kind::hosted;
     stream.spawning.tasklet_home = home_in(stream.direct);
     stream.spawning.ult_home = full ? Spawning::nowhere() : stream.spawning.tasklet_home;
     stream.spawning.common_home = full ? Spawning::nowhere() : home_in(stream.common);
 }
 
-// ULTs whose options say nothing are of that kind from now on. From the stream, or before it has
+// ULTs without options are of that kind from now on. Called from the stream, or before it has
 // begun.
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.spawning.default_kind = kind;
     stream.spawning.ult_header = Unit::initial_header(kind == Kind::automatic ? Kind::lsa : kind, true);
     stream.spawning.common_header = Unit::initial_header(kind, false);
-    // like no ready unit
+    // no ready unit has this state
     if (kind == Kind::full || kind == Kind::hosted)
         stream.spawning.ult_header.state = static_cast<std::uint8_t>(State::free);
     settle_homes(stream);
 }
 
-// A default stack, without a canary, that nobody stands on any more.
+// Takes back a default stack, without a canary, that no code runs on any more.
 inline void give_stack(Stream& stream, mem::Stack* stack) {
     if (stream.spare == nullptr) return stream.keep_spare(stack);
     stream.heap->stacks.give(stack);
 }
 
-// What the stream keeps of stacks for units to start on goes back to the heap.
+// Returns the stacks that the stream keeps for starting units to the heap.
 inline void give_spares(Stream& stream) {
     while (stream.spare != nullptr) stream.heap->stacks.give(stream.take_spare());
 }
 
-// And what it keeps for itself.
+// Also returns the stack that the stream keeps for itself.
 inline void give_stacks(Stream& stream) {
     give_spares(stream);
     if (mem::Stack* reserve = std::exchange(stream.reserve, nullptr)) stream.heap->stacks.give(reserve);
 }
 
-// The stream has the hart of a domain that the unit is no context of. Such a one does not run
-// there: nothing would keep the domain meanwhile, and what it spawned would be the domain's.
+// The stream has the hart of a domain that the unit is no context of. Such a unit does not run
+// there: nothing would keep the domain meanwhile, and what the unit spawned would become the
+// domain's.
 bool is_out_of_place_in_domain(const Stream& stream, const Unit& unit);
 inline bool is_out_of_place(const Stream& stream, const Unit& unit) {
     return stream.through_scheduler && is_out_of_place_in_domain(stream, unit);
 }
 
-// Somebody wants something that the stream must not sleep over.
+// There is a request that the stream must not sleep over.
 bool has_pending_attention(const Stream& stream);
-// The bits that it must not sleep over, also where another stream is to see to them.
+// The bits that it must not sleep over, also where another stream is to serve them.
 Attention pending_attention_of(const Stream& stream);
 
-// Asks the stream for something (bits of attention) and wakes it.
+// Sets bits of the stream's attention and wakes it.
 void ask(Stream& stream, Attention bits);
 void unask(Stream& stream, Attention bits);
 
-// An OS thread that makes something for the stream known, and wakes it afterwards: the stream stays
-// until then, though what runs there may have ended.
+// For an OS thread that publishes something for the stream and wakes it afterwards: the stream
+// object stays until then, though what runs there may have ended.
 class Waking {
 public:
     explicit Waking(Stream& stream) : stream_(stream) { stream_.ending.wakers.fetch_add(1); }
@@ -294,7 +296,7 @@ private:
     Stream& stream_;
 };
 
-// Before the stream is freed: nobody begins to wake it any more.
+// Before the stream is freed: no thread begins to wake it any more.
 void wait_for_wakers(const Stream& stream);
 
 }   // namespace weft

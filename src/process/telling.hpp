@@ -1,5 +1,5 @@
-// What observers are told of a stream's units, and where a trace of them goes. observe/observe.cpp
-// owns it.
+// What observers are told about a stream's units, and where a trace of them goes.
+// observe/observe.cpp owns it.
 #pragma once
 
 #include "base/atomic.hpp"
@@ -12,9 +12,10 @@ class Ring;
 }
 
 struct Telling {
-    bool observed = false;         // as attention said when it was looked at last
+    bool observed = false;         // as attention said at the last check
     trace::Ring* ring = nullptr;   // where the stream's events go (WEFT_TRACE); of the stream's rank
-    // whom the stream tells something at this moment; who removes an observer waits for that
+    // the observers that the stream is notifying at this moment; the removal of an observer waits
+    // until it is done
     atomic<const ObserverList*> whom{nullptr};
 };
 

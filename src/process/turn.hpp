@@ -1,4 +1,4 @@
-// Where a stream waits that has lent its hart. share/lending.cpp owns it.
+// Where a stream waits after it has lent its hart. share/lending.cpp owns it.
 #pragma once
 
 #include "hart/parker.hpp"
@@ -8,11 +8,11 @@ namespace weft {
 struct Stream;
 
 struct Turn {
-    Stream* const stream;   // whose it is
+    Stream* const stream;   // the stream it belongs to
     Turn* next = nullptr;   // in Lending::waiting
     Parker parker;
-    // the stream goes on with a hart that a domain has brought; under Lending::lock until it is
-    // unparked
+    // the stream continues with a hart that a domain has brought; under Lending::lock until the
+    // stream is unparked
     bool called_off = false;
 
     explicit Turn(Stream* whose) : stream(whose) {}

@@ -19,12 +19,13 @@ namespace {
 constexpr std::string_view prefix = "WEFT_";
 constexpr const char* told_already = "WEFT_TOLD_OF";
 
-// Besides the settings (settings.cpp). For users: of libweft_pthread, of libgomp and of `weft run`.
+// Besides the settings (settings.cpp). For users: variables of libweft_pthread, of libgomp and of
+// `weft run`.
 constexpr const char* for_users[] = {
     "WEFT_GUESTS", "WEFT_OMP_MAX_THREADS", "WEFT_OMP_TASK_KIND",   // bridge/common/variables.hpp
     "WEFT_REPORT", "WEFT_CHECKED",         "WEFT_CHILDREN_PRELOAD",
 };
-// Set by `weft run` and by us, for the processes that it starts.
+// Set by `weft run` and by the runtime, for the processes that they start.
 constexpr const char* inner[] = {"WEFT_REPORT_FORMAT", "WEFT_REPORT_OF", "WEFT_REPORT_SPOOL", told_already};
 // Read by tests.
 constexpr const char* of_tests[] = {
@@ -32,7 +33,7 @@ constexpr const char* of_tests[] = {
     "WEFT_BLAS_PLAIN", "WEFT_BLAS_PLAIN_FIXED", "WEFT_TOGETHER_PRELOAD",
 };
 
-// visit(name) of each, until it returns true; whether it has.
+// Calls visit(name) for each, until it returns true; returns whether it has.
 template <class Visit>
 bool any_for_users(Visit visit) {
     for (std::size_t i = 0; const char* const name = setting_variable(i); ++i) {
@@ -49,8 +50,8 @@ bool is_ours(std::string_view name) {
 
 constexpr std::size_t near = 2, longest = 64;
 
-// How many letters must be put in, left out or changed (Levenshtein); more than `near` where the
-// lengths alone say so.
+// How many letters must be inserted, deleted or changed (Levenshtein); more than `near` where the
+// lengths alone show it.
 std::size_t distance(std::string_view one, std::string_view other) {
     if (std::max(one.size(), other.size()) - std::min(one.size(), other.size()) > near || other.size() >= longest)
         return near + 1;
@@ -81,7 +82,7 @@ const char* nearest(std::string_view name) {
     return found;
 }
 
-// doubt(name, what was meant) of each variable that is set.
+// Calls doubt(name, what was meant) for each such variable that is set.
 template <class Doubt>
 void each_doubt(Doubt doubt) {
     for (char** one = environ; one != nullptr && *one != nullptr; ++one) {
@@ -96,7 +97,7 @@ void print(std::FILE* file, const char* before, std::string_view name, const cha
                  static_cast<int>(name.size()), name.data(), meant);
 }
 
-// Names with colons between them.
+// `names` has colons between the names.
 bool lists(std::string_view names, std::string_view name) {
     while (!names.empty()) {
         const std::size_t end = std::min(names.find(':'), names.size());
@@ -106,15 +107,15 @@ bool lists(std::string_view names, std::string_view name) {
     return false;
 }
 
-// The last array that was made, behind two words: the one before that, and what was added. Neither
-// is a leak once the program's setenv() has replaced the array, or its unsetenv() has taken out
-// what was added.
+// The last array that was made, behind two words: the array before it, and the string that was
+// added. Neither counts as a leak once the program's setenv() has replaced the array, or its
+// unsetenv() has removed the string.
 constexpr std::size_t words_before = 2;
 char** made_before = nullptr;
 
-// Adds it to the environment, without what it has of the same name. setenv() could free the array
-// that another thread is looking through in getenv(); an array that is left where it is cannot be.
-// Where there is no memory others tell again.
+// Adds the variable to the environment, in place of any of the same name. setenv() could free the
+// array that another thread is searching in getenv(); this function leaves the old array where it
+// is. Where there is no memory, other processes report again.
 void put_into_environment(const std::string& variable) {
     char** const before = environ;
     if (before == nullptr) return;
@@ -135,8 +136,9 @@ void put_into_environment(const std::string& variable) {
         std::copy_if(before, before + count, made, [&](const char* one) { return std::strncmp(one, text, name) != 0; });
     end[0] = text;
     end[1] = nullptr;
-    // Whoever has put something else there meanwhile keeps it. relaxed: nothing is read; release:
-    // pairs with the reads of getenv(), which go on from the pointer.
+    // If another thread has put a different array there meanwhile, that one stays. relaxed: nothing
+    // is read through it; release: pairs with the reads of getenv(), which continue from the
+    // pointer.
     const atomic_ref<char**> current(environ);
     if (current.load(std::memory_order_relaxed) == before) current.store(made, std::memory_order_release);
 }

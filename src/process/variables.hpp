@@ -1,5 +1,5 @@
 // The names of the environment's variables that begin with WEFT_: the one list of all that Weft,
-// what comes with it and its tests read, and what is told of names that are none of them.
+// its companions and its tests read, and the report on names that are none of them.
 // tools/variables.py checks that no name is missing.
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace weft {
 
-// A line of `file` for each variable that is set and none of Weft's, but has a name that becomes
-// one of those for users by at most two letters that are put in, left out or changed: others are
-// somebody else's. Returns how many there are.
+// Writes a line to `file` for each variable that is set and is none of Weft's, but whose name
+// becomes that of a variable for users if at most two letters are inserted, deleted or changed:
+// other names belong to other software. Returns how many there are.
 std::size_t doubts_print(std::FILE* file);
 
 // Prints the doubts on standard error, once in a tree of processes: a variable, which children
-// inherit, says what has been told.
+// inherit, says what has been reported.
 void tell_doubts();
 
 }   // namespace weft

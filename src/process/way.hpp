@@ -1,31 +1,32 @@
-// Where a stream's units come from, and whether one that leaves goes through its scheduler.
+// Where a stream's units come from, and whether a unit that leaves goes through the stream's
+// scheduler.
 #pragma once
 
 #include "process/stream.hpp"
 
 namespace weft {
 
-// The unit leaves for its stream's scheduler whenever it leaves, and for no successor that it found
-// itself: where there are several places to look at, or a turn to be counted.
+// Decides whether a unit that leaves always goes to its stream's scheduler, and to no successor
+// that it found itself: this is so where there are several places to check, or a turn to count.
 void settle_way(Stream& stream);
 
-// The stream's units come from there from now on, and go there.
+// The stream's units come from `way` from now on, and go there.
 void take_way(Stream& stream, const Way& way);
 
 // Whether the scheduler picks from that pool.
 bool has_pool(const Sched& sched, const Pool& pool);
 
-// Whether units of the pool come to run on the stream, as it is now.
+// Whether the stream, as it is now, may run units of the pool.
 bool draws_from(const Stream& stream, const Pool& pool);
 
 // The next unit, or null. From the stream's own carrier, on any stack.
 Unit* pick(Stream& stream);
 
-// A pool of which only this stream draws, for units bound to it; null: no memory. From any thread.
+// A pool from which only this stream draws, for units bound to it; null: no memory. From any
+// thread.
 PrivatePool* bound_pool(Stream& stream);
 
-// The pool that bound_pool() made for the stream is its own from now on. From the scheduler's
-// stack.
+// The pool that bound_pool() made for the stream becomes its own. From the scheduler's stack.
 void adopt_bound_pool(Stream& stream);
 
 // Whether a scheduler runs as this unit.
