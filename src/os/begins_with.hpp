@@ -1,4 +1,4 @@
-// With which floating-point environment an OS thread begins.
+// Which floating-point environment an OS thread begins with.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -6,11 +6,11 @@
 
 namespace weft::os {
 
-// Says what the threads that the caller starts are to begin with. False: with what is in force, as
-// the kernel has it. Null: so always.
+// Says which environment the threads that the caller starts are to begin with. False: the
+// environment in force, as the kernel does by itself. Null: always that.
 inline constinit atomic<bool (*)(arch::FloatingPoint& wanted)> floating_point_of_threads{nullptr};
 
-// While it lasts that is in force: the kernel gives a new thread what its starter has.
+// During its lifetime that environment is in force: the kernel gives a new thread its starter's.
 class BeginsWith {
 public:
     BeginsWith() {

@@ -33,7 +33,7 @@ std::size_t CpuSet::write(char* buffer, std::size_t bytes) const {
 
 std::string CpuSet::text() const {
     std::string text(write(nullptr, 0), '\0');
-    write(text.data(), text.size() + 1);   // which has room for the zero
+    write(text.data(), text.size() + 1);   // the string has room for the zero
     return text;
 }
 

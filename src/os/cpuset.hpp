@@ -11,7 +11,7 @@ namespace weft::os {
 // A set of the operating system's CPU numbers.
 class CpuSet {
 public:
-    // above the kernel's own largest NR_CPUS for our targets' distributions
+    // above the largest NR_CPUS of the kernels in the supported distributions
     static constexpr std::size_t limit = 4096;
 
     void add(std::size_t cpu) { bits_.set(cpu); }
@@ -21,12 +21,12 @@ public:
     bool within(const CpuSet& other) const { return (bits_ & ~other.bits_).none(); }
     bool operator==(const CpuSet&) const = default;
 
-    // CPU number `index` of the set, counting from the lowest; limit when there are not so many.
+    // CPU number `index` of the set, counting from the lowest; limit when the set has fewer.
     std::size_t at(std::size_t index) const;
 
     // "0-3,8", as the kernel writes it. parse() is false when `text` is not such a list. write():
-    // zero-terminated, as much as there is room for, and nothing is allocated; returns the length
-    // of the whole.
+    // writes as much as there is room for, zero-terminated, without allocating; returns the length
+    // of the whole text.
     std::size_t write(char* buffer, std::size_t bytes) const;
     std::string text() const;
     bool parse(const char* text);
@@ -45,7 +45,7 @@ private:
 bool affinity_get(std::uint32_t thread, CpuSet& cpus);
 bool affinity_set(std::uint32_t thread, const CpuSet& cpus);
 
-// For how long those CPUs have been idle, together. False: the kernel does not say.
+// For how long those CPUs have been idle, in total. False: the kernel does not say.
 bool idle_time(const CpuSet& cpus, std::uint64_t& ns);
 
 }   // namespace weft::os

@@ -38,7 +38,7 @@ TEST(CpuSet, IsReadAsTheKernelWritesIt) {
     CpuSet set;
     ASSERT_TRUE(set.parse("0-3,8"));
     EXPECT_EQ(set, set_of({0, 1, 2, 3, 8}));
-    ASSERT_TRUE(set.parse("7\n"));   // what was there before is gone
+    ASSERT_TRUE(set.parse("7\n"));   // the previous content is gone
     EXPECT_EQ(set, set_of({7}));
     ASSERT_TRUE(set.parse("8,0-3,2"));
     EXPECT_EQ(set, set_of({0, 1, 2, 3, 8}));
@@ -137,7 +137,7 @@ TEST(Affinity, OfAnotherThreadIsSetByItsNumberAndInheritedByItsChildren) {
     EXPECT_EQ(read, one);
     EXPECT_EQ(child, one);
     ASSERT_TRUE(affinity_get(0, read));
-    EXPECT_EQ(read, all);   // ours is as it was
+    EXPECT_EQ(read, all);   // the calling thread's mask is unchanged
 }
 
 TEST(Affinity, ToNoCpuOrOfNoThreadIsRefused) {
@@ -152,7 +152,7 @@ TEST(Affinity, ToNoCpuOrOfNoThreadIsRefused) {
 }
 
 }   // namespace
-// By the C++ library, and in ticks.
+// Read with the C++ library, in ticks.
 std::uint64_t idle_ticks(const CpuSet& cpus) {
     std::ifstream file("/proc/stat");
     std::uint64_t sum = 0;

@@ -7,7 +7,7 @@ namespace weft::os {
 
 inline constexpr std::size_t error_text_bytes = 512;
 
-// Of the calling OS thread: error_text_bytes long, zero-terminated. Ask again after a switch.
+// The calling OS thread's: error_text_bytes long, zero-terminated. Call again after a switch.
 char* error_text();
 
 }   // namespace weft::os

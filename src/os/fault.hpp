@@ -1,5 +1,5 @@
-// The fault injector's place behind the seams: in checked builds a test may let a call fail as the
-// kernel would. In release builds nothing is asked.
+// The fault injector's place behind the seams: in checked builds a test may make a call fail as the
+// kernel would. In release builds there is no check.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ inline bool fault([[maybe_unused]] Seam seam) {
     return false;
 }
 
-// What a test wants the kernel to say of delays and idle processors (thread.hpp, cpuset.hpp), in
-// checked builds too. Called from any thread; must not call Weft.
+// What a test wants the kernel to report about delays and idle processors (thread.hpp, cpuset.hpp);
+// in checked builds only. Called from any thread; must not call Weft.
 struct Load {
     std::uint64_t (*delay_ns)(std::uint32_t thread);
     std::uint64_t (*idle_ns)();

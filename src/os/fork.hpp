@@ -1,11 +1,11 @@
-// The seam to fork(2): what is called in the child.
+// The seam to fork(2): the function that is called in the child.
 #pragma once
 
 namespace weft::os {
 
 // From now on each child that fork() makes calls child(), on its one OS thread, before fork()
-// returns there. Once. False: no memory. posix_spawn, vfork and the like make no such child, and
-// cost nothing.
+// returns there. To be called once. False: no memory. posix_spawn, vfork and the like make no such
+// child, and cost nothing.
 bool at_fork(void (*child)());
 
 }   // namespace weft::os

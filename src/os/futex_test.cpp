@@ -1,4 +1,4 @@
-// Sleep and wake, and the clock they are measured by.
+// Sleep and wake, and the clock that times them.
 #include "os/futex.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(Clock, IsTheMonotonicOneAndCountsInNanoseconds) {
 
 TEST(Futex, AWaitOnAnotherValueReturnsAtOnce) {
     atomic<std::uint32_t> word{1};
-    futex_wait(word, 0);   // without a limit: it would sleep for ever
+    futex_wait(word, 0);   // without a limit: it would sleep forever
     EXPECT_EQ(word.load(), 1u);
 }
 
@@ -71,7 +71,7 @@ TEST(Futex, AWakeReachesTheSleeper) {
     EXPECT_TRUE(woken.load());
 }
 
-// Ping-pong: a wake that went missing would leave both asleep for ever.
+// Ping-pong: a lost wake would leave both asleep forever.
 TEST(Futex, NoWakeIsLostOverManyTurns) {
     constexpr std::uint32_t turns = config::thread_sanitizer || config::address_sanitizer ? 1000 : 5000;
     atomic<std::uint32_t> word{0};
@@ -125,7 +125,7 @@ TEST(Futex, ASignalMayEndAWaitAndTheWaiterSeesForItself) {
         pthread_kill(sleeper.native_handle(), SIGUSR1);
         thread_yield();
     }
-    EXPECT_EQ(word.load(), 0u);   // it returned though nobody changed the word
+    EXPECT_EQ(word.load(), 0u);   // it returned though no thread changed the word
     word.store(1);
     futex_wake(word, 1);
     sleeper.join();
@@ -145,7 +145,7 @@ TEST(Futex, AnInjectedFaultEndsAWaitAsASignalWould) {
     if constexpr (!config::checked) GTEST_SKIP() << "faults are injected in checked builds only";
     atomic<std::uint32_t> word{0};
     fault_hook.store([](Seam seam) { return seam == Seam::futex_wait; });
-    futex_wait(word, 0);   // would sleep for ever
+    futex_wait(word, 0);   // would sleep forever
     fault_hook.store(nullptr);
     EXPECT_EQ(word.load(), 0u);
 }

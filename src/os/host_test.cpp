@@ -1,4 +1,4 @@
-// Hosts where addresses are limited, as by `ulimit -v`.
+// Hosts where the address space is limited, as by `ulimit -v`.
 #include "os/host.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ std::size_t mapped_bytes() {
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Calls body() in a child of its own and returns its exit status; of one that a signal has ended,
-// minus that.
+// Calls body() in a child process and returns its exit status; if a signal has ended the child,
+// minus the signal's number.
 template <class Body>
 int in_child(Body body) {
     const pid_t child = fork();
@@ -39,7 +39,8 @@ int in_child(Body body) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Starts a host, ends a unit on it, and lets it end. Whether the host could have had another unit.
+// Starts a host, ends a unit on it, and lets it end. Returns whether the host could have had
+// another unit.
 bool hosts_one_unit() {
     HostThread host;
     if (!host_start(host, stack_bytes, nullptr)) return false;
@@ -63,8 +64,8 @@ protected:
 };
 
 TEST_F(Host, StartsAndEndsAUnitWhereTheLibraryFindsNoAddressesForTheThreadsAllocations) {
-    // Room for stacks, and none for the 64 MiB that the C library reserves for a thread that
-    // allocates: then it sets errno, and maps pages.
+    // Room for stacks, but none for the 64 MiB that the C library reserves for a thread that
+    // allocates: then the library sets errno, and maps pages.
     const int status = in_child([] {
         const std::size_t most = mapped_bytes() + 24 * MiB;
         const rlimit limit{most, most};

@@ -1,5 +1,5 @@
-// The lock of everything that is not on a fast path: four bytes, a brief spin, then a futex,
-// because its holder may be preempted. It blocks the OS thread: never hold it over a switch.
+// The lock for everything that is not on a fast path: four bytes, a brief spin, then a futex,
+// because its holder may be preempted. It blocks the OS thread: never hold it across a switch.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ public:
     bool try_lock() noexcept {
         std::uint32_t expected = free;
         // acquire: pairs with the release in unlock(); without it the last holder's writes need not
-        // be seen.
+        // be visible.
         return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
     }
 
@@ -30,9 +30,9 @@ public:
             futex_wake(state_, 1);
     }
 
-    // In the child of a fork, where whoever held it is no more. Whether somebody did: then what it
-    // guards may be half done. relaxed: nobody else runs. What is not written costs no copy of its
-    // page.
+    // In the child of a fork, where the holder no longer exists. Returns whether there was a
+    // holder: then what the lock guards may be half done. relaxed: no other thread runs. A free
+    // lock is not written, so that its page need not be copied.
     bool break_open() noexcept {
         if (state_.load(std::memory_order_relaxed) == free) return false;
         state_.store(free, std::memory_order_relaxed);
@@ -40,17 +40,17 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t free = 0, held = 1, contended = 2;   // contended: held, and somebody may sleep
+    static constexpr std::uint32_t free = 0, held = 1, contended = 2;   // contended: held, and a thread may sleep
     static constexpr int spins = 64;   // about as long as a list operation under the lock takes
 
     [[gnu::noinline]] void wait() noexcept {
         for (int i = 0; i < spins; ++i) {
             arch::pause();
-            // relaxed: only a look; try_lock() takes the order.
+            // relaxed: only a peek; try_lock() takes the order.
             if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
         }
-        // Whoever has slept takes the lock as contended: it cannot know whether others still sleep,
-        // and one wake too many is cheap. acquire: as in try_lock().
+        // A thread that has slept takes the lock as contended: it cannot know whether others still
+        // sleep, and a superfluous wake is cheap. acquire: pairs with the release in unlock().
         while (state_.exchange(contended, std::memory_order_acquire) != free) futex_wait(state_, contended);
     }
 

@@ -25,7 +25,7 @@ TEST(Lock, OnlyOneThreadIsInside) {
             for (int i = 0; i < rounds; ++i) {
                 std::lock_guard hold(lock);
                 if (++inside != 1) crowded.store(true);
-                if (i % 64 == 0) weft::os::thread_yield();   // a holder that is preempted
+                if (i % 64 == 0) weft::os::thread_yield();   // as if the holder were preempted
                 ++total;
                 --inside;
             }
@@ -47,8 +47,8 @@ TEST(Lock, CannotBeTriedWhileItIsHeld) {
 
 weft::atomic<int> waits{0};
 
-// All waiters are made to pass the futex's seam before the holder lets go: each must be woken by
-// the one before it.
+// All waiters pass the futex seam before the holder releases the lock: each must be woken by the
+// one before it.
 TEST(Lock, EverySleeperIsWoken) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     constexpr int threads = 5;
@@ -63,7 +63,7 @@ TEST(Lock, EverySleeperIsWoken) {
     for (int t = 0; t < threads; ++t) {
         team.emplace_back([&] { std::lock_guard hold(lock); });
     }
-    while (waits.load() < threads) weft::os::thread_yield();   // none of them spins for ever
+    while (waits.load() < threads) weft::os::thread_yield();   // none of them spins forever
     for (int i = 0; i < 200; ++i) weft::os::thread_yield();
     EXPECT_EQ(waits.load(), threads) << "who sleeps does not come back by itself";
     lock.unlock();

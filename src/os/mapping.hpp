@@ -1,4 +1,4 @@
-// Pages of the kernel's at a multiple of more than a page: for the seams that map.
+// Maps pages at an alignment larger than a page: for the seams that map.
 #pragma once
 
 #include <sys/mman.h>

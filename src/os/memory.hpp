@@ -1,5 +1,5 @@
-// Seams to memory: pages from the kernel, and small blocks from the C library. All of them answer
-// null or false when there is no more; none throws.
+// Seams to memory: pages from the kernel, and small blocks from the C library. All of them return
+// null or false when there is none left; none throws.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace weft::os {
 
 std::size_t page_bytes();
 
-// Whole pages, zeroed, committed when touched, not counted against overcommit; null: none to be
-// had. `alignment` is a power of two, at least a page; 0: a page.
+// Whole pages, zeroed, committed when touched, not counted against overcommit; null: none
+// available. `alignment` is a power of two, at least a page; 0: a page.
 void* map(std::size_t bytes, std::size_t alignment = 0);
 void unmap(void* address, std::size_t bytes);
 
-// Gives the memory of whole pages back; they read as zero afterwards. Guards stay.
+// Returns the memory of whole pages to the kernel; they read as zero afterwards. Guards stay.
 void discard(void* address, std::size_t bytes);
 
-// Commits whole pages, as touching each would, by one call (Linux 5.14); advice, without an answer.
+// Commits whole pages, as touching each would, by one call (Linux 5.14); advice, without a result.
 void populate(void* address, std::size_t bytes);
 
-// Asks for huge pages, or says that they are unwanted; advice, without an answer.
+// Asks for huge pages, or says that they are unwanted; advice, without a result.
 void advise_huge(void* address, std::size_t bytes, bool wanted);
 
 // MADV_GUARD_INSTALL: an access faults from now on, without splitting the mapping. False: not on
@@ -39,12 +39,12 @@ std::size_t mapping_limit();
 
 // A small block from the C library, aligned to 64; null: no memory.
 void* allocate(std::size_t bytes);
-// As allocate(), but aligned as malloc aligns, which takes the C library a tenth of the time: for
-// what units have, in their thousands.
+// Like allocate(), but aligned as malloc aligns, which takes the C library a tenth of the time: for
+// what units have in their thousands.
 void* allocate_plain(std::size_t bytes);
 void release(void* block);
 
-// The block stays until the process ends: who counts what was not given back leaves it out.
+// The block stays until the process ends: leak accounting leaves it out.
 void keep_for_good(void* block);
 
 template <class T, class... Arguments>

@@ -34,8 +34,8 @@ struct Pages {
     }
 };
 
-// Touches the page in a process of its own; true: it faulted there. The sanitizers' handlers are
-// put aside.
+// Touches the page in a child process; true: it faulted there. The sanitizers' handlers are removed
+// first.
 bool faults(char* at) {
     const pid_t child = fork();
     if (child == 0) {
@@ -94,7 +94,7 @@ TEST(Map, AlignedPagesAreGivenBackWholly) {
         return lines;
     };
     const std::size_t bytes = 2 * page_bytes();
-    unmap(map(bytes, 1u << 21), bytes);   // the C library has opened what it needs
+    unmap(map(bytes, 1u << 21), bytes);   // the C library has by now opened what it needs
     const int before = mappings();
     for (int i = 0; i < 100; ++i) {
         void* pages = map(bytes, 1u << 21);

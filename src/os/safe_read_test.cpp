@@ -1,5 +1,5 @@
-// Memory that may not be there is read, or is said not to be, and nothing faults; also where the
-// first way is refused.
+// Memory that may not exist is read, or reported as missing, and nothing faults; also where the
+// first method is refused.
 #include "os/safe_read.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace weft::os {
 namespace {
 
-// Both ways, where a build can refuse the first.
+// Both methods, where a build can refuse the first.
 template <class Check>
 void both_ways(Check check) {
     check();

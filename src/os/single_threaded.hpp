@@ -1,10 +1,10 @@
-// Whether the process has a single OS thread: then nobody runs between a load and a store, and a
-// read-modify-write may be both.
+// Whether the process has a single OS thread: then no other thread runs between a load and a store,
+// and a read-modify-write may be split into the two.
 //
-// Only the calling thread could start another, and it does not while it asks and acts (callbacks of
-// the user's that run in between are told not to); what a signal handler may touch must not depend
-// on the answer. glibc keeps it for libraries like this one (sys/single_threaded.h); it may say no
-// when the answer is yes.
+// Only the calling thread could start another, and it does not do so between the check and the act
+// (user callbacks that run in between are documented not to). Data that a signal handler may touch
+// must not depend on the result. glibc maintains the flag for libraries like this one
+// (sys/single_threaded.h); it may say no although the process is single-threaded.
 #pragma once
 
 #include <sys/single_threaded.h>

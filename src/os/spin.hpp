@@ -1,6 +1,6 @@
-// The lock of a few dozen instructions on a path where each atomic shows: taken by one
-// read-modify-write, let go by a store. Its holder may be preempted, so whoever waits long lets
-// other threads run. Never held over a call to the user's code.
+// The lock for a few dozen instructions on a path where each atomic operation shows: acquired by
+// one read-modify-write, released by a store. Its holder may be preempted, so a thread that waits
+// long lets other threads run. Never held across a call to user code.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace weft::os {
 
-// One step of a wait that should be short: pauses at first, afterwards lets another thread have the
-// processor.
+// One step of a wait that should be short: pauses at first, afterwards yields the processor to
+// another thread.
 class Backoff {
 public:
     void wait() {
@@ -31,8 +31,8 @@ private:
 class SpinLock {
 public:
     bool try_lock() noexcept {
-        // acquire: pairs with the release in unlock(). relaxed: a look, before the line is asked
-        // for.
+        // acquire: pairs with the release in unlock(). relaxed: a peek, before the cache line is
+        // claimed.
         return state_.load(std::memory_order_relaxed) == 0 && state_.exchange(1, std::memory_order_acquire) == 0;
     }
     void lock() noexcept {

@@ -1,5 +1,5 @@
-// The thread pointer of the OS thread that calls: what its thread-local memory is found by. Hosted
-// units have one of their own (context/host.hpp).
+// The thread pointer of the calling OS thread, through which its thread-local memory is found.
+// Hosted units have one of their own (context/host.hpp).
 #pragma once
 
 #include "arch/arch.hpp"

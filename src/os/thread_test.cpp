@@ -1,4 +1,4 @@
-// OS threads, and what each of them has to itself.
+// OS threads, and what each of them has of its own.
 #include "os/thread.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(Thread, ManyRunAtOnce) {
             [](void* raw) {
                 auto& inside = static_cast<decltype(shared)*>(raw)->inside;
                 inside.fetch_add(1);
-                while (inside.load() < 8) thread_yield();   // ends only when all are there
+                while (inside.load() < 8) thread_yield();   // ends only when all threads are inside
             },
             &shared));
     }

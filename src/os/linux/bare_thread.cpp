@@ -21,26 +21,26 @@
 namespace weft::os {
 namespace {
 
-// Those look for what they have of a thread by its thread pointer; and hooks of checked builds are
-// a test's, which may do anything.
+// Whether an ordinary thread is needed: sanitizers find their per-thread data through the thread
+// pointer; and the hooks of checked builds belong to tests, which may do anything.
 constexpr bool ordinary = config::checked || config::thread_sanitizer || config::address_sanitizer;
 
 constinit atomic<std::size_t> started{0};
-// For the next one, since runtimes may follow each other.
+// Kept for the next bare thread, since runtimes may follow each other.
 constinit atomic<void*> kept_memory{nullptr};
 
-// Before and after its thread pointer, besides what leads to errno: the C library's control block
-// is in there.
+// Room before and after the thread pointer, besides the distance to errno: it holds the C library's
+// control block.
 constexpr std::size_t room = 8192;
 
-// Which crashes where a thread has gone that the C library does not know. It is found by what it
-// preloads.
+// Valgrind crashes after a thread has gone that the C library does not know. It is recognized by
+// what it preloads.
 bool beside_valgrind() {
     const char* const preloaded = std::getenv("LD_PRELOAD");
     return preloaded != nullptr && std::strstr(preloaded, "vgpreload") != nullptr;
 }
 
-// What lies where, in one mapping: the stack, then thread-local memory.
+// The positions in one mapping: the stack, then thread-local memory.
 struct Layout {
     std::size_t pointer, bytes;
 };
@@ -58,7 +58,7 @@ bool lay_out(Layout& out) {
     return true;
 }
 
-// Where compiled code and the C library look for the control block: by words that lead to itself.
+// Compiled code and the C library find the control block through words that point to itself.
 void write_control_block(char* pointer) {
     auto* const words = reinterpret_cast<void**>(pointer);
     words[0] = words[2] = pointer;
@@ -77,7 +77,7 @@ int bare_main(void* raw) {
     return 0;
 }
 
-// The kernel starts it with the signals of the caller.
+// The kernel starts a thread with the caller's signal mask.
 class NoSignals {
 public:
     NoSignals() { set(~std::uint64_t{0}, &before_); }
@@ -85,7 +85,7 @@ public:
     NoSignals(const NoSignals&) = delete;
 
 private:
-    // By its number: the C library lets nobody block the signals that it uses itself.
+    // By its number: the C library lets no code block the signals that it uses itself.
     static void set(std::uint64_t mask, std::uint64_t* before) {
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, sizeof mask);
     }
@@ -121,7 +121,7 @@ bool bare_thread_start(BareThread& thread, const char* name, void (*body)(void*)
     thread.memory = memory;
     thread.bytes = layout.bytes;
     const int kept = errno;
-    started.fetch_add(1);   // before it is seen in /proc
+    started.fetch_add(1);   // before /proc shows it
     constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                           CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
     int made;
@@ -143,9 +143,9 @@ bool bare_thread_start(BareThread& thread, const char* name, void (*body)(void*)
 void bare_thread_join(BareThread& thread) {
     if (!thread.bare) return thread_join(thread.known);
     const int kept = errno;
-    // Not private: the kernel wakes as if others might wait.
+    // Not private: the kernel wakes as if other processes might wait.
     while (thread.alive.load() != 0) syscall(SYS_futex, &thread.alive, FUTEX_WAIT, thread.number, nullptr, nullptr, 0);
-    // It counts among the user's until then.
+    // Until then it counts among the program's threads.
     while (syscall(SYS_tgkill, getpid(), thread.number, 0) == 0) sched_yield();
     errno = kept;
     put_away(thread);

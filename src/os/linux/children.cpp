@@ -1,7 +1,8 @@
-// In the builds for a sanitizer only: programs that have its run-time library start others that may
-// not have it, and those cannot load such a build. `weft run` preloads it into the one program, and
-// says beside LD_PRELOAD what its children get. A program that was linked with such a build and is
-// started by one of them gets the release in front of that: it begins anew without.
+// In sanitizer builds only: programs that have the sanitizer's run-time library start others that
+// may not have it, and those cannot load such a build. `weft run` preloads the build into the one
+// program, and says in a variable beside LD_PRELOAD what the program's children get. If a program
+// that was linked with such a build is started by one of these children, the release library is in
+// front of its own; the program begins anew without it.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -21,8 +22,8 @@ std::string own_path() {
     return dladdr(reinterpret_cast<const void*>(of_children), &info) != 0 ? info.dli_fname : "";
 }
 
-// What the program calls is what is found from there; this library finds its own functions first
-// (-Bsymbolic).
+// A lookup from the program finds the functions that the program calls; this library finds its own
+// functions first (-Bsymbolic).
 bool another_is_in_front() {
     void* const program = dlopen(nullptr, RTLD_NOW);
     if (program == nullptr) return false;
@@ -31,8 +32,8 @@ bool another_is_in_front() {
     return called != nullptr && called != weft_version;
 }
 
-// With this library where the release was. Returns if there was none, or the program cannot be
-// started.
+// Starts the program again, with this library in the place of the release. Returns if there was no
+// release, or the program cannot be started.
 void begin_anew(char** arguments) {
     const std::string release = std::string("/") + weft::config::soname;
     const char* const had = std::getenv("LD_PRELOAD");

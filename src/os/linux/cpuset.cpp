@@ -14,7 +14,7 @@
 namespace weft::os {
 namespace {
 
-// The kernel's own form of a set, as many bytes as CpuSet::limit.
+// The kernel's own form of a set, as large as CpuSet::limit requires.
 struct KernelSet {
     static constexpr std::size_t bytes = CpuSet::limit / 8;
     unsigned long words[bytes / sizeof(unsigned long)] = {};
@@ -23,8 +23,8 @@ struct KernelSet {
 
 }   // namespace
 
-// By the kernel's calls: what stands in front of the C library's (bridge/pthread) takes a hosted
-// unit for a thread of its own, and we mean the carrier.
+// Uses the kernel's calls: the functions in front of the C library's (bridge/pthread) take a hosted
+// unit for a thread of its own, and here the carrier is meant.
 bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
     KernelSet kernel;
     if (syscall(SYS_sched_getaffinity, thread, KernelSet::bytes, kernel.set()) <= 0) return false;
@@ -47,12 +47,12 @@ bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
 bool idle_time(const CpuSet& cpus, std::uint64_t& ns) {
     if (const Load* const load = load_for_test()) return ns = load->idle_ns(), true;
     const int kept = errno;
-    // By their numbers: the caller may be a hosted unit, which is not to be cancelled here.
+    // System calls by number: the caller may be a hosted unit, which must not be cancelled here.
     const long file = syscall(SYS_openat, AT_FDCWD, "/proc/stat", O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno = kept, false;
     std::uint64_t ticks = 0;
     std::size_t found = 0, have = 0;
-    char text[1024];   // lines of processors, the first ones, are shorter
+    char text[1024];   // the lines of processors come first and are shorter
     for (bool more = true; more;) {
         const long length = syscall(SYS_read, file, text + have, sizeof text - 1 - have);
         if (length <= 0) break;
@@ -63,7 +63,7 @@ bool idle_time(const CpuSet& cpus, std::uint64_t& ns) {
             more = std::strncmp(line, "cpu", 3) == 0;
             unsigned cpu;
             unsigned long long idle, waits;          // "cpuN user nice system idle iowait ..."
-            if (!more || line[3] == ' ') continue;   // all together
+            if (!more || line[3] == ' ') continue;   // all processors together
             if (std::sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &waits) != 3 || !cpus.has(cpu)) continue;
             ticks += idle + waits;
             ++found;

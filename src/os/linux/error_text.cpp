@@ -3,8 +3,8 @@
 namespace weft::os {
 namespace {
 
-// Cold, and never read across a switch by the library itself, so the compiler's own thread-local
-// access does here.
+// Cold, and the library itself never reads it across a switch, so the compiler's own thread-local
+// access is good enough here.
 thread_local char text[error_text_bytes];
 
 }   // namespace

@@ -18,12 +18,12 @@
 #include "os/futex.hpp"
 #include "os/stack.hpp"
 
-// What the C library has inside, and how it is found: of glibc 2.34 and later. What is missing
-// elsewhere is done without, as host.hpp says.
+// The C library's internals, and how they are found: for glibc 2.34 and later. Elsewhere the code
+// works without what is missing, as host.hpp says.
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
 [[gnu::weak]] extern const unsigned int __rseq_size;
-// What pthread_cleanup_push of C does: <pthread.h> shows it to no C++.
+// What pthread_cleanup_push does in C: <pthread.h> hides it from C++.
 void __pthread_register_cancel(__pthread_unwind_buf_t* frame);
 void __pthread_unregister_cancel(__pthread_unwind_buf_t* frame);
 int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* of_library) noexcept;
@@ -35,7 +35,8 @@ namespace {
 
 // ---- the C library's insides --------------------------------------------------------------------
 
-// The key's use, odd while there is one, and its destructor (nptl's struct pthread_key_struct).
+// The key's use count, odd while the key exists, and its destructor (nptl's struct
+// pthread_key_struct).
 struct KeyOfLibrary {
     std::uintptr_t use;
     void (*destructor)(void*);
@@ -59,27 +60,29 @@ const Insides& insides() {
 
 constexpr int signal_set_ids = 33;   // glibc's own
 
-// But for the one of the ids, which cannot be: who sets them waits for every thread. The C library
-// lets nobody mask its own two.
+// All signals but the one for setting ids, which cannot be refused: a thread that sets ids waits
+// for every thread. A direct system call, because the C library lets no code mask its own two
+// signals.
 void refuse_signals() {
     const std::uint64_t all_but_one = ~(std::uint64_t{1} << (signal_set_ids - 1));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_one, nullptr, sizeof all_but_one);
 }
 
-// The offset from the thread pointer at which each thread has its list of thread_local objects that
-// are to be destroyed: a variable of the C library's own, which has no name outside. It is found by
-// its behaviour, on a thread of its own: of the library's thread-local words it is the one that is
-// null at first, changes with each object that is added, and is null again after the destructors
-// have run. No word is taken for a pointer: errno is among them.
+// The offset from the thread pointer at which each thread has its list of thread_local objects to
+// destroy: an internal variable of the C library, without a visible name. It is found by its
+// behaviour, on a separate thread: of the library's thread-local words it is the one that is null
+// at first, changes with each object that is added, and is null again after the destructors have
+// run. No word is dereferenced as a pointer: errno is among them.
 //
-// Found when a hosted unit ends for the first time, and not when the first host starts. Adding an
-// object allocates, and the C library reserves 64 MiB of addresses for the first allocation of each
-// thread: where addresses are limited (ulimit -v), the stacks of a team come first.
+// It is searched for when a hosted unit ends for the first time, not when the first host starts.
+// Adding an object allocates, and the C library reserves 64 MiB of addresses for the first
+// allocation of each thread: where addresses are limited (ulimit -v), the stacks of a team come
+// first.
 class DestructorList {
 public:
-    // False: not found, now at least; where no thread could be had the next call tries again.
-    // Several may look at once, and find the same: a lock would have to be opened in the child of a
-    // fork.
+    // False: not found, at least not now; where no thread could be started the next call tries
+    // again. Several threads may search at once, and find the same: a lock would have to be broken
+    // open in the child of a fork.
     bool find() {
         if (offset_.load() != 0) return true;
         Thread thread;
@@ -120,7 +123,7 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             const bool changes = with_one[i] != 0 && with_two[i] != 0 && with_one[i] != with_two[i];
             if (before[i] != 0 || !changes || words[i] != 0) continue;
-            if (found != nullptr) return;   // which of the two it is nothing tells
+            if (found != nullptr) return;   // nothing tells which of the two it is
             found = words + i;
         }
         if (found == nullptr) return;
@@ -132,7 +135,7 @@ private:
         return __cxa_thread_atexit_impl([](void*) {}, &object, &object) == 0;
     }
 
-    // The thread-local memory of the C library, in the calling thread.
+    // Notes the calling thread's part of the C library's thread-local memory.
     static int note_library(dl_phdr_info* info, std::size_t, void* raw) {
         const auto function = reinterpret_cast<std::uintptr_t>(insides().run_thread_local_destructors);
         const ElfW(Phdr)* thread_local_memory = nullptr;
@@ -160,7 +163,7 @@ bool in_use(const KeyOfLibrary& key) { return (key.use & 1) != 0; }
 
 // ---- what the kernel and the C library tell all threads -----------------------------------------
 
-// As the kernel has it, not as the C library shows it.
+// The kernel's form, not what the C library shows.
 struct KernelAction {
     void (*handler)(int, siginfo_t*, void*);
     unsigned long flags;
@@ -168,19 +171,20 @@ struct KernelAction {
     std::uint64_t mask;
 };
 
-// AArch64 has no restorer, but the kernel's structure has its place there, too.
+// AArch64 has no restorer, but the kernel's structure has a place for it there, too.
 long kernel_action(int signal, const KernelAction* now, KernelAction* before) {
     return syscall(SYS_rt_sigaction, signal, now, before, sizeof(std::uint64_t));
 }
 
 void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
 
-// setuid and its like make every thread set its own ids, by a signal whose handler also notes in
-// the thread control block that it is done. An OS thread that stands in for a host does so in its
-// own; the parked thread, which knows itself by its part of the stack, in the host's.
+// setuid and similar functions make every thread set its own ids, by a signal whose handler also
+// notes in the thread control block that it is done. An OS thread that stands in for a host makes
+// the note in its own block; the parked thread, which is recognized by its part of the stack, makes
+// it in the host's.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void set_ids(int signal, siginfo_t* info, void* context) {
     const auto* const host = static_cast<const HostThread*>(arch::host_word());
-    // not where this runs: there may be an alternate stack
+    // not where this code runs: there may be an alternate stack
     const char* const interrupted = arch::interrupted_stack(context);
     const bool stands_in = host != nullptr && (interrupted < host->top || interrupted > host->own_stack);
     if (stands_in) arch::set_thread_pointer(host->carrier);
@@ -188,7 +192,7 @@ void (*set_ids_before)(int, siginfo_t*, void*) = nullptr;
     if (stands_in) arch::set_thread_pointer(host->thread_pointer);
 }
 
-// The C library installs its handler with the process's second thread.
+// The C library installs its handler when the process starts its second thread.
 void take_set_ids_over() {
     KernelAction action;
     if (set_ids_before != nullptr || kernel_action(signal_set_ids, nullptr, &action) != 0 || action.handler == nullptr)
@@ -198,13 +202,13 @@ void take_set_ids_over() {
     kernel_action(signal_set_ids, &action, nullptr);
 }
 
-// The kernel writes into the calling thread's part of the thread control block on which CPU it is,
-// and aborts what its restartable sequences do: of whoever it is that the kernel takes it for.
-// glibc asks the kernel instead where it is not registered.
+// The kernel writes the current CPU into the area that the calling OS thread has registered in its
+// thread control block, and aborts restartable sequences there, no matter whose thread pointer the
+// thread runs with. Where nothing is registered glibc asks the kernel instead.
 void leave_restartable_sequences() {
     if (&__rseq_offset == nullptr || &__rseq_size == nullptr || __rseq_size == 0) return;
     char* const area = static_cast<char*>(arch::thread_pointer()) + __rseq_offset;
-    // what the kernel first had, and glibc registers where it has no more
+    // the size that the kernel first had; glibc registers it where it has no larger one
     constexpr unsigned registered_bytes = 32, unregister = 1;
     const int kept = errno;
     syscall(SYS_rseq, area, std::max(__rseq_size, registered_bytes), unregister, arch::restartable_signature);
@@ -224,8 +228,8 @@ bool keeps(const HostThread& host, std::uint32_t key) {
     return std::find(host.kept, host.kept + host.kept_count, key) != host.kept + host.kept_count;
 }
 
-// What lies above is kept for the thread itself: the frames of a signal and its handler, below
-// where it waits.
+// The bytes kept for the thread itself, below the place where it waits: the frames of a signal and
+// its handler.
 std::size_t own_bytes() { return signal_frame_bytes() + (16 << 10); }
 
 void describe(HostThread& host) {
@@ -237,8 +241,8 @@ void describe(HostThread& host) {
     host.self = static_cast<std::uintptr_t>(pthread_self());
 }
 
-// By the thread that has started it: the call allocates, and the first allocation of a thread
-// reserves 64 MiB of addresses. False: no memory.
+// Called by the thread that started the host: the call allocates, and the first allocation of a
+// thread reserves 64 MiB of addresses. False: no memory.
 bool describe_stack(HostThread& host) {
     pthread_attr_t attributes;
     if (pthread_getattr_np(static_cast<pthread_t>(host.thread.handle), &attributes) != 0) return false;
@@ -281,9 +285,9 @@ void host_begin() {
 
 namespace {
 
-// Where addresses are limited, Weft's own are missing for the stacks of hosts. A stack of the C
-// library's own size that cannot be had is tried at half of that, until as much has been spared as
-// Weft takes.
+// Where addresses are limited, those that Weft itself takes are missing for the stacks of hosts.
+// When a stack of the C library's default size is not available, half of that is tried, until as
+// much has been spared as Weft takes.
 atomic<std::size_t> spared{0};
 
 std::size_t smaller_stack(std::size_t standard) {
@@ -309,8 +313,8 @@ bool start_on_stack(HostThread& host, std::size_t wanted, std::size_t standard, 
 }   // namespace
 
 bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
-    // The C library takes what it keeps for a thread from its stack: the thread-local memory of all
-    // libraries that there are.
+    // The C library takes a thread's own data from its stack: the thread-local memory of all loaded
+    // libraries.
     constexpr std::size_t for_library = 128 << 10;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -331,7 +335,7 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
 bool host_call(void (*body)(void*), void* argument) {
     __pthread_unwind_buf_t frame;
     if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(frame.__cancel_jmp_buf), 0) != 0) return false;
-    // Whoever ends the pthread comes back above, and undoes nothing here.
+    // A thread that ends the pthread returns above, and undoes nothing here.
     struct Registered {
         __pthread_unwind_buf_t& frame;
         explicit Registered(__pthread_unwind_buf_t& of) : frame(of) { __pthread_register_cancel(&frame); }

@@ -1,8 +1,8 @@
-// What our libraries need of the C++ run-time library, which is loaded when the first of it is
-// called: most programs that `weft run` starts are in C, never begin a region, and would wait
-// longer for that library than for all of ours (doc/decisions/0032-late-cxx.md). Not part of
-// weft_objects: linked into shared libraries only, each with a table of its own, hidden. What is
-// missing here makes the linker name libstdc++ as ever.
+// The functions of the C++ run-time library that Weft's libraries need. That library is loaded when
+// the first of them is called: most programs that `weft run` starts are in C, never begin a region,
+// and would wait longer for that library than for all of Weft's (doc/decisions/0032-late-cxx.md).
+// Not part of weft_objects: linked into shared libraries only, each with a hidden table of its own.
+// If a function is missing here the linker makes the library depend on libstdc++ as usual.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -50,7 +50,7 @@ enum Name : unsigned {
     names
 };
 
-// In the order of Name. Sizes are `unsigned long` wherever Weft runs.
+// In the order of Name. Sizes are `unsigned long` on all platforms of Weft.
 constexpr const char* symbols[names] = {
     "__cxa_thread_atexit",
     "__cxa_demangle",
@@ -87,21 +87,21 @@ weft::atomic<bool> loaded;
     std::abort();
 }
 
-// Several threads may do it at once, and what is called below may come here again: all find the
-// same. First whoever the loader would have bound us to: the exceptions that a thread handles are
-// in one list, the program's.
+// Several threads may load at once, and the functions called here may lead here again: all find the
+// same addresses. The definition that the loader would have bound comes first: the exceptions that
+// a thread handles are in one list, the program's.
 [[gnu::cold, gnu::noinline]] void load() {
     void* const library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const char* const why = library == nullptr ? dlerror() : nullptr;
     for (unsigned name = 0; name < names; ++name) {
         void* real = dlsym(RTLD_DEFAULT, symbols[name]);
-        // in libgcc_s, too, which that library needs
+        // libgcc_s has some, too, which that library needs
         if (real == nullptr && library != nullptr) real = dlsym(library, symbols[name]);
         if (real == nullptr)
             give_up(library == nullptr ? "the C++ run-time library libstdc++.so.6" : symbols[name], why);
-        found[name].store(real, std::memory_order_relaxed);   // relaxed: loaded, below, tells of it
+        found[name].store(real, std::memory_order_relaxed);   // relaxed: the release of `loaded` publishes it
     }
-    // partner: the acquire in call(), which then finds what was stored above
+    // release: pairs with the acquire in call(), which then finds what was stored here
     loaded.store(true, std::memory_order_release);
 }
 
@@ -119,7 +119,7 @@ template <Name name, class... Arguments>
     std::abort();
 }
 
-struct Rehash {   // as the std::pair that it stands for
+struct Rehash {   // laid out as the std::pair that it stands for
     bool needed;
     unsigned long buckets;
 };
@@ -129,11 +129,11 @@ struct Rehash {   // as the std::pair that it stands for
 // ---- memory -------------------------------------------------------------------------------------
 
 namespace std {
-const nothrow_t nothrow = nothrow_t{};   // only its type is looked at
+const nothrow_t nothrow = nothrow_t{};   // only its type is used
 }
 
-// A library whose users know another end than an exception that nobody catches defines it:
-// bridge/openmp, in libgomp's words.
+// Defined by a library whose users expect another end than an uncaught exception: bridge/openmp,
+// with libgomp's wording.
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes);
 
 namespace {
@@ -145,8 +145,8 @@ namespace {
 
 }   // namespace
 
-// Of the C library, and so without a word of the C++ one: OpenMP reads its environment when it is
-// loaded. Nothing that is made here is given away.
+// From the C library, and so without loading the C++ one: OpenMP reads its environment when it is
+// loaded. No memory that is allocated here is handed to other code.
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size == 0 ? 1 : size); }
 void* operator new(std::size_t size) {
     if (void* const made = operator new(size, std::nothrow)) [[likely]]
@@ -169,12 +169,12 @@ void operator delete[](void* at) noexcept { std::free(at); }
 void operator delete[](void* at, std::size_t) noexcept { std::free(at); }
 void operator delete[](void* at, std::align_val_t) noexcept { std::free(at); }
 
-// ---- variables that are made when they are first come by ----------------------------------------
+// ---- local variables that are initialized on first use ------------------------------------------
 
 namespace {
 
-// A guard is 64 bits, of which the compiler looks at the first byte: done or not. Who makes the
-// variable is in the second half.
+// A guard has 64 bits, of which the compiler checks the first byte: done or not. The second half
+// says whether a thread initializes the variable.
 struct Guard {
     weft::atomic<unsigned char> done;
     weft::atomic<int> maker;
@@ -238,7 +238,7 @@ void __cxa_end_catch() { call<end_catch, void>(); }
 void _ZNSt15__exception_ptr13exception_ptr9_M_addrefEv(void* kept) noexcept { call<add_reference, void>(kept); }
 void _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv(void* kept) noexcept { call<drop_reference, void>(kept); }
 
-// libgcc's. The frame of the first is one more to unwind, without anything to clean up.
+// libgcc's. The first adds one more frame to unwind, without anything to clean up.
 void _Unwind_Resume(_Unwind_Exception* exception) { leave<resume_unwinding>(exception); }
 const void* _Unwind_Find_FDE(void* address, void* bases) { return call<find_description, const void*>(address, bases); }
 

@@ -14,13 +14,14 @@
 namespace weft::os {
 namespace {
 
-// Where process_vm_readv is refused (an emulator, a strict sandbox): a pipe, whose writer reads for
-// us. System calls by their numbers, here and below: sanitizers look at what the C library's
-// functions are given, and what others write is not ours to account for.
+// Where process_vm_readv is refused (an emulator, a strict sandbox): a pipe, to which the kernel
+// copies from the address. System calls by number, here and in safe_read(): sanitizers check the
+// arguments of the C library's functions, and this function is not responsible for what other
+// threads write.
 std::size_t safe_read_by_pipe(const char* address, char* to, std::size_t bytes) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return 0;
-    constexpr std::size_t step = 4096;   // never more than the pipe holds, and what one page can fault
+    constexpr std::size_t step = 4096;   // never more than the pipe holds, nor than one page that can fault
     std::size_t copied = 0;
     while (copied < bytes) {
         const std::size_t to_page = step - reinterpret_cast<std::uintptr_t>(address + copied) % step;
@@ -40,7 +41,7 @@ std::size_t safe_read(const void* address, void* to, std::size_t bytes) {
     const int kept = errno;
     const iovec here{to, bytes}, there{const_cast<void*>(address), bytes};
     long copied = fault(Seam::safe_read) ? -1 : syscall(SYS_process_vm_readv, getpid(), &here, 1, &there, 1, 0);
-    // EFAULT: not a byte of it can be read; but of some kernels also where only the end cannot.
+    // EFAULT: not a byte of it can be read; but on some kernels also where only the end cannot.
     if (copied < 0)
         copied = static_cast<long>(safe_read_by_pipe(static_cast<const char*>(address), static_cast<char*>(to), bytes));
     errno = kept;

@@ -17,7 +17,7 @@ namespace weft::os {
 std::size_t signal_frame_bytes() {
     static const std::size_t bytes = [] {
         const long said = sysconf(_SC_MINSIGSTKSZ);
-        return said > 0 ? static_cast<std::size_t>(said) : std::size_t{2048};   // the constant of before AVX-512
+        return said > 0 ? static_cast<std::size_t>(said) : std::size_t{2048};   // the constant from before AVX-512
     }();
     return bytes;
 }
@@ -28,7 +28,7 @@ char* lowest_resident(char* lowest, std::size_t bytes) {
     char* const end = lowest + bytes;
     for (char* at = lowest; at < end;) {
         const std::size_t some = std::min(static_cast<std::size_t>(end - at), sizeof present * page);
-        if (mincore(at, some, present) != 0) return lowest;   // not known: the most it can be
+        if (mincore(at, some, present) != 0) return lowest;   // not known: assume the most
         for (std::size_t i = 0; i < some / page; ++i) {
             if (present[i] & 1) return at + i * page;
         }
@@ -37,8 +37,8 @@ char* lowest_resident(char* lowest, std::size_t bytes) {
     return end;
 }
 
-// A futex wait that cannot sleep reads the word and nothing else, opens nothing, and is known to
-// emulators and checkers of memory.
+// A futex wait that cannot sleep only reads the word; it opens nothing, and emulators and memory
+// checkers know it.
 bool unreadable(const void* address) {
     const int before = errno;
     const timespec at_once{};
@@ -62,7 +62,7 @@ bool signal_stack_remove(void* memory) {
     if (sigaltstack(nullptr, &present) != 0 || (present.ss_flags & SS_DISABLE) || present.ss_sp != memory) return false;
     stack_t none{};
     none.ss_flags = SS_DISABLE;
-    none.ss_size = signal_frame_bytes();   // some systems look at it even so
+    none.ss_size = signal_frame_bytes();   // some systems check it even so
     return sigaltstack(&none, nullptr) == 0;
 }
 

@@ -31,12 +31,12 @@ struct Start {
 
 constinit atomic<std::size_t> started{0};
 
-// Nobody switches while it is set, and it is read by whoever the C library calls meanwhile: the
-// compiler's own thread-local access does here.
+// No unit switches while it is set, and only code that the C library calls meanwhile reads it: the
+// compiler's own thread-local access is good enough here.
 thread_local constinit bool starting = false;
 
 // Neither allocates nor frees: the first time that a thread does either, the C library reserves 64
-// MiB of addresses for it, of which there may be few.
+// MiB of addresses for it, and addresses may be scarce.
 void* thread_main(void* raw) {
     const Start& start = *static_cast<const Start*>(raw);
     start.body(start.argument);
@@ -102,7 +102,7 @@ ThreadKey::ThreadKey(void (*at_end)(void*)) {
     if (pthread_key_create(&key, at_end) == 0) key_ = std::uintptr_t{key} + 1;
 }
 
-// Without a key it asks for one that nobody can have, and gets null.
+// Without a key it asks for an impossible one, and gets null.
 void* ThreadKey::get() const { return pthread_getspecific(static_cast<pthread_key_t>(key_ - 1)); }
 
 bool ThreadKey::set(void* word) const {
@@ -142,7 +142,7 @@ void thread_set_signals(const SignalMask& mask) {
 
 bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
     // The kernel's clock of a thread by its number (CPUCLOCK_SCHED | CPUCLOCK_PERTHREAD_MASK), as
-    // pthread_getcpuclockid makes it of a handle.
+    // pthread_getcpuclockid derives it from a handle.
     const auto clock = static_cast<clockid_t>((~thread << 3) | 6u);
     timespec time;
     if (clock_gettime(clock, &time) != 0) return false;
@@ -152,7 +152,7 @@ bool thread_time(std::uint32_t thread, std::uint64_t& ns) {
 
 namespace {
 
-// As snprintf would, which a bare thread may not call: "/proc/self/task/THREAD/NAME".
+// Writes "/proc/self/task/THREAD/NAME", as snprintf would, which a bare thread may not call.
 void name_file(std::uint32_t thread, const char* name, char* text) {
     char digits[10];
     std::size_t count = 0;
@@ -166,12 +166,12 @@ void name_file(std::uint32_t thread, const char* name, char* text) {
     std::strcpy(text, name);
 }
 
-// Of the file of that name that the kernel has of a thread of this process; errno stays. False: it
-// has none.
+// Reads the kernel's file of that name for a thread of this process; errno is unchanged. False:
+// there is no such file.
 bool read_of_thread(std::uint32_t thread, const char* name, char (&text)[96]) {
     const int kept = errno;
     name_file(thread, name, text);
-    // By their numbers: the caller may be a hosted unit, which is not to be cancelled here.
+    // System calls by number: the caller may be a hosted unit, which must not be cancelled here.
     const long file = syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC);
     if (file < 0) return errno = kept, false;
     const long length = syscall(SYS_read, file, text, sizeof text - 1);
@@ -188,7 +188,8 @@ Doing thread_doing(std::uint32_t thread, long& call) {
     call = -1;
     char text[96];
     if (fault(Seam::thread_doing) || !read_of_thread(thread, "syscall", text)) return Doing::unknown;
-    // "running", or the number of the call and its arguments, or -1 where it is blocked in none.
+    // "running", or the number of the call and its arguments, or -1 where the thread is blocked
+    // outside a system call.
     if (text[0] == 'r') return Doing::runs;
     if (text[0] == '-') return Doing::waits;
     if (text[0] < '0' || text[0] > '9') return Doing::unknown;

@@ -68,7 +68,7 @@ std::size_t watch_wait(const Watch& watch, std::uint64_t timeout_ns, std::uint32
     for (int i = 0; i < ready; ++i) {
         if (events[i].data.u32 == ring_tag) {
             std::uint64_t rung;
-            static_cast<void>(!read(watch.ring, &rung, sizeof rung));   // nonblocking: another look may have taken it
+            static_cast<void>(!read(watch.ring, &rung, sizeof rung));   // nonblocking: another wait may have taken it
         } else if (told < most) {
             tags[told++] = events[i].data.u32;
         }

@@ -18,7 +18,7 @@ struct Block {
     std::size_t bytes;
 };
 
-// Never destroyed: what ends with the process may still give back.
+// Never destroyed: objects that end with the process may still release memory.
 struct Account {
     std::map<void*, std::size_t> blocks;
     std::map<char*, std::size_t> pages;

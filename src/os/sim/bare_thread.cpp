@@ -1,4 +1,4 @@
-// A virtual hart is none of the C library's.
+// The C library does not know virtual harts anyway.
 #include "os/bare_thread.hpp"
 
 #include <cstdio>

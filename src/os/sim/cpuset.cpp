@@ -18,7 +18,7 @@ bool affinity_get(std::uint32_t thread, CpuSet& cpus) {
     return true;
 }
 
-// As the kernel: CPUs that the machine does not have are left out, and at least one must be left.
+// Like the kernel: CPUs that the machine does not have are ignored, and at least one must be left.
 bool affinity_set(std::uint32_t thread, const CpuSet& cpus) {
     sim::system_call("affinity");
     CpuSet* set = set_of(thread);

@@ -1,4 +1,4 @@
-// A virtual machine has one process, and whoever forks that forks a real one.
+// A virtual machine has one process, and a caller of fork() forks a real one.
 #include "os/fork.hpp"
 
 namespace weft::os {

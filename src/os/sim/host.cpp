@@ -6,20 +6,20 @@
 #include "os/futex.hpp"
 #include "os/sim/machine.hpp"
 
-// A host is a virtual hart that is parked: what it runs by (errno, the exceptions that are handled)
-// is for whoever runs by its thread pointer meanwhile. There is nothing else in it: what the C
-// library keeps for a thread is the OS thread's, which all virtual harts share.
+// A host is a virtual hart that is parked: its block (errno, the exceptions that are handled)
+// serves the hart that runs with its thread pointer meanwhile. The block holds nothing else: the C
+// library's per-thread state is the OS thread's, which all virtual harts share.
 namespace weft::os {
 namespace {
 
 constexpr std::size_t least_stack = 128 << 10;
 
-void* local_word_of_nobody;   // the word of a virtual hart is found otherwise
+void* local_word_of_nobody;   // the word of a virtual hart is found in another way
 
 void host_main(void* raw) {
     auto& host = *static_cast<HostThread*>(raw);
     const std::size_t bytes = std::max(least_stack, host.wanted_bytes);
-    const std::unique_ptr<char[]> stack(new char[bytes]);   // not a block of the library's
+    const std::unique_ptr<char[]> stack(new char[bytes]);   // not one of the library's blocks
     host.thread_pointer = sim::own_thread_pointer();
     host.local_word = &local_word_of_nobody;
     host.errno_address = errno_address();

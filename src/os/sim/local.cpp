@@ -7,7 +7,7 @@
 
 namespace weft::os {
 
-// All virtual harts have the OS thread's: what lies there changes with them.
+// All virtual harts use the OS thread's: the content changes with the running hart.
 ExceptionGlobals* exception_globals() { return reinterpret_cast<ExceptionGlobals*>(abi::__cxa_get_globals()); }
 
 int* errno_address() { return &errno; }

@@ -40,16 +40,16 @@ namespace {
 constexpr std::uint64_t step_ns = 20;
 constexpr std::uint64_t pause_ns = 100;
 constexpr std::uint64_t call_ns = 200;            // a system call
-constexpr std::uint64_t idle_pause_ns = 20'000;   // while all others wait: time goes on for them
-constexpr std::uint64_t near_ns = 20'000'000;     // a deadline that may come early
-// Steps of one hart while others could run: nothing is for ever. Half as many each time that one
-// comes to that, since a loop that waits without saying so (a unit that yields on a stream of its
-// own) costs so many steps each turn.
+constexpr std::uint64_t idle_pause_ns = 20'000;   // while all others wait: time passes for them
+constexpr std::uint64_t near_ns = 20'000'000;     // a deadline that may expire early
+// Steps of one hart while others could run: no hart runs forever. The number is halved each time
+// that a hart reaches it, since a loop that waits without saying so (a unit that yields on a stream
+// of its own) costs that many steps each turn.
 constexpr std::uint64_t longest_stint = 20'000, least_longest_stint = 200;
 constexpr std::size_t most_harts = 4096;
 constexpr std::size_t least_stack = 512 * 1024;   // tests' own code runs on it
 
-// What is found by a thread pointer.
+// What a thread pointer leads to.
 struct ThreadBlock {
     int error = 0;
     os::ExceptionGlobals exceptions{};
@@ -70,11 +70,11 @@ struct Hart {
     void (*body)(void*) = nullptr;
     void* argument = nullptr;
 
-    // What an OS thread has to itself.
+    // What an OS thread has of its own.
     void* local = nullptr;
     ThreadBlock own;
-    ThreadBlock* block = &own;              // by which it runs; null: it is parked, and touches none
-    arch::FloatingPoint floating_point{};   // while it does not run
+    ThreadBlock* block = &own;              // the block that it runs with; null: it is parked, and touches none
+    arch::FloatingPoint floating_point{};   // its value while it does not run
     void* kept = nullptr;
     void (*at_end)(void*) = nullptr;
     os::CpuSet cpus;
@@ -82,8 +82,8 @@ struct Hart {
 
     std::uint64_t steps = 0;
     StoreBuffer stores;
-    unsigned hold = 0;   // switches until what it has stored is seen
-    unsigned out = 0;    // decisions until it may run again, unless nobody else can
+    unsigned hold = 0;   // switches until its stores become visible
+    unsigned out = 0;    // decisions until it may run again, unless no other hart can
 
     const char* last_what = "start";
     weft::location last_where;
@@ -96,14 +96,14 @@ struct Machine {
     std::vector<std::unique_ptr<Hart>> harts;
     Hart* running = nullptr;
     std::uint64_t total = 0;
-    std::int64_t armed = 0;   // what countdown was when `total` was right
+    std::int64_t armed = 0;   // the value of countdown when `total` was last updated
     std::uint64_t clock_ns = 1'000'000'000;
     std::uint64_t earliest_ns = forever;
     std::uint64_t waits = 0;
     std::uint64_t longest = longest_stint;
-    std::uint64_t stint_ends = longest_stint;   // a number of steps: the running hart lets others run
+    std::uint64_t stint_ends = longest_stint;   // a step count at which the running hart lets others run
     std::vector<std::uint16_t> ready, rousable;
-    bool silent = false;   // the machine looks at the library's data: no step
+    bool silent = false;   // the machine reads the library's data: no step
     std::jmp_buf given_up;
 
     void account();
@@ -113,8 +113,8 @@ struct Machine {
     void note_step(const char* what, const void* word, const weft::location& where);
     void step(const char* what, const void* word, const weft::location& where);
     [[noreturn]] void too_many_steps();
-    // `frame`: of the function that was called to come here; below it the hart's stack holds
-    // nothing but the machine's frames.
+    // `frame`: of the function through which the hart called in here; below it the hart's stack
+    // holds only the machine's frames.
     void decide_at(Moment moment, const void* frame);
     Hart* plain_next();
     void one_decision_more();
@@ -142,8 +142,8 @@ void Machine::account() {
 
 // After account().
 void Machine::arm() {
-    // Each is the number of steps before the one at which somebody must look: the same step whether
-    // all steps are looked at (for the table of them) or not.
+    // Each is the number of steps before the one that needs a check: it is the same step whether
+    // all steps are checked (for the table of steps) or not.
     auto before = [](std::uint64_t now, std::uint64_t then, std::uint64_t each) {
         return then > now ? (then - now - 1) / each : 0;
     };
@@ -186,7 +186,7 @@ void Machine::ready_again(Hart& hart, bool woken) {
     }
 }
 
-// Deadlines that have come.
+// Handles deadlines that have expired.
 void Machine::expire() {
     if (clock_ns < earliest_ns) return;
     earliest_ns = forever;
@@ -200,9 +200,9 @@ void Machine::expire() {
     }
 }
 
-// Whether Weft's own code makes a step there: a call of the system's has no place, an operation
-// stands in one of Weft's sources or headers. An operator of weft::sim::atomic has no place but
-// sim.hpp, and is the program's.
+// Whether Weft's own code makes a step there: a system call by Weft has no location, and an
+// operation's location is one of Weft's sources or headers. An operator of weft::sim::atomic has no
+// location but sim.hpp, and belongs to the program.
 bool is_wefts(const weft::location& where) {
     if (where.line() == 0) return true;
     static constexpr std::string_view self = __builtin_FILE(), name = "src/os/sim/machine.cpp";
@@ -234,8 +234,8 @@ void Machine::note(const Deviation& made) {
     ++record->deviation_count;
 }
 
-// The next one that could run, in the order of their numbers; the running one only when there is no
-// other, and one that is out only when that one cannot either.
+// The next hart that could run, in the order of their numbers; the running one only when there is
+// no other, and one that is out only when the running one cannot run either.
 Hart* Machine::plain_next() {
     Hart* out = nullptr;
     for (std::size_t i = 1; i < harts.size(); ++i) {
@@ -253,8 +253,8 @@ void Machine::one_decision_more() {
     }
 }
 
-// Who runs after the decision, which is done here; a decision that cannot be (the course is another
-// than the one it was made in) comes to the plain one.
+// Carries the decision out, and returns the hart that runs after it. An impossible decision (the
+// course differs from the one it was made in) becomes the plain one.
 Hart* Machine::chosen(Moment moment, const Deviation& made, Hart* plainly) {
     switch (made.act) {
     case Act::none: return plainly;
@@ -283,7 +283,7 @@ Hart* Machine::chosen(Moment moment, const Deviation& made, Hart* plainly) {
     return plainly;
 }
 
-// At a point or a pause: who runs now.
+// At a point or a pause: decides which hart runs now.
 void Machine::decide_at(Moment moment, const void* frame) {
     if (moment == Moment::pause) one_decision_more();
     Deviation made;
@@ -298,8 +298,8 @@ void Machine::decide_at(Moment moment, const void* frame) {
     if (made.act != Act::none) note(made);
     if (next != running) {
         running->out = made.out;
-        // There was something on its stack that is no more, where those frames lie now: they must
-        // stay as they are.
+        // Objects that no longer exist lay on its stack where the machine's frames lie now:
+        // releasing the stores to them keeps these frames as they are.
         running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096,
                                static_cast<const char*>(frame) + 2 * sizeof(void*));
         run(*next, made.keep, made.hold);
@@ -332,7 +332,7 @@ void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     hart.stores.let_go(hart.stores.count() - kept);
     hart.hold = hold;
     hart.stores.roll_back();
-    // What others have kept long enough is seen now.
+    // Stores that others have kept long enough become visible now.
     for (const auto& other : harts) {
         if (other.get() == &hart || other->stores.count() == 0 || (other->hold > 0 && --other->hold > 0)) continue;
         other->stores.bring_forward();
@@ -364,8 +364,8 @@ void Machine::run(Hart& next, unsigned keep, unsigned hold) {
     swap_to(&self.context, next.context);
 }
 
-// The machine looks at what the library holds, by the library's own code: without a step. If that
-// comes to a lock that somebody holds, it is given up.
+// The machine reads the library's data, through the library's own code, without a step. If that
+// code reaches a lock that a hart holds, the attempt is given up.
 template <class Look>
 void look_silently(Look look) {
     const std::int64_t countdown = std::exchange(detail::countdown, std::numeric_limits<std::int64_t>::max());
@@ -377,7 +377,7 @@ void look_silently(Look look) {
     detail::buffering = buffering;
 }
 
-// The next hart when the running one waits or has ended. When all wait, time goes on to the
+// The next hart when the running one waits or has ended. When all wait, time advances to the
 // earliest deadline.
 Hart& Machine::next_ready() {
     for (;;) {
@@ -395,7 +395,7 @@ Hart& Machine::next_ready() {
             return *chosen(Moment::block, made, plainly);
         }
         if (machine_quiet != nullptr) {
-            for (const auto& other : harts) {   // what is still on its way is there by now
+            for (const auto& other : harts) {   // what is still on its way has arrived by now
                 if (other.get() == running) continue;
                 other->stores.bring_forward();
                 other->stores.let_all_go();
@@ -430,7 +430,7 @@ void hart_main(void (*)(void*), void*) {
     machine->account();
     machine->arm();
     swap_to(&self.context, next.context);
-    std::abort();   // nobody runs a hart that has ended
+    std::abort();   // no hart switches to a hart that has ended
 }
 
 std::string text_of(const weft::location& where) {
@@ -465,7 +465,8 @@ void Machine::too_many_steps() {
     machine_fail(End::steps, text);
 }
 
-// The step that is being made, after account(): noted, and what has become due with it is seen to.
+// The step that is being made, after account(): records it, and handles what has become due with
+// it.
 void Machine::step(const char* what, const void* word, const weft::location& where) {
     note_step(what, word, where);
     if (total >= limits.most_steps) too_many_steps();

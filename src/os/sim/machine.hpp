@@ -1,9 +1,9 @@
-// The virtual machine: harts that are contexts on the stacks of one OS thread, of which one runs at
-// a time; a virtual clock; and what a run has come to. A process has at most one, in the child that
-// explore() forks for each run, and what the seams do to it is below.
+// The virtual machine: harts that are contexts on stacks of their own in one OS thread, of which
+// one runs at a time; a virtual clock; and the result of a run. A process has at most one machine,
+// in the child that explore() forks for each run. The part "for the seams" has what the seams call.
 //
 // A hart is pre-empted only where it calls in here, so nothing here is atomic. The code of the
-// machine must not call the library: it would come back here.
+// machine must not call the library, which would call back here.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ inline constexpr std::uint64_t forever = ~std::uint64_t{0};
 
 // How a run ended. In memory that is shared with the process that forked it.
 enum class End : std::uint32_t {
-    none,   // it has not, or crashed
+    none,   // it has not ended, or crashed
     passed,
     check,      // check() failed, or an exception left the body
     stuck,      // all harts wait for one another
-    steps,      // it took too many
+    steps,      // too many steps
     memory,     // released twice, written to after its release
     left,       // not released at the end
-    invariant   // what must hold when all harts wait does not
+    invariant   // a condition that must hold when all harts wait does not
 };
 
-// A step, for the table of them.
+// A step, for the table of steps.
 struct Traced {
     std::uint64_t total;
     std::uint64_t now_ns;
@@ -39,10 +39,10 @@ struct Traced {
     const char* file;
     std::uint32_t line;
     std::uint16_t hart;
-    std::uint64_t left_out;   // steps of Weft's own between the one before and this one
+    std::uint64_t left_out;   // Weft's own steps between the previous entry and this one
 };
 
-// What a run leaves for the process that forked it.
+// What a run leaves behind for the process that forked it.
 struct Record {
     static constexpr std::size_t most_deviations = 1u << 20;
     static constexpr std::size_t most_traced = 1u << 17;
@@ -52,9 +52,9 @@ struct Record {
     std::uint64_t steps;
     std::uint64_t faults_asked;   // how many calls of seams could have failed
     std::uint64_t harts;
-    std::uint64_t deviation_count;   // those beyond the most are not noted, and the run cannot be shrunk
-    std::uint64_t traced_count;      // the last most_traced are there, as a ring
-    std::uint64_t left_out;          // after the last of them
+    std::uint64_t deviation_count;   // those beyond the maximum are not recorded, and the run cannot be shrunk
+    std::uint64_t traced_count;      // the last most_traced of them are kept, as a ring
+    std::uint64_t left_out;          // steps after the last entry
     std::uint64_t all_left_out;
     Deviation deviations[most_deviations];
     Traced traced[most_traced];
@@ -66,87 +66,88 @@ struct Limits {
     bool store_buffers = true;
     bool leaks = true;
     bool trace = false;
-    bool weft_steps = false;     // those of Weft's own code are noted, too
+    bool weft_steps = false;     // record the steps of Weft's own code, too
     std::uint64_t fail_at = 0;   // the call of a seam that fails, counting from 1; 0: none
 };
 
 // The calling OS thread becomes hart 0 of a new machine.
 void machine_begin(const Limits& limits, Strategy& strategy, Record& record);
-// Hart 0 has done what it had to do. Ends the process with the record filled.
+// Hart 0 has finished. Ends the process with the record filled.
 [[noreturn]] void machine_end();
 bool machine_runs() noexcept;
 
 // The run has failed. Ends the process.
 [[noreturn]] void machine_fail(End end, const std::string& text);
 
-// Called when all harts wait, before time goes on or the run is stuck: the text of what does not
-// hold, or empty. May read what the library's atomics hold: it is not pre-empted then.
+// Called when all harts wait, before time advances or the run counts as stuck. Returns a text about
+// what does not hold, or an empty one. It may read the library's atomics: it is not pre-empted
+// then.
 extern std::string (*machine_quiet)();
-// Which units wait for what, for the report of a run that is stuck. As machine_quiet, it may read
+// Which units wait for what, for the report of a run that is stuck. Like machine_quiet, it may read
 // atomics.
 extern void (*machine_describe)(std::string& text);
 
-// The run has told already that something went wrong, and need not come to its end: what it leaves
-// undone is excused. Ends the process; may be called from a signal handler.
+// The run has already reported that something went wrong, and need not reach its end: what it
+// leaves undone is excused. Ends the process; may be called from a signal handler.
 [[noreturn]] void machine_excused();
 
-// What a run leaves undone (it is stuck, never ends, has not given memory back) is excused, because
-// it has been told already that something went wrong: a test that stops in the middle when a call
-// is refused.
+// What a run leaves undone (it is stuck, never ends, has not released memory) is excused, because
+// it has already reported that something went wrong: a test that stops in the middle when a call is
+// refused.
 extern bool machine_excuses;
 
 // ---- for the seams ------------------------------------------------------------------------------
 
-// The calling hart waits until wake(on), or until the deadline has come (false), or it is woken for
-// no reason where it waits for a futex.
+// The calling hart waits until wake(on), or until the deadline has expired (false), or, if it waits
+// for a futex, until a spurious wake-up.
 enum class Wait : std::uint8_t { futex, time, end };
 bool block(Wait why, const void* on, std::uint64_t deadline_ns);
-// At most `count` of those that wait on `on` become ready, those that have waited longest first.
+// Makes at most `count` of the harts ready that wait on `on`, those that have waited longest first.
 // Returns how many.
 std::size_t wake(const void* on, std::size_t count);
 
 void pause(const weft::location& where);
 // A system call: a point of pre-emption, with an empty store buffer afterwards. `where`: the
-// program makes it there; no place: Weft does.
+// program makes it there; no location: Weft makes it.
 void system_call(const char* what, const void* word = nullptr, const weft::location& where = {});
 
 std::uint64_t now_ns() noexcept;
 
-// A new hart, or null: the machine has as many as it can have.
+// Starts a new hart. Null: the machine has as many as it can have.
 void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes);
 void hart_join(void* hart);
 std::uint32_t hart_number();
-// whether it waits for another one or for a time; false: as below
+// whether it waits for another hart or for a time; false: no such hart, or it has ended
 bool hart_waits(std::uint32_t number, bool& waits);
-bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: there is none, or it has ended
+bool hart_time(std::uint32_t number, std::uint64_t& ns);   // of its own steps; false: no such hart, or it has ended
 void* hart_identity();
-// By which the hart runs: its own at first, another hart's that is parked, or none, while it is
-// parked itself.
+// The thread pointer that the hart runs with: its own at first; that of another hart, which is
+// parked; or none, while it is parked itself.
 void* thread_pointer();
 void set_thread_pointer(void* pointer);
 void* own_thread_pointer();
-void* hart_kept();                                   // what the hart keeps: null at first
-void hart_keep(void* word, void (*at_end)(void*));   // when it ends with one that is not null, at_end is called with it
+void* hart_kept();                                   // the hart's own word: null at first
+void hart_keep(void* word, void (*at_end)(void*));   // if it ends with a non-null word, at_end is called with it
 os::CpuSet* hart_cpus(std::uint32_t number);         // null: there is none
 os::CpuSet machine_cpus();
 char* hart_error_text();
 
-// Whether the next call of a seam shall fail.
+// Whether this call of a seam is to fail.
 bool seam_fails();
 
-// ---- what the library has of memory (account.cpp) -----------------------------------------------
+// ---- the library's memory (account.cpp) ---------------------------------------------------------
 
-// Blocks and pages that the library has: each is to be given back once, and nobody may write to it
+// Blocks and pages that the library has: each is to be released once, and no hart may write to it
 // afterwards.
 void block_taken(void* block, std::size_t bytes);
 void block_given_back(void* block);
 void block_kept(void* block);
 void pages_taken(void* begin, std::size_t bytes);
-void pages_given_back(void* begin, std::size_t bytes);   // a part of them may be
-// Empty, or what is left or was written to after it had been given back. At the end.
+void pages_given_back(void* begin, std::size_t bytes);   // may be a part of them
+// At the end: empty, or a text about what is left, or was written to after its release.
 std::string memory_left();
 
-// Whether another hart than the running one has a store to these bytes on its way, and which one.
+// Whether a hart other than the running one has a pending store to these bytes, and which one.
 bool store_pending(const void* begin, std::size_t bytes, std::uint32_t& who);
 
 }   // namespace weft::sim

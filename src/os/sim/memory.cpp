@@ -1,5 +1,5 @@
 // Memory in simulation: the process's own, but each block and each page is accounted for, and a
-// block that was given back lies fallow for a while, so that a write to it is found.
+// released block lies fallow for a while, so that a write to it is detected.
 #include "os/memory.hpp"
 
 #include <sys/mman.h>
@@ -39,8 +39,8 @@ void discard(void* address, std::size_t bytes) {
 void populate(void*, std::size_t) {}
 void advise_huge(void*, std::size_t, bool) {}
 
-// Guards cost a system call each and find what no schedule brings about: in simulation they are
-// only asked for.
+// Guards cost a system call each and detect errors that no schedule causes: in simulation they are
+// requested but not installed.
 bool guard_install(void* address, std::size_t) {
     sim::system_call("guard", address);
     return !sim::seam_fails() && !fault(Seam::guard);

@@ -8,8 +8,8 @@
 
 namespace weft::os {
 
-// Nothing is unmapped meanwhile, since only one hart runs; but who looks may look beyond the end of
-// what there is.
+// Nothing is unmapped meanwhile, since only one hart runs; but the reader may read beyond the end
+// of what exists.
 std::size_t safe_read(const void* address, void* to, std::size_t bytes) {
     const int kept = errno;
     const iovec here{to, bytes}, there{const_cast<void*>(address), bytes};

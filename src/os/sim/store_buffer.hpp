@@ -1,10 +1,10 @@
-// What a virtual hart has stored and others do not see yet, oldest first.
+// The stores of a virtual hart that other harts do not see yet, oldest first.
 //
-// While the hart runs, memory is as it sees it, its own stores included, so that its plain accesses
-// need not be known here; what lay there before is kept. When another runs, memory is rolled back
-// to that, and brought forward again when the hart comes back: nobody but itself sees a store
-// before the buffer lets it go. So plain stores behind a buffered one of the same place are hidden
-// with it, in the order in which a processor would let them go.
+// While the hart runs, memory is as the hart sees it, its own stores included, so that its plain
+// accesses need not be known here; the buffer keeps the previous values. When another hart runs,
+// memory is rolled back to these, and it is brought forward again when the hart returns: only the
+// hart itself sees a store before the buffer releases it. So plain stores that follow a buffered
+// one to the same place are hidden with it, in the order in which a processor would release them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ public:
 
     std::size_t count() const { return count_; }
 
-    // The hart runs, and stores there next.
+    // The hart runs, and is about to store there.
     void keep_old(void* word, std::size_t bytes) {
         if (count_ == capacity) let_go(1);
         Entry& entry = entries_[count_++];
@@ -28,14 +28,14 @@ public:
         std::memcpy(&entry.other, word, bytes);
     }
 
-    // The hart runs: the oldest are seen by everybody.
+    // The hart runs: the oldest stores become visible to all harts.
     void let_go(std::size_t oldest) {
         count_ -= oldest;
         std::memmove(entries_, entries_ + oldest, count_ * sizeof *entries_);
     }
     void let_all_go() { count_ = 0; }
 
-    // Those to words in there are seen by everybody.
+    // The stores to words in this range become visible to all harts.
     void let_go(const char* begin, const char* end) {
         std::size_t left = 0;
         for (std::size_t i = 0; i < count_; ++i) {
@@ -53,7 +53,7 @@ public:
         for (std::size_t i = 0; i < count_; ++i) swap(entries_[i]);
     }
 
-    // Whether one of the words lies in there.
+    // Whether one of the words lies in this range.
     bool touches(const void* begin, std::size_t bytes) const {
         const auto first = reinterpret_cast<std::uintptr_t>(begin);
         for (std::size_t i = 0; i < count_; ++i) {
@@ -65,7 +65,7 @@ public:
 private:
     struct Entry {
         void* word;
-        std::uint64_t other;   // while the hart runs: what others see; while it does not: what it has stored
+        std::uint64_t other;   // while the hart runs: what other harts see; otherwise: what it has stored
         std::uint8_t bytes;
     };
 

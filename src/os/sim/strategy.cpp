@@ -14,7 +14,7 @@ constexpr std::uint64_t never = ~std::uint64_t{0} >> 2;
 
 bool one_in(Random& random, std::uint32_t count) { return random.below(count) == 0; }
 
-// Stores stay in the buffer over a switch or two, mostly all of them.
+// Stores stay in the buffer over a switch or two, usually all of them.
 void maybe_keep(Random& random, const View& view, Deviation& made) {
     if (view.buffered == 0 || one_in(random, 3)) return;
     const auto all = static_cast<std::uint8_t>(view.buffered);
@@ -22,8 +22,8 @@ void maybe_keep(Random& random, const View& view, Deviation& made) {
     made.hold = static_cast<std::uint8_t>(1 + random.below(one_in(random, 4) ? 12 : 3));
 }
 
-// Whoever is left in the middle of something is now and then away for long, so that others come to
-// the ends of their patience.
+// Now and then a hart that is left in the middle of something stays away for long, so that other
+// harts run out of patience.
 void maybe_out(Random& random, Deviation& made) {
     if (one_in(random, 12)) made.out = static_cast<std::uint16_t>(8u << random.below(7));
 }
@@ -33,8 +33,9 @@ void go(Deviation& made, std::uint16_t to) {
     made.to = to;
 }
 
-// At moments with random gaps between them a random hart. How large the gaps are on average is the
-// seed's as well: some bugs want two harts in lockstep, others one that stands still for long.
+// Picks a random hart at moments with random gaps between them. The seed also decides how large the
+// gaps are on average: some bugs need two harts in lockstep, others need one that stands still for
+// long.
 class RandomStrategy : public Strategy {
 public:
     RandomStrategy(std::uint64_t seed, Tastes tastes)
@@ -47,8 +48,8 @@ public:
 
     std::uint64_t free_steps(const View& view) override { return next_ > view.total ? next_ - view.total - 1 : 0; }
 
-    // Between a store that others do not see and the next look is where the store-then-load races
-    // are.
+    // The store-then-load races lie between a store that other harts do not see yet and the next
+    // load.
     bool stored() override {
         if (!tastes_.store_buffers || !one_in(random_, 6)) return false;
         soon_ = true;
@@ -94,13 +95,13 @@ private:
 };
 
 // PCT (Burckhardt and others, ASPLOS 2010, section 2): a bug that needs d steps in a certain order
-// is found with a probability of at least 1 / (harts * length^(d-1)) each run. Who pauses becomes
-// the lowest, or others would wait for ever.
+// is found with a probability of at least 1 / (harts * length^(d-1)) each run. A hart that pauses
+// gets the lowest priority, or others would wait forever.
 class PriorityStrategy : public Strategy {
 public:
     PriorityStrategy(std::uint64_t seed, Tastes tastes) : random_(seed * 0x9e3779b97f4a7c15u + 2), tastes_(tastes) {
-        // How long the run will be is not known, and must not depend on other runs: it is guessed
-        // by the seed.
+        // The length of the run is not known, and must not depend on other runs: it is guessed from
+        // the seed.
         const std::uint32_t length = 128u << random_.below(10);
         const std::uint32_t changes = random_.below(6);
         for (std::uint32_t i = 0; i < changes; ++i) changes_.push_back(1 + random_.below(length));
@@ -153,7 +154,7 @@ private:
 
     Random random_;
     const Tastes tastes_;
-    std::vector<std::uint64_t> changes_;   // the next one last
+    std::vector<std::uint64_t> changes_;   // the next one is last
     std::map<std::uint16_t, std::int64_t> priorities_;
     std::int64_t lowest_ = 0;
     bool look_ = false;
@@ -180,8 +181,8 @@ public:
     }
 
 private:
-    // What was passed by, because a deviation before it was left out and the course is another, is
-    // over.
+    // A deviation that was passed by, because an earlier one was left out and the course differs,
+    // is dropped.
     const Deviation* next_of(const View& view) {
         const auto at = left_.find(view.hart);
         if (at == left_.end()) return nullptr;
@@ -190,7 +191,7 @@ private:
         return list.empty() ? nullptr : &list.back();
     }
 
-    std::map<std::uint16_t, std::vector<Deviation>> left_;   // the next one last
+    std::map<std::uint16_t, std::vector<Deviation>> left_;   // the next one is last
 };
 
 }   // namespace

@@ -15,7 +15,7 @@ namespace {
 
 std::size_t started = 0;
 
-// Not a block of the library's.
+// Not one of the library's blocks.
 struct Start {
     void (*body)(void*);
     void* argument;
@@ -44,7 +44,7 @@ bool thread_start(Thread& thread, std::size_t stack_bytes, void (*body)(void*), 
     return true;
 }
 
-bool thread_is_starting_one() { return false; }   // nobody stands in front of hart_start()
+bool thread_is_starting_one() { return false; }   // no library stands in front of hart_start()
 
 void thread_join(Thread& thread) {
     sim::system_call("thread-join");
@@ -69,9 +69,9 @@ bool ThreadKey::set(void* word) const {
 
 void thread_name(const char*) {}
 
-std::uint32_t thread_id() { return sim::hart_number() + 1; }   // 0 is nobody's
+std::uint32_t thread_id() { return sim::hart_number() + 1; }   // no thread has number 0
 
-Span thread_stack() { return {}; }   // only the address sanitizer asks
+Span thread_stack() { return {}; }   // only the address sanitizer calls it
 
 void thread_without_signals() {}
 
@@ -92,7 +92,7 @@ Doing thread_doing(std::uint32_t thread, long& call) {
     return waits ? Doing::waits : Doing::runs;
 }
 
-// Virtual harts wait for no processor.
+// Virtual harts never wait for a processor.
 bool thread_delay(std::uint32_t thread, std::uint64_t& ns) {
     const Load* const load = load_for_test();
     if (load != nullptr) ns = load->delay_ns(thread);

@@ -1,4 +1,4 @@
-// A virtual kernel has no files: a watch knows its ring alone.
+// A virtual kernel has no files: a watch knows only its ring.
 #include "os/watch.hpp"
 
 #include "os/fault.hpp"

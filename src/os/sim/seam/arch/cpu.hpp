@@ -1,4 +1,4 @@
-// What a virtual hart gives besides the switch, which is the processor's own: its thread-local
+// What a virtual hart provides besides the switch, which is the processor's own: its thread-local
 // word, a pause that lets others run, and a counter of virtual time.
 #pragma once
 

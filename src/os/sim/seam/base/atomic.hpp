@@ -1,6 +1,6 @@
 // The seam to the atomics as the simulator sees it: the names of src/base/atomic.hpp on
-// weft::sim::atomic, which pre-empts virtual harts and buffers their stores. It stands in front of
-// that one on the include path.
+// weft::sim::atomic, which pre-empts virtual harts and buffers their stores. It comes before that
+// header on the include path.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// The seam of src/os/thread_pointer.hpp in simulation: of the virtual hart that runs. That no two
-// run by one is checked.
+// The seam of src/os/thread_pointer.hpp in simulation: the thread pointer of the running virtual
+// hart. A check makes sure that no two harts run with the same one.
 #pragma once
 
 namespace weft::sim {
