@@ -20,7 +20,7 @@ constexpr std::size_t few = 4;
 
 std::size_t at_once() { return std::min(std::max(few, 2 * hart::limit()), BlockingPool::most); }
 
-// Of the stream that the unit is on now: see os/local.hpp.
+// Sets errno of the stream that the unit is on now: see os/local.hpp.
 void set_errno(int error) { *current().errno_address = error; }
 
 void resume_called(Unit& unit) {
@@ -108,7 +108,7 @@ void BlockingPool::run(Worker& self) {
             errno = 0;
             call->fn(call->argument);
             call->error = errno;
-            if (process_or_null() != of) return;   // it has forked, and this is the child, where nobody waits for it
+            if (process_or_null() != of) return;   // it has forked, and this is the child, where no unit waits for it
             resume_called(*call->unit);
         }
         lock_.lock();
@@ -135,7 +135,7 @@ void BlockingPool::stop() {
 
 namespace {
 
-// The unit's call goes to the blocking pool once its context is saved.
+// The unit's call goes to the blocking pool once the unit's context is saved.
 struct HandOver : Suspension {
     BlockingPool::Call& call;
     Process& of;
@@ -143,13 +143,13 @@ struct HandOver : Suspension {
     HandOver(Unit& unit, BlockingPool::Call& what, Process& in) : Suspension{unit}, call(what), of(in) {}
 
     void publish() {
-        Process& runs = of;   // a copy: the unit, and its stack, may go on as soon as the call is handed over
+        Process& runs = of;   // a copy: the unit, and its stack, may continue as soon as the call is handed over
         const std::uint64_t again_ns = runs.blocking_pool.submit(call);
         if (again_ns == os::forever) return;
         runs.blocking_alarm_ns.store(again_ns);
-        // Without a reactor nobody comes to see whether the call waits for long: then the blocking
-        // pool grows now. By `again_ns` it would not where another call, which came later, is the
-        // first by now, and nobody would look after that one.
+        // Without a reactor nothing checks whether the call waits for long: then the blocking pool
+        // grows now. With `again_ns` in place of os::forever it would not grow if another call,
+        // which came later, is the first by now, and nothing would check on that call.
         if (!runs.reactor.watch(again_ns)) runs.blocking_pool.grow(os::forever);
     }
 };
@@ -181,7 +181,7 @@ struct HandOver : Suspension {
 
 namespace {
 
-// A call that is made on the scheduler's stack, after which its unit is the next to run.
+// A call that is made on the scheduler's stack; afterwards its unit runs next.
 struct StreamCall {
     void (*fn)(void*);
     void* argument;
@@ -202,8 +202,8 @@ struct StreamCall {
 [[gnu::noinline]] void on_stream_stack(void (*fn)(void*), void* argument) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
-    // Who stands there already and could not suspend anyway. An SC stands there as well, but could:
-    // it leaves, and is promoted.
+    // Such a caller is on that stack already, and could not suspend anyway. An SC is on it as well,
+    // but could suspend: it leaves, and is promoted.
     if (self == nullptr || self->kind == Kind::tasklet) return fn(argument);
     CallFor call_for(*self, fn, argument);
     StreamCall call{call_for.fn(), call_for.argument(), *self};

@@ -1,10 +1,10 @@
 // OS threads for calls that block: a unit hands its call over and is suspended; the thread that has
-// made it resumes the unit.
+// made the call resumes the unit.
 //
-// Rejected: to let the carrier block and another take over its stream. A call that does not block
-// would cost nothing then, but every stream would need a scheduler's context on a stack that is no
-// thread's, and the primary unit, which must stay on its thread, a stream that can go on without
-// it.
+// Rejected: to let the carrier block and another carrier take over its stream. A call that does not
+// block would then cost nothing, but every stream would need a scheduler's context on a stack that
+// is no thread's, and the primary unit, which must stay on its thread, would need a stream that can
+// continue without it.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Process;
 class BlockingPool {
 public:
     static constexpr std::size_t most = 1024;
-    // how long a call waits for a thread before there is one more
+    // how long a call waits for a thread before another one is started
     static constexpr std::uint64_t patience_ns = 1'000'000;
     static constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
@@ -32,7 +32,7 @@ public:
     struct Call {
         void (*fn)(void*);
         void* argument;
-        Unit* unit;      // resumed when it is done
+        Unit* unit;      // resumed when the call is done
         int error = 0;   // errno as fn left it
         std::uint64_t since_ns = 0;
         Call* next = nullptr;
@@ -43,20 +43,20 @@ public:
     BlockingPool(const BlockingPool&) = delete;
     BlockingPool& operator=(const BlockingPool&) = delete;
 
-    // At least one thread is there. False: none could be started.
+    // Makes sure that there is at least one thread. False: none could be started.
     bool ready();
 
-    // A thread will make the call. Returns when it should be asked again whether there are enough
-    // of them (grow), or os::forever.
+    // A thread will make the call. Returns when grow() should be called to check whether there are
+    // enough threads, or os::forever.
     std::uint64_t submit(Call& call);
 
-    // One more thread, if a call has waited too long by then; os::forever: however long it has
-    // waited. Returns as submit().
+    // Starts one more thread if a call has waited too long by `now_ns`; os::forever: however long
+    // it has waited. Returns the time of the next call, as submit() does.
     std::uint64_t grow(std::uint64_t now_ns);
 
     void stop();
 
-    // While nobody runs: no call waits while a thread has nothing to do.
+    // While no thread runs: no call waits while a worker has nothing to do.
     void check_whole() const {
         check();
         std::size_t all = 0, idle = 0;

@@ -26,10 +26,11 @@
 namespace weft {
 namespace {
 
-// The parent's runtimes, which nobody frees: who counts what was not given back finds them here.
+// The parents' runtimes, which are never freed: leak checkers find them here.
 Process* left_behind = nullptr;
 
-// What the library has besides the runtime. Some OS thread that is no more may hold these locks.
+// Mends the library's state outside the runtime. An OS thread that no longer exists may hold these
+// locks.
 void mend_statics(const Process* old) {
     if (old != nullptr && old->bound_once) os::affinity_set(0, old->cpus);   // the child is no bound stream
     if (old != nullptr && old->observing) initial_headers.set(false);
@@ -52,12 +53,12 @@ Settings settings_of_child(const Process& old) {
     return chosen;
 }
 
-// Not WEFT_OK: no memory, and what there is stays.
+// Not WEFT_OK: no memory, and everything stays as it is.
 weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     made.cpus = old.cpus;
-    // one that has started by itself may have none, and the child's has a primary unit
+    // a runtime that has started by itself may have none, and the child's has a primary unit
     made.nesting = std::max(1u, old.nesting);
-    made.heaps_made = old.heaps_made;   // so that no new unit has the number of one that goes on, or of the parent's
+    made.heaps_made = old.heaps_made;   // so that no new unit gets the id of one that continues, or of the parent's
     made.outside = make_heap(made);
     begin_rescue(made);
     if (made.outside == nullptr) return WEFT_NO_MEMORY;
@@ -66,8 +67,9 @@ weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     return status;
 }
 
-// Jobs that it has published, and nobody has taken, are its own again. The list may be in the
-// middle of a change, but each step of one leaves the way from the oldest to the newest whole.
+// The unit's published jobs that no stream has taken become its own again. The list may be in the
+// middle of a change, but each step of a change leaves the path from the oldest to the newest
+// intact.
 void take_jobs_back(const Jobs& jobs, Unit& unit) {
     for (weft_job* job = jobs.oldest; job != nullptr;) {
         PublishedJob& published = PublishedJob::of(*job);
@@ -78,7 +80,7 @@ void take_jobs_back(const Jobs& jobs, Unit& unit) {
     }
 }
 
-// It may have published some before it came into an arena.
+// The unit may have published some before it entered an arena.
 void take_jobs_back(const Process& old, const Stream& from, Unit& unit) {
     if (unit.jobs_out == 0) return;
     take_jobs_back(old.jobs, unit);
@@ -87,32 +89,32 @@ void take_jobs_back(const Process& old, const Stream& from, Unit& unit) {
     }
 }
 
-// The domains that the hart was in are no more: nobody waits for their harts.
+// The domains that the hart was in no longer exist: no registrant waits for their harts.
 void leave_domains(Stream& from) {
     for (Domain* domain = from.serving.domain; domain != nullptr; domain = domain->parent) domain->registrant = nullptr;
 }
 
-// Whoever has called it does not go on, so it is a ULT on the stack that it stands on, and its end
+// The unit's caller does not continue, so the unit becomes a ULT on its current stack, and its end
 // is the child's.
 void cut_loose(const Stream& from, Unit& unit) {
     if (unit.kind == Kind::hosted) become_thread(unit);
     if (unit.kind == Kind::tasklet) unit.kind = Kind::full;
-    if (unit.stack == nullptr) unit.stack = from.sched_context.stack;   // on which the scheduler has called it
+    if (unit.stack == nullptr) unit.stack = from.sched_context.stack;   // on which the scheduler has called the unit
     unit.shape = unit.shape.without(Unit::light | Unit::called);
-    unit.mark(Unit::untidy);   // a tasklet that its joiner has called looks for this before it returns there
+    unit.mark(Unit::untidy);   // a tasklet that its joiner has called checks this before it returns there
 }
 
-// Nobody of the parent's asks anything of it any more, or waits for it.
+// No unit of the parent process requests anything of this unit any more, or waits for it.
 void forget_others(Unit& unit) {
     unit.join_state.reset();
     unit.unmark(Unit::requests | Unit::observed);
     Extras* const extras = extras_of(unit);
-    if (extras == nullptr) return unit.unmark(Unit::extras);   // whoever was about to give it some is no more
+    if (extras == nullptr) return unit.unmark(Unit::extras);   // a thread that was about to add some is gone
     extras->lock.break_open();
     extras->target = nullptr;
 }
 
-// The unit that forked goes on as the primary one of a new runtime. False: there is no memory for
+// The unit that forked continues as the primary one of a new runtime. False: there is no memory for
 // that.
 bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     auto* const made = os::make<Runtime>(settings_of_child(old), false);
@@ -133,7 +135,7 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
     made->inherited = &unit;
     zero->carrier.own.floating_point = from.carrier.own.floating_point;
     const bool followed = is_followed(unit);
-    if (followed) unit.mark(Unit::careful);   // a tasklet had no need of it
+    if (followed) unit.mark(Unit::careful);   // a tasklet had no need of the mark
     if (is_in_own_float(unit) || followed) zero->inline_pool = &Stream::no_pool;
     if (unit.has_jobs()) zero->inline_pool_without_jobs = std::exchange(zero->inline_pool, &Stream::no_pool);
     dumps_forked(made);
@@ -141,8 +143,8 @@ bool go_on(Process& old, Stream& from, Unit& unit, bool on_thread) {
 }
 
 void unit_forked(Process& old, Stream& from, Unit& unit) {
-    // A thread's own stack outlives the runtime, and so may the child. A primary unit that roams
-    // may have left its thread, not its stack.
+    // A thread's own stack outlives the runtime, and the child may also outlive the runtime. A
+    // primary unit that roams may have left its thread, not its stack.
     const bool on_thread = unit.stack == &from.carrier.stack || (unit.has(Unit::primary) && !has_forked(unit));
     cut_loose(from, unit);
     forget_others(unit);
@@ -151,7 +153,7 @@ void unit_forked(Process& old, Stream& from, Unit& unit) {
     unit.flags = (unit.flags & Unit::user_stack) | Unit::primary;
     forked_unit = on_thread ? nullptr : &unit;
     if (go_on(old, from, unit, on_thread)) return;
-    dumps_forked(nullptr);   // without memory it may replace its program, or end: that works without a runtime
+    dumps_forked(nullptr);   // without memory the child may replace its program, or end: that works without a runtime
 }
 
 // In the child, before fork() returns there.

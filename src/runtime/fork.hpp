@@ -1,16 +1,15 @@
-// The child of a fork. Of all OS threads it has the one that forked; what the others were doing
-// with the runtime nobody knows. So the child leaves the parent's runtime where it lies, and gets
-// another, with one stream, on which the unit that forked goes on. doc/decisions/0027 tells why.
+// The child of a fork. Of all OS threads it has only the one that forked; what the others were
+// doing with the runtime is unknown. So the child leaves the parent's runtime as it is, and gets
+// another, with one stream, on which the unit that forked continues. doc/decisions/0027 says why.
 #pragma once
 
 namespace weft {
 
-// Children of forks from now on are seen to; once, by the first runtime that starts. False: no
+// Prepares for children of later forks; called once, by the first runtime that starts. False: no
 // memory.
 bool prepare_forks();
 
-// The unit that went on in the child has ended, and with it, when all that is ready has run, the
-// child.
+// The unit that continued in the child has ended. Runs what is ready, then ends the child.
 [[noreturn]] void end_child();
 
 }   // namespace weft

@@ -16,7 +16,7 @@ namespace weft {
 std::uint64_t reactor_round(void* context) {
     auto& of = *static_cast<Process*>(context);
     const std::uint64_t now_ns = os::now_ns();
-    // before the lock: they may start OS threads
+    // before the lock: these calls may start OS threads
     std::uint64_t next_ns = std::min({look_at_harts(of, now_ns), watch_over(of, now_ns), look_at_neighbours(of, now_ns),
                                       look_after_zero(of, now_ns)});
     std::lock_guard guard(of.lock);
@@ -28,7 +28,7 @@ std::uint64_t reactor_round(void* context) {
             next_ns = std::min(next_ns, alarm_ns);
         } else if (stream->sleep.alarm_ns.compare_exchange_strong(alarm_ns, Timers::never)) {
             ask(*stream, attention::alarm);
-            watch_anew(of);   // the stream may not come to it
+            watch_anew(of);   // the stream may not get to it
         }
     }
     if (of.blocking_alarm_ns.load() > now_ns) return std::min(next_ns, of.blocking_alarm_ns.load());
@@ -43,7 +43,7 @@ void reactor_ready(void* context, std::uint32_t tag) {
     Poller* poller = of.pollers.at(tag);
     if (poller == nullptr) return;
     poller->disarmed.store(true);
-    // A stream that sleeps, and if there is none, all are busy and look by themselves.
+    // Prefers a stream that sleeps; if there is none, all are busy and poll by themselves.
     std::lock_guard guard(of.lock);
     Stream* chosen = of.streams[0];
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {

@@ -36,18 +36,18 @@ static_assert(static_cast<int>(hart::Policy::fair) == WEFT_HART_FAIR &&
               static_cast<int>(hart::Policy::weighted) == WEFT_HART_WEIGHTED &&
               static_cast<int>(hart::Policy::first_come) == WEFT_HART_FIRST_COME);
 
-// exit() from anywhere: the other carriers stop at their next switch, so that what the exit
-// handlers destroy is not used by units. Once per process. Not those of a runtime that has started
-// by itself: what they carry stands for threads, which run on beside exit's handlers, and handlers
-// may have guests' regions.
+// exit() called anywhere: the other carriers stop at their next switch, so that units do not use
+// what the exit handlers destroy. Once per process. The carriers of a runtime that has started by
+// itself do not stop: their units represent threads, and threads keep running beside exit's
+// handlers; and handlers may run guests' regions.
 void at_exit() {
     Process* ending = process_or_null();
     if (ending == nullptr) return;
     print_counters_at_end(*ending);
     write_trace_at_end(*ending);
     if (ending->by_itself) return;
-    // units wait from now on, and what is left of the process may take its time. It stays:
-    // sanitizers tell of threads that nobody has joined
+    // units wait from now on, and the rest of the process may take its time, so the sentry is
+    // silenced. Its thread stays: sanitizers report threads that were not joined
     ending->sentry.told.store(Sentry::most_told);
     const Stream* mine = current_or_null();
     std::lock_guard guard(ending->lock);
@@ -81,8 +81,8 @@ bool never_goes_on(const Unit& unit) {
     return !is_scheduler(unit) && (unit.life.is(State::ready) || shown(unit.life.now()) == State::suspended);
 }
 
-// Of contexts that only wait for more to do. Before any unit is dropped: what libraries know of the
-// others goes with those.
+// Counts contexts that only wait for more work. Called before any unit is dropped: the libraries'
+// knowledge of the other contexts goes with the units.
 std::size_t count_idle(Process& of) {
     struct Idle {
         Process& of;
@@ -104,7 +104,7 @@ void drop_suspended(void* object, void* argument) {
     auto* unit = static_cast<Unit*>(object);
     auto& dropped = *static_cast<std::size_t*>(argument);
     release_extras(*unit);
-    if (is_scheduler(*unit)) return;   // it waits for those that are counted
+    if (is_scheduler(*unit)) return;   // it waits for units that are counted
     if (!unit->has(Unit::primary) && !unit->life.is(State::free)) note_left(*unit);
     if (never_goes_on(*unit)) ++dropped;
     if (unit->life.is(State::done) && unit->outcome == Outcome::exception) unit->exception().~exception_ptr();
@@ -118,7 +118,7 @@ void destroy_heaps(Process& of) {
     os::destroy(of.outside);
 }
 
-// One to be ended, which nobody else ends; null: there is none.
+// A stream to be ended, which no other thread ends; null: there is none.
 Stream* claim_other_stream(Process& of) {
     const std::lock_guard starting(of.carriers.lock);   // a carrier that is in the table has its OS thread then
     const std::lock_guard guard(of.lock);
@@ -128,8 +128,8 @@ Stream* claim_other_stream(Process& of) {
     return nullptr;
 }
 
-// Each one anew: one that ends may send its hart on, and a carrier start for it, in any place of
-// the table.
+// Searches again for each one: a stream that ends may send its hart on, and a carrier may start for
+// it in any place of the table.
 void stop_other_streams(Process& of) {
     while (Stream* const stream = claim_other_stream(of)) end_stream(*stream);
 }
@@ -146,7 +146,7 @@ void end_stream_zero(Process& of) {
 
 void tear_down(Process* ending) {
     dumps_end();
-    ending->reactor.stop();   // before the streams that it looks at are gone
+    ending->reactor.stop();   // before the streams go that it checks
     ending->blocking_pool.stop();
     stop_other_streams(*ending);   // carriers that have started since: the reactor hands harts out, too
     end_stream_zero(*ending);
@@ -165,7 +165,7 @@ void tear_down(Process* ending) {
     open_to_guests();
 }
 
-// For the message about a promise that is broken.
+// For the message about a broken promise.
 void describe_caller(char* text, std::size_t bytes) {
     if (const Stream* stream = current_or_null()) {
         std::snprintf(text, bytes, "stream %zu", stream->rank);
@@ -175,7 +175,7 @@ void describe_caller(char* text, std::size_t bytes) {
 }
 
 weft_status bring_up(Process& made) {
-    mem::overflow_install(overflow_describe, crash_describe());   // first, since what follows may crash
+    mem::overflow_install(overflow_describe, crash_describe());   // first, because the following steps may crash
     if (!made.stacks.usable()) {
         return fail(WEFT_UNSUPPORTED,
                     "this kernel has no guards of the kind that WEFT_GUARD asks for (install needs "
@@ -183,7 +183,7 @@ weft_status bring_up(Process& made) {
     }
     if (!os::affinity_get(0, made.cpus)) return fail(WEFT_SYSTEM, "the kernel does not tell this process's CPUs");
     os::host_begin();
-    static_cast<void>(hart::process_cpus());   // read now: the first who asks later may be a carrier that is bound
+    static_cast<void>(hart::process_cpus());   // read now: the first later reader may be a bound carrier
     if (weft_status status = begin_trace(made); status != WEFT_OK) return status;
     const weft_settings& values = made.settings.values;
     sites.begin(!values.own_stacks && values.scheduler_stack_bytes >= values.stack_bytes);
@@ -259,8 +259,8 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
     return status;
 }
 
-// The call is one of a guest's entries; true: in a runtime that has started by itself, and does not
-// end.
+// Whether the call counts as one of a guest's entries: in a runtime that has started by itself, and
+// does not end.
 bool nests_as_guest(const Process& of) {
     return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr);
 }
@@ -290,8 +290,8 @@ weft_status start(const weft_settings* asked) {
     return nest(*process_or_null());
 }
 
-// One stream: such a program has threads of its own, and its guests spawn nothing as a rule.
-// Streams on all harts would be OS threads that count towards the user's limit.
+// One stream: such a program has threads of its own, and its guests usually spawn nothing. Streams
+// on all harts would be OS threads that count towards the user's limit.
 weft_status start_by_itself() {
     weft_settings asked{};
     asked.size = sizeof asked;
@@ -315,7 +315,7 @@ void drain() {
 
 namespace {
 
-// A stream of its own runs the pool dry. False: none could be had.
+// A temporary stream runs the pool dry. False: it could not be started.
 bool run_dry(Process& of, Pool& pool) {
     Pool* pools[] = {&pool};
     Sched* sched = sched::create(WEFT_SCHED_BASIC, nullptr, nullptr, pools, 1);
@@ -330,8 +330,8 @@ bool run_dry(Process& of, Pool& pool) {
     return true;
 }
 
-// Units may wait where no stream draws from: in a pool that never had one, or sent from a stream to
-// the pool of another that had ended before.
+// Units may wait in a pool that no stream draws from: one that never had a stream, or the pool of a
+// stream that had ended before another stream sent a unit there.
 Pool* not_empty(Process& of) {
     std::lock_guard guard(of.lock);
     Pool* pool = of.pools;
@@ -339,8 +339,8 @@ Pool* not_empty(Process& of) {
     return pool;
 }
 
-// A primary unit that has roamed, and runs on stream 0, stays there. What it was asked for
-// meanwhile counts no more (migrate.cpp).
+// A primary unit that has roamed, and runs on stream 0, stays there. Earlier requests for its
+// migration no longer count (migrate.cpp).
 weft_status bind_primary(Unit& primary) {
     if (primary.has(Unit::bound)) return WEFT_OK;
     PrivatePool* pool = bound_pool(current());
@@ -368,15 +368,15 @@ weft_status stop_main_loop() {
     return WEFT_OK;
 }
 
-// The primary unit goes on on stream 0 alone, and that looks at its pools by a loop of ours. On
-// failure the runtime goes on as before.
+// From now on the primary unit runs on stream 0 only, and that stream serves its pools by Weft's
+// own loop. On failure the runtime continues as before.
 weft_status stay_on_zero(const Process& of, Unit& primary) {
     Pool& roamed = *primary.pool;
     if (const weft_status status = bind_primary(primary); status != WEFT_OK) return status;
     const weft_status status = stop_main_loop();
     if (status != WEFT_OK && of.settings.values.roaming_primary) {
         primary.be(Unit::bound, false);
-        pool::try_move(primary, roamed);   // if that does not admit it any more, it waits where it is, as any other
+        pool::try_move(primary, roamed);   // if that no longer admits it, it waits where it is, like any other
     }
     return status;
 }

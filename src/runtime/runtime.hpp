@@ -17,7 +17,7 @@
 
 namespace weft {
 
-// The process, and what its rooms have.
+// The process, and the state of its rooms.
 struct Runtime : Process {
     Runtime(const Settings& chosen, bool itself);
 
@@ -37,23 +37,23 @@ private:
 weft_status start(const weft_settings* asked);
 weft_status stop();
 
-// For a guest, where there is none. Under runtime_start_lock(), as any start.
+// For a guest, where there is no runtime. Under runtime_start_lock(), like any start.
 weft_status start_by_itself();
-// That one ends, unless guests are inside. Nobody calls this but who looks for what is left at the
-// end of a process (test/simulation).
+// Ends the runtime that has started by itself, unless guests are inside. Called only by tests that
+// check for what is left at the end of a process (test/simulation).
 bool end_by_itself();
 
-// Runs what is ready until all pools are empty. Afterwards stream 0 is the only one. From the
-// primary unit, on stream 0.
+// Runs what is ready until all pools are empty. Afterwards stream 0 is the only one. Called from
+// the primary unit, on stream 0.
 void run_out(Process& of);
 
-// Runs what is ready on the calling stream until nothing is. From the primary unit.
+// Runs what is ready on the calling stream until nothing is. Called from the primary unit.
 void drain();
 
-// Where the primary unit waits: a pool of which only stream 0 draws, or that stream's main pool if
-// it roams. Null: no memory.
+// Where the primary unit waits: a pool from which only stream 0 draws, or that stream's main pool
+// if it roams. Null: no memory.
 Pool* primary_pool(Stream& zero, bool roams);
-// The unit, which runs, is the primary one from now on.
+// The unit, which runs, becomes the primary one.
 void begin_primary(Process& of, Stream& zero, Unit& unit, Pool& pool, bool roams);
 
 }   // namespace weft

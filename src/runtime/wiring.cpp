@@ -36,8 +36,8 @@ constinit const UnitHooks unit_hooks = {
     .scheduler_main = scheduler_main,
 };
 
-// Jobs first: the owner's floating-point unit is noted with them. Followers last: what others are
-// told may ask for the words of a follower.
+// Jobs first: the state of the owner's floating-point unit is noted with them. Followers last: the
+// other handlers' notifications may read a follower's words.
 constinit const MarkHooks mark_hooks = {
     .leave =
         {
@@ -91,7 +91,7 @@ constinit const AttentionHook attention_hooks[] = {
      }},
     {attention::aside,
      [](Stream& stream, Attention) {
-         if (step_aside(stream)) return Attended::anew;   // to what has come meanwhile
+         if (step_aside(stream)) return Attended::anew;   // continue with the requests that have come meanwhile
          attend_to_domains(stream);
          return Attended::over;
      }},
