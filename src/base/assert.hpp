@@ -1,5 +1,5 @@
-// The one assertion. In checked builds (debug, asan, tsan) a broken invariant ends the process with
-// the words of the expression; in a release build it costs nothing and is not evaluated.
+// The one assertion. In checked builds (debug, asan, tsan) a broken invariant ends the process and
+// prints the expression; in a release build it costs nothing and is not evaluated.
 #pragma once
 
 #include "base/config.hpp"
@@ -9,11 +9,12 @@ namespace weft {
 // Prints "weft: <what> does not hold: <expression> (<file>:<line>)" and aborts.
 [[noreturn, gnu::cold, gnu::noinline]] void assertion_failed(const char* expression, const char* file, int line);
 
-// Prints "weft: <message>" and aborts: for what no status can carry, in every build.
+// Prints "weft: <message>" and aborts: in every build, for errors that no status can report.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 1, 2)]] void fatal(const char* format, ...);
 
-// A text that follows the message of either; null, as at first: none. It must live as long as the
-// process. Called before the runtime starts any thread, which is why no atomic is needed.
+// Sets a text that follows the message of either function; null, the initial value: none. The text
+// must live as long as the process. Called before the runtime starts any thread, so no atomic is
+// needed.
 void fatal_epilogue_set(const char* text);
 
 }   // namespace weft

@@ -1,4 +1,5 @@
-// Words of bits. Each word has a type of its own, so that no bit of one is asked of another.
+// Words of bits. Each word has a type of its own, so that a bit of one word cannot be tested in
+// another.
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,6 @@
 // A first-in-first-out list for one owner, linked through a field of its nodes: no memory, no
 // atomics. Invariant: `last_` is the last node while `first_` is not null, and means nothing
-// otherwise, so that a pop need not look whether it took the last one.
+// otherwise, so that a pop need not check whether it took the last one.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +32,15 @@ public:
         return node;
     }
 
-    // Takes out `front`, which is front(). The next is wanted soon, and of many it is in no near
-    // cache.
+    // Takes out `front`, which is front(). The next node is needed soon, and in a long list it is
+    // in no near cache.
     void drop_front(Node* front) {
         first_ = front->*Link;
         __builtin_prefetch(first_, 1);
     }
 
-    // pop_front() and push_back(node) in one. Null when there is no other: then `node` is not put
-    // in. `expect`: is told of whoever is the first then, unless it is `node`.
+    // pop_front() and push_back(node) in one. Null when the list is empty: then `node` is not put
+    // in. `expect` is called with the node that is first afterwards, unless that is `node`.
     template <class Expect>
     Node* rotate(Node* node, Expect expect) {
         Node* next = first_;
@@ -56,7 +56,7 @@ public:
     void push_chain(Node* first, Node* last) {
         check();
         last->*Link = nullptr;
-        if (first_ == nullptr) [[likely]] {   // as with one by one and back and forth, where each instruction shows
+        if (first_ == nullptr) [[likely]] {   // with units one by one or back and forth, each instruction shows
             first_ = first;
         } else {
             last_->*Link = first;
@@ -64,7 +64,7 @@ public:
         last_ = last;
     }
 
-    // Puts all of `other`, in its order, behind the others and leaves it empty.
+    // Puts all nodes of `other`, in its order, behind these and leaves `other` empty.
     void splice(Fifo& other) {
         other.check();
         if (other.first_ == nullptr) return;
@@ -72,7 +72,7 @@ public:
         other.first_ = nullptr;
     }
 
-    // Takes `node` out of the middle, by a walk. False: it is not here.
+    // Takes `node` out from anywhere, by a walk. False: it is not here.
     bool remove(Node* node) {
         check();
         Node* before = nullptr;
@@ -92,8 +92,8 @@ public:
     // On entry.
     void check() const { WEFT_ASSERT(first_ == nullptr || last_->*Link == nullptr); }
 
-    // Walks through it: the links lead to the last. Shows each node to `visit`; returns how many
-    // there are.
+    // Walks through the list and checks that the links lead to the last node. Shows each node to
+    // `visit`; returns how many there are.
     template <class Visit>
     std::size_t check_whole(Visit&& visit) const {
         std::size_t count = 0;

@@ -47,11 +47,11 @@ TEST(Fifo, RotateGivesTheFirstForOneThatGoesBehindTheOthers) {
     Items list;
     std::vector<int> expected;
     const auto expect = [&](const Item& item) { expected.push_back(item.value); };
-    EXPECT_EQ(list.rotate(&items[0], expect), nullptr);   // nobody to give: it does not go in
+    EXPECT_EQ(list.rotate(&items[0], expect), nullptr);   // no node to return: this one does not go in
     EXPECT_TRUE(list.empty());
     list.push_back(&items[1]);
     EXPECT_EQ(list.rotate(&items[0], expect), &items[1]);
-    EXPECT_EQ(expected, std::vector<int>{});   // nobody but the one that went in
+    EXPECT_EQ(expected, std::vector<int>{});   // no node but the one that went in
     list.push_back(&items[2]);
     EXPECT_EQ(list.rotate(&items[1], expect), &items[0]);
     EXPECT_EQ(expected, std::vector<int>{3});

@@ -18,7 +18,8 @@ namespace {
 constexpr int life_shift = 48;
 constexpr std::uintptr_t address_bits = (std::uintptr_t{1} << life_shift) - 1;
 
-// What is known of an address: what lives there, or has lived there last, and how many have before.
+// What is known about an address: what lives there, or was the last to live there, and how many
+// objects lived there before.
 struct State {
     Thing thing;
     bool lives;
@@ -30,8 +31,7 @@ struct Entry {
     Entry* next;
     State state;
 
-    // relaxed, both: whoever has the object, or a handle of it, knows by other ways how it came to
-    // live.
+    // relaxed, both: the way by which a caller got the object, or its handle, already orders this.
     State now() const {
         State seen;
         __atomic_load(&state, &seen, __ATOMIC_RELAXED);
@@ -40,7 +40,7 @@ struct Entry {
     void set(State to) { __atomic_store(&state, &to, __ATOMIC_RELAXED); }
 };
 
-// Entries come and never go, so that a reader needs no lock, nor does a signal handler.
+// Entries are added and never removed, so that neither a reader nor a signal handler needs a lock.
 constexpr std::size_t lists = std::size_t{1} << 16;
 Entry* book[lists];
 bool writing;   // held for a few instructions, which no switch interrupts
@@ -48,15 +48,16 @@ bool gone;      // units_are_gone()
 
 class Writing {
 public:
-    // Its holder may have lost its CPU, to those that spin here: with many OS threads they would
-    // have it most of the time. The kernel's call, whatever stands before the C library's.
+    // The holder may have lost its CPU to threads that spin here: with many OS threads they would
+    // have it most of the time. So they yield, by the kernel's call, since other libraries may
+    // stand before the C library's function.
     Writing() {
         // acquire: pairs with the release of the last holder
         for (int looks = 0; __atomic_test_and_set(&writing, __ATOMIC_ACQUIRE); ++looks) {
             if (looks >= 100) syscall(SYS_sched_yield);
         }
     }
-    ~Writing() { __atomic_clear(&writing, __ATOMIC_RELEASE); }   // release: pairs with the acquire above
+    ~Writing() { __atomic_clear(&writing, __ATOMIC_RELEASE); }   // release: pairs with the acquire in Writing()
     Writing(const Writing&) = delete;
     Writing& operator=(const Writing&) = delete;
 };
@@ -70,7 +71,7 @@ Entry* find(std::uintptr_t address) {
     return entry;
 }
 
-// Under Writing: memory that stays.
+// Under Writing: memory that is never freed.
 void* room(std::size_t bytes) {
     constexpr std::size_t block = std::size_t{1} << 17;
     alignas(std::max_align_t) static unsigned char first[block];
@@ -86,7 +87,7 @@ void* room(std::size_t bytes) {
     return std::exchange(next, next + bytes);
 }
 
-// Under Writing: that of the address, which is there afterwards.
+// Under Writing: the entry of the address, created if need be.
 Entry& entry_of(std::uintptr_t address) {
     if (Entry* const known = find(address)) return *known;
     Entry*& list = list_of(address);
@@ -115,7 +116,7 @@ const char* name_of(Thing thing) {
     return "thing";
 }
 
-// What ends its life, and so what the program has called before, or must not have.
+// What ends its life, and so the call that the program has already made, or should not have made.
 const char* end_of(Thing thing) {
     switch (thing) {
     case Thing::stream: return "weft_stream_join_free or weft_finalize; it is freed once, and not used afterwards";
@@ -146,7 +147,7 @@ void* enter(Thing thing, const void* object) {
     const Writing guard;
     Entry& entry = entry_of(address);
     State state = entry.now();
-    if (state.lives && state.thing != thing) ++state.life;   // its end was not noted
+    if (state.lives && state.thing != thing) ++state.life;   // its end was not recorded
     state.lives = true;
     state.thing = thing;
     entry.set(state);
@@ -194,12 +195,12 @@ void* peek(const void* object) {
     return with_life(address, entry == nullptr ? std::uint16_t{0} : entry->now().life);
 }
 
-// relaxed: a handle comes to its user by ways that order this, too
+// relaxed: the way by which a handle reaches its user orders this, too
 bool units_are_gone() { return __atomic_load_n(&gone, __ATOMIC_RELAXED); }
-// relaxed: a handle comes to its user by ways that order this store, too
+// relaxed: the way by which a handle reaches its user orders this store, too
 void set_units_gone(bool are) { __atomic_store_n(&gone, are, __ATOMIC_RELAXED); }
 
-void book_forked() { __atomic_clear(&writing, __ATOMIC_RELAXED); }   // relaxed: nobody else runs
+void book_forked() { __atomic_clear(&writing, __ATOMIC_RELAXED); }   // relaxed: no other thread runs
 
 void wrong_call(const char* call, const char* format, ...) {
     std::fprintf(stderr, "weft: %s: ", call);

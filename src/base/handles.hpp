@@ -1,12 +1,12 @@
-// The handles of what programs make and free, but for units (unit/handle.hpp) and, in part, keys
-// (local/key_handle.hpp). To a release a handle is the object's address. A build that checks keeps
-// a book of the addresses that were ever handed out, and a number for each life in the 16 bits that
-// addresses do not use: a handle of what has been freed stops the process at the call that it is
-// given to, with the name of the call, also where another object lies at its address by then. The
-// first life has number 0: its handle is the address there, too.
+// The handles of objects that programs make and free, except units (unit/handle.hpp) and, in part,
+// keys (local/key_handle.hpp). In a release build a handle is the object's address. A checked build
+// keeps a book of all addresses that were ever handed out, and puts a number for each life into the
+// 16 bits that addresses do not use. A handle of a freed object stops the process at the call that
+// receives it, with the name of the call, even if another object lies at the address by then. The
+// first life has number 0: its handle is the address in checked builds, too.
 //
-// The book is no part of what runs: its atomics are the compiler's own, so that the simulator sees
-// no steps in it.
+// The book is not part of the simulated program: its atomics are the compiler's own, so that the
+// simulator sees no steps in it.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@ namespace weft::handles {
 
 enum class Thing : std::uint8_t { none, stream, pool, scheduler, domain, key, future, channel, arena, poller };
 
-// ---- builds that check --------------------------------------------------------------------------
+// ---- checked builds -----------------------------------------------------------------------------
 
-// The handle of an object that lives; it is in the book from then on.
+// The handle of an object that lives; enters the object into the book.
 void* enter(Thing thing, const void* object);
-// Enters an object that is new and stays where it is: its handle is its address, whatever else has
-// lived there before.
+// Enters a new object that is never freed: its handle is its address, whatever else has lived there
+// before.
 void enter_for_good(Thing thing, const void* object);
-// What the handle stands for. Ends the process, with a sentence that names the call, where that is
-// no such thing or has been freed.
+// The object of the handle. Ends the process, with a sentence that names the call, if the handle is
+// of another kind or its object has been freed.
 void* look_up(Thing thing, const void* handle, const char* call);
-// The object at that address is no more.
+// The object at that address has ended.
 void strike(const void* object);
 // In the child of a fork.
 void book_forked();
-// Whether there has been a runtime, and is none now: the memory of its units is not there then.
+// Whether there has been a runtime, and is none now: then the memory of its units is gone.
 bool units_are_gone();
 void set_units_gone(bool gone);
-// As enter(), of what may have ended at this moment, and from where nothing may be allocated: for
-// lists and dumps.
+// Like enter(), for an object that may be ending at this moment, and without allocating: for lists
+// and dumps.
 void* peek(const void* object);
 
-// Prints "weft: CALL: " and the message, and aborts: the program is wrong, and not Weft, whatever a
-// message of fatal() says besides.
+// Prints "weft: CALL: " and the message, and aborts: the program is at fault, not Weft, so the text
+// that follows messages of fatal() is left out.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] void wrong_call(const char* call, const char* format,
                                                                                   ...);
 

@@ -1,4 +1,4 @@
-// A number with one writer at a time that anybody may read, as a hint or a statistic.
+// A number with one writer at a time that any thread may read, as a hint or a statistic.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace weft {
 
-// A relaxed load, an addition and a relaxed store are three instructions to today's compilers, and
+// Today's compilers make three instructions of a relaxed load, an addition and a relaxed store, and
 // such counting is a good part of the hot paths. So the one writer counts with a plain addition
-// (one instruction); readers load relaxed, and see some number that once was right, since an
-// aligned word is read and written whole on our processors. Under the thread sanitizer, which
-// rightly asks for atomics, it is atomics.
+// (one instruction); readers load relaxed, and see a number that was right at some time, since the
+// supported processors read and write an aligned word as a whole. Under the thread sanitizer, which
+// rightly demands atomics, the writer uses them.
 class RelaxedCounter {
 public:
     void add(std::int64_t amount = 1) {
@@ -26,7 +26,7 @@ public:
 
     std::int64_t read() const { return value_.load(std::memory_order_relaxed); }   // relaxed: a statistic
 
-    // read(), by the one writer.
+    // read(), called by the one writer.
     std::int64_t own() const {
         if constexpr (config::thread_sanitizer) return read();
         return reinterpret_cast<const Plain&>(value_);

@@ -1,5 +1,5 @@
 // A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every
-// operation but clear in a few instructions, and all zero is an empty one.
+// operation takes a few instructions, and all zero is an empty ring.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// Node has `Node* next` and `Node* previous`, which mean something while it is in a ring.
+// Node has `Node* next` and `Node* previous`, which are valid while it is in a ring.
 template <class Node>
 class Ring {
 public:
@@ -24,7 +24,7 @@ public:
 
     void push_back(Node& node) {
         check();
-        if (first_ == nullptr) [[likely]] {   // as with one by one and back and forth, where each instruction shows
+        if (first_ == nullptr) [[likely]] {   // with units one by one or back and forth, each instruction shows
             node.next = node.previous = &node;
             first_ = &node;
         } else {
@@ -42,10 +42,10 @@ public:
         if (&place == first_) first_ = &node;
     }
 
-    // Behind the last one that is the end, since the ring closes there.
+    // Behind the last node means at the end, since the ring closes there.
     void insert_after(Node& node, Node& place) { link_before(node, *place.next); }
 
-    // The first goes, and `node` comes last.
+    // Removes the first node, and puts `node` last.
     void pass_on(Node& node) {
         if (first_->next == first_) {
             clear();
@@ -55,11 +55,11 @@ public:
         push_back(node);
     }
 
-    // All nodes are out; theirs is what they hold.
+    // Drops all nodes; their links keep what they hold.
     void clear() { first_ = nullptr; }
 
-    // All of them, linked by `next` from the first to the last, whose `next` is null; the ring is
-    // empty afterwards.
+    // Returns all nodes, linked by `next` from the first to the last, whose `next` is null; the
+    // ring is empty afterwards.
     Node* take_all() {
         Node* const first = first_;
         if (first != nullptr) first->previous->next = nullptr;
@@ -79,12 +79,12 @@ public:
         if (first_ == &node) first_ = node.next;
     }
 
-    // On entry: the first and its neighbours know each other.
+    // On entry: the first node and its neighbours are linked both ways.
     void check() const {
         if (first_ != nullptr) check(*first_);
     }
 
-    // Walks through it, and shows each node to `visit`; returns how many there are.
+    // Walks through the ring, and shows each node to `visit`; returns how many there are.
     template <class Visit>
     std::size_t check_whole(Visit&& visit) const {
         std::size_t count = 0;

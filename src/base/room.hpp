@@ -1,6 +1,6 @@
-// Memory of the book of handles (handles.hpp), and of what its handles lead to, in builds that
-// check: it stays. Most of it lies in the library, so that a program may refuse any allocation
-// without ending here.
+// Memory for the book of handles (handles.hpp), and for the objects of its handles, in checked
+// builds: it is never freed. Most of it lies in the library, so that a program may refuse any
+// allocation without being ended here.
 #pragma once
 
 #include <cstddef>

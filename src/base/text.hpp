@@ -1,5 +1,5 @@
-// Text that is put together in place, where nothing may be allocated: what has no room is left out
-// at its end.
+// Text that is assembled in place, where nothing may be allocated: it is cut off at the end of its
+// room.
 #pragma once
 
 #include <cstdarg>
