@@ -1,8 +1,8 @@
-// What a processor owes: porting starts here, and this is the whole contract. The library uses
-// nothing of a port but what `Port` names: a test compiles it with a made-up one that has nothing
-// else (test/port/). doc/porting.md tells what the compiler cannot check.
+// What a port must provide: porting starts here, and this is the whole contract. The library uses
+// nothing of a port but what `Port` names: a test compiles it with a made-up port that has nothing
+// else (test/port/). doc/porting.md says what the compiler cannot check.
 //
-// CMake names the headers of the target's folder, src/arch/<processor>/, by macros:
+// Macros from CMake name the headers of the target's folder, src/arch/<processor>/:
 // WEFT_ARCH_CONTEXT and WEFT_ARCH_CPU, which are included here, and WEFT_ARCH_LOOK (arch/look.hpp).
 // A port is seven files: context.hpp (the inlined switch) and thread_pointer.hpp beside it,
 // cpu.hpp, look.hpp, frames.cpp (arch/frames.hpp), frame.h (what lies on a suspended stack), and
@@ -27,16 +27,16 @@ template <class Message>
 concept Port = requires(void* p, void** saved, void (*body)(void*), Message message, Main main, std::uint64_t packed,
                         const SuspendedWords& words, const atomic<std::uint8_t>& byte,
                         const atomic<std::uint32_t>& word, const atomic<void*>& pointer, const FourBytes& bytes) {
-    // A context, to be left for another.
+    // Leaving a context for another.
     { Message{body, p}.call } -> std::convertible_to<void (*)(void*)>;
     { message.argument } -> std::convertible_to<void*>;
-    { swap(saved, p, message) } -> std::same_as<Message>;   // leave, and come back with a message
+    { swap(saved, p, message) } -> std::same_as<Message>;   // leave, and return with a message
     jump(p, message);                                       // leave for good
     { prepare(p, main) } -> std::same_as<void*>;            // a context on a fresh stack
     { stack_pointer(p) } -> std::same_as<void*>;            // where a suspended context's stack ends
     // on a fresh stack, while this context may be resumed as after a swap,
     call(saved, p, body, p);
-    call_light(p, body, p);   // or may not
+    call_light(p, body, p);   // or may not be resumed
 
     // The thread-local word, and the host's.
     { local_word() } -> std::same_as<void*>;   // read anew each time, never kept across a switch
@@ -49,11 +49,11 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
     arch::pause();   // not unistd.h's
     { cycles() } -> std::same_as<std::uint64_t>;
 
-    // What thread-local memory is found by, which hosted units have of their own.
+    // The pointer that leads to thread-local memory; hosted units have one of their own.
     { thread_pointer() } -> std::same_as<void*>;
     set_thread_pointer(p);
     { sets_thread_pointer_by_instruction } -> std::same_as<atomic<bool>&>;
-    park_without_stack(p, p);   // announces that, and sleeps until a word is not zero
+    park_without_stack(p, p);   // announces that it is parked, and sleeps until a word is not zero
 
     // Floating-point modes.
     { floating_point() } -> std::same_as<FloatingPoint>;
@@ -61,20 +61,20 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
     { pack(floating_point()) } -> std::same_as<std::uint64_t>;   // in less than 62 bits
     { unpack(packed) } -> std::same_as<FloatingPoint>;
 
-    // Where a function stands, and what a signal has interrupted.
+    // The stack of a function, and what a signal has interrupted.
     { here_on_stack() } -> std::same_as<char*>;
     { interrupted_stack(p) } -> std::same_as<char*>;
     { interrupted_code(p) } -> std::same_as<std::uintptr_t>;
 
-    // Relaxed looks that a branch follows (arch/look.hpp).
+    // Relaxed checks that a branch follows (arch/look.hpp).
     { any_of(byte, std::uint8_t{}) } -> std::same_as<bool>;
     { any_of(word, std::uint32_t{}) } -> std::same_as<bool>;
     { any_of_four(bytes, std::uint32_t{}) } -> std::same_as<bool>;
     { is_zero(word) } -> std::same_as<bool>;
     { is_zero(pointer) } -> std::same_as<bool>;
 
-    // The frames of a suspended context (arch/frames.hpp), and the two functions of switch.S that
-    // they are told by.
+    // The frames of a suspended context (arch/frames.hpp), and the two functions of switch.S by
+    // which they are recognized.
     { resume_address(words) } -> std::same_as<std::uintptr_t>;
     { registers_of(std::uintptr_t{}, words, true) } -> std::same_as<Registers>;
     { plain_address(std::uintptr_t{}) } -> std::same_as<std::uintptr_t>;
@@ -84,10 +84,10 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
 };
 static_assert(Port<Message>);
 
-// What the library computes with.
+// Values that the library computes with.
 static_assert(stack_alignment >= 16);
 static_assert(sizeof(FourBytes) == 4);
-// of AT_HWCAP2: that the thread pointer is set by an instruction, or 0
+// of AT_HWCAP2: the bit that says that an instruction sets the thread pointer, or 0
 static_assert(std::same_as<decltype(instruction_capability), const unsigned long>);
 // of glibc's restartable sequences
 static_assert(std::same_as<decltype(restartable_signature), const std::uint32_t>);

@@ -1,6 +1,5 @@
-// A program for a debugger to stop in: two nested contexts, a few frames deep in each. The test
-// sets a breakpoint in `deepest` and asks for the backtrace, which has to end at the inner
-// context's entry.
+// A program for a debugger to stop in: two nested contexts, each a few frames deep. The test sets a
+// breakpoint in `deepest` and requests the backtrace, which must end at the inner context's entry.
 #include <cstdio>
 
 #include "arch/arch.hpp"
@@ -28,7 +27,7 @@ extern "C" {
 void inner_main(void (*)(void*), void*) {
     int value = middle(1);
     swap(&inner.saved, outer.saved, {});
-    value = middle(value);   // stopped here a second time, after having been away
+    value = middle(value);   // stopped here a second time, after the context has been away
     std::printf("%d\n", value);
     swap(&inner.saved, outer.saved, {});
 }

@@ -1,5 +1,5 @@
 // A context that is called on its own stack instead of being switched to (arch::call): it returns
-// to its caller, or the caller is resumed by a switch as any suspended context is.
+// to its caller, or the caller is resumed by a switch like any suspended context.
 #include <gtest/gtest.h>
 
 #include <unwind.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::Coroutine;
 using testing::ReturnPoint;
 
-// No sanitizer can follow a return from one stack to another; the library does not call there
+// No sanitizer can follow a return from one stack to another; the library does not use calls there
 // either.
 class Call : public ::testing::Test {
 protected:
@@ -47,8 +47,8 @@ struct Job {
     mine.aligned = reinterpret_cast<std::uintptr_t>(mine.stood_at) % 16 == 0;
 }
 
-// No lambdas: an unoptimised one is called by a function of the compiler's, which knows that it
-// need not align the stack for it.
+// No lambdas: an unoptimised lambda is called by a function that the compiler generates, which
+// knows that it need not align the stack for the lambda.
 void look_where_it_stands(void* raw) { look(*static_cast<Job*>(raw)); }
 
 TEST_F(Call, RunsOnTheStackThatItIsGivenAndReturnsToItsCaller) {
@@ -78,7 +78,8 @@ TEST_F(Call, ThrowsAndCatchesWithinIt) {
     EXPECT_EQ(job.caught, "called");
 }
 
-// The called suspends, and its caller goes on before it ends: two contexts that know each other.
+// The called function suspends, and its caller continues before it ends: two contexts that know
+// each other.
 struct Relay {
     void* caller = nullptr;
     void* called = nullptr;
@@ -146,7 +147,7 @@ TEST_F(Call, ALightOneReturnsTooAndKeepsWhatItsCallerHas) {
     }
 }
 
-// Nobody returns to the caller of a light one that suspends: whoever goes on does so elsewhere.
+// When a light call suspends, nothing returns to its caller: execution continues elsewhere.
 TEST_F(Call, ALightOneMaySuspendForGood) {
     static ReturnPoint here;
     static std::vector<std::string> story;

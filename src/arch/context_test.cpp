@@ -38,7 +38,7 @@ void raw_main(void (*call)(void*), void* argument) {
     raw->at_start = {call, argument};
     raw->second = testing::go(raw->context, raw->home, {other_call, &raw->home});
     testing::go(raw->context, raw->home, {});
-    std::abort();   // nobody resumes it a third time
+    std::abort();   // it is not resumed a third time
 }
 
 TEST(Switch, TheFirstMessageReachesTheMainFunctionAndTheNextOnesReturnFromSwap) {
@@ -112,8 +112,8 @@ TEST(Switch, AFreshContextStartsOnAnAlignedStack) {
     }
 }
 
-// A leaf function could keep its locals below the stack pointer (x86-64: the red zone). Whatever
-// includes the switch is compiled so that none does, and this test would see it.
+// A leaf function could keep its locals below the stack pointer (x86-64: the red zone). All code
+// that includes the switch is compiled so that none does, and this test would notice it.
 [[gnu::noinline]] bool leaf_locals_survive(ReturnPoint& from, ReturnPoint& to, std::uint64_t seed) {
     volatile std::uint64_t locals[12];
     for (std::uint64_t i = 0; i < 12; ++i) locals[i] = seed + i;
@@ -190,9 +190,9 @@ void check_live_values() {
 TEST(Switch, LiveIntegersSurvive) { check_live_values<std::uint64_t>(); }
 TEST(Switch, LiveFloatingPointNumbersSurvive) { check_live_values<double>(); }
 
-// A static variable whose address nobody takes, and a function that holds nothing but a switch: an
-// optimiser that does not know that others run in between could keep the variable in a register
-// over the call.
+// A static variable whose address is never taken, and a function that holds only a switch: an
+// optimiser that does not know that other code runs in between could keep the variable in a
+// register over the call.
 int turns;
 
 [[gnu::noinline]] void leave_and_come_back(ReturnPoint& from, ReturnPoint& to) {
@@ -201,7 +201,7 @@ int turns;
     testing::arrived(from);
 }
 
-// Reads the variable before and after a switch in plain sight.
+// Reads the variable before and after a switch in the same function.
 [[gnu::noinline]] int turns_made_meanwhile(ReturnPoint& from, ReturnPoint& to) {
     const int before = turns;
     testing::leaving(from, to);
@@ -241,7 +241,7 @@ TEST(Switch, MillionsOfSwitchesAmongSeveralContextsLoseNothing) {
     std::uint64_t ran[contexts] = {};
     for (std::uint32_t mine = 0; mine < contexts; ++mine) {
         ring.push_back(std::make_unique<Coroutine>([&, mine](Coroutine& self, Message) {
-            // The message says who shall run: it must be us.
+            // The message says which context is to run: it must be this one.
             std::uint64_t wrong = testing::go(self.place(), home, {}).argument != &ran[mine];
             while (left-- > 0) {
                 ++ran[mine];

@@ -1,6 +1,5 @@
-// What an unwinder needs to know of the processor: the registers by the numbers that unwind
-// information has for them, and what of them a suspended context keeps on its stack (frame.h,
-// switch.S).
+// What an unwinder needs to know about the processor: the registers by their numbers in unwind
+// information, and which of them a suspended context keeps on its stack (frame.h, switch.S).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,7 @@
 
 namespace weft::arch {
 
-// Of one frame. Those that nobody kept are not known.
+// The registers of one frame. Those that were not saved are not known.
 struct Registers {
     static constexpr unsigned most = 32;
 
@@ -23,18 +22,19 @@ struct Registers {
     }
 };
 
-// The lowest words of a suspended stack: as many as the larger of the two ways to leave it keeps.
+// The lowest words of a suspended stack: as many as the larger of the two ways to leave a stack
+// saves.
 inline constexpr std::size_t suspended_words = 24;
 using SuspendedWords = std::uintptr_t[suspended_words];
 
-// Where the context goes on.
+// Where the context continues.
 std::uintptr_t resume_address(const SuspendedWords& words);
 
-// The registers of the function that holds the switch; with `called`, which weft_context_call left,
-// those of its caller.
+// The registers of the function that holds the switch; with `called`, for a context that
+// weft_context_call left, those of its caller.
 Registers registers_of(std::uintptr_t context, const SuspendedWords& words, bool called);
 
-// An address to return to as an address: without a signature.
+// A return address without a signature.
 std::uintptr_t plain_address(std::uintptr_t word);
 
 unsigned stack_register();

@@ -1,9 +1,10 @@
-// A program of its own, built with -O3 and link-time optimisation: code on a context asks for the
+// A separate program, built with -O3 and link-time optimisation: code on a context reads the
 // thread-local word again and again while two OS threads take turns in running it. It must never
 // read the word of the thread that it was on before.
 //
 // A thread_local read in the same loop shows why the word is no thread_local: an optimiser may keep
-// its address over the switch. What it reads is printed, and decides nothing.
+// its address across the switch. The value that it reads is printed, and does not affect the
+// result.
 #include <cstdio>
 #include <cstdlib>
 #include <semaphore>
@@ -35,7 +36,7 @@ void body(void (*)(void*), void*) {
         leave();
         if (local_word() != &words[on]) ++wrong;
         if (naive != on) ++wrong_naive;
-        // The address as a value that was computed before: twice within one round.
+        // The address as a previously computed value: twice within one round.
         void* const before = local_word();
         leave();
         void* const after = local_word();

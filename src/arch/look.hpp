@@ -1,7 +1,7 @@
-// Relaxed looks at an atomic that a branch follows: hot paths are made of them, and a processor may
-// do both in one instruction.
+// Relaxed checks of an atomic that a branch follows: hot paths are made of them, and a processor
+// may do both in one instruction.
 //     any_of(word, bits)        whether one of the bits is set
-//     any_of_four(bytes, bits)  the same of four bytes side by side, of which others may write single ones
+//     any_of_four(bytes, bits)  any_of for four adjacent bytes, which others may write singly
 //     is_zero(word)
 #pragma once
 

@@ -1,5 +1,5 @@
-// For tests of the bare switch: stacks, places to be resumed at, and coroutines over them. Every
-// switch made here is told to the sanitizers; the library does that in the layer above.
+// For tests of the bare switch: stacks, places to be resumed at, and coroutines over them. The code
+// here notifies the sanitizers of every switch; the library does that in the layer above.
 #pragma once
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 namespace weft::arch::testing {
 
-// Somewhere to come back to: an OS thread, or a context. Whoever leaves it writes `saved`.
+// A place to return to: an OS thread, or a context. The code that leaves it writes `saved`.
 struct ReturnPoint {
     void* saved = nullptr;
     void* lowest = nullptr;   // its stack
@@ -35,8 +35,8 @@ inline ReturnPoint this_thread() {
     return place;
 }
 
-// Around each switch, in the function that holds it: inlined, because the sanitizers keep account
-// of entries and exits for each stack.
+// Called around each switch, in the function that holds it: inlined, because the sanitizers track
+// entries and exits for each stack.
 [[gnu::always_inline]] inline void leaving(ReturnPoint& from, const ReturnPoint& to) {
     sanitizer::asan_start_switch(&from.fake_stack, to.lowest, to.bytes);
     sanitizer::fiber_switch(to.fiber);
@@ -45,7 +45,7 @@ inline ReturnPoint this_thread() {
     sanitizer::asan_finish_switch(here.fake_stack, nullptr, nullptr);
 }
 
-// From `from`, where we are, to `to`; comes back with the message of whoever resumes `from`.
+// From `from`, the current context, to `to`; returns the message with which `from` is resumed.
 [[gnu::noinline]] inline Message go(ReturnPoint& from, ReturnPoint& to, Message message) {
     leaving(from, to);
     message = swap(&from.saved, to.saved, message);
@@ -53,7 +53,8 @@ inline ReturnPoint this_thread() {
     return message;
 }
 
-// A body on a stack of its own. Whoever resumes it says where it stands; leave() goes back there.
+// A body on a stack of its own. The code that resumes it passes its own place; leave() returns
+// there.
 class Coroutine {
 public:
     using Body = std::function<void(Coroutine& self, Message first)>;
@@ -97,7 +98,7 @@ private:
     }
     [[noreturn, gnu::noinline]] void finish() {
         ReturnPoint& back = *back_;
-        // Null: AddressSanitizer drops what it keeps for the stack that is being left for good.
+        // Null: AddressSanitizer drops what it keeps for the stack that is left for good.
         sanitizer::asan_start_switch(nullptr, back.lowest, back.bytes);
         sanitizer::fiber_switch(back.fiber);
         jump(back.saved, {});

@@ -21,8 +21,9 @@ namespace {
 using testing::Coroutine;
 using testing::ReturnPoint;
 
-// What the C++ run-time library keeps for each OS thread (Itanium C++ ABI, 2.2.2). Whoever switches
-// inside a catch block, or in a destructor that an exception runs, carries it by hand.
+// What the C++ run-time library keeps for each OS thread (Itanium C++ ABI, 2.2.2). Code that
+// switches inside a catch block, or in a destructor that an exception runs, saves and restores it
+// by hand.
 struct ExceptionState {
     void* caught;
     unsigned int uncaught;
@@ -163,7 +164,7 @@ TEST(Exception, InFlightOnOneContextIsUnknownToTheOthersAndArrives) {
 }
 
 TEST(ExceptionDeathTest, ThatNobodyCatchesEndsInTerminateAtTheEntry) {
-    GTEST_FLAG_SET(death_test_style, "fast");   // no other thread runs; an emulator cannot start itself anew
+    GTEST_FLAG_SET(death_test_style, "fast");   // no other thread runs; an emulated program cannot start itself again
     EXPECT_DEATH(
         {
             std::set_terminate([] {
@@ -194,7 +195,7 @@ _Unwind_Reason_Code one_frame(_Unwind_Context* frame, void* raw) {
 
 [[gnu::noinline]] void take_trace(Trace& trace) { trace.end = _Unwind_Backtrace(one_frame, &trace); }
 
-// Calls itself through this, so that no copy of it for a given depth is made.
+// Recursion goes through this pointer, so that no copy of the function for a given depth is made.
 void (*volatile trace_further)(int depth, Trace& trace);
 
 [[gnu::noinline]] void trace_from_below(int depth, Trace& trace) {
@@ -224,7 +225,7 @@ TEST(Backtrace, FromInsideAContextEndsAtItsEntry) {
     Coroutine coroutine([&](Coroutine& self, Message) {
         trace_further(5, first);
         self.leave();
-        trace_further(7, later);   // and so it does when the context has been away
+        trace_further(7, later);   // after the context has been away, too
     });
     coroutine.resume(home);
     trace_further(3, elsewhere);
@@ -247,7 +248,7 @@ void bare_main(void (*)(void*), void*) {
 
 TEST(Backtrace, HasTheMainFunctionJustAboveTheEntryAndNothingBeyond) {
     alignas(16) static char stack[128 * 1024];
-    std::fill(std::begin(stack), std::end(stack), '\x5a');   // what lies above the entry's frame is no address
+    std::fill(std::begin(stack), std::end(stack), '\x5a');   // the bytes above the entry's frame are no address
     ReturnPoint home = testing::this_thread();
     bare_home = &home;
     bare.lowest = stack;
@@ -272,7 +273,7 @@ TEST(Backtrace, OfTheCLibraryEndsThereToo) {
     coroutine.resume(home);
     ASSERT_GT(count, 3);
     ASSERT_LT(count, 60);
-    // The address to return to, which lies inside the entry.
+    // The return address, which lies inside the entry.
     EXPECT_EQ(_Unwind_FindEnclosingFunction(static_cast<char*>(frames[count - 1]) - 1), address(weft_context_entry));
 }
 

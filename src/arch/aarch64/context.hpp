@@ -1,8 +1,8 @@
-// The context switch of AArch64, inlined: see x86_64/context.hpp for why. Leaves by `br` and lands
-// on a `bti j` of its own. The address to resume at is signed with the stack pointer, by hint
-// instructions that older processors ignore, so a frame that was overwritten does not resume.
-// Not kept: the signal mask, FPCR (units of a stream share it). x18 is an ordinary register on
-// Linux; where it holds a shadow call stack (-ffixed-x18) this port does not work.
+// The context switch of AArch64, inlined: see x86_64/context.hpp for why. It leaves by `br` and
+// lands on a `bti j` of its own. The address to resume at is signed with the stack pointer, by hint
+// instructions that older processors ignore, so an overwritten frame does not resume. Not kept: the
+// signal mask, FPCR (units of a stream share it). x18 is an ordinary register on Linux; where it
+// holds a shadow call stack (-ffixed-x18) this port does not work.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ extern "C" {
 
 namespace weft::arch {
 
-// What a switch hands to the context it resumes: a call to be made there, first of all.
+// What a switch hands to the context that it resumes: a call to be made there before anything else.
 struct Message {
     void (*call)(void*);
     void* argument;
@@ -42,7 +42,7 @@ inline constexpr std::size_t stack_alignment = 16;
 inline void* prepare(void* top, Main main) {
     register void* resume asm("x17") = reinterpret_cast<void*>(weft_context_entry);
     register void* modifier asm("x16") = top;
-    asm("hint #8" : "+r"(resume) : "r"(modifier));   // pacia1716: as swap signs, with the stack pointer
+    asm("hint #8" : "+r"(resume) : "r"(modifier));   // pacia1716: with the stack pointer, as swap signs
     auto* frame = reinterpret_cast<Frame*>(static_cast<char*>(top) - sizeof(Frame));
     frame->main = main;
     frame->resume = resume;
@@ -51,10 +51,10 @@ inline void* prepare(void* top, Main main) {
 
 // See x86_64/context.hpp.
 [[gnu::always_inline]] inline Message swap(void** saved, void* next, Message message) {
-    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does
-    // not reckon that assembly runs other functions of the program, and its interprocedural passes
-    // (ipa-reference, from -O1 on) would keep static variables in registers over a call to the
-    // function that holds this.
+    // Never taken, and emits no instruction. It shows the optimiser a call through a pointer: gcc
+    // does not expect that assembly runs other functions of the program, and its interprocedural
+    // passes (ipa-reference, from -O1 on) would keep static variables in registers over a call to
+    // the function that holds this.
     asm goto("" : : : : called);
     {
         // Read first: a sanitizer's call in between would clobber the registers named below.
@@ -70,7 +70,7 @@ inline void* prepare(void* top, Main main) {
             "stp     x29, x30, [sp, #-16]!\n\t"
             "mov     x9, sp\n\t"
             "str     x9, [x0]\n\t"
-            "mov     sp, x1\n\t"   // from here on we stand on the other stack
+            "mov     sp, x1\n\t"   // from here on the code runs on the other stack
             "ldp     x29, x30, [sp], #16\n\t"
             "hint    #29\n\t"   // autiasp
             "br      x30\n"
@@ -92,7 +92,7 @@ called:
 
 // Resumes `next` with `message` and forgets the running context.
 [[noreturn, gnu::always_inline]] inline void jump(void* next, Message message) {
-    asm goto("" : : : : called);   // as in swap
+    asm goto("" : : : : called);   // for the reason given in swap
     {
         void (*const call)(void*) = message.call;
         void* const argument = message.argument;

@@ -1,4 +1,4 @@
-// What the processor gives besides the switch: the thread-local word, pause, the cycle counter.
+// What the processor provides besides the switch: the thread-local word, pause, the cycle counter.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ namespace weft::arch {
         : "memory");
 }
 
-// Tells the core that it waits in a loop. `isb` holds it up for a few tens of cycles, as x86's
-// pause does; `yield` is no operation on most cores.
+// Tells the core that it waits in a loop. `isb` delays it for a few tens of cycles, as x86's pause
+// does; `yield` does nothing on most cores.
 inline void pause() { asm volatile("isb" ::: "memory"); }
 
 // A counter that only grows, at a constant rate; not ordered with the instructions around it.

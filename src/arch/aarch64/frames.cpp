@@ -6,7 +6,7 @@ namespace weft::arch {
 namespace {
 
 constexpr unsigned x19 = 19, x29 = 29, sp = 31;                          // DWARF for the Arm 64-bit Architecture, 4.1
-constexpr std::uintptr_t address_bits = (std::uintptr_t{1} << 48) - 1;   // what Linux gives who does not ask for more
+constexpr std::uintptr_t address_bits = (std::uintptr_t{1} << 48) - 1;   // Linux gives larger addresses only on request
 
 }   // namespace
 

@@ -1,6 +1,6 @@
-// The registers that a called function must keep (AAPCS64) come back from a switch as they were,
-// whatever the other context did to them; every switch lands where BTI allows it, and resumes only
-// addresses that were signed for its place.
+// The registers that a called function must keep (AAPCS64) are unchanged after a switch, whatever
+// the other context did to them; every switch lands where BTI allows it, and resumes only addresses
+// that were signed for its place.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -22,7 +22,7 @@ struct KeptRegisters {
 static_assert(sizeof(KeptRegisters) == 152);
 
 extern "C" {
-// Loads `in`, calls call(argument), stores what the registers hold then to `out`.
+// Loads `in`, calls call(argument), stores the registers' values then to `out`.
 void weft_test_with_registers(void (*call)(void*), void* argument, const KeptRegisters* in, KeptRegisters* out);
 void weft_test_bad_landing();
 extern char __executable_start, etext;
@@ -138,8 +138,8 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
-// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the
-// caller.
+// A context that arch::call starts either returns to its caller or leaves, and the caller is
+// resumed by a switch.
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer)
         GTEST_SKIP() << "not used under this sanitizer";
@@ -177,7 +177,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
 
 // ---- registers that a called function need not keep ---------------------------------------------
 
-// Leaves nothing in any of them.
+// Overwrites each of them.
 [[gnu::always_inline]] inline void trash_registers() {
     asm volatile(
         "fmov d0, xzr\n\t"
@@ -244,7 +244,7 @@ void trashing_body(Coroutine& self, ReturnPoint& home) {
 }
 
 // More live numbers than there are registers of either kind: the compiler keeps them wherever it
-// thinks that they survive.
+// assumes that they survive.
 [[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole,
                                          const volatile double* real) {
     std::uint64_t w[16];
@@ -308,8 +308,8 @@ TEST(Landing, AFreshAndASuspendedContextResumeAtABti) {
 
 TEST(Landing, TheResumeAddressIsSignedWhereTheProcessorAuthenticates) {
     if ((getauxval(AT_HWCAP) & hwcap_paca) == 0) GTEST_SKIP() << "this processor does not authenticate pointers";
-    // A signature may be zero by chance, so several are looked at; with 7 bits or more, eight zeros
-    // are none.
+    // A signature may be zero by chance, so several are checked; with 7 bits or more, eight zeros
+    // mean that there is no signature.
     int fresh_signed = 0, suspended_signed = 0;
     ReturnPoint home = testing::this_thread();
     for (int i = 0; i < 8; ++i) {
@@ -344,7 +344,7 @@ void switch_back_and_forth() {
 
 TEST(LandingDeathTest, SwitchesWorkOnGuardedPagesAndABadJumpFaults) {
     if ((getauxval(AT_HWCAP2) & hwcap2_bti) == 0) GTEST_SKIP() << "this processor has no branch target identification";
-    GTEST_FLAG_SET(death_test_style, "fast");   // no other thread runs; an emulator cannot start itself anew
+    GTEST_FLAG_SET(death_test_style, "fast");   // no other thread runs; an emulated program cannot start itself again
     EXPECT_EXIT(
         {
             guard_text();
@@ -361,7 +361,7 @@ TEST(LandingDeathTest, SwitchesWorkOnGuardedPagesAndABadJumpFaults) {
         ::testing::KilledBySignal(SIGILL), "");
 }
 
-// Two contexts suspended at one place of the code differ in nothing but the signature.
+// Two contexts that are suspended at the same place of the code differ only in the signature.
 void resume_with_the_signature_of_another() {
     ReturnPoint home = testing::this_thread();
     auto body = [](Coroutine& self, Message) { self.leave(); };

@@ -3,8 +3,8 @@
 
 /* Where the first switch to a fresh stack lands: main(message.call, message.argument), never to
  * return.
- *   x29  main, from the frame that prepare() wrote      x2  message.call      x3 
- * message.argument */
+ *   x29  main, from the frame that prepare() wrote
+ *   x2   message.call     x3  message.argument */
         .text
         .globl  weft_context_entry
         .hidden weft_context_entry
@@ -26,8 +26,8 @@ weft_context_entry:
         .size   weft_context_entry, . - weft_context_entry
 
 /* Calls main(argument) on a fresh stack: see x86_64/switch.S.
- *   x0  argument     x1  the fresh stack's top     x2  main     x3  where the caller's context
- * goes */
+ *   x0  argument     x1  the fresh stack's top     x2  main
+ *   x3  where the caller's context goes */
         .globl  weft_context_call
         .hidden weft_context_call
         .type   weft_context_call, %function
@@ -46,14 +46,14 @@ weft_context_call:
         stp     d12, d13, [sp, #128]
         stp     d14, d15, [sp, #144]
         adr     x30, 1f
-        hint    #25                     /* paciasp: as a swap signs where it resumes */
+        hint    #25                     /* paciasp: as a swap signs the address it resumes at */
         stp     x29, x30, [sp, #-16]!   /* FRAME_X29, FRAME_X30 */
         mov     x9, sp
         str     x9, [x3]
         str     x9, [x1, #-8]           /* for the way back */
         sub     sp, x1, #16
         .cfi_remember_state
-        .cfi_undefined x30              /* backtraces of the called end here, as at weft_context_entry */
+        .cfi_undefined x30              /* backtraces of the called function end here, as at weft_context_entry */
         blr     x2
         .cfi_restore_state
         ldr     x9, [sp, #8]
@@ -74,9 +74,9 @@ weft_context_call:
         ldp     x29, x30, [sp], #160
         hint    #29                     /* autiasp */
         cbz     x2, 2f
-        mov     x16, x2                 /* x16: as in weft_context_entry */
+        mov     x16, x2                 /* x16: see weft_context_entry */
         mov     x0, x3
-        br      x16                     /* the message, and from there to our caller */
+        br      x16                     /* the message's call, which returns to the caller */
 2:      ret
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
@@ -94,7 +94,7 @@ weft_context_call_light:
         mov     x29, sp                 /* main keeps x29 */
         mov     sp, x1
         .cfi_remember_state
-        /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        /* backtraces of the called function end here: if main suspends, the rest is gone */
         .cfi_undefined x30
         blr     x2
         .cfi_restore_state

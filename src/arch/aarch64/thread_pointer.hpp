@@ -9,7 +9,7 @@
 
 namespace weft::arch {
 
-// Always here: tpidr_el0 belongs to programs.
+// Always true here: programs may write tpidr_el0.
 inline constinit atomic<bool> sets_thread_pointer_by_instruction{true};
 inline constexpr unsigned long instruction_capability = 0;
 
@@ -57,7 +57,7 @@ inline void** local_word_address() {
     return reinterpret_cast<void**>(static_cast<char*>(thread_pointer()) + reinterpret_cast<std::uintptr_t>(offset));
 }
 
-// What glibc has registered its threads' restartable sequences with.
+// The signature with which glibc registers its threads' restartable sequences.
 inline constexpr std::uint32_t restartable_signature = 0xd428bc00;
 
 struct FloatingPoint {
@@ -80,7 +80,7 @@ struct FloatingPoint {
     }
 }
 
-// Of the status what is above these bits is AArch32's.
+// The bits of the status above these belong to AArch32.
 inline std::uint64_t pack(const FloatingPoint& from) {
     return (from.control & 0xffffffff) | (from.status & 0x0fffffff) << 32;
 }
@@ -92,7 +92,7 @@ inline FloatingPoint unpack(std::uint64_t packed) { return {packed & 0xffffffff,
     return pointer;
 }
 
-// And of what a signal has interrupted: `context` is what its handler was given.
+// The stack pointer of the code that a signal has interrupted: `context` is the handler's argument.
 inline char* interrupted_stack(const void* context) {
     return reinterpret_cast<char*>(static_cast<const ucontext_t*>(context)->uc_mcontext.sp);
 }
@@ -110,7 +110,7 @@ inline std::uintptr_t interrupted_code(const void* context) {
         "ldaxr   w11, [x0]\n\t"
         "stlxr   w12, w10, [x0]\n\t"
         "cbnz    w12, 2b\n\t"
-        "cmp     w11, #2\n\t"   // nobody waits: a wake would search among all parked threads
+        "cmp     w11, #2\n\t"   // no thread waits: a wake would search among all parked threads
         "b.ne    1f\n\t"
         "mov     x1, #129\n\t"   // FUTEX_WAKE_PRIVATE
         "mov     x2, #1\n\t"     // waiter

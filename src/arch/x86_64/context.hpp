@@ -7,11 +7,11 @@
 // system call), MXCSR and the x87 control word (units of a stream share them).
 //
 // Whatever holds a swap is compiled without a red zone (CMakeLists.txt): the swap pushes, and
-// stepping over 128 bytes that nobody uses would cost two instructions each time.
+// stepping over 128 unused bytes would cost two instructions each time.
 //
 // The function that holds a swap must be noinline, and hold neither an alloca nor a local aligned
-// beyond 16: clang then needs rbx as a base pointer and does not mind that it is clobbered. It must
-// not be compiled for AVX-512, whose registers can be named in a clobber list only there
+// beyond 16: clang then needs rbx as a base pointer and ignores that it is clobbered. It must not
+// be compiled for AVX-512, whose registers can be named in a clobber list only there
 // (CMakeLists.txt turns it off).
 #pragma once
 
@@ -29,7 +29,7 @@ extern "C" {
 
 namespace weft::arch {
 
-// What a switch hands to the context it resumes: a call to be made there, first of all.
+// What a switch hands to the context that it resumes: a call to be made there before anything else.
 struct Message {
     void (*call)(void*);
     void* argument;
@@ -57,19 +57,19 @@ inline void* prepare(void* top, Main main) {
 }
 
 // Leaves the running context, its stack pointer in *saved, and resumes `next` with `message`.
-// Returns the message of whoever resumes this one.
+// Returns the message with which this context is resumed.
 [[gnu::always_inline]] inline Message swap(void** saved, void* next, Message message) {
-    // Never taken, and no instruction. It shows the optimiser a call through a pointer: gcc does
-    // not reckon that assembly runs other functions of the program, and its interprocedural passes
-    // (ipa-reference, from -O1 on) would keep static variables in registers over a call to the
-    // function that holds this.
+    // Never taken, and emits no instruction. It shows the optimiser a call through a pointer: gcc
+    // does not expect that assembly runs other functions of the program, and its interprocedural
+    // passes (ipa-reference, from -O1 on) would keep static variables in registers over a call to
+    // the function that holds this.
     asm goto("" : : : : called);
     asm volatile(
         "pushq   %%rbp\n\t"   // not in the clobber list: it may be the frame pointer
         "leaq    1f(%%rip), %%rax\n\t"
         "pushq   %%rax\n\t"
         "movq    %%rsp, (%%rdi)\n\t"
-        "movq    %%rsi, %%rsp\n\t"   // from here on we stand on the other stack
+        "movq    %%rsi, %%rsp\n\t"   // from here on the code runs on the other stack
         "popq    %%rax\n\t"
         "jmpq    *%%rax\n"
         "1:\n\t"
@@ -88,7 +88,7 @@ called:
 
 // Resumes `next` with `message` and forgets the running context.
 [[noreturn, gnu::always_inline]] inline void jump(void* next, Message message) {
-    asm goto("" : : : : called);   // as in swap
+    asm goto("" : : : : called);   // for the reason given in swap
     asm volatile(
         "movq    %%rsi, %%rsp\n\t"
         "popq    %%rax\n\t"
@@ -103,17 +103,17 @@ called:
 }
 
 // Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh
-// stack that ends at `top`. It goes on when main returns, which costs a return and no switch, or
-// when somebody resumes it as after a swap, whose message is run first of all; main must not return
-// after that. So whoever waits for what it starts pays no more than a call. Not to be used under
-// sanitizers: they cannot follow a return from one stack to another.
+// stack that ends at `top`. The context continues when main returns, which costs a return and no
+// switch, or when it is resumed as after a swap, and then makes the message's call first; main must
+// not return after that. So a context that waits for what it starts pays no more than a call. Not
+// to be used under sanitizers: they cannot follow a return from one stack to another.
 [[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
     weft_context_call(argument, top, main, saved);
 }
 
 // Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it
-// goes on when main returns, and in no other way; if main never does, it is lost. Nor to be used
-// under sanitizers.
+// continues only when main returns; if main never returns, it is lost. Not to be used under
+// sanitizers either.
 [[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) {
     weft_context_call_light(argument, top, main);
 }

@@ -1,4 +1,4 @@
-// What the processor gives besides the switch: the thread-local word, pause, the cycle counter.
+// What the processor provides besides the switch: the thread-local word, pause, the cycle counter.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// See arch/look.hpp. GCC makes a load and a comparison of a relaxed load, here it is a comparison
-// with memory.
+// See arch/look.hpp. GCC turns a relaxed load into a load and a comparison; here it is one
+// comparison with memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace weft::arch {
 template <class T>
 [[gnu::always_inline]] inline bool any_of(const atomic<T>& word, T bits) {
     static_assert(sizeof(T) == 1 || sizeof(T) == 4);
-    // relaxed: as asked for
+    // relaxed: as arch/look.hpp promises
     if constexpr (config::thread_sanitizer) return (word.load(std::memory_order_relaxed) & bits) != 0;
     bool any;
     if constexpr (sizeof(T) == 1) {
@@ -25,10 +25,10 @@ template <class T>
 
 using FourBytes [[gnu::may_alias]] = std::uint32_t;
 
-// Of four bytes side by side, aligned to four, of which others may write single ones.
+// For four adjacent bytes, aligned to four, of which other threads may write single ones.
 [[gnu::always_inline]] inline bool any_of_four(const FourBytes& bytes, std::uint32_t bits) {
     if constexpr (config::thread_sanitizer) {
-        // relaxed: as asked for
+        // relaxed: as arch/look.hpp promises
         return (atomic_ref(const_cast<FourBytes&>(bytes)).load(std::memory_order_relaxed) & bits) != 0;
     }
     bool any;
@@ -39,7 +39,7 @@ using FourBytes [[gnu::may_alias]] = std::uint32_t;
 template <class T>
 [[gnu::always_inline]] inline bool is_zero(const atomic<T>& word) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8);
-    // relaxed: as asked for
+    // relaxed: as arch/look.hpp promises
     if constexpr (config::thread_sanitizer) return word.load(std::memory_order_relaxed) == T{};
     bool zero;
     if constexpr (sizeof(T) == 4) {

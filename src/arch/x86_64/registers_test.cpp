@@ -1,5 +1,5 @@
-// The registers that a called function must keep (System V) come back from a switch as they were,
-// whatever the other context did to them; and every switch lands where IBT allows it.
+// The registers that a called function must keep (System V) are unchanged after a switch, whatever
+// the other context did to them; and every switch lands where IBT allows it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct KeptRegisters {
 };
 
 extern "C" {
-// Loads `in`, calls call(argument), stores what the registers hold then to `out`.
+// Loads `in`, calls call(argument), stores the registers' values then to `out`.
 void weft_test_with_registers(void (*call)(void*), void* argument, const KeptRegisters* in, KeptRegisters* out);
 extern const unsigned char weft_test_landing_pad[4];
 }
@@ -93,8 +93,8 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesASwitch) {
     EXPECT_EQ(seen_by_them[1], theirs);
 }
 
-// A context that arch::call starts either returns to its caller or leaves, and somebody resumes the
-// caller.
+// A context that arch::call starts either returns to its caller or leaves, and the caller is
+// resumed by a switch.
 TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItEnds) {
     if constexpr (config::address_sanitizer || config::thread_sanitizer)
         GTEST_SKIP() << "not used under this sanitizer";
@@ -131,7 +131,7 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
 
 // ---- registers that a called function need not keep ---------------------------------------------
 
-// Leaves nothing in any of them.
+// Overwrites each of them.
 [[gnu::always_inline]] inline void trash_registers() {
     asm volatile(
         "pcmpeqd %%xmm0, %%xmm0\n\t"
@@ -171,7 +171,7 @@ void trashing_body(Coroutine& self, ReturnPoint& home) {
 }
 
 // More live numbers than there are registers of either kind: the compiler keeps them wherever it
-// thinks that they survive.
+// assumes that they survive.
 [[gnu::noinline]] int lost_over_a_switch(ReturnPoint& from, ReturnPoint& to, const volatile std::uint64_t* whole,
                                          const volatile double* real) {
     std::uint64_t w[16];

@@ -19,9 +19,9 @@ weft_context_entry:
         movq    %rdx, %rdi
         movq    %rcx, %rsi
         xorl    %ebp, %ebp
-        /* A return address for the unwinder, and no `call`: main never returns, so a call would
-         * leave the return predictor one entry ahead for good, and each `ret` after it would be
-         * predicted wrongly. */
+        /* A return address for the unwinder, but no `call`: main never returns, so a call would
+         * leave the return predictor one entry ahead for good, and each later `ret` would be
+         * mispredicted. */
         leaq    1f(%rip), %rcx
         pushq   %rcx
         jmpq    *%rax
@@ -31,15 +31,16 @@ weft_context_entry:
         .size   weft_context_entry, . - weft_context_entry
 
 /* Calls main(argument) on a fresh stack, while the caller is suspended (context.hpp: call).
- *   rdi  argument     rsi  the fresh stack's top     rdx  main     rcx  where the caller's context goes
- * What a called function must keep is pushed for the case that somebody resumes the caller by a
- * switch. When main returns it has kept all that itself, and nothing is popped. */
+ *   rdi  argument     rsi  the fresh stack's top     rdx  main
+ *   rcx  where the caller's context goes
+ * The registers that a called function must keep are pushed for the case that a switch resumes the
+ * caller. When main returns it has kept them all itself, and nothing is popped. */
         .globl  weft_context_call
         .hidden weft_context_call
         .type   weft_context_call, @function
         .balign 16
 weft_context_call:
-        .cfi_startproc                  /* no landing pad: nobody jumps here */
+        .cfi_startproc                  /* no landing pad: nothing jumps here */
         pushq   %r15
         pushq   %r14
         pushq   %r13
@@ -52,7 +53,7 @@ weft_context_call:
         movq    %rsp, -8(%rsi)          /* for the way back */
         leaq    -16(%rsi), %rsp
         .cfi_remember_state
-        .cfi_undefined %rip             /* backtraces of the called end here, as at weft_context_entry */
+        .cfi_undefined %rip             /* backtraces of the called function end here, as at weft_context_entry */
         call    *%rdx
         .cfi_restore_state
         movq    8(%rsp), %rsp
@@ -68,13 +69,13 @@ weft_context_call:
         testq   %rdx, %rdx
         je      2f
         movq    %rcx, %rdi
-        jmpq    *%rdx                   /* the message, and from there to our caller */
+        jmpq    *%rdx                   /* the message's call, which returns to the caller */
 2:      ret
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
 
-/* Calls main(argument) on a fresh stack, and keeps nothing for anybody but main's return
- * (context.hpp: call_light).
+/* Calls main(argument) on a fresh stack, and saves only what main's return needs (context.hpp:
+ * call_light).
  *   rdi  argument     rsi  the fresh stack's top     rdx  main */
         .globl  weft_context_call_light
         .hidden weft_context_call_light
@@ -86,7 +87,7 @@ weft_context_call_light:
         movq    %rsp, %rbp              /* main keeps rbp */
         movq    %rsi, %rsp
         .cfi_remember_state
-        /* backtraces of the called end here: if main suspends, what lies beyond is gone */
+        /* backtraces of the called function end here: if main suspends, the rest is gone */
         .cfi_undefined %rip
         call    *%rdx
         .cfi_restore_state
@@ -96,9 +97,9 @@ weft_context_call_light:
         .cfi_endproc
         .size   weft_context_call_light, . - weft_context_call_light
 
-/* The one thread-local word (os/local.hpp). In assembly, so that no compiler knows it as a variable
- * whose address it might keep across a switch, link-time optimisation included. Exported:
- * include/weft/embed/here.hpp reads it too. */
+/* The one thread-local word (os/local.hpp). In assembly, so that no compiler, link-time
+ * optimisation included, knows it as a variable whose address it might keep across a switch.
+ * Exported: include/weft/embed/here.hpp reads it too. */
         .section .tbss, "awT", @nobits
         .globl  weft_local_word
         .type   weft_local_word, @object
