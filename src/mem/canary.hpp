@@ -1,4 +1,4 @@
-// The pattern at the lowest end of a stack that nothing else guards.
+// The pattern at the lowest end of a stack that has no other guard.
 #pragma once
 
 #include "mem/stack.hpp"

@@ -1,5 +1,5 @@
-// What holds of the stores of memory and their caches while nobody runs: each list against what is
-// counted of it. In builds that check.
+// Invariants of the memory stores and their caches while no thread runs: each list agrees with its
+// count. In checked builds.
 #include <bit>
 
 #include "mem/slab.hpp"

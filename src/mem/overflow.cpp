@@ -16,12 +16,12 @@
 namespace weft::mem {
 namespace {
 
-// One signal that we handle, and who handled it before.
+// A signal that Weft handles, and its previous handler.
 struct Handled {
     int signal;
     struct sigaction previous;
-    bool in_chain;        // our handler is installed, or somebody who came later may still call it
-    atomic<bool> spent;   // the previous handler was for one time (SA_RESETHAND) and has been called
+    bool in_chain;        // our handler is installed, or a later handler may still call it
+    atomic<bool> spent;   // the previous handler was for one call (SA_RESETHAND) and has been called
 };
 
 Handled handled[] = {{SIGSEGV, {}, false, {false}}, {SIGBUS, {}, false, {false}}, {SIGILL, {}, false, {false}}};
@@ -39,22 +39,22 @@ void write_all(const char* text, std::size_t bytes) {
     while (bytes > 0) {
         const ssize_t written = write(STDERR_FILENO, text, bytes);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;   // nobody listens; the signal itself will tell
+        if (written <= 0) return;   // there is no reader; the signal itself will show the fault
         text += written;
         bytes -= static_cast<std::size_t>(written);
     }
 }
 
-// The process ends by this fault: nobody handles it. Once, though several threads may fault at the
-// same time.
+// The process ends by this fault, which no handler takes. Prints once, though several threads may
+// fault at the same time.
 void tell_crash(const siginfo_t& info, const void* context) {
-    // acquire: pairs with the release in overflow_install(), as for describe_fault.
+    // acquire: pairs with the release in overflow_install().
     const CrashDescribe describe = describe_crash.load(std::memory_order_acquire);
     char text[1024];
     if (describe == nullptr ||
         !describe(info.si_signo, arch::interrupted_code(context), info.si_addr, text, sizeof text))
         return;
-    // relaxed: guards nothing but the message.
+    // relaxed: guards only the message.
     if (!crash_told.exchange(true, std::memory_order_relaxed)) write_all(text, strnlen(text, sizeof text));
 }
 
@@ -64,11 +64,12 @@ bool has_default(int signal) {
            present.sa_handler == SIG_DFL;
 }
 
-// As if we had never been there. `overflow`: the fault is explained already.
+// Acts as if Weft's handler were not installed. `overflow`: the fault has been explained already.
 void chain(Handled& entry, siginfo_t* info, void* context, bool overflow) {
     const struct sigaction& previous = entry.previous;
-    const bool of_the_kernel = info->si_code > 0;   // a real fault: it comes again when we return
-    // relaxed: two threads that fault at once may both find it fresh, as they might in the kernel.
+    const bool of_the_kernel = info->si_code > 0;   // a real fault: it is raised again when the handler returns
+    // relaxed: two threads that fault at once may both find it unspent, as they might in the
+    // kernel.
     const bool once = (previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
     const bool spent = once && entry.spent.exchange(true, std::memory_order_relaxed);
     if (!(previous.sa_flags & SA_SIGINFO) && previous.sa_handler == SIG_IGN && !of_the_kernel) return;
@@ -79,7 +80,7 @@ void chain(Handled& entry, siginfo_t* info, void* context, bool overflow) {
         if (!of_the_kernel) raise(entry.signal);   // delivered when this handler returns
         return;
     }
-    // The kernel restores the mask when our handler returns.
+    // The kernel restores the mask when this handler returns.
     pthread_sigmask(SIG_BLOCK, &previous.sa_mask, nullptr);
     if (previous.sa_flags & SA_NODEFER) {
         sigset_t own;
@@ -92,21 +93,23 @@ void chain(Handled& entry, siginfo_t* info, void* context, bool overflow) {
     } else {
         previous.sa_handler(entry.signal);
     }
-    // It has printed what it had to print, as Python's faulthandler does, and leaves the end to the
-    // kernel.
+    // The previous handler has printed its message, as Python's faulthandler does, and leaves the
+    // end to the kernel.
     if (of_the_kernel && !overflow && has_default(entry.signal)) tell_crash(*info, context);
 }
 
 void handle(int signal, siginfo_t* info, void* context) {
     const int saved = errno;
-    // acquire: pairs with the release in overflow_install(); what describe reads was made before.
+    // acquire: pairs with the release in overflow_install(); what describe reads was written
+    // before.
     const OverflowDescribe describe = describe_fault.load(std::memory_order_acquire);
     char text[512];
     const bool overflow = describe != nullptr && info->si_code > 0 &&
                           describe(arch::interrupted_code(context), info->si_addr, text, sizeof text);
     if (overflow) write_all(text, strnlen(text, sizeof text));
-    // Where nobody else handles it we return, the instruction faults again, and the process ends as
-    // it would have. A program that was there before us may have more to say, or know a remedy.
+    // Where there is no other handler this one returns, the instruction faults again, and the
+    // process ends as it would have. A previous handler of the program may print more, or repair
+    // the fault.
     auto mine = [=](const Handled& entry) { return entry.signal == signal; };
     chain(*std::find_if(std::begin(handled), std::end(handled), mine), info, context, overflow);
     errno = saved;
@@ -121,14 +124,14 @@ void overflow_install(OverflowDescribe describe, CrashDescribe crash) {
     describe_fault.store(describe, std::memory_order_release);
     describe_crash.store(crash, std::memory_order_release);
     for (Handled& entry : handled) {
-        // No overflow ends in it, and whoever handles it has the last word anyway.
+        // No overflow raises it, and a handler that the program has installed decides anyway.
         if (entry.signal == SIGILL && (crash == nullptr || !has_default(SIGILL))) continue;
         struct sigaction present {};
         sigaction(entry.signal, nullptr, &present);
-        // Left below somebody who came later: installing again would make a ring of the chain.
+        // It was left below a later handler: installing it again would make a ring of the chain.
         if (is_ours(present) || entry.in_chain) continue;
         entry.previous = present;
-        entry.spent.store(false, std::memory_order_relaxed);   // relaxed: nobody handles this signal by us yet
+        entry.spent.store(false, std::memory_order_relaxed);   // relaxed: this handler is not installed yet
         struct sigaction ours {};
         ours.sa_sigaction = handle;
         ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -155,19 +158,20 @@ AlternateStack::~AlternateStack() { WEFT_ASSERT(memory_ == nullptr); }
 bool AlternateStack::enter() {
     WEFT_ASSERT(!inside_);
     const std::size_t page = os::page_bytes();
-    // Virtual: without a fault it costs nothing, and a handler that ours passes a fault to may want
-    // to print much.
+    // Virtual memory: without a fault it costs nothing, and a handler that this one passes a fault
+    // to may print much.
     const std::size_t wanted = std::max<std::size_t>(os::signal_frame_bytes() + (16 << 10), 64 << 10);
     bytes_ = (wanted + page - 1) / page * page;
     if (memory_ == nullptr) memory_ = os::map(bytes_);
     if (memory_ == nullptr) return false;
     inside_ = os::signal_stack_set(memory_, bytes_);
-    if (!inside_) leave();   // somebody else's serves as well
+    if (!inside_) leave();   // a stack of other code serves as well
     return true;
 }
 
 void AlternateStack::step_out() {
-    // When somebody has put another in its place, the kernel does not use ours any more either.
+    // If other code has put another stack in its place, the kernel does not use this one any more
+    // either.
     if (inside_) os::signal_stack_remove(memory_);
     inside_ = false;
 }

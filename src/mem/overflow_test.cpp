@@ -18,7 +18,7 @@
 
 namespace {
 
-// A sanitizer's handler, which was there before us, would end the process otherwise.
+// Otherwise a sanitizer's handler, which was installed first, would end the process.
 void nobody_handles() {
     std::signal(SIGSEGV, SIG_DFL);
     std::signal(SIGBUS, SIG_DFL);
@@ -28,8 +28,8 @@ using namespace weft::mem;
 namespace os = weft::os;
 namespace sanitizer = weft::sanitizer;
 
-// No OS thread of ours runs during these death tests, so they may fork without starting anew, which
-// an emulated program cannot do by itself.
+// No Weft thread runs during these death tests, so they may fork without starting the
+// program again, which an emulated program cannot do by itself.
 class ForkOnly : public testing::Environment {
     void SetUp() override { GTEST_FLAG_SET(death_test_style, "fast"); }
 };
@@ -47,7 +47,7 @@ bool describe(std::uintptr_t code, const void* address, char* text, std::size_t 
 
 constexpr const char* said = "weft: stack overflow in ult 'deep', 65536 bytes";
 
-// A context on a stack of ours, and the one it came from, as the sanitizers know them.
+// A context on one of Weft's stacks, and the one it came from, as the sanitizers know them.
 void* back = nullptr;
 void* back_fiber = nullptr;
 const void* back_bottom = nullptr;
@@ -93,8 +93,8 @@ void overflow() {
 
 constexpr int in_a_ring = 77;
 
-// The sanitizers have handlers of their own for what nobody else wants, and end the process by
-// exit().
+// The sanitizers have handlers of their own for faults that no other handler takes, and end the
+// process by exit().
 struct EndsBy {
     int signal;
     bool operator()(int status) const {
@@ -176,7 +176,7 @@ TEST(OverflowDeathTest, AFaultElsewhereEndsTheProcessWithoutOurMessage) {
     EXPECT_EXIT(scenario(), EndsBy{SIGSEGV}, "asked");
 }
 
-// ---- those who were there before ----------------------------------------------------------------
+// ---- handlers that were installed before --------------------------------------------------------
 
 char* faulty = nullptr;
 int seen_signal = 0;
@@ -275,7 +275,7 @@ TEST(ChainDeathTest, AHandlerForOneTimeIsCalledOnce) {
         set_handler(
             SIGSEGV, [](int) { std::fputs("once.", stderr); }, static_cast<int>(SA_RESETHAND));
         overflow_install(describe);
-        touch(no_access_page());   // the handler repairs nothing: the fault comes again
+        touch(no_access_page());   // the handler repairs nothing: the fault is raised again
     };
     EXPECT_EXIT(scenario(), EndsBy{SIGSEGV}, "^once\\.([^o]|o[^n]|$)");
 }
@@ -299,9 +299,9 @@ void install_below_another() {
     struct sigaction action {};
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     action.sa_sigaction = pass_on;
-    sigaction(SIGSEGV, &action, &below);   // calls ours
+    sigaction(SIGSEGV, &action, &below);   // calls Weft's handler
     overflow_remove();
-    overflow_install(describe);   // must not make ours call pass_on
+    overflow_install(describe);   // must not make Weft's handler call pass_on
 }
 
 TEST(ChainDeathTest, InstallingAnewBelowWhoeverCameLaterMakesNoRing) {

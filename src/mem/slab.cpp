@@ -13,7 +13,7 @@ namespace weft::mem {
 
 namespace {
 
-constexpr std::uint32_t away_batch = 32;    // one atomic for so many objects that go home
+constexpr std::uint32_t away_batch = 32;    // one atomic operation for that many objects that go home
 constexpr std::size_t carve_bytes = 4096;   // fresh objects are linked a page at a time
 
 SlabLink& link_of(void* object) { return *static_cast<SlabLink*>(object); }
@@ -58,16 +58,16 @@ void SlabCache::trip_next(void (*call)()) noexcept {
 void SlabCache::reveal() noexcept {
     if (tripped_ == nullptr) return;
     SlabLink* end = &free_;
-    while (*end != nullptr) end = &link_of(*end);   // what has been given meanwhile
+    while (*end != nullptr) end = &link_of(*end);   // the objects that were given meanwhile
     *end = std::exchange(hidden_, nullptr);
     std::exchange(tripped_, nullptr)();
 }
 
-// Takes over what others sent home; only when there is nothing else, so that the chain needs no
-// walk.
+// Takes over what other caches sent home; only when there is nothing else, so that the chain needs
+// no walk.
 void SlabCache::collect() noexcept {
     WEFT_ASSERT(free_ == nullptr);
-    // acquire: pairs with the release in accept(); without it the links might not be there yet.
+    // acquire: pairs with the release in accept(); without it the links might not be visible yet.
     free_ = returned_.exchange(nullptr, std::memory_order_acquire);
 }
 
@@ -80,8 +80,7 @@ void SlabCache::carve() noexcept {
     }
     const std::size_t bytes = store_.object_bytes();
     const auto all = static_cast<std::uint32_t>(store_.objects_per_slab());
-    // relaxed: the owner is the only writer, and each() learns nothing from it but how far it may
-    // look.
+    // relaxed: the owner is the only writer, and each() learns from it only how far it may read.
     const std::uint32_t before = carving_->carved.load(std::memory_order_relaxed);
     const std::uint32_t count = std::min(all - before, static_cast<std::uint32_t>(carve_bytes / bytes));
     auto* first = reinterpret_cast<char*>(carving_) + (store_.reserved_ + before) * bytes;
@@ -113,10 +112,10 @@ void SlabCache::flush() noexcept {
     away_count_ = 0;
 }
 
-// By other threads: puts the chain from `first` to `last` before what is there. Takers take all at
-// once, so a head that went and came back does no harm.
+// Called by other threads: puts the chain from `first` to `last` before the present one. Takers
+// take all at once, so a head that went and came back is harmless.
 void SlabCache::accept(void* first, void* last) noexcept {
-    void* head = returned_.load(std::memory_order_relaxed);   // relaxed: a guess, the exchange below checks it
+    void* head = returned_.load(std::memory_order_relaxed);   // relaxed: a guess, which the exchange in the loop checks
     do {
         link_of(last) = head;
         // release: pairs with the acquire in collect(), which follows the links and hands the
@@ -131,7 +130,8 @@ std::size_t SlabCache::idle_bytes() const noexcept {
     return count * store_.object_bytes();
 }
 
-// Marks the slabs that trim() shall return: all their objects are in the free list. Their number.
+// Marks the slabs that trim() is to return: all their objects are in the free list. Returns their
+// number.
 std::uint32_t SlabCache::choose_leaving(std::size_t keep_bytes) noexcept {
     for (Slab* slab = slabs_; slab != nullptr; slab = slab->next) {
         slab->idle = 0;
@@ -144,7 +144,7 @@ std::uint32_t SlabCache::choose_leaving(std::size_t keep_bytes) noexcept {
     }
     std::uint32_t chosen = 0;
     for (Slab* slab = slabs_; slab != nullptr && idle > keep_bytes; slab = slab->next) {
-        if (slab->idle != slab->carved.load(std::memory_order_relaxed)) continue;   // relaxed: our own
+        if (slab->idle != slab->carved.load(std::memory_order_relaxed)) continue;   // relaxed: this cache writes it
         slab->leaving = true;
         idle -= slab->idle * store_.object_bytes();
         ++chosen;
@@ -157,7 +157,7 @@ std::size_t SlabCache::trim(std::size_t keep_bytes) noexcept {
     void* mine = free_;
     free_ = nullptr;
     collect();
-    if (mine != nullptr) {   // goes behind what has come home just now
+    if (mine != nullptr) {   // goes behind what has just come home
         SlabLink* end = &free_;
         while (*end != nullptr) end = &link_of(*end);
         *end = mine;
@@ -247,7 +247,7 @@ std::size_t SlabStore::trim_orphans() noexcept {
         orphans_ = nullptr;
     }
     std::size_t bytes = 0;
-    while (SlabCache* cache = taken) {   // ours alone now; trim() takes the lock itself
+    while (SlabCache* cache = taken) {   // in this thread's hands alone now; trim() takes the lock itself
         taken = cache->next_orphan_;
         bytes += cache->trim(0);
         std::lock_guard hold(lock_);
@@ -267,7 +267,7 @@ void SlabStore::each_of(SlabRegion* list, void (*visit)(void*, void*), void* arg
     for (SlabRegion* region = list; region != nullptr; region = region->next) {
         for (std::uint32_t used = region->used; used != 0; used &= used - 1) {
             auto* start = region->base + static_cast<std::size_t>(std::countr_zero(used)) * slab_bytes;
-            // relaxed: an object that is being carved just now may be missed; nobody has seen it
+            // relaxed: an object that is being carved just now may be missed; no code has seen it
             // yet.
             const std::uint32_t carved = reinterpret_cast<Slab*>(start)->carved.load(std::memory_order_relaxed);
             for (std::uint32_t i = 0; i < carved; ++i) visit(start + (reserved_ + i) * object_bytes_, argument);
@@ -288,10 +288,11 @@ SlabRegion* SlabStore::open_region() noexcept {
         os::unmap(base, region_bytes);
         return nullptr;
     }
-    // units lie there, and what is theirs alone outlives a process that ends while they live
+    // units lie there, and memory that only they refer to must not be reported as leaked when the
+    // process ends while they exist
     sanitizer::begin_root(base, region_bytes);
     if (regions_ == 0) {
-        os::advise_huge(base, region_bytes, false);   // also where the system makes everything huge unasked
+        os::advise_huge(base, region_bytes, false);   // also where the system makes all memory huge by default
     } else if (huge_) {
         os::advise_huge(base, region_bytes, true);
     }
@@ -313,8 +314,7 @@ Slab* SlabStore::open_slab(SlabCache* owner) noexcept {
     }
     ++slabs_;
     char* const place = region->base + static_cast<std::size_t>(slot) * slab_bytes;
-    // a fault for each page would take twice as long, and as long as it takes to fill many
-    // descriptors
+    // a page fault for each page would take twice as long, and as long as filling many descriptors
     os::populate(place, slab_bytes);
     auto* slab = new (place) Slab{};
     slab->owner = owner;
@@ -331,8 +331,8 @@ void SlabStore::close_slabs(Slab* list) noexcept {
     }
 }
 
-// The last region with room stays mapped when it empties, without its pages: a program that comes
-// and goes by one slab shall not map and unmap each time.
+// The last region with room stays mapped when it empties, without its pages: a program whose use
+// varies by one slab must not map and unmap each time.
 void SlabStore::close_slab(Slab* slab) noexcept {
     SlabRegion* region = slab->region;
     const auto slot = static_cast<std::size_t>(reinterpret_cast<char*>(slab) - region->base) / slab_bytes;
@@ -347,7 +347,7 @@ void SlabStore::close_slab(Slab* slab) noexcept {
         return;
     }
     if (region->next == nullptr && region->previous == nullptr) {
-        os::discard(region->base, region_bytes);   // all of it: a huge page came whole, for its first slab
+        os::discard(region->base, region_bytes);   // the whole region: a huge page arrived whole, with its first slab
         return;
     }
     list_remove(open_, region);

@@ -1,9 +1,9 @@
 // Slabs: objects of one size (the units' descriptors) from 64 KiB blocks, each owned by one cache.
 //
 // A stream takes from and gives to its own cache without atomics. An object that is freed elsewhere
-// goes home to the cache that owns its slab, in batches, so memory does not wander. Free objects
-// are linked through their first 8 bytes; the rest of a free object stays as it was (a generation,
-// a state) until its slab goes back to the system, after which it is zero.
+// returns to the cache that owns its slab, in batches, so memory does not wander. Free objects are
+// linked through their first 8 bytes; the rest of a free object stays as it was (a generation, a
+// state) until its slab is returned to the system, after which it is zero.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct SlabRegion;
 inline constexpr std::size_t slab_bytes = 64 << 10;
 inline constexpr std::size_t region_bytes = 2 << 20;
 
-// The first bytes of a free object. May alias whatever the object is when it is in use.
+// The first bytes of a free object. May alias any type that the object has while it is in use.
 using SlabLink [[gnu::may_alias]] = void*;
 
-// What stands at the start of a slab.
+// The header at the start of a slab.
 struct alignas(config::cache_line) Slab {
     SlabCache* owner;   // fixed while the slab is out of the store
     Slab* next;         // the owner's slabs
@@ -53,7 +53,7 @@ inline Slab* slab_of(void* object) noexcept {
 }
 
 // A word for each object of an annexed store, in the object's slab but not in the object: null
-// until somebody writes it, and null again when the object is given back. For what few objects
+// until it is written, and null again when the object is given back. For data that few objects
 // have.
 inline atomic<void*>& annex_of(void* object, std::size_t object_bytes) noexcept {
     Slab* slab = slab_of(object);
@@ -61,8 +61,7 @@ inline atomic<void*>& annex_of(void* object, std::size_t object_bytes) noexcept 
     return reinterpret_cast<atomic<void*>*>(slab + 1)[offset / object_bytes];
 }
 
-// One per stream. Its user is one thread at a time; only the splice that other caches do is
-// concurrent.
+// One per stream. Used by one thread at a time; only the splice by other caches is concurrent.
 class alignas(config::cache_line) SlabCache {
 public:
     // An object, zero-filled or as it was when it was last freed, its first 8 bytes undefined;
@@ -75,7 +74,7 @@ public:
         return object;
     }
 
-    // As take(), but null also when only the slow path would find one.
+    // Like take(), but null also when only the slow path would find one.
     [[gnu::always_inline]] void* try_take() noexcept {
         void* object = free_;
         if (object != nullptr) [[likely]]
@@ -92,22 +91,22 @@ public:
         free_ = object;
     }
 
-    // The next object that is taken is taken by the slow path, which calls that before; unless one
-    // has been given meanwhile.
+    // Makes the next take go through the slow path, which first calls `call`; unless an object has
+    // been given meanwhile.
     void trip_next(void (*call)()) noexcept;
 
-    // Sends home what has been given here and belongs elsewhere. Call it before idling.
+    // Sends objects home that were given here and belong to other caches. Call it before idling.
     void flush() noexcept;
 
-    // While more than `keep_bytes` are idle, returns whole free slabs to the system. Returns the
-    // bytes returned. Takes time with the number of free objects.
+    // While more than `keep_bytes` are idle, returns whole free slabs to the system. Returns how
+    // many bytes were returned. Takes time proportional to the number of free objects.
     std::size_t trim(std::size_t keep_bytes) noexcept;
 
-    // The bytes of free objects here, without those that others have returned since. Counts them
-    // one by one.
+    // The bytes of free objects here, without those that other caches have sent home since. Counts
+    // them one by one.
     std::size_t idle_bytes() const noexcept;
 
-    // While nobody runs (check.cpp, as the next).
+    // While no thread runs (check.cpp has it, and the store's).
     void check_whole() const;
 
     // Only for os::make; see SlabStore::adopt.
@@ -117,10 +116,10 @@ public:
 private:
     friend class SlabStore;
 
-    // On the entry of what comes back: an object of a slab that is out, by its beginning. Defined
-    // with the store.
+    // For an object that is given back: it must begin where an object of a slab in use begins.
+    // Defined after the store.
     void check(void* object) const noexcept;
-    // On the slow paths.
+    // On entry to the slow paths.
     void check() const noexcept {
         WEFT_ASSERT((away_count_ == 0) == (away_first_ == nullptr) && (away_count_ == 0 || away_owner_ != this));
         WEFT_ASSERT(hidden_ == nullptr || tripped_ != nullptr);
@@ -137,8 +136,8 @@ private:
     void* free_ = nullptr;
     SlabStore& store_;
     Slab* slabs_ = nullptr;     // all that this cache owns
-    Slab* carving_ = nullptr;   // the one that still has objects nobody has had; the head of slabs_ or null
-    // Free objects that nobody sees before take_slow().
+    Slab* carving_ = nullptr;   // the one that still has objects never handed out; the head of slabs_ or null
+    // Free objects that are hidden until take_slow().
     void* hidden_ = nullptr;
     void (*tripped_)() = nullptr;
     // Objects of one other cache, on their way home.
@@ -146,10 +145,10 @@ private:
     void* away_first_ = nullptr;
     void* away_last_ = nullptr;
     std::uint32_t away_count_ = 0;
-    SlabCache* next_ = nullptr;          // the store's: all caches
-    SlabCache* next_orphan_ = nullptr;   // the store's: those without a stream
+    SlabCache* next_ = nullptr;          // linked by the store: all caches
+    SlabCache* next_orphan_ = nullptr;   // linked by the store: those without a stream
 
-    // What other caches sent home: its own line, since others write it.
+    // Objects that other caches sent home: on a line of its own, since others write it.
     alignas(config::cache_line) atomic<void*> returned_{nullptr};
 };
 
@@ -157,32 +156,32 @@ private:
 class SlabStore {
 public:
     // `object_bytes`: a multiple of 64, at most 4096. `huge`: regions after the first are advised
-    // to be huge pages (the first is not: a program with few units shall not pay 2 MiB for them).
+    // to be huge pages (the first is not: a program with few units must not pay 2 MiB for them).
     // `annexed`: see annex_of().
     explicit SlabStore(std::size_t object_bytes, bool huge = true, bool annexed = false) noexcept;
-    // All memory goes, used or not. Nobody may use a cache of this store any more.
+    // Unmaps all memory, used or not. No cache of this store may be used any more.
     ~SlabStore();
     SlabStore(const SlabStore&) = delete;
 
     // A cache for a new stream: one that lost its stream, with all that it owns, or a new one;
     // null: no memory.
     SlabCache* adopt() noexcept;
-    // The stream of `cache` ends. What others still hold of it comes home to it all the same.
+    // The stream of `cache` ends. Its objects that others still hold come home to it nevertheless.
     void orphan(SlabCache* cache) noexcept;
 
-    // Calls visit(object, argument) for every object that was ever handed out, free or not: what it
-    // is, its own bytes must say. No slab goes or comes meanwhile; visit must not take, give or
-    // trim here.
+    // Calls visit(object, argument) for every object that was ever handed out, free or not: its own
+    // bytes must say what it is. No slab is opened or closed meanwhile; visit must not take, give
+    // or trim here.
     void each(void (*visit)(void* object, void* argument), void* argument);
 
     // Trims the caches that have no stream. Returns the bytes returned to the system.
     std::size_t trim_orphans() noexcept;
 
-    // While nobody runs: the regions, what is out of them, and the caches.
+    // While no thread runs: the regions, the slabs in use, and the caches.
     void check_whole() const;
 
-    std::size_t slabs() const;                                            // out with caches
-    std::size_t resident_bytes() const { return slabs() * slab_bytes; }   // what they take when all is touched
+    std::size_t slabs() const;                                            // in use by caches
+    std::size_t resident_bytes() const { return slabs() * slab_bytes; }   // their size when all is touched
     std::size_t object_bytes() const { return object_bytes_; }
     std::size_t objects_per_slab() const { return slab_bytes / object_bytes_ - reserved_; }
 
@@ -202,7 +201,7 @@ private:
     void each_of(SlabRegion* list, void (*visit)(void*, void*), void* argument);
 
     const std::size_t object_bytes_;
-    const std::size_t reserved_;   // objects whose place the header takes, with the annex
+    const std::size_t reserved_;   // objects whose place the header takes, together with the annex
     const bool huge_;
     mutable os::Lock lock_;        // everything below
     SlabRegion* open_ = nullptr;   // regions with room for a slab
@@ -218,8 +217,8 @@ inline void SlabCache::check([[maybe_unused]] void* object) const noexcept {
         const Slab* const slab = slab_of(object);
         const auto offset = static_cast<std::size_t>(static_cast<char*>(object) - reinterpret_cast<const char*>(slab));
         WEFT_ASSERT(offset % store_.object_bytes_ == 0 && offset / store_.object_bytes_ >= store_.reserved_);
-        // The store is this one, or, in the child of a fork, the parent's of the same objects,
-        // which it has left where it lies.
+        // The store is this one, or, in the child of a fork, the parent's store of the same
+        // objects, which the child has left as it is.
         WEFT_ASSERT(slab->owner != nullptr && slab->owner->store_.object_bytes_ == store_.object_bytes_);
     }
 }

@@ -18,7 +18,7 @@ using weft::Random;
 
 constexpr std::size_t object_bytes = 128;
 
-// What a descriptor looks like from here: the link, then what must survive.
+// A descriptor as this layer sees it: the link, then the bytes that must survive.
 struct Object {
     void* link;
     std::uint32_t generation;
@@ -226,7 +226,7 @@ TEST(Slab, TrimReturnsSlabsThatAreAllFreeAndNoOthers) {
     EXPECT_EQ(store.slabs(), 1u);
     EXPECT_EQ(cache->idle_bytes(), (per_slab - 1) * object_bytes);
     EXPECT_EQ(objects[per_slab + 5]->generation, 7u);
-    auto again = take_many(cache, 3 * per_slab);   // what came back from the system is as new
+    auto again = take_many(cache, 3 * per_slab);   // memory that came back from the system is as new
     EXPECT_EQ(std::set<Object*>(again.begin(), again.end()).size(), again.size());
     for (auto* object : again) {
         const bool kept = slab_of(object) == slab_of(objects[per_slab + 5]);
@@ -238,7 +238,7 @@ TEST(Slab, TrimGivesMemoryBackToTheSystem) {
     constexpr std::size_t count = 100'000;
     SlabStore store(object_bytes);
     SlabCache* cache = store.adopt();
-    std::vector<Object*> objects(count, nullptr);   // resident before we look
+    std::vector<Object*> objects(count, nullptr);   // resident before the measurement
     const std::size_t before = weft::mem::test::resident_pages();
     for (auto*& object : objects) {
         object = take(cache);
@@ -249,7 +249,7 @@ TEST(Slab, TrimGivesMemoryBackToTheSystem) {
     for (auto* object : objects) cache->give(object);
     cache->trim(0);
     EXPECT_EQ(store.slabs(), 0u);
-    if (weft::mem::test::sanitized) return;   // their shadow stays
+    if (weft::mem::test::sanitized) return;   // their shadow memory stays
     EXPECT_LE(weft::mem::test::resident_pages(), before + 64);
 }
 
@@ -326,8 +326,7 @@ TEST(Slab, TheStoreTakesItsMemoryWithIt) {
     EXPECT_FALSE(weft::mem::test::mappings(object).holds);
 }
 
-// Every call to the system in a scenario fails once: it comes out as null, and the store works
-// afterwards.
+// Every system call in a scenario fails once: the result is null, and the store works afterwards.
 TEST(Slab, NoMemoryIsNullAndNothingIsLost) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     weft::mem::test::Faults faults;
@@ -357,7 +356,7 @@ TEST(Slab, NoMemoryIsNullAndNothingIsLost) {
         return store.slabs() == 0;
     };
     bool failed = false;
-    ASSERT_TRUE(scenario(&failed));   // whatever is made once in a process exists now
+    ASSERT_TRUE(scenario(&failed));   // everything that is made once in a process exists now
     const std::size_t before = weft::mem::test::mappings().bytes;
     std::uint32_t k = 0;
     do {
@@ -372,7 +371,7 @@ TEST(Slab, NoMemoryIsNullAndNothingIsLost) {
 }
 
 // Threads that take, hand objects to each other, give and trim, and one that lists them all. A
-// stamp in each object shows if two ever had it at once.
+// stamp in each object shows whether two threads ever had it at once.
 TEST(Slab, ManyThreadsNeverShareAnObject) {
     constexpr int threads = 4;
     const int rounds = weft::mem::test::sanitized ? 20'000 : 100'000;
@@ -390,7 +389,7 @@ TEST(Slab, ManyThreadsNeverShareAnObject) {
                 Object* object = take(cache);
                 if (object->state.exchange(1) == 1) wrong.fetch_add(1);
                 object->generation++;
-                // What lies there, from whomever, is ours to free.
+                // An object from there, no matter whose, is this thread's to free.
                 if (Object* other = market[random.below(64)].exchange(object)) {
                     if (other->state.exchange(2) != 1) wrong.fetch_add(1);
                     cache->give(other);

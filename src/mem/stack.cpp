@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::size_t usable_minimum = 8 << 10;
 
-// What an untouched stack of the user's is filled with while it is measured.
+// The pattern that fills an untouched user stack while it is measured.
 constexpr std::uint64_t untouched = 0x7765'6674'7374'616b;
 
 struct Canary {
     std::uint64_t words[2];
 };
 
-// Different for every stack, so that a stray copy of one stack's end is no canary for another.
+// Different for every stack, so that a stray copy of one stack's end is not a valid canary for
+// another.
 Canary canary_for(const Stack& stack) {
     const auto address = reinterpret_cast<std::uint64_t>(stack.lowest);
     return {{address * 0x9e37'79b9'7f4a'7c15u ^ 0x5bd1'e995'1b87'3593u,
@@ -40,8 +41,8 @@ void canary_write(Stack& stack) {
     std::memcpy(stack.lowest, &canary, sizeof canary);
 }
 
-// Not instrumented, here and below: they look at memory of frames that are running, or that were
-// never returned from.
+// Not instrumented, nor is lowest_changed(): they read memory of frames that are running, or that
+// never returned.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool canary_intact(const Stack& stack) {
     if (stack.guarded != Guard::canary) return true;
     const Canary canary = canary_for(stack);
@@ -85,16 +86,17 @@ void user_stack_done(Stack* stack) {
 
 // ---- how deep a stack was used ------------------------------------------------------------------
 //
-// Our own stacks: their pages are given back, and later the kernel is asked which have come again:
-// no memory is touched for the measuring, so a stack of 64 MiB that needs 8 KiB still costs 8 KiB.
-// A page that was swapped out meanwhile is not seen; that takes a program that waits for long, and
-// only the deepest page matters. /proc/self/pagemap would tell, for three more system calls at each
-// look.
+// Weft's own stacks: their pages are returned to the kernel, and later the kernel is asked which of
+// them are resident again. Measuring touches no memory, so a stack of 64 MiB that needs 8 KiB still
+// costs 8 KiB. A page that was swapped out meanwhile is not seen; that takes a program that waits
+// for long, and only the deepest page matters. /proc/self/pagemap would show it, for three more
+// system calls at each check.
 //
-// The user's: his memory may share its pages with something else, or be a file's, and must not be
-// discarded: it is filled with a pattern, and the lowest word that has changed is the answer.
+// The user's stacks: their memory may share its pages with other data, or map a file, and must not
+// be discarded. It is filled with a pattern, and the lowest word that has changed is the result.
 //
-// Canaries make their page resident. It counts as used when more than the canary is not zero.
+// Canaries make their page resident. The page counts as used when anything but the canary is not
+// zero.
 
 namespace {
 

@@ -1,8 +1,9 @@
 // Stacks for units: size classes, a depot for the process, a cache for each stream, guards.
 //
-// A stack's record lies beside its memory, not in it, so that an idle stack's pages can go back to
-// the system whole. Stacks are carved from larger mappings, 64 at a time where they are small;
-// committed when touched. A stack belongs to exactly one of: a unit, a cache, the depot.
+// A stack's record lies beside its memory, not in it, so that all pages of an idle stack can be
+// returned to the system. Stacks are carved from larger mappings, 64 at a time where they are
+// small; they are committed when touched. A stack belongs to exactly one of: a unit, a cache, the
+// depot.
 #pragma once
 
 #include <bit>
@@ -18,10 +19,10 @@
 namespace weft::mem {
 
 enum class Guard : std::uint8_t {
-    automatic,   // the first of the next three that works, asked anew for each stack
+    automatic,   // the first of the next three that works, chosen anew for each stack
     install,     // MADV_GUARD_INSTALL
     mprotect,    // canaries where the mappings run out
-    canary,      // a pattern at the lowest end, looked at by whoever cares
+    canary,      // a pattern at the lowest end; callers check it when they need to
     none,
 };
 
@@ -44,7 +45,7 @@ struct alignas(config::cache_line) Stack {
     std::uint32_t guard_bytes = 0;   // kept free below `lowest`, whatever protects it
     unsigned valgrind_id = 0;
     std::uint8_t size_class = 0;
-    Guard guarded = Guard::none;   // what really protects it: install, mprotect, canary or none
+    Guard guarded = Guard::none;   // its actual guard: install, mprotect, canary or none
     bool user = false;             // its memory is the user's
     bool measured = false;         // measure_begin() was called for its present use
     bool prepared = false;         // its guard is in place
@@ -59,12 +60,12 @@ struct alignas(config::cache_line) StackChunk {
     std::size_t usable;    // of each stack
     std::uint32_t count;   // stacks that there is room for
     std::uint8_t size_class;
-    std::uint32_t carved = 0;   // that somebody has had
+    std::uint32_t carved = 0;   // stacks that were ever handed out
     std::uint32_t cold_count = 0;
-    Stack* cold = nullptr;        // idle, without pages; those without a guard among them
-    StackChunk* next = nullptr;   // the store's
+    Stack* cold = nullptr;        // idle stacks without pages, and also those without a guard
+    StackChunk* next = nullptr;   // linked by the store
     StackChunk* previous = nullptr;
-    StackChunk* cold_next = nullptr;   // the depot's, when cold_count > 0
+    StackChunk* cold_next = nullptr;   // linked by the depot, when cold_count > 0
     StackChunk* cold_previous = nullptr;
 
     Stack* record(std::uint32_t index) { return reinterpret_cast<Stack*>(this + 1) + index; }
@@ -74,35 +75,34 @@ struct alignas(config::cache_line) StackChunk {
 inline constexpr std::size_t smallest_class_bytes = 16 << 10;
 inline constexpr std::size_t largest_class_bytes = 64 << 20;
 inline constexpr std::uint8_t stack_classes = 13;            // 16 KiB, 32 KiB, ... 64 MiB
-inline constexpr std::uint8_t exact_class = stack_classes;   // larger: mapped as asked, unmapped when given back
+inline constexpr std::uint8_t exact_class = stack_classes;   // larger: mapped as requested, unmapped when given back
 static_assert(smallest_class_bytes << (stack_classes - 1) == largest_class_bytes);
 
-// The least that a stack may have: a signal's frame and 8 KiB.
+// The smallest stack: a signal's frame and 8 KiB.
 std::size_t stack_minimum();
 
 // How far below the real end a stack begins: the hot ends of many stacks would otherwise fall on
-// the same cache sets. By single lines, so that 64 units at a barrier lie in 32 KiB of eight ways
-// (two misses for a switch with steps of 128), and within half a page, so that a small unit stays
-// in one.
+// the same cache sets. In steps of single lines, so that 64 units at a barrier fit into 32 KiB of
+// eight ways (with steps of 128 a switch would have two misses), and within half a page, so that a
+// small unit stays within one page.
 inline constexpr std::size_t colour(std::size_t index) { return (index & 31) * 64; }
 
-// False when the pattern at the stack's end has been overwritten. True for stacks that are not
-// guarded so.
+// False when the pattern at the stack's end has been overwritten. True for stacks without a canary.
 bool canary_intact(const Stack& stack);
 
 // Whether an access to `address` that faulted (or a canary found broken) looks like an overflow of
 // `stack`: in the guard, or within a page below it. Async-signal-safe.
 bool in_guard(const Stack& stack, const void* address);
 
-// Wraps memory of the user's: the record is placed at its high end. Not guarded. Null: less than
+// Wraps the user's memory: the record is placed at its high end. Not guarded. Null: less than
 // stack_minimum(). Such a stack is not given to a cache: user_stack_done() ends its use, before the
-// memory goes.
+// memory is freed.
 Stack* user_stack(void* memory, std::size_t bytes);
 void user_stack_done(Stack* stack);
 
-// The most that a stack was used, to a page, since measure_begin, which destroys what lies on the
-// stack: nobody may stand on it. measure() may be called from anywhere, also while the stack is in
-// use.
+// How much of a stack was used at most, to a page, since measure_begin(), which destroys the
+// stack's content: no code may run on it then. measure() may be called from anywhere, also while
+// the stack is in use.
 void measure_begin(Stack& stack);
 std::size_t measure(const Stack& stack);
 
@@ -112,29 +112,30 @@ class StackCache;
 class StackStore {
 public:
     explicit StackStore(const StackSettings& settings);
-    // Unmaps every stack, also those in use. All caches must have gone.
+    // Unmaps every stack, also those in use. All caches must have been destroyed.
     ~StackStore();
     StackStore(const StackStore&) = delete;
 
-    // False: the kind of guard that the settings ask for cannot be had on this system, and takes
-    // come to null.
+    // False: the kind of guard that the settings ask for is not available on this system, and takes
+    // return null.
     bool usable();
 
-    // Takes the pages of idle stacks in the depot while more than `keep_bytes` of them have any.
-    // Returns the stacks' bytes, touched or not.
+    // Returns the pages of idle stacks in the depot to the system while more than `keep_bytes` of
+    // idle stacks have pages. Returns the bytes of the stacks trimmed, touched or not.
     std::size_t trim(std::size_t keep_bytes) noexcept;
 
-    // Counters. live(): with units now (a moment's view); created(): ever made; the others: of
+    // Counters. live(): now with units (a momentary value); created(): ever made; the others: of
     // those that exist.
     std::size_t live() const;
     std::size_t created() const;
     std::size_t existing() const;
     std::size_t guarded_by_canary() const;
     std::size_t unguarded() const;
-    std::size_t idle_bytes() const;   // in the depot, with their pages
+    std::size_t idle_bytes() const;   // in the depot, with pages
     std::size_t cold_bytes() const;   // in the depot, without pages
 
-    // While nobody runs: the depot's lists against its counts, and those of the caches (check.cpp).
+    // While no thread runs: the depot's lists agree with its counts, and so do the lists of the
+    // caches (check.cpp).
     void check_whole() const;
 
     // The size class for `bytes` (0: the default).
@@ -152,16 +153,16 @@ private:
     Stack* take_chain(std::uint8_t size_class, std::uint32_t wanted, std::uint32_t* count) noexcept;
     // Takes over `count` stacks of one class.
     void give_chain(Stack* first, Stack* last, std::uint32_t count) noexcept;
-    // Of exact_class.
+    // For exact_class.
     Stack* take_exact(std::size_t bytes) noexcept;
     void give_exact(Stack* stack) noexcept;
     void enter(StackCache* cache) noexcept;
     void leave(StackCache* cache) noexcept;
 
     struct Depot {
-        Stack* hot = nullptr;            // idle, as they were left
-        StackChunk* cold = nullptr;      // chunks that hold idle stacks without pages, or without a guard yet
-        StackChunk* carving = nullptr;   // the chunk with stacks that nobody has had
+        Stack* hot = nullptr;            // idle, as they were given back
+        StackChunk* cold = nullptr;      // chunks with idle stacks that have no pages, or no guard yet
+        StackChunk* carving = nullptr;   // the chunk with stacks never handed out
     };
 
     bool install_works() noexcept;
@@ -195,13 +196,13 @@ private:
     atomic<std::size_t> unguarded_{0};
     atomic<std::size_t> mprotected_{0};
 
-    // Found out when first needed. relaxed: whoever sees "unknown" asks the system again, and gets
-    // the same answer.
+    // Determined when first needed. relaxed: a thread that sees "unknown" asks the system again,
+    // and gets the same answer.
     enum class Answer : std::uint8_t { unknown, no, yes };
     atomic<Answer> install_works_{Answer::unknown};
     atomic<std::size_t> mprotect_limit_{0};   // 0: unknown
 
-    mutable os::Lock lock_;   // everything below
+    mutable os::Lock lock_;   // guards everything that follows
     Depot depots_[stack_classes];
     StackChunk* chunks_ = nullptr;
     StackCache* caches_ = nullptr;
@@ -230,7 +231,7 @@ public:
         return ready(stack);
     }
 
-    // A stack that nobody stands on.
+    // Takes back a stack that no code runs on.
     [[gnu::always_inline]] void give(Stack* stack) noexcept {
         WEFT_ASSERT(!stack->user && stack->prepared);
         List& list = lists_[stack->size_class];
@@ -241,7 +242,7 @@ public:
             spill(list);
     }
 
-    // Everything goes to the depot.
+    // Moves everything to the depot.
     void flush() noexcept;
 
 private:
@@ -249,7 +250,7 @@ private:
 
     struct List {
         Stack* first = nullptr;
-        // Written by the owner alone; StackStore::live() reads it. relaxed: a statistic, it orders
+        // Only the owner writes it; StackStore::live() reads it. relaxed: a statistic, it orders
         // nothing.
         atomic<std::uint32_t> count{0};
         std::uint32_t limit = 0;   // beyond it half of the list goes to the depot
@@ -276,9 +277,9 @@ private:
 
     StackStore& store_;
     List* default_list_;
-    StackCache* next_ = nullptr;   // the store's
-    // By class. The last is that of exact_class: its limit is 0, so it is empty whenever somebody
-    // looks, and neither take() nor give() has to ask about it.
+    StackCache* next_ = nullptr;   // linked by the store
+    // By class. The last list is that of exact_class: its limit is 0, so it is empty on each take,
+    // and neither take() nor give() needs a check for it.
     List lists_[stack_classes + 1];
 };
 

@@ -6,7 +6,7 @@
 namespace weft::mem {
 namespace {
 
-constexpr std::size_t cache_bytes = 4 << 20;   // what a cache keeps of one class: two stacks at least, 64 at most
+constexpr std::size_t cache_bytes = 4 << 20;   // what a cache keeps of one class; at least two stacks, at most 64
 constexpr std::uint8_t fiber_uses_limit = 200;
 
 }   // namespace
@@ -35,7 +35,7 @@ Stack* StackCache::take_slow(List& list, std::size_t bytes) noexcept {
     return stack;
 }
 
-// The older half leaves: the stacks that were used last are warm.
+// The older half leaves: the most recently used stacks are warm.
 void StackCache::spill(List& list) noexcept {
     if (list.limit == 0) {
         Stack* stack = list.first;
@@ -68,8 +68,8 @@ void StackCache::flush() noexcept {
 }
 
 // The thread sanitizer keeps a shadow stack of calls for each fiber, and units that leave without
-// returning leave their calls on it; so a fiber is made anew now and then. It is kept in between:
-// making one is slow, and there can be some 8,000 of them.
+// returning leave their calls on it; so a fiber is replaced now and then. It is kept in between:
+// making one is slow, and there can be only some 8,000 of them.
 void StackCache::renew_fiber(Stack* stack) noexcept {
     if (stack == nullptr) return;
     if (stack->fiber != nullptr && ++stack->fiber_uses < fiber_uses_limit) return;

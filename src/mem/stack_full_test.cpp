@@ -1,5 +1,5 @@
-// Stacks by the ten thousand: what a kernel without guard-install limits, and what one with it does
-// not.
+// Tens of thousands of stacks: the limits of a kernel without guard-install, and their absence with
+// it.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -63,12 +63,12 @@ TEST(StackCrowd, AHundredThousandGuardedStacksNeedFewMappings) {
     EXPECT_EQ(crowd.guarded_by(Guard::install), count);
     for (std::size_t i = 0; i < count; i += 997) EXPECT_TRUE(os::unreadable(crowd.stacks[i]->lowest - 4));
     const std::size_t full = test::resident_pages();
-    EXPECT_GE(full - pages, count);   // the page that each has touched
+    EXPECT_GE(full - pages, count);   // the page that each one has touched
     crowd.empty();
     std::printf("given back: %.0f ns each\n", static_cast<double>(os::now_ns() - taken) / count);
     EXPECT_EQ(crowd.store.live(), 0u);
     EXPECT_LE(crowd.store.idle_bytes(), std::size_t{64} << 20);
-    if (test::sanitized) return;   // their shadow stays
+    if (test::sanitized) return;   // their shadow memory stays
     EXPECT_LE(test::resident_pages(), pages + count / 10)
         << "what is idle beyond the threshold goes back to the system";
 }
@@ -87,7 +87,7 @@ TEST(StackCrowd, MprotectStopsAtItsShareOfTheMappingsAndCanariesGoOn) {
     os::unmap(others, os::page_bytes());
     crowd.empty();
     crowd.store.trim(0);
-    const std::size_t left = crowd.store.guarded_by_canary();   // of the chunk that was being carved
+    const std::size_t left = crowd.store.guarded_by_canary();   // canaries of the chunk that was being carved
     EXPECT_LT(left, 64u) << "the counters go with the stacks";
     ASSERT_TRUE(crowd.fill(1000));
     EXPECT_EQ(crowd.guarded_by(Guard::mprotect), 1000u - left) << "and so does the share";

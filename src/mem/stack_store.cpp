@@ -1,8 +1,8 @@
-// The depot of stacks. The lock is held for lists and for mapping a chunk; guards are set and
-// pages given back without it.
+// The depot of stacks. The lock is held for lists and for mapping a chunk; guards are set and pages
+// returned without it.
 //
-// relaxed throughout: the counters are statistics and order nothing; what they count is handed over
-// by the lock.
+// relaxed throughout: the counters are statistics and order nothing; the lock hands over what they
+// count.
 #include <algorithm>
 #include <mutex>
 #include <new>
@@ -17,9 +17,9 @@ namespace weft::mem {
 
 namespace {
 
-constexpr std::size_t chunk_bytes = 4 << 20;   // about what one mapping holds
-constexpr std::size_t chunk_stacks = 64;       // and at most so many
-constexpr std::uint32_t fresh_batch = 8;       // guards are set for so many stacks at a time
+constexpr std::size_t chunk_bytes = 4 << 20;   // about the size of one mapping
+constexpr std::size_t chunk_stacks = 64;       // and at most that many stacks
+constexpr std::uint32_t fresh_batch = 8;       // guards are set for that many stacks at a time
 constexpr std::size_t address_limit = std::size_t{1} << 46;
 constexpr std::uint32_t trim_batch = 64;
 
@@ -51,7 +51,7 @@ StackStore::StackStore(const StackSettings& settings) : settings_(settings) {
     const std::size_t page = os::page_bytes();
     const std::size_t guard = round_up(std::max<std::size_t>(settings.guard_bytes, 1), page);
     settings_.guard_bytes = settings.guard == Guard::none ? 0 : guard;
-    // What colour() takes away is added, so that the minimum holds for every stack.
+    // What colour() takes is added, so that the minimum holds for every stack.
     minimum_ = std::max(stack_minimum() + colour(31), page);
     default_class_ = class_of(std::max<std::size_t>(settings.default_bytes, 1));
 }
@@ -79,14 +79,14 @@ void StackStore::leave(StackCache* cache) noexcept {
 
 // ---- guards -------------------------------------------------------------------------------------
 
-// Whether the kernel knows MADV_GUARD_INSTALL, and means it: emulators answer "done" to advice that
-// they do not know.
+// Whether the kernel knows MADV_GUARD_INSTALL, and applies it: emulators report success for advice
+// that they do not know.
 bool StackStore::install_works() noexcept {
     const Answer known = install_works_.load(std::memory_order_relaxed);
     if (known != Answer::unknown) return known == Answer::yes;
     void* page = os::map(os::page_bytes());
     if (page == nullptr) return false;   // not known: the next caller tries again
-    // Twice: once may be for want of memory, which must not be remembered as an answer.
+    // Twice: one failure may be for want of memory, which must not be recorded as an answer.
     const bool done = os::guard_install(page, os::page_bytes()) || os::guard_install(page, os::page_bytes());
     const bool works = done && os::unreadable(page);
     os::unmap(page, os::page_bytes());
@@ -94,8 +94,8 @@ bool StackStore::install_works() noexcept {
     return works;
 }
 
-// Each costs two mappings. Half of what the process may have is ours: the rest of the program needs
-// some too, and an mmap that fails there is worse than a canary here.
+// Each costs two mappings. Weft takes half of those that the process may have: the rest of the
+// program needs some too, and an mmap that fails there is worse than a canary here.
 bool StackStore::protect_by_mprotect(Stack& stack) noexcept {
     std::size_t limit = mprotect_limit_.load(std::memory_order_relaxed);
     if (limit == 0) {
@@ -110,7 +110,7 @@ bool StackStore::protect_by_mprotect(Stack& stack) noexcept {
     return false;
 }
 
-// Sets stack.guarded. False: the guard that was asked for cannot be had.
+// Sets stack.guarded. False: the guard that the settings ask for is not available.
 bool StackStore::protect(Stack& stack) noexcept {
     const Guard wanted = settings_.guard;
     const bool automatic = wanted == Guard::automatic;
@@ -165,7 +165,8 @@ StackChunk* StackStore::open_chunk(std::uint8_t size_class, std::size_t bytes) n
     return chunk;
 }
 
-// Of chunks that nothing refers to any more: their mappings and records, in use or not.
+// Frees the mappings and records of chunks that nothing refers to any more, whether their stacks
+// are in use or not.
 void StackStore::close_chunks(StackChunk* list) noexcept {
     while (StackChunk* chunk = list) {
         list = chunk->next;
@@ -179,7 +180,7 @@ void StackStore::close_chunks(StackChunk* list) noexcept {
             valgrind_stack_deregister(stack.valgrind_id);
             sanitizer::fiber_destroy(stack.fiber);
         }
-        sanitizer::unpoison(chunk->base, chunk->bytes);   // whoever is mapped there next
+        sanitizer::unpoison(chunk->base, chunk->bytes);   // for what is mapped there next
         os::unmap(chunk->base, chunk->bytes);
         os::release(chunk);
     }
@@ -216,7 +217,8 @@ Stack* StackStore::pop_cold(Depot& depot) noexcept {
     return stack;
 }
 
-// True: the whole chunk is idle and cold now, and has been taken out of all lists: close it.
+// True: the whole chunk is now idle and cold, and has been taken out of all lists: the caller
+// closes it.
 bool StackStore::push_cold(Stack* stack) noexcept {
     StackChunk* chunk = stack->chunk;
     Depot& depot = depots_[chunk->size_class];
@@ -238,7 +240,8 @@ bool StackStore::push_cold(Stack* stack) noexcept {
     return true;
 }
 
-// Gives the pages of idle stacks back, and whole chunks where nothing else is left in them.
+// Returns the pages of idle stacks to the system, and whole chunks where nothing else is left in
+// them.
 void StackStore::cool(Stack* chain) noexcept {
     for (Stack* stack = chain; stack != nullptr; stack = stack->next) {
         if (stack->prepared) os::discard(stack->lowest, stack->bytes);
@@ -258,7 +261,8 @@ void StackStore::cool(Stack* chain) noexcept {
     close_chunks(closing);
 }
 
-// Up to `wanted` stacks that were used before, or some that nobody has had or that have no pages.
+// Up to `wanted` stacks that were used before, or some that were never handed out or that have no
+// pages.
 Stack* StackStore::claim(Depot& depot, std::uint8_t size_class, std::uint32_t wanted, bool* hot) noexcept {
     const std::size_t bytes = smallest_class_bytes << size_class;
     Stack* chain = nullptr;
@@ -394,7 +398,7 @@ std::size_t StackStore::live() const {
         for (const auto& list : cache->lists_) idle += list.count.load(std::memory_order_relaxed);
     }
     const std::size_t all = existing_.load(std::memory_order_relaxed);
-    return all > idle ? all - idle : 0;   // the caches' counts move while we look
+    return all > idle ? all - idle : 0;   // the caches' counts change meanwhile
 }
 
 std::size_t StackStore::created() const { return created_.load(std::memory_order_relaxed); }

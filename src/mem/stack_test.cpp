@@ -201,7 +201,7 @@ TEST(Stack, OnesThatCouldNotBeGuardedAreTriedAgainNotLost) {
     ASSERT_NE(first, nullptr);
     cache.give(first);
     const std::size_t before = test::mappings().bytes;
-    auto stacks = take_many(cache, 8);   // those that are ready
+    auto stacks = take_many(cache, 8);   // the ready ones
     {
         Faults faults;
         faults.fail_all(os::Seam::guard);
@@ -232,7 +232,7 @@ TEST(Stack, ABrokenCanaryIsSeen) {
     others.pop_back();
     cache.give(stack);
     give_all(cache, others);
-    cache.flush();   // without pages now, the canary gone with them
+    cache.flush();   // now without pages, and so without the canary
     EXPECT_FALSE(has_pages(*stack));
     others = take_many(cache, 63);
     for (Stack* each : others) EXPECT_TRUE(canary_intact(*each));
@@ -262,7 +262,7 @@ TEST(Stack, IdleStacksBeyondTheThresholdLoseTheirPagesButNotTheirGuards) {
     StackCache cache(store);
     auto stacks = take_many(cache, 300);
     for (Stack* stack : stacks) stack->top[-1] = 1;
-    // Every other one stays in use, so no chunk is idle as a whole.
+    // Every other stack stays in use, so no chunk is idle as a whole.
     std::vector<Stack*> idle, used;
     for (std::size_t i = 0; i < stacks.size(); ++i) (i % 2 ? idle : used).push_back(stacks[i]);
     give_all(cache, idle);
@@ -350,7 +350,8 @@ TEST(Stack, ACacheKeepsFewAndTheDepotServesTheOthers) {
     give_all(second, others);
 }
 
-// Stacks that go from one stream to another must not pile up there while the first makes new ones.
+// Stacks that move from one stream to another must not pile up there while the first stream makes
+// new ones.
 TEST(Stack, OneTakesAnotherGivesForeverInBoundedMemory) {
     StackStore store({});
     StackCache taker(store), giver(store);
@@ -432,7 +433,7 @@ TEST(Stack, ARecycledStackIsNotPoisoned) {
         StackStore store({});
         StackCache cache(store);
         Stack* stack = cache.take();
-        __asan_poison_memory_region(stack->lowest + 1024, 64);   // a frame that was never returned from
+        __asan_poison_memory_region(stack->lowest + 1024, 64);   // as if by a frame that never returned
         cache.give(stack);
         ASSERT_EQ(cache.take(), stack);
         EXPECT_EQ(__asan_region_is_poisoned(stack->lowest, stack->bytes), nullptr);
@@ -472,8 +473,8 @@ TEST(Stack, TheStoreTakesItsMemoryWithIt) {
     EXPECT_FALSE(test::mappings(in_use).holds);
 }
 
-// Every call to the system in a scenario fails once: it comes out as null or as a lesser guard, and
-// the store works afterwards.
+// Every system call in a scenario fails once: the result is null or a lesser guard, and the store
+// works afterwards.
 TEST(Stack, NoMemoryIsNullAndNothingIsLost) {
     if (!weft::config::checked) GTEST_SKIP() << "needs the fault hook of a checked build";
     Faults faults;
@@ -517,7 +518,7 @@ TEST(Stack, NoMemoryIsNullAndNothingIsLost) {
             failures += failed;
         } while (faults.reached());
         faults.fail_kth(0);
-        EXPECT_GE(failures, 14u);   // a mapping and a record for each chunk at least
+        EXPECT_GE(failures, 14u);   // at least a mapping and a record for each chunk
         EXPECT_TRUE(test::sanitized || test::mappings().bytes <= before + 1024 * KiB);
     }
 }
@@ -570,7 +571,7 @@ TEST(Stack, ManyThreadsNeverShareAStack) {
     EXPECT_EQ(store.live(), 0u);
     last.flush();
     store.trim(0);
-    EXPECT_LE(store.existing(), 64u * 3) << "idle chunks stay";   // the one of each class that is being carved
+    EXPECT_LE(store.existing(), 64u * 3) << "idle chunks stay";   // in each class the one that is being carved
 }
 
 }   // namespace

@@ -1,4 +1,4 @@
-// What the tests of this layer share: the process's mappings as the kernel tells them, and calls
+// What the tests of this layer share: the process's mappings as the kernel reports them, and calls
 // that fail on demand.
 #pragma once
 
@@ -20,7 +20,7 @@ inline constexpr bool sanitized = config::address_sanitizer || config::thread_sa
 struct Mappings {
     std::size_t count = 0;
     std::size_t bytes = 0;
-    bool holds = false;   // the address that was asked for
+    bool holds = false;   // whether the given address is mapped
 };
 
 inline Mappings mappings(const void* address = nullptr) {
@@ -49,8 +49,8 @@ inline std::size_t resident_pages() {
     return resident;
 }
 
-// While it lives, calls through the seams fail: the k-th of all that are counted (`fail_kth`), or
-// all of one seam.
+// During its lifetime calls through the seams fail: the k-th of all counted calls (`fail_kth`), or
+// all calls of one seam.
 class Faults {
 public:
     Faults() {

@@ -11,7 +11,7 @@ unsigned valgrind_stack_register(void* low, void* high) {
 void valgrind_stack_deregister(unsigned id) { VALGRIND_STACK_DEREGISTER(id); }
 
 void valgrind_make_usable(void* memory, std::size_t bytes) {
-    // What the macro comes to is not asked for.
+    // The macro's result is not needed.
     static_cast<void>(VALGRIND_MAKE_MEM_UNDEFINED(memory, bytes));
 }
 
