@@ -28,13 +28,13 @@ Host* Hosts::take_idle(const HostsWanted& wanted) {
     return host;
 }
 
-// With the lock held: a unit has got one.
+// With the lock held: counts a host that a unit has got.
 void Hosts::count_taken() {
     in_use_.fetch_add(1);
     if (announced_ != 0) --announced_;
 }
 
-// The one that has been started first.
+// The host that was started first.
 Host* Hosts::take_coming(std::size_t bytes) {
     std::lock_guard guard(lock_);
     Host* const host = unlink_first(coming_, [bytes](const Host& one) { return one.thread.wanted_bytes >= bytes; });
@@ -47,7 +47,8 @@ Host* Hosts::take_coming(std::size_t bytes) {
     return host;
 }
 
-// An idle one that did not do goes, since the kernel gives no more.
+// Makes room for another thread. An idle host that did not fit ends, since the kernel gives no more
+// threads.
 bool Hosts::make_room() {
     if (Host* const coming = take_coming(0); coming != nullptr) {
         settle(*coming);
@@ -75,7 +76,7 @@ bool Hosts::end_idle(Promised which) {
     return true;
 }
 
-// With the lock held.
+// With the lock held: removes the host from all_.
 void Hosts::forget(const Host* host) {
     Host** at = &all_;
     while (*at != host) at = &(*at)->next_of_all;
@@ -96,7 +97,7 @@ Host* Hosts::launch(std::size_t bytes, const os::CpuSet* cpus) {
     return host;
 }
 
-// It has been started: it is parked afterwards, and known.
+// Completes a host that has been started: afterwards it is parked, and listed in all_.
 void Hosts::settle(Host& host) {
     os::host_await(host.thread);
     mem::Stack& stack = host;
@@ -117,7 +118,7 @@ Host* Hosts::start(const HostsWanted& wanted, const os::CpuSet* cpus) {
     Host* host = take_coming(wanted.bytes);
     if (host == nullptr) {
         std::lock_guard one_at_a_time(starting_);
-        host = take_coming(wanted.bytes);   // started while this waited
+        host = take_coming(wanted.bytes);   // started while this thread waited
         while (host == nullptr && (host = launch(wanted.bytes, cpus)) == nullptr) {
             if (make_room()) continue;
             refused_.fetch_add(1);
@@ -167,14 +168,14 @@ void Hosts::give(Host& host) {
     if (!host.spoilt) ++at_hand_;
 }
 
-// One that has been released.
+// For a host that has been released.
 void Hosts::end(Host* host) {
     os::thread_join(host->thread.thread);
     os::destroy(host);
     live_.fetch_sub(1);
 }
 
-// Those that have as good as ended.
+// Joins the hosts that are about to end.
 void Hosts::reap() {
     for (;;) {
         Host* host;

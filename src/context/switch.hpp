@@ -1,4 +1,4 @@
-// Leaving one context for another, as sanitizers must see it. README.md tells the protocol; the
+// Leaving one context for another, as sanitizers must see it. README.md describes the protocol; the
 // switch itself is arch/<processor>/context.hpp.
 #pragma once
 
@@ -15,7 +15,7 @@ using arch::Message;
 // another.
 inline constexpr bool may_call = !config::address_sanitizer && !config::thread_sanitizer;
 
-// Where a switch goes: a saved context and, for sanitizers, the stack that it stands on.
+// The destination of a switch: a saved context and, for sanitizers, its stack.
 struct Target {
     void* context;
     mem::Stack* stack;
@@ -25,15 +25,15 @@ struct Target {
     if (message.call != nullptr) message.call(message.argument);
 }
 
-// A host's stack has no fiber: it is a thread to the sanitizer, by the thread pointer that is set
-// when it is arrived at.
+// A host's stack has no fiber: the sanitizer takes it for a thread, because of the thread pointer
+// that is set on arrival there.
 [[gnu::always_inline]] inline void switch_fiber(const Target& target) {
     if (target.stack->fiber != nullptr) sanitizer::fiber_switch(target.stack->fiber);
 }
 
-// Leaves the running context, saved in *saved, for `target`, where `message` is run first of all.
-// Returns when somebody resumes this one, after having run his message. Everything read from the
-// stream before is stale.
+// Leaves the running context, saved in *saved, for `target`, where `message` is run before anything
+// else. Returns when this context is resumed, after it has run the message that came with that.
+// Everything read from the stream before is stale.
 [[gnu::always_inline]] inline void leave(void** saved, Target target, Message message) {
     void* fake_stack = nullptr;
     if constexpr (config::address_sanitizer) {
@@ -54,7 +54,7 @@ struct Target {
     arch::jump(target.context, message);
 }
 
-// First of all on a fresh stack.
+// The very first call on a fresh stack.
 [[gnu::always_inline]] inline void arrive(Message message) {
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(nullptr, nullptr, nullptr);
     run(message);

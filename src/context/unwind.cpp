@@ -7,8 +7,8 @@
 #include "arch/arch.hpp"
 #include "os/safe_read.hpp"
 
-// Of the C++ run-time library (libgcc, and LLVM's libunwind has it too): the description of the
-// function that holds an address.
+// A function of the C++ run-time library (libgcc, and LLVM's libunwind has it too): finds the
+// description of the function that holds an address.
 extern "C" {
 struct dwarf_eh_bases {
     void* text;
@@ -23,7 +23,7 @@ namespace {
 
 using arch::Registers;
 
-// Reads a copy of unwind information. A read beyond the end comes to zero, and is noted.
+// Reads a copy of unwind information. A read beyond the end returns zero, and is recorded.
 class Cursor {
 public:
     Cursor(const unsigned char* data, std::size_t bytes) : at_(data), end_(data + bytes) {}
@@ -71,8 +71,7 @@ public:
         if (bytes > left()) return fail();
         end_ = at_ + bytes;
     }
-    // An address written in one of the encodings of .eh_frame; what it is relative to does not
-    // matter to us.
+    // An address in one of the encodings of .eh_frame; what it is relative to does not matter here.
     void skip_encoded(std::uint8_t encoding) {
         switch (encoding & 0x0f) {
         case 0x00:
@@ -106,7 +105,7 @@ struct Entry {
     bool read(std::uintptr_t from) {
         std::uint32_t length = 0;
         if (os::safe_read(reinterpret_cast<void*>(from), &length, sizeof length) != sizeof length) return false;
-        if (length < 4 || length > most) return false;   // longer ones, and those of 64 bits, are not met with
+        if (length < 4 || length > most) return false;   // longer entries, and 64-bit ones, do not occur
         address = from + 4;
         bytes = length;
         return os::safe_read(reinterpret_cast<void*>(address), data, bytes) == bytes;
@@ -115,7 +114,7 @@ struct Entry {
     std::uintptr_t in_process(const unsigned char* at) const { return address + static_cast<std::size_t>(at - data); }
 };
 
-// What a common information entry says of the functions that refer to it.
+// What a common information entry says about the functions that refer to it.
 struct Common {
     std::uint64_t code_align = 1;
     std::int64_t data_align = 1;
@@ -123,7 +122,7 @@ struct Common {
     std::uint8_t encoding = 0;
     bool augmented = false;
 
-    // False: of a kind that we do not know. Leaves the cursor at the first instruction.
+    // False: an unknown kind. Leaves the cursor at the first instruction.
     bool read(Cursor& from) {
         from.skip(4);   // its number, 0
         const auto version = from.fixed<std::uint8_t>();
@@ -189,7 +188,7 @@ private:
     std::int64_t factored(std::uint64_t count) const { return static_cast<std::int64_t>(count) * common_.data_align; }
     void advance(std::uint64_t steps) { location_ += steps * common_.code_align; }
     void set(std::uint64_t which, Rule::Kind kind, std::int64_t offset = 0, std::uintptr_t expression = 0) {
-        // others are of vectors: nothing is found by them
+        // higher numbers are vector registers: no address is computed from them
         if (which < Registers::most) row_.rules[which] = {kind, offset, expression};
     }
     void restore(std::uint64_t which) {
@@ -286,8 +285,8 @@ private:
     std::uintptr_t address_ = ~std::uintptr_t{0};
 };
 
-// What the compilers use of DWARF's expressions (DWARF 5, 2.5): where a function aligns its stack,
-// or in tables of calls.
+// The part of DWARF's expressions that compilers use (DWARF 5, 2.5): where a function aligns its
+// stack, or in tables of calls.
 class Expression {
 public:
     Expression(const Registers& registers, const StackCopy& stack) : registers_(registers), stack_(stack) {}
@@ -351,7 +350,7 @@ private:
     std::size_t depth_ = 0;
 };
 
-// What a frame's row is at `address`.
+// Computes a frame's row at `address`.
 Row work_out(std::uintptr_t address) {
     Row row;
     dwarf_eh_bases bases{};
@@ -394,8 +393,8 @@ const Row& Unwinder::row(std::uintptr_t address) {
     return rows_.emplace(address, work_out(address)).first->second;
 }
 
-// From the registers in a function to those in the one that called it. False: the rules lead
-// nowhere.
+// From the registers in a function to those in the one that called it. False: the rules do not lead
+// to a caller.
 bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers) const {
     std::optional<std::uintptr_t> cfa;
     if (row.cfa_expression != 0) {
@@ -451,7 +450,7 @@ Trace Unwinder::trace(std::uintptr_t context, const StackCopy& stack) {
     const std::uintptr_t resume = arch::resume_address(words);
     const bool called = row(resume).function == reinterpret_cast<std::uintptr_t>(weft_context_call);
     Registers registers = arch::registers_of(context, words, called);
-    // A return address may be the first of the function after the one that called: the call lies
+    // A return address may be the first address of the function after the caller: the call lies
     // before it.
     for (std::uintptr_t before = called ? 1 : 0;; before = 1) {
         if (registers.pc <= before) return found;

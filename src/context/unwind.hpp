@@ -1,9 +1,9 @@
-// The frames of a context that does not run, from a copy of its stack. Whoever looks may look at
-// any moment: the copy may hold anything, and whatever it leads to is read by os::safe_read. So
-// nothing here can fault; the worst is a frame that is none.
+// The frames of a context that does not run, from a copy of its stack. The copy may be taken at any
+// moment: it may hold anything, and all memory that it leads to is read by os::safe_read. So
+// nothing here can fault; the worst result is a false frame.
 //
 // The rules by which a frame is undone are the compiler's, in the DWARF call frame information that
-// C++ exceptions use (DWARF 5, 6.4; LSB, "Exception Frames"). doc/decisions/0014 tells why they are
+// C++ exceptions use (DWARF 5, 6.4; LSB, "Exception Frames"). doc/decisions/0014 says why they are
 // read here and not by a library.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace weft::context {
 
-// `bytes` of a stack that were copied to `data`, from the stack's address `base` on.
+// `bytes` of a stack, from the address `base` on, that were copied to `data`.
 struct StackCopy {
     std::uintptr_t base;
     std::size_t bytes;
@@ -24,7 +24,7 @@ struct StackCopy {
     bool word(std::uintptr_t address, std::uintptr_t& value) const;
 };
 
-// Addresses in functions, innermost first: where each goes on.
+// Addresses in functions, innermost first: where each function continues.
 struct Trace {
     static constexpr std::size_t most = 64;
     enum class End : std::uint8_t {
@@ -38,18 +38,18 @@ struct Trace {
     End end = End::lost;
 };
 
-// How one register of the calling function is found.
+// How a register of the calling function is found.
 struct Rule {
     enum class Kind : std::uint8_t { same, undefined, at, is, in, at_expression, is_expression };
     Kind kind = Kind::same;
     std::int64_t offset = 0;         // of at and is: from the canonical frame address; of in: the register
-    std::uintptr_t expression = 0;   // where it stands, with its length before it
+    std::uintptr_t expression = 0;   // where the expression lies, with its length before it
 };
 
 // How a frame is undone at one address.
 struct Row {
     bool usable = false;
-    bool outermost = false;   // what calls it is undefined
+    bool outermost = false;   // its caller is undefined
     unsigned cfa_register = 0;
     std::int64_t cfa_offset = 0;
     std::uintptr_t cfa_expression = 0;   // 0: by the register
@@ -58,10 +58,10 @@ struct Row {
     Rule rules[arch::Registers::most];
 };
 
-// Undoes frames; keeps the rows that it has worked out, since many units stand at the same places.
+// Undoes frames; keeps the rows that it has computed, since many units are at the same places.
 class Unwinder {
 public:
-    // `context`: a saved one, whose stack is copied.
+    // `context`: a saved context, of whose stack `stack` is a copy.
     Trace trace(std::uintptr_t context, const StackCopy& stack);
 
 private:

@@ -1,5 +1,5 @@
-// The frames of a context that does not run are those that it has; and a copy of a stack that holds
-// anything at all leads to some frames or none, and to no fault.
+// The frames found for a context that does not run are its real ones; and a stack copy with
+// arbitrary content leads to some frames or none, but to no fault.
 #include "context/unwind.hpp"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ namespace {
 
 using arch::testing::Coroutine;
 using arch::testing::ReturnPoint;
-using Functions = std::vector<const void*>;   // where they begin, innermost first
+using Functions = std::vector<const void*>;   // their beginnings, innermost first
 
-// What C++ exceptions would unwind, from here on.
+// The functions that a C++ exception would unwind from here on.
 [[gnu::noinline]] Functions seen_by_exceptions() {
     Functions found;
     _Unwind_Backtrace(
@@ -42,7 +42,7 @@ struct Standing {
     Coroutine& self;
     Functions seen;
 
-    // Both from one function, which is the first that they have in common.
+    // Takes both traces from one function, which is the first that they have in common.
     [[gnu::noinline]] void stand() {
         seen = seen_by_exceptions();
         self.leave();
@@ -50,7 +50,7 @@ struct Standing {
     }
 };
 
-// Frames of all shapes: called through this, so that none is inlined.
+// Frames of all shapes: called through this pointer, so that none is inlined.
 void (*volatile next_shape)(Standing& by, int depth);
 
 void plain(Standing& by, int depth) {
@@ -61,7 +61,7 @@ void plain(Standing& by, int depth) {
     }
     asm volatile("");   // no tail call
 }
-// Only expressions tell where it ends: it aligns its stack, and grows it.
+// Only expressions describe where its frame ends: it aligns its stack, and grows it.
 void aligned(Standing& by, int depth) {
     alignas(128) volatile char kept[256] = {};
     auto* grown = static_cast<volatile char*>(alloca(static_cast<std::size_t>(depth) * 40 + 1));
@@ -86,7 +86,7 @@ void large(Standing& by, int depth) {
     EXPECT_EQ(much[0], 'x');
 }
 
-// The copy of what is in use of a stack.
+// A copy of the used part of a stack.
 struct Used {
     std::vector<unsigned char> bytes;
     std::uintptr_t from;
@@ -107,7 +107,7 @@ Functions functions_of(const Trace& trace) {
     return found;
 }
 
-// What the two have in common begins with the function that called both.
+// The common part begins with the function that called both.
 void expect_same(const Functions& seen, const Functions& found) {
     ASSERT_GE(seen.size(), 3u);
     const auto from = std::find(found.begin(), found.end(), seen[1]);
@@ -178,7 +178,7 @@ TEST(Unwind, AStackThatIsCutShortLosesItsLastFramesOnly) {
     for (std::size_t bytes = 0; bytes < used.bytes.size(); bytes += 8) {
         const Trace part = unwinder.trace(used.from, {used.from, bytes, used.bytes.data()});
         ASSERT_LE(part.count, whole.count);
-        // With less than the words of the context itself, where it goes on is not known.
+        // With less than the words of the context itself, it is not known where it continues.
         if (bytes >= sizeof(arch::SuspendedWords)) {
             EXPECT_TRUE(std::equal(part.frames, part.frames + part.count, whole.frames)) << bytes;
         }
@@ -216,7 +216,7 @@ TEST(Unwind, AnythingAtAllOnAStackComesToNoFault) {
             case 2: word = reinterpret_cast<std::uintptr_t>(&seen_by_exceptions) - 5000 + random.below(10'000); break;
             default: break;
             }
-            // Near the top of the stack, where the context is, more often than elsewhere.
+            // More often near the top of the stack, where the context is, than elsewhere.
             const std::size_t at =
                 random.below(2) == 0 ? random.below(arch::suspended_words) : random.below(used.bytes.size() / 8);
             std::memcpy(used.bytes.data() + 8 * at, &word, sizeof word);
