@@ -17,8 +17,8 @@ Pollers::~Pollers() {
     }
 }
 
-// acquire and release: pair with each other, so that what one runner left behind is seen by the
-// next.
+// acquire and release: pair with each other, so that the next runner sees what the last one left
+// behind.
 bool Pollers::take(Poller& poller) { return !poller.busy.exchange(true, std::memory_order_acquire); }
 void Pollers::let_go(Poller& poller) { poller.busy.store(false, std::memory_order_release); }
 
@@ -74,7 +74,7 @@ void Pollers::remove(Poller& poller, void* self) {
 }
 
 bool Pollers::run_one(Poller& poller, void* self) {
-    // relaxed: a hint; under busy it is asked again.
+    // relaxed: a hint; both are checked again under busy.
     if (!poller.live.load(std::memory_order_relaxed) || poller.busy.load(std::memory_order_relaxed) || !take(poller))
         return false;
     bool done = false;

@@ -1,6 +1,6 @@
-// Calls that others ask a stream to make: a bounded ring for many senders, of whom any may be a
-// signal handler that has interrupted another, and one taker (Vyukov's bounded queue). No memory is
-// asked for, and no sender waits.
+// Calls that other threads ask a stream to make: a bounded ring for many senders, any of which may
+// be a signal handler that has interrupted another, and one taker (Vyukov's bounded queue). Nothing
+// is allocated, and no sender waits.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace weft {
 
 // The orders of Posts; a model test passes weaker ones, which must fail.
 struct PostsOrders {
-    // release: pairs with `look`; the taker sees the call, and a sender that its place is free
+    // release: pairs with `look`; the taker sees the call, and a sender sees that its place is free
     // again.
     static constexpr std::memory_order publish = std::memory_order_release;
     static constexpr std::memory_order look = std::memory_order_acquire;
@@ -25,11 +25,11 @@ class BasicPosts {
 
 public:
     BasicPosts() {
-        // relaxed: nobody else knows it yet.
+        // relaxed: no other thread knows the object yet.
         for (std::size_t i = 0; i < size; ++i) cells_[i].turn.store(i, std::memory_order_relaxed);
     }
 
-    // From anywhere. False: it is full.
+    // From anywhere. False: the ring is full.
     bool send(void (*call)(void*), void* argument) {
         // relaxed: `turn` carries the order; the ticket only says whose place it is.
         std::size_t ticket = next_.load(std::memory_order_relaxed);
@@ -46,13 +46,14 @@ public:
                 place.turn.store(ticket + 1, Orders::publish);
                 return true;
             }
-            if (turn < ticket) return false;                  // it is of the round before: not taken yet
+            if (turn < ticket) return false;                  // it holds a call of the previous round: not taken yet
             ticket = next_.load(std::memory_order_relaxed);   // relaxed: `turn` carries the order
         }
     }
 
-    // By the one taker: makes the calls that have come, in their order; returns how many. One whose
-    // sender has been interrupted in the middle waits for it, and those behind it too.
+    // For the one taker: makes the calls that have arrived, in their order; returns how many. A
+    // call whose sender has been interrupted in the middle waits for the sender, and so do those
+    // behind it.
     std::size_t take_all() {
         check();
         std::size_t taken = 0;
@@ -67,7 +68,7 @@ public:
         }
     }
 
-    // While nobody runs: of the places some are filled, in a row, and the others free for their
+    // While no thread runs: some places are filled, in a row, and the others are free for their
     // next turns.
     void check_whole() const {
         check();
@@ -78,18 +79,18 @@ public:
     }
 
 private:
-    // On the taker's entry. relaxed: the sender that has filled a place that was taken has counted
+    // On the taker's entry. relaxed: the sender that filled a place that was taken has counted
     // before.
     void check() const { WEFT_ASSERT(next_.load(std::memory_order_relaxed) - first_ <= size); }
 
     struct Cell {
-        atomic<std::size_t> turn{0};   // the ticket that may fill it; one more when it has been filled
+        atomic<std::size_t> turn{0};   // the ticket that may fill it; one more once it is filled
         plain<void (*)(void*)> call{nullptr};
         plain<void*> argument{nullptr};
     };
 
     atomic<std::size_t> next_{0};
-    plain<std::size_t> first_{0};   // the taker's
+    plain<std::size_t> first_{0};   // used by the taker only
     Cell cells_[size];
 };
 

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t stack_bytes = 256 * 1024;
 
-// However short the deadlines follow each other, it wakes at most so often: what is due a little
-// later is looked at together.
+// However closely the deadlines follow each other, the reactor wakes at most this often: deadlines
+// a little later are handled together.
 constexpr std::uint64_t shortest_sleep_ns = 50'000;
 
-// Between two attempts to start it.
+// The time between two attempts to start it.
 constexpr std::uint64_t patience_ns = 1'000'000;
 
 }   // namespace
@@ -77,7 +77,7 @@ bool Reactor::stand_up() {
 }
 
 void Reactor::stop() {
-    patient_until_ns_.store(os::forever);   // where it has not started: streams that end may still ask for it
+    patient_until_ns_.store(os::forever);   // for a reactor that has not started: streams that end may still ask for it
     end(os::forever);
     std::lock_guard guard(lock_);
     if (std::exchange(open_, false)) os::watch_close(watch_);
@@ -97,7 +97,7 @@ void Reactor::run() {
         const std::size_t ready = os::watch_wait(watch_, timeout_ns, tags, 8);
         for (std::size_t i = 0; i < ready; ++i) ready_(context_, tags[i]);
     }
-    target_.store(os::forever);   // nobody wakes then
+    target_.store(os::forever);   // the thread does not wake any more
 }
 
 }   // namespace weft

@@ -18,8 +18,8 @@ Timer* meld(Timer* a, Timer* b) {
     return a;
 }
 
-// The children of a node that goes become one heap: in pairs from the eldest on, then all pairs
-// from the last on.
+// The children of a removed node become one heap: in pairs from the eldest on, then all pairs from
+// the last on.
 Timer* meld_siblings(Timer* first) {
     Timer* pairs = nullptr;   // linked by `previous`
     while (first != nullptr) {
@@ -84,7 +84,7 @@ bool Timers::cancel(Timer& timer) {
         Timers* home = timer.home.load(std::memory_order_acquire);   // acquire: see Timer::home
         if (home == nullptr) return false;
         std::lock_guard guard(home->lock_);
-        // relaxed: under the lock. It was fired, or moved when its stream ended
+        // relaxed: under the lock. The timer was fired, or moved when its stream ended
         if (timer.home.load(std::memory_order_relaxed) != home) continue;
         home->check();
         home->take_out(timer);
@@ -102,7 +102,7 @@ Timer* Timers::take_due(std::uint64_t now_ns) {
         const bool claimed = due.claim(due);
         take_out(due);
         note_earliest();
-        // Last: who cancels and finds no home may go away with the timer.
+        // Last: a thread that cancels and finds no home may destroy the timer.
         due.home.store(nullptr, std::memory_order_release);   // release: see Timer::home
         if (claimed) return &due;
     }

@@ -1,6 +1,6 @@
-// The timers of one stream: a pairing heap of nodes that lie with whoever waits (Fredman,
-// Sedgewick, Sleator and Tarjan 1986), so that adding needs no memory and a few instructions, and
-// any can be taken out of the middle. One lock: the stream fires, and anybody cancels.
+// The timers of one stream: a pairing heap (Fredman, Sedgewick, Sleator and Tarjan 1986) of nodes
+// that belong to the waiters, so that adding needs no memory and a few instructions, and any node
+// can be taken out of the middle. One lock: the stream fires, and any thread cancels.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ class Timers;
 struct Timer {
     plain<std::uint64_t> deadline_ns{0};
 
-    // Under the heap's lock, when the time has come: whether it is to be fired. False: it has been
-    // answered otherwise, and the timer is not touched any more.
+    // Under the heap's lock, when the time has come: returns whether the timer is to be fired.
+    // False: it has been answered otherwise, and the timer is not touched any more.
     bool (*claim)(Timer& timer) = nullptr;
-    // Afterwards, without the lock. The timer may be gone when this returns.
+    // Called afterwards, without the lock. The timer may be gone when this returns.
     void (*fire)(Timer& timer) = nullptr;
 
     // The heap that has it; null: none. Written under that heap's lock, with release, which pairs
-    // with the acquire in cancel(): who finds none may let the timer go, and nobody touches it any
-    // more.
+    // with the acquire in cancel(): a thread that finds none may destroy the timer, which no other
+    // thread touches any more.
     atomic<Timers*> home{nullptr};
 
     // Under the lock. `previous` is the elder sibling, or the parent of the eldest.
@@ -39,24 +39,25 @@ class Timers {
 public:
     static constexpr std::uint64_t never = os::forever;
 
-    // The earliest deadline, or `never`. relaxed: a hint; the owner asks under the lock before it
+    // The earliest deadline, or `never`. relaxed: a hint; the owner checks under the lock before it
     // acts (expire).
     std::uint64_t earliest() const { return earliest_.load(std::memory_order_relaxed); }
 
     void add(Timer& timer);
 
-    // True: it was waiting, and will not fire. False: it has been fired or claimed, or never added;
-    // nothing refers to it any more once this returns, unless its own `fire` runs.
+    // True: the timer was waiting, and will not fire. False: it has been fired or claimed, or was
+    // never added; nothing refers to it any more once this returns, unless its own `fire` runs.
     static bool cancel(Timer& timer);
 
-    // Fires what is due at `now_ns`; returns how many were. From the stream.
+    // Fires what is due at `now_ns`; returns how many were. Called by the stream.
     std::size_t expire(std::uint64_t now_ns);
 
-    // All that waits goes to `other`: the stream ends. This object stays, because somebody may be
-    // about to cancel by it.
+    // All timers move to `other`: the stream ends. This object stays, because a thread may be about
+    // to cancel through it.
     void move_to(Timers& other);
 
-    // While nobody changes it: no child comes before its parent, and neighbours know each other.
+    // While no thread changes it: no child comes before its parent, and neighbours are linked both
+    // ways.
     void check_whole() const {
         check();
         for (const Timer* at = root_; at != nullptr;) {
