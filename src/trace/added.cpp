@@ -7,7 +7,7 @@
 namespace weft::trace {
 namespace {
 
-// A list without a lock, so that a fork finds it whole at any moment.
+// A list without a lock, so that a fork finds it intact at any moment.
 constinit atomic<const Added*> newest{nullptr};
 
 }   // namespace
@@ -27,7 +27,8 @@ Addition add_counter(const char* name, std::uint64_t (*read)(void* argument), vo
     auto* const made = os::make<Added>();
     if (made == nullptr) return Addition::no_memory;
     *made = {name, read, argument, added()};
-    // release: pairs with added(); acquire: what others have added meanwhile is looked at.
+    // release: pairs with the acquire in added(); acquire: the counters that others have added
+    // meanwhile are checked.
     while (!newest.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_acquire)) {
         if (find_added(name) == nullptr) continue;
         os::destroy(made);

@@ -11,18 +11,19 @@ struct Added {
     const char* name;
     std::uint64_t (*read)(void* argument);
     void* argument;
-    const Added* next;   // added before
+    const Added* next;   // the one added before
 };
 
-// The last one that was added, and by `next` all before; null: none. They stay.
+// The counter that was added last, which leads by `next` to all earlier ones; null: none. They are
+// never removed.
 const Added* added() noexcept;
 
-// The one of that name; null: none.
+// The counter of that name; null: none.
 const Added* find_added(const char* name) noexcept;
 
 enum class Addition { done, known, no_memory };
 
-// known: there is one of that name.
+// known: there is already one of that name.
 Addition add_counter(const char* name, std::uint64_t (*read)(void* argument), void* argument) noexcept;
 
 }   // namespace weft::trace

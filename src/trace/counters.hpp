@@ -1,5 +1,5 @@
-// Counters of one stream: written by it alone, read by anybody. A sum over streams is made when it
-// is read.
+// Counters of one stream: only the stream writes them, any thread reads them. A sum over streams is
+// computed when it is read.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 namespace weft::trace {
 
 enum class Count : unsigned char {
-    created,    // units spawned by this stream; a stream counts them by the ids it gives (Stream::counted)
+    created,    // units spawned by this stream, which counts them by the ids it gives (Stream::counted)
     run,        // times a unit was started or continued: each ends in one of the next three, so it is their sum
     finished,   // units whose body ended here
-    // units that were given another life: with those created they make up those finished and those
-    // that live
+    // units that were revived; together with the created ones they make up the finished and the
+    // living ones
     revived,
     suspended,       // suspensions, joins included
-    promoted,        // units that were begun by a call and became fully fledged when they suspended
-    yielded,         // yields that let somebody else run, and spawns that let their child run first
+    promoted,        // units that began as a call and became ULTs when they suspended
+    yielded,         // yields that let another unit run, and spawns that run the child first
     resumed,         // units made ready again by this stream
     stolen,          // units taken from another stream's deque
-    postponed,       // starts put off because no stack could be had
+    postponed,       // starts put off because no stack was available
     slept,           // times the stream gave its hart back and slept
     lent,            // times it gave its hart to others while it had work
-    idle_ns,         // looking for work or asleep
+    idle_ns,         // searching for work or asleep
     units_ns,        // in units (with WEFT_TIMING=on)
     scheduling_ns,   // in the scheduler (with WEFT_TIMING=on)
     count_

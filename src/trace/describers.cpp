@@ -6,7 +6,7 @@
 namespace weft::trace {
 namespace {
 
-// A list without a lock, so that a fork finds it whole at any moment.
+// A list without a lock, so that a fork finds it intact at any moment.
 constinit atomic<const Describer*> newest{nullptr};
 
 }   // namespace
@@ -18,8 +18,8 @@ bool add_describer(void (*describe)(const weft_description* of, void* argument),
     auto* const made = os::make<Describer>();
     if (made == nullptr) return false;
     *made = {describe, argument, describers()};
-    // release: pairs with the acquire in describers(); acquire: what others have added meanwhile
-    // comes after this one.
+    // release: pairs with the acquire in describers(); acquire: those that others have added
+    // meanwhile come after this one.
     while (!newest.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_acquire)) {}
     return true;
 }

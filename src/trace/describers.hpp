@@ -1,5 +1,5 @@
-// Libraries on Weft that have something to say of a unit when units are shown
-// (weft_describer_register). They outlive every runtime.
+// Libraries on Weft that add a description when units are shown (weft_describer_register). They
+// outlive every runtime.
 #pragma once
 
 #include "weft/trace.h"
@@ -12,13 +12,14 @@ bool add_describer(void (*describe)(const weft_description* of, void* argument),
 struct Describer {
     void (*describe)(const weft_description* of, void* argument);
     void* argument;
-    const Describer* next;   // added before
+    const Describer* next;   // the one added before
 };
 
-// The last one that was added, and by `next` all before; null: none. They stay.
+// The describer that was added last, which leads by `next` to all earlier ones; null: none. They
+// are never removed.
 const Describer* describers() noexcept;
 
-// Calls each of them with an empty text, and then visit(text) where it has written one.
+// Calls each describer with an empty text, and then visit(text) if it has written one.
 template <class Visit>
 void each_description(const weft_description& of, Visit visit) {
     for (const Describer* one = describers(); one != nullptr; one = one->next) {

@@ -15,7 +15,7 @@ const char* file_of(const char* path) {
     return slash == nullptr ? path : slash + 1;
 }
 
-// What an entry of the dynamic section points to; the loader has added the base to most.
+// What an entry of the dynamic section points to; the loader has added the base to most entries.
 const char* pointer(const dl_phdr_info& info, ElfW(Addr) value) {
     return reinterpret_cast<const char*>(value < info.dlpi_addr ? info.dlpi_addr + value : value);
 }
@@ -42,8 +42,8 @@ bool needs_weft(const dl_phdr_info& info) {
     return false;
 }
 
-// By their names, since only few libraries have to be looked into then: a process may have loaded
-// hundreds.
+// Decided by names first, since only few libraries have to be opened then: a process may have
+// loaded hundreds.
 enum class Part { none, core, bridge };
 Part part_of(const dl_phdr_info& info) {
     const char* const file = file_of(info.dlpi_name);

@@ -1,5 +1,5 @@
 // Where Weft's own code lies in a process whose program knows nothing of Weft, so that a crash of
-// Weft's is told from one of the program's.
+// Weft can be told from a crash of the program.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,14 @@ public:
         std::uintptr_t base, end;   // where it was loaded, and the first byte behind it
     };
 
-    // Looks through the libraries that are loaded now. Not in a signal handler. Weft's libraries
-    // are never unloaded once one of them stands in front of others' functions.
+    // Searches the libraries that are loaded now. Not in a signal handler. Weft's libraries are
+    // never unloaded once one of them stands in front of other libraries' functions.
     void find();
 
-    // Whether a bridge of Weft's (libweft_pthread, its libgomp.so.1) is loaded, as `weft run` has
-    // it.
+    // Whether a Weft bridge (libweft_pthread, Weft's libgomp.so.1) is loaded, as under `weft run`.
     [[nodiscard]] bool is_bridged() const { return bridged_; }
 
-    // The library of Weft's that holds `code`; null: none. May be called in a signal handler.
+    // The Weft library that holds `code`; null: none. May be called in a signal handler.
     [[nodiscard]] const Library* holding(std::uintptr_t code) const;
 
 private:

@@ -1,6 +1,6 @@
-// The events of one stream, in a ring of fixed size: written by the stream alone, read by whoever
-// writes the trace, mostly after the stream has ended. A full one loses its oldest. Numbers only:
-// what they mean, the writer of the file knows (observe/trace_file.cpp).
+// The events of one stream, in a ring of fixed size: only the stream writes it; the writer of the
+// trace reads it, mostly after the stream has ended. A full ring loses its oldest events. It holds
+// numbers only: the writer of the file knows what they mean (observe/trace_file.cpp).
 #pragma once
 
 #include <bit>
@@ -15,7 +15,8 @@
 
 namespace weft::trace {
 
-// What is told of a unit, in the order of the bits of weft_observed; then what only the trace has.
+// The events of a unit, in the order of the bits of weft_observed; then events that only the trace
+// has.
 enum class Event : std::uint8_t {
     create,
     start,
@@ -29,32 +30,32 @@ enum class Event : std::uint8_t {
     migrate,
     revive,
     promote,
-    steal,   // the unit comes out of another stream's deque
+    steal,   // the unit is taken from another stream's deque
     sleep,   // the stream gives its hart back
     wake,
     rescue,   // the stream stands in for another one, whose number is the detail
-    relief,   // and does so no more
-    name,     // of the unit that the next record is of
+    relief,   // and no longer does so
+    name,     // the name of the unit of the next record
 };
 
 struct Record {
     std::uint64_t stamp = 0;    // arch::cycles()
     std::uint64_t id = 0;       // of the unit
-    std::uint64_t detail = 0;   // an address: the spawn site, the object that is waited for, a pool
+    std::uint64_t detail = 0;   // an address: the spawn site, the object that the unit waits for, a pool
     Event what = Event::create;
     std::uint8_t kind = 0;      // of the unit
-    std::uint8_t waits = 0;     // why it leaves
-    std::uint8_t outcome = 0;   // how it ends
+    std::uint8_t waits = 0;     // why the unit leaves
+    std::uint8_t outcome = 0;   // how the unit ends
     std::uint32_t unused = 0;
 };
 static_assert(sizeof(Record) == 32);
 
 class Ring {
 public:
-    // The name that a record of 32 bytes holds, without its end.
+    // The length of the name that a record of 32 bytes holds, without its end.
     static constexpr std::size_t name_bytes = 24;
 
-    // A power of two of records that are committed as they are written; false: no memory.
+    // Makes a power of two of records, which are committed as they are written; false: no memory.
     bool make(std::size_t records) {
         const std::size_t rounded = std::bit_ceil(records);
         words_ = static_cast<atomic<std::uint64_t>*>(os::map(rounded * sizeof(Record)));
@@ -68,7 +69,7 @@ public:
         if (words_ != nullptr) os::unmap(words_, (mask_ + 1) * sizeof(Record));
     }
 
-    // By the stream.
+    // Called by the stream.
     void add(Record record) {
         record.stamp = arch::cycles();
         put(record);
@@ -82,21 +83,21 @@ public:
 
     std::size_t capacity() const { return mask_ + 1; }
 
-    // On entry: it has been made.
+    // On entry: make() has been called.
     void check() const { WEFT_ASSERT(words_ != nullptr && std::has_single_bit(capacity())); }
 
-    // How many were ever written. acquire: pairs with the release in put(), so that the last one is
-    // there.
+    // How many were ever written. acquire: pairs with the release in put(), so that the last record
+    // is visible.
     std::uint64_t written() const { return written_.load(std::memory_order_acquire); }
 
-    // The record of that number; false: it is lost, or is being lost.
+    // Reads the record of that number; false: it is lost, or is being lost.
     bool read(std::uint64_t number, Record& record) const {
         std::uint64_t words[words_each];
-        // acquire: pairs with the releases in put(). Who has read a word of a later record sees
-        // that it was begun.
+        // acquire: pairs with the releases in put(). A reader that has read a word of a later
+        // record sees that this record was begun.
         for (std::size_t i = 0; i < words_each; ++i) words[i] = place(number)[i].load(std::memory_order_acquire);
         std::memcpy(static_cast<void*>(&record), words, sizeof record);
-        return number + mask_ >= written_.load(std::memory_order_relaxed);   // relaxed: the loads above come before it
+        return number + mask_ >= written_.load(std::memory_order_relaxed);   // relaxed: ordered after the loads above
     }
 
 private:
@@ -106,12 +107,12 @@ private:
 
     void put(const Record& record) {
         check();
-        const std::uint64_t number = written_.load(std::memory_order_relaxed);   // relaxed: written by the caller alone
+        const std::uint64_t number = written_.load(std::memory_order_relaxed);   // relaxed: written by the caller only
         std::uint64_t words[words_each];
         std::memcpy(words, &record, sizeof words);
         atomic<std::uint64_t>* const to = place(number);
-        // release, all of them: they pair with the acquires of the reader. No instruction more on
-        // x86.
+        // release, all of them: they pair with the acquires of the reader. They cost no extra
+        // instruction on x86.
         for (std::size_t i = 0; i < words_each; ++i) to[i].store(words[i], std::memory_order_release);
         written_.store(number + 1, std::memory_order_release);
     }

@@ -68,7 +68,7 @@ TEST(Ring, WhoReadsWhileItIsWrittenGetsWholeRecordsOrNone) {
         for (std::uint64_t i = 0; !stop; ++i) ring.add(record_of(i));
     });
     while (ring.written() < 64) std::this_thread::yield();
-    for (int read = 0; read < 20'000;) {   // the newest is nearly always there
+    for (int read = 0; read < 20'000;) {   // the newest record is nearly always readable
         const std::uint64_t end = ring.written();
         for (std::uint64_t number : {end - 60, end - 30, end - 1}) {
             Record record;

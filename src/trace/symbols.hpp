@@ -1,5 +1,5 @@
-// What the addresses of code are called, for those who write them for people. Kept: the same few
-// come again and again.
+// The names of code addresses, for output that people read. They are cached: a few addresses recur
+// again and again.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace weft::trace {
 class Symbols {
 public:
     struct Symbol {
-        std::string function;   // readable; empty: the dynamic linker knows none here
-        std::string file;       // its name without the folders; empty: the address is nowhere
+        std::string function;   // readable; empty: the dynamic linker does not know it
+        std::string file;       // its name without the folders; empty: the address is in no file
         std::string place;      // the function, or else the file, and the offset in it, which addr2line takes
     };
 
     const Symbol& of(std::uintptr_t address);
 
 private:
-    static constexpr std::size_t most = 4096;   // then it begins anew
+    static constexpr std::size_t most = 4096;   // then the cache is emptied
 
     std::unordered_map<std::uintptr_t, Symbol> known_;
 };
