@@ -69,7 +69,7 @@ void record(trace::Ring& to, Event what, const Unit& unit, Waits waits, const vo
     case Event::resume:
     case Event::promote:
     case Event::cancel: return to.add(record_of(what, unit, 0));
-    default: return;   // that it was joined and freed shows nowhere in a trace
+    default: return;   // joins and frees do not appear in a trace
     }
 }
 
@@ -92,12 +92,13 @@ void call_all(const ObserverList& list, const weft_observation& seen) {
 }
 
 void tell_from_stream(Observers& of, Stream& stream, const weft_observation& seen) {
-    // relaxed: this stream's own. What a callback does is not told: it would go round for ever.
+    // relaxed: only this stream writes it. Observers are not notified of what a callback does: that
+    // would recurse forever.
     if (stream.telling.whom.load(std::memory_order_relaxed) != nullptr) return;
     const ObserverList* list = of.list.load();
     if (list == nullptr) return;
-    // seq_cst, "say which, then look whether it is the one still" against "another one, then look
-    // who says the old" in replace().
+    // seq_cst: "announce the list, then check that it is still the current one" against "exchange
+    // the list, then check who announces the old one" in replace().
     for (stream.telling.whom.store(list); of.list.load() != list; stream.telling.whom.store(list)) {
         list = of.list.load();
         if (list == nullptr) break;
@@ -108,7 +109,7 @@ void tell_from_stream(Observers& of, Stream& stream, const weft_observation& see
 }
 
 OutsideTeller* outside_teller(Observers& of) {
-    const void* const thread = os::errno_address();   // tells OS threads apart
+    const void* const thread = os::errno_address();   // identifies the OS thread
     for (OutsideTeller* at = of.outside; at != nullptr; at = at->next) {
         if (at->thread == thread) return at;
     }
@@ -120,7 +121,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     {
         std::lock_guard guard(of.outside_lock);
         if (outside_teller(of) != nullptr) return;
-        teller.list = of.list.load();   // replace() looks for it under the lock, after it has put another one there
+        teller.list = of.list.load();   // replace() searches for it under the lock, after it has exchanged the list
         if (teller.list == nullptr) return;
         teller.next = std::exchange(of.outside, &teller);
     }
@@ -136,14 +137,14 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
 [[gnu::noinline, gnu::cold]] void tell(Event what, Unit& unit, Waits waits, const void* object) {
     Observers& of = process().observers;
     const unsigned bit = 1u << static_cast<unsigned>(what);
-    // relaxed: a hint, of a list that is looked at with care
+    // relaxed: a hint, about a list that is then read with care
     const bool wanted = (of.wanted.load(std::memory_order_relaxed) & bit) != 0;
     const bool begins = what == Event::start || what == Event::resume;
     if (!wanted && !begins && of.trace == nullptr) return;
     const int error = errno;   // a callback may change it; nothing here switches
     Stream* const stream = current_or_null();
-    // A stream looks for what is asked of it, and then for a unit: listening may have begun between
-    // the two, and what the unit spawns is to be observed too.
+    // A stream checks its requests, and then picks a unit: listening may have begun between the
+    // two, and the units that this one spawns are to be observed too.
     if (begins && stream != nullptr && !stream->telling.observed && stream->asked().has(attention::observing))
         note_observed(*stream);
     if (of.trace != nullptr) trace_unit(of, stream, what, unit, waits, object);
@@ -167,7 +168,7 @@ void tell_from_outside(Observers& of, const weft_observation& seen) {
     errno = error;
 }
 
-// ---- beginning and ceasing to listen ------------------------------------------------------------
+// ---- begin and end of listening -----------------------------------------------------------------
 
 void observe_streams(Process& of, bool on) {
     std::lock_guard guard(of.lock);
@@ -181,7 +182,7 @@ void observe_streams(Process& of, bool on) {
 }
 
 // A stream with the bit never takes the short ways on which a unit with the mark would be missed:
-// so the bits come before the first mark, and go after the last.
+// so the bits are set before the first mark, and cleared after the last.
 void listen(Process& of, bool on) {
     if (!on) initial_headers.set(false);
     observe_streams(of, on);
@@ -213,18 +214,18 @@ bool is_told(Process& of, const ObserverList* list) {
     return false;
 }
 
-// Puts `list` (null: nobody) in the place of the old, which is returned when nobody uses it any
-// more. Under `changing`.
+// Replaces the list by `list` (null: no observers), and returns the old one when no thread uses it
+// any more. Under `changing`.
 ObserverList* replace(Process& of, const ObserverList* list) {
     unsigned wanted = 0;
     for (std::size_t i = 0; list != nullptr && i < list->count; ++i) wanted |= list->all[i]->events;
     of.observers.wanted.store(wanted);   // before the first mark of listen()
     const ObserverList* old = of.observers.list.exchange(list);
-    while (old != nullptr && is_told(of, old)) os::thread_yield();   // callbacks are short, and do not wait for us
+    while (old != nullptr && is_told(of, old)) os::thread_yield();   // callbacks are short, and never wait for this
     return const_cast<ObserverList*>(old);
 }
 
-// A list with room for so many; null: no memory.
+// A list with room for that many observers; null: no memory.
 ObserverList* make_list(std::size_t room) {
     return static_cast<ObserverList*>(os::allocate(sizeof(ObserverList) + room * sizeof(Observer*)));
 }

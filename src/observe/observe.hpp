@@ -1,7 +1,7 @@
-// What becomes of units is told: to observers of the program's (weft_observer_register), and to the
-// trace (WEFT_TRACE). A unit that is spawned while somebody listens is marked (Unit::observed), and
-// the places where marks are looked at anyway come here; nobody else pays anything.
-// doc/decisions/0013 has the whole of it.
+// Reports the events of units to the program's observers (weft_observer_register) and to the trace
+// (WEFT_TRACE). A unit that is spawned while there are listeners is marked (Unit::observed), and
+// the places where marks are checked anyway call in here; other units pay nothing.
+// doc/decisions/0013 has the details.
 #pragma once
 
 #include <cstddef>
@@ -21,46 +21,46 @@ struct Process;
 struct Stream;
 class TraceFile;
 
-// One who listens.
+// A listener.
 struct Observer {
     unsigned events;   // bits of weft_observed
     void (*call)(const weft_observation* seen, void* argument);
     void* argument;
 };
 
-// Those who listen, at some moment: never changed once others may see it.
+// The listeners at some moment: never changed once other threads may see it.
 struct ObserverList {
     std::size_t count;
     Observer* all[1];   // `count` of them
 };
 
-// An OS thread that is no stream and tells something.
+// An OS thread that is no stream and notifies observers.
 struct OutsideTeller {
     const ObserverList* list;
     void* thread;
     OutsideTeller* next;
 };
 
-// Of the runtime.
+// The runtime's observers.
 struct Observers {
     atomic<const ObserverList*> list{nullptr};
-    atomic<unsigned> wanted{0};      // events that some of them want; a hint
-    os::Lock changing;               // one at a time adds or removes; before Process::lock
-    ObserverList* spare = nullptr;   // with room for those of `list`: who leaves needs no memory; under `changing`
-    TraceFile* trace = nullptr;      // null: none is written
+    atomic<unsigned> wanted{0};      // events that some observers want; a hint
+    os::Lock changing;               // one thread at a time adds or removes observers; acquired before Process::lock
+    ObserverList* spare = nullptr;   // as large as `list`: a removal needs no memory; under `changing`
+    TraceFile* trace = nullptr;      // null: no trace is written
 
     os::Lock outside_lock;   // guards what follows
     OutsideTeller* outside = nullptr;
     trace::Ring* outside_ring = nullptr;
 
-    // On entry, under `changing`: an observer can leave without memory.
+    // On entry, under `changing`: an observer can be removed without allocating.
     void check() const {
         WEFT_ASSERT(list.load() == nullptr ? spare == nullptr && wanted.load() == 0
                                            : spare != nullptr && list.load()->count != 0);
         WEFT_ASSERT(outside_ring == nullptr || trace != nullptr);
     }
-    // While nobody runs: what is wanted is what the observers want, and an OS thread that tells
-    // something tells them.
+    // While no thread runs: `wanted` agrees with the observers, and each OS thread that notifies
+    // has a list.
     void check_whole() const {
         check();
         const ObserverList* const now = list.load();
@@ -72,8 +72,8 @@ struct Observers {
     }
 };
 
-// What a unit begins with, by its kind and whether its pool is private: read by every spawn,
-// written when somebody begins or ceases to listen, which is the mark that they differ by.
+// The initial headers of units, by kind and by whether the pool is private: read by every spawn,
+// written when listening begins or ends; that changes the mark.
 class InitialHeaders {
 public:
     Unit::InitialHeader of(Kind kind, bool in_private_pool) const {
@@ -115,25 +115,26 @@ private:
 };
 extern InitialHeaders initial_headers;
 
-// Tells it of a unit that is marked so. From wherever it happens, before the unit could be gone;
+// Reports an event of a marked unit. Called where the event happens, before the unit could be gone;
 // never switches.
 void observe(trace::Event what, Unit& unit) noexcept;
-// That it leaves to wait.
+// Reports that the unit leaves to wait.
 void observe_wait(Unit& unit, Waits what, const void* object) noexcept;
 
-// An observed unit has ended, and somebody asks for it: whoever is the first is told of.
+// An observed unit has ended, and a joiner learns of it: the first one is reported.
 inline void learn(Unit& unit) {
     if constexpr (!config::observers) return;
-    // The end of one that has not run stays news: each joiner is told why.
+    // The end of a unit that has not run is reported to each joiner, with the reason.
     if (unit.marked(Unit::observed) && unit.join_state.learn()) observe(trace::Event::join, unit);
 }
 
-// What only the trace has. From the stream.
+// Events that only the trace has. Called from the stream.
 void trace_steal(Stream& stream, const Unit& unit, const Pool& from);
 void trace_stream(Stream& stream, trace::Event what, std::uint64_t detail = 0);
 inline void trace_sleep(Stream& stream, trace::Event what) { trace_stream(stream, what); }
 
-// The stream learns that it is observed, or is no longer. From the stream, or before it has begun.
+// The stream learns that it is observed, or no longer is. Called from the stream, or before it has
+// begun.
 void note_observed(Stream& stream);
 
 // weft_observer_register and weft_observer_unregister.
@@ -144,10 +145,11 @@ weft_status remove_observer(Process& of, Observer& observer);
 weft_status begin_trace(Process& of);
 void end_observing(Process& of);
 
-// The trace is written, if there is one and it has not been yet.
+// Writes the trace, if there is one and it has not been written yet.
 void write_trace_at_end(Process& of);
 
-// A stream of that rank has a ring if there is a trace; false: no memory. Under the runtime's lock.
+// Gives the stream the ring of its rank if there is a trace; false: no memory. Under the runtime's
+// lock.
 bool give_ring(Process& of, Stream& stream);
 
 }   // namespace weft

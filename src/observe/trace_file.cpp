@@ -27,7 +27,7 @@ using trace::Record;
 
 // ---- text ---------------------------------------------------------------------------------------
 
-// How many bytes from `at` on are one character of UTF-8; 0: they are none.
+// How many bytes from `at` on form one character of UTF-8; 0: they form none.
 std::size_t character(const std::string& text, std::size_t at) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const unsigned first = byte(at);
@@ -39,7 +39,7 @@ std::size_t character(const std::string& text, std::size_t at) {
     for (std::size_t i = 1; i < length; ++i) {
         if ((byte(at + i) & 0xc0) != 0x80) return 0;
     }
-    // Longer than need be, a surrogate, or beyond the last character.
+    // Overlong, a surrogate, or beyond the last character.
     const unsigned second = byte(at + 1);
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
         (first == 0xf4 && second >= 0x90))
@@ -47,8 +47,7 @@ std::size_t character(const std::string& text, std::size_t at) {
     return length;
 }
 
-// As a string of JSON. A byte that belongs to no character is shown as the character of that
-// number.
+// As a JSON string. A byte that belongs to no character is shown as the character of that number.
 std::string quoted(const std::string& text) {
     std::string out = "\"";
     for (std::size_t at = 0; at < text.size();) {
@@ -76,7 +75,7 @@ std::string hex(std::uint64_t number) {
     return text;
 }
 
-// A function by its name, or whatever else is known of it.
+// A function's name, or whatever else is known about it.
 std::string name_of(const trace::Symbols::Symbol& symbol, std::uint64_t address) {
     if (!symbol.function.empty()) return symbol.function;
     return symbol.file.empty() ? hex(address) : symbol.place;
@@ -88,13 +87,13 @@ std::string place_of(const trace::Symbols::Symbol& symbol, std::uint64_t address
 
 // ---- from records to a trace --------------------------------------------------------------------
 
-// What is known of a unit.
+// What is known about a unit.
 struct Life {
     std::string name;
     std::uint64_t site = 0;
     std::uint64_t body = 0;
     std::uint64_t flow = 0;   // the arrow that leads to its next slice; 0: none
-    const char* arrow = "";   // what it stands for
+    const char* arrow = "";   // what the arrow stands for
 };
 
 struct Entry {
@@ -116,7 +115,7 @@ public:
         for (std::size_t track = 0; track < TraceFile::most_tracks; ++track) {
             if (from_.track(track).ring != nullptr) collect(static_cast<std::uint32_t>(track));
         }
-        // Of one track they are in order already, and stay so.
+        // Within one track they are in order already, and stay so.
         std::stable_sort(entries_.begin(), entries_.end(),
                          [](const Entry& a, const Entry& b) { return a.record.stamp < b.record.stamp; });
         calibrate();
@@ -153,21 +152,21 @@ private:
                 name.assign(text, ::strnlen(text, trace::Ring::name_bytes));
                 continue;
             }
-            if (record.what > Event::name) continue;   // torn after all
-            // Counters of several processors may differ by a little.
+            if (record.what > Event::name) continue;   // torn nevertheless
+            // The counters of several processors may differ a little.
             latest = record.stamp = std::max(record.stamp, latest);
             if (!name.empty()) lives_[record.id].name = std::exchange(name, {});
             entries_.push_back({record, track});
         }
     }
 
-    // How long a tick of the counter is, by the clock, from the beginning of the trace to now.
+    // The length of a tick of the counter, by the clock, from the beginning of the trace to now.
     void calibrate() {
         const std::uint64_t ns = os::now_ns() - begin_ns_, ticks = arch::cycles() - from_.begin_stamp();
         ns_per_tick_ = ticks == 0 ? 1.0 : static_cast<double>(ns) / static_cast<double>(ticks);
     }
 
-    // In microseconds, with the nanoseconds behind the point.
+    // In microseconds, with the nanoseconds after the point.
     std::string time(std::uint64_t stamp) const {
         const auto ns = static_cast<std::uint64_t>(static_cast<double>(stamp - from_.begin_stamp()) * ns_per_tick_);
         char text[32];
@@ -214,7 +213,7 @@ private:
         Life& life = lives_[record.id];
         std::string args = ",\"cat\":\"unit\",\"args\":{\"id\":" + std::to_string(record.id) + ",\"kind\":\"" +
                            name_of(static_cast<Kind>(record.kind)) + "\"";
-        // of the call, not behind it
+        // the address of the call, not the one behind it
         if (life.site != 0) args += ",\"spawned_at\":" + quoted(place_of(symbols_.of(life.site - 1), life.site - 1));
         put("B", name_of_unit(record.id), entry.track, record.stamp, args + "}");
         open_[entry.track].unit = record.id;
@@ -224,7 +223,7 @@ private:
                 ",\"cat\":\"unit\",\"bp\":\"e\",\"id\":" + std::to_string(flow));
     }
 
-    // An arrow begins in the slice that is open; where there is none it could not be drawn.
+    // An arrow begins in the open slice; without one it could not be drawn.
     void begin_flow(std::uint32_t track, std::uint64_t stamp, std::uint64_t id, const char* arrow) {
         if (open_[track].unit == 0 || open_[track].asleep) return;
         Life& life = lives_[id];
@@ -251,7 +250,7 @@ private:
     void leave(const Entry& entry, const std::string& args) {
         close_sleep(entry.track, entry.record.stamp);
         if (open_[entry.track].unit == entry.record.id) return close_unit(entry.track, entry.record.stamp, args);
-        close_all(entry.track, entry.record.stamp);   // what lies between was lost
+        close_all(entry.track, entry.record.stamp);   // the events in between were lost
     }
 
     void instant(const Entry& entry, const char* name, const std::string& more = "") {
@@ -316,7 +315,7 @@ private:
     double ns_per_tick_ = 1;
     std::vector<Entry> entries_;
     std::unordered_map<std::uint64_t, Life> lives_;
-    std::vector<Open> open_{TraceFile::most_tracks};   // not in here: the process may end on the stack of a unit
+    std::vector<Open> open_{TraceFile::most_tracks};   // not in this object: the process may end on a unit's stack
     std::vector<std::uint64_t> lost_of_ = std::vector<std::uint64_t>(TraceFile::most_tracks);
     std::uint64_t lost_ = 0;
     std::uint64_t flows_ = 0;
@@ -366,8 +365,8 @@ void TraceFile::write() noexcept {
     bool memory = true;
     try {
         Writer(*this, file, begin_ns_).write();
-        // there is nothing else; a type's name would be bound to the C++ library when we are loaded
-        // (os/linux/late_cxx.cpp)
+        // no other exception is possible; the name of a type would be bound to the C++ library when
+        // Weft is loaded (os/linux/late_cxx.cpp)
     } catch (...) {
         memory = false;
     }

@@ -1,5 +1,5 @@
 // The file of WEFT_TRACE: a ring of events for each rank of a stream, and one for the OS threads
-// that are no streams; at the end they become a trace as Chrome and Perfetto read it. Made with the
+// that are no streams; at the end they become a trace that Chrome and Perfetto read. Made with the
 // runtime, which owns it.
 #pragma once
 
@@ -16,15 +16,15 @@ public:
 
     // Not WEFT_OK: the file cannot be written, or there is no memory.
     static weft_status open(const char* name, std::size_t events_each, TraceFile** made);
-    // Null: nothing. What has not been written is not.
+    // Null: does nothing. What has not been written is dropped.
     static void close(TraceFile* file);
 
-    // The ring of that track, which the next one of its number goes on with; null: no memory. One
-    // at a time. `name` has 16 bytes at most, or is null: the OS threads that are no streams.
+    // The ring of that track, which the next stream of that rank continues; null: no memory. One
+    // call at a time. `name` has 16 bytes at most, or is null: the OS threads that are no streams.
     trace::Ring* ring(std::size_t track, const char* name);
 
-    // Once; the second time it does nothing. What streams that still run add meanwhile may be
-    // missed. A file that cannot be written is told on stderr.
+    // Writes once; a second call does nothing. Events that running streams add meanwhile may be
+    // missed. A file that cannot be written is reported on stderr.
     void write() noexcept;
 
     // What the writer reads.
@@ -40,7 +40,7 @@ public:
     ~TraceFile();
 
 private:
-    atomic<std::FILE*> file_;   // null: it has been written
+    atomic<std::FILE*> file_;   // null: the file has been written
     const char* const name_;
     const std::size_t events_each_;
     const std::uint64_t begin_ns_;
