@@ -12,7 +12,7 @@
 namespace weft::sim {
 namespace {
 
-constexpr unsigned most_tries = 3000;   // of shrinking
+constexpr unsigned most_tries = 3000;   // for shrinking
 
 Plan plan_of(const options& with) {
     Plan plan;
@@ -44,11 +44,11 @@ public:
     Shrinking(Recorder& recorder, Plan plan, const std::function<void()>& body, const Outcome& first)
         : recorder_(recorder), plan_(std::move(plan)), body_(body), kind_(first.kind), best_(first.deviations) {}
 
-    // False: not even all of them make it fail again.
+    // False: even with all of them the run does not fail again.
     bool shrink() {
         if (!fails(best_)) return false;
-        // With a few of them it would often fail as well, and most runs have many behind the one
-        // that matters: the tail first.
+        // A few of them would often be enough, and most runs have many after the one that matters:
+        // the tail is tried first.
         for (std::size_t part = (best_.size() + 1) / 2; part > 0 && tries_ < most_tries;) {
             if (leave_out_parts(part)) {
                 part = std::min(part, (best_.size() + 1) / 2);
@@ -85,7 +85,7 @@ private:
         return any;
     }
 
-    // Stores that need not stay in a buffer do not, and harts that need not be out are not.
+    // Drops unneeded holds of stores in buffers, and unneeded absences of harts.
     void simplify() {
         for (std::size_t i = 0; i < best_.size() && tries_ < most_tries; ++i) {
             std::vector<Deviation> simpler = best_;

@@ -20,7 +20,7 @@ std::string sentence(const char* format, Values... values) {
 
 using GuestPhase = hart::Root::GuestPhase;
 
-// What a stream is asked, by name.
+// The requests to a stream, by name.
 std::string names_of(Attention asked) {
     static constexpr struct {
         Attention bit;
@@ -42,8 +42,8 @@ std::string names_of(Attention asked) {
 
 bool stands(const Guest& guest, GuestPhase where) { return guest.root.guest_phase.load() == where; }
 
-// It has given its hart back for want of work; not to a domain, and not because somebody wants it
-// to rest.
+// The stream has given its hart back for want of work; not to a domain, and not because it was
+// asked to rest.
 bool rests(const Stream& stream) {
     if (stream.role.guest != nullptr && !stands(*stream.role.guest, GuestPhase::waits) &&
         !stands(*stream.role.guest, GuestPhase::wants))
@@ -52,11 +52,10 @@ bool rests(const Stream& stream) {
            !stream.asked().has(attention::pause | attention::exit);
 }
 
-// A pool of the user's answers by his own code, which may do anything.
+// A user-defined pool answers with the user's code, which may do anything.
 bool holds_work(const Pool& pool) { return pool.kind != WEFT_POOL_USER && !pool::quiet(pool); }
 
-// No wake-up is lost: a stream sleeps only while its pools are empty, and while nobody wants
-// anything of it.
+// No wake-up is lost: a stream sleeps only while its pools are empty, and while it has no request.
 std::string lost_wake_up(const Stream& stream) {
     if (!rests(stream)) return {};
     for (std::size_t i = 0; i < stream.sched->count; ++i) {
@@ -98,7 +97,7 @@ void describe(void* object, void* raw) {
     to += '\n';
 }
 
-// A guest that can go on has a hart, or is asked for one.
+// A guest that can continue has a hart, or one is requested for it.
 std::string guest_that_is_lost(const Stream& stream) {
     if (stream.role.guest == nullptr || stream.role.guest->unit == nullptr ||
         !stands(*stream.role.guest, GuestPhase::waits))
@@ -109,19 +108,19 @@ std::string guest_that_is_lost(const Stream& stream) {
                     stream.rank);
 }
 
-// Who holds a hart is counted once: those of the streams, by whoever has one.
+// Each holder of a hart is counted once: the streams' harts agree with the streams that hold one.
 std::string harts_that_are_lost(const Process& of) {
     std::size_t held = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         if (of.streams[rank] != nullptr && of.streams[rank]->holds_hart) ++held;
     }
-    const std::size_t granted = of.streams_root.held;   // nobody runs, so nobody has the base's lock
+    const std::size_t granted = of.streams_root.held;   // no hart runs, so none has the base's lock
     if (held == granted) return {};
     return sentence("harts are lost: %zu streams hold one, and %zu are granted to them\n", held, granted);
 }
 
-// A guest waits for a hart only while there is none, nor one that another guest has left
-// reclaimable.
+// A guest waits for a hart only while there is neither a free one nor one that another guest has
+// left reclaimable.
 std::string grant_that_is_lost(const Process& of) {
     std::size_t wanting = 0, reclaimable = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -176,7 +175,7 @@ void describe_units(std::string& text) {
         if (stream->asked().any()) text += "; is asked to see to: " + names_of(stream->asked());
         text += '\n';
     }
-    of->base.each([&](const hart::Root& root) {   // nobody runs, so nobody has the base's lock
+    of->base.each([&](const hart::Root& root) {   // no hart runs, so none has the base's lock
         text += sentence("  %s: has %zu harts, %zu of them on their way, asks for %td, is to give back %u%s%s\n",
                          &root == &of->streams_root ? "the streams' root"
                          : root.guest               ? "a guest's root"

@@ -1,14 +1,14 @@
-// What must hold of the runtime whenever no hart runs.
+// The invariants of the runtime whenever no hart runs.
 #pragma once
 
 #include <string>
 
 namespace weft::sim {
 
-// The text of what does not hold, or empty.
+// A text about what does not hold, or an empty one.
 std::string broken_invariant();
 
-// Streams and units, a line each.
+// Describes streams and units, a line each.
 void describe_units(std::string& text);
 
 }   // namespace weft::sim

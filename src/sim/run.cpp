@@ -25,11 +25,12 @@ constexpr std::size_t most_output = 16 * 1024;
     if (getppid() != parent) _exit(1);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    std::setvbuf(stdout, nullptr, _IOLBF, 0);   // what a run has printed is there when it crashes
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);   // the output of a run is complete when it crashes
     alarm(plan.most_seconds);
-    // the machine itself tells of a run that is stuck; a scenario of the report asks for it
+    // the machine itself reports a run that is stuck; a scenario that tests the deadlock report
+    // requests it
     setenv("WEFT_DEADLOCK", "ignore", 0);
-    __libc_single_threaded = 0;   // the C++ library leaves out some of what virtual harts need, too, where it is set
+    __libc_single_threaded = 0;   // where it is set the C++ library leaves out some steps that virtual harts need, too
     const auto strategy = plan.strategy();
     machine_quiet = broken_invariant;
     machine_describe = describe_units;

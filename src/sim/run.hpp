@@ -1,4 +1,4 @@
-// One run in a process of its own, and what it came to.
+// One run in a process of its own, and its result.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Plan {
 
 struct Outcome {
     bool failed = false;
-    std::string kind;     // a word or two: runs that fail in the same way have the same
+    std::string kind;     // a word or two: the same for runs that fail in the same way
     std::string text;     // what is wrong, in lines
     std::string output;   // what the run has printed
     std::uint64_t steps = 0;
@@ -27,14 +27,14 @@ struct Outcome {
     bool all_deviations = true;
 };
 
-// Where runs are noted; shared with the children. One at a time.
+// Where runs are recorded; shared with the children. One run at a time.
 class Recorder {
 public:
     Recorder();
     ~Recorder();
     Recorder(const Recorder&) = delete;
 
-    // Null when there was no memory for it.
+    // Null: there was no memory for it.
     const Record* record() const { return record_; }
     Outcome run(const Plan& plan, const std::function<void()>& body);
 
@@ -43,7 +43,7 @@ private:
     int output_;
 };
 
-// The table of steps of the run that was noted last, with Limits::trace: its last `most` lines.
+// The table of steps of the run that was recorded last, with Limits::trace: its last `most` lines.
 std::string table_of(const Record& record, std::size_t most);
 
 }   // namespace weft::sim

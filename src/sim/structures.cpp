@@ -16,8 +16,8 @@
 namespace weft::sim {
 namespace {
 
-// What the unit waits for lives as long as that; but for a condition, from which it may have gone
-// over to its mutex.
+// The object that a unit waits for lives as long as the wait; except a condition, from which the
+// unit may have moved on to the mutex.
 void check_object(const Unit& unit) {
     void* const object = const_cast<void*>(unit.waits_object);
     switch (unit.waits) {
@@ -48,7 +48,7 @@ void check_unit(void* raw, void*) {
     if (unit.life.is(State::waiting)) check_object(unit);
 }
 
-// From a child up.
+// Searches from a child upwards.
 bool is_below(const Domain* domain, const Domain& above) {
     while (domain != nullptr && domain != &above) domain = domain->parent;
     return domain != nullptr;

@@ -1,5 +1,5 @@
-// The structures that harts share, each of which is asked whether it holds together (check(),
-// check_whole()) while no hart runs.
+// Checks the structures that harts share for consistency (check(), check_whole()) while no hart
+// runs.
 #pragma once
 
 namespace weft {
@@ -8,7 +8,7 @@ struct Process;
 
 namespace weft::sim {
 
-// Ends the run by an assertion where something does not hold.
+// Ends the run by an assertion where an invariant does not hold.
 void check_structures(Process& of);
 
 }   // namespace weft::sim

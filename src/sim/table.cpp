@@ -1,5 +1,5 @@
-// The table of steps: a line a step, a column a hart. Steps of one hart at one place in a row are
-// one line.
+// The table of steps: a line a step, a column a hart. Consecutive steps of one hart at one place
+// are one line.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int width = 30;   // of a column
 
-// The line of the source, where the source is there.
+// The line of the source, where the source is available.
 std::string source_line(const char* file, std::uint32_t line) {
     static std::map<std::string, std::vector<std::string>> files;
     auto [at, is_new] = files.try_emplace(file);
@@ -30,7 +30,7 @@ std::string source_line(const char* file, std::uint32_t line) {
     return text;
 }
 
-// One or more steps in a row of one hart at one place.
+// One or more consecutive steps of one hart at one place.
 struct Line {
     Traced step;
     std::uint64_t times = 1;
