@@ -33,8 +33,8 @@ void note(GivenUp& wait) {
 
 namespace {
 
-// What is on the list lives; what is not on it any more has been forgotten, and the unit may be
-// gone.
+// A wait that is on the list lives. One that is no longer on it has been forgotten, and its waiter
+// and unit may be gone.
 template <class Which>
 void forget_where(Which which) {
     Process& of = process();
@@ -50,7 +50,7 @@ void forget_where(Which which) {
     }
 }
 
-// Of a unit that is local no more.
+// For a unit that is no longer local.
 [[gnu::noinline]] void forget_those_who_gave_up(const Unit& unit) {
     forget_where([&unit](const GivenUp& wait) { return wait.target == &unit; });
 }
@@ -75,7 +75,7 @@ JoinState::Announced announce(Unit& unit, JoinState::Waiter waiter) {
     const JoinState::Announced answer = unit.join_state.announce_local(waiter);
     if (answer != JoinState::Announced::taken) [[likely]]
         return answer;
-    // One whose deadline has come may not have been forgotten yet, where that takes a remote call.
+    // A waiter whose deadline has come may still be known, where forgetting it takes a remote call.
     return forget_given_up(unit.join_state) ? unit.join_state.announce_local(waiter) : answer;
 }
 
@@ -85,8 +85,8 @@ void RemoteCall::send(PrivatePool& to) {
         [](void* raw) {
             auto* remote_call = static_cast<RemoteCall*>(raw);
             const JoinState::Announced announced = announce(*remote_call->target, remote_call->waiter);
-            // Once it waits it may have been woken, and be gone with the remote call: its target
-            // may be another stream's by now.
+            // A waiter that waits may already have been woken, and be gone with the remote call:
+            // the target may be another stream's by now.
             if (announced != JoinState::Announced::waiting) remote_call->answer(remote_call, announced);
         },
         this);
@@ -96,8 +96,8 @@ void RemoteCall::send(PrivatePool& to) {
 
 namespace {
 
-// Several that the end of a unit has found. How it ended is looked at before anybody goes on: the
-// first may free it.
+// Several waiters that the end of a unit has found. The outcome is read before any waiter is
+// notified: the first may free the unit.
 struct Crowd {
     Outcome outcome;
     JoinState::Row row;

@@ -18,7 +18,7 @@ Attended see_to(Stream& stream, Attention bits) {
 }   // namespace
 
 void attend(Stream& stream) {
-    // acquire: pairs with the release half of ask(): what the asker wrote before is seen.
+    // acquire: pairs with the release half of ask(): what the requester wrote before is seen.
     while (see_to(stream, stream.asked(std::memory_order_acquire)) == Attended::anew) {}
 }
 

@@ -1,6 +1,6 @@
 // What a stream is asked from outside, by bits of Stream::attention, and what it does about it
-// between two units. Which room sees to which bit is said by a table (attention_hooks in
-// process/hooks.hpp).
+// between two units. A table (attention_hooks in process/hooks.hpp) says which folder handles which
+// bit.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace weft {
 
-// Sees to what the stream was asked. From the scheduler's stack.
+// Handles the requests to the stream. From the scheduler's stack.
 void attend(Stream& stream);
 
-// The handlers of this room.
+// The handlers of this folder.
 Attended stop_for_good(Stream& stream, Attention bits);   // exit
 Attended pause_stream(Stream& stream, Attention bits);
-Attended take_note(Stream& stream, Attention bits);   // of any bits: the loop reads them in `attended`
+Attended take_note(Stream& stream, Attention bits);   // for any bits: the loop reads them in `attended`
 Attended learn_of_observers(Stream& stream, Attention bits);
 
 }   // namespace weft

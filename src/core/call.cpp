@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// What may be called of units that are next in the pool: ULTs that get a stack like any other's,
-// ULTs of kind Full, which have theirs, and tasklets.
+// Which units that are next in the pool may be called: ULTs that take any spare stack, ULTs of kind
+// Full, which have their own, and tasklets.
 struct OnSpare {
     [[gnu::always_inline]] static bool takes(const Unit& unit) { return unit.plain_and_unasked(); }
     mem::Stack* const stack;
@@ -28,7 +28,7 @@ struct OnTheirOwn {
     void end(Stream&) const {}
 };
 struct OnSchedulers {
-    // A remote call is never local, nor one that others may be joining at this moment.
+    // A remote call is never local, nor is a unit that other threads may be joining at this moment.
     static bool takes(const Unit& unit) {
         return unit.kind == Kind::tasklet && unit.has(Unit::local) && !unit.marked(Unit::at_start);
     }
@@ -45,7 +45,7 @@ template <class How, class Handle>
 // A unit that was called has returned, but it has been promoted, or there is something to see to.
 [[gnu::noinline]] void return_slow(Unit& unit) {
     if (!unit.is_light()) end_promoted();
-    if (unit.marked(Unit::extras)) end_locals(unit);   // which may suspend
+    if (unit.marked(Unit::extras)) end_locals(unit);   // may suspend
     if (!unit.is_light()) end_promoted();
     if (unit.has_jobs()) leave_jobs(current(), unit);
 }
@@ -55,19 +55,19 @@ void tasklet_main(void* raw) {
     run_body(unit);
     if (!unit.jobs_or_marked(Unit::extras | Unit::untidy)) [[likely]]
         return;
-    if (!unit.is_light()) end_promoted();   // it has forked, and this is the child
+    if (!unit.is_light()) end_promoted();   // it has forked a process, and this is the child process
     if (unit.marked(Unit::extras)) end_locals(unit);
     if (unit.has_jobs()) leave_jobs(current(), unit);
 }
 
-// The running ULT waits while others are called, and goes on.
+// The running ULT waits while other units are called, and continues.
 class Calling {
 public:
     Calling(Stream& stream, Unit& self) : stream_(stream), self_(self), error_(*stream.errno_address) {
         self.life.move(State::running, State::waiting);
     }
 
-    // On the stream that it has been on all the while.
+    // On the stream that it has been on throughout.
     void go_on() {
         stream_.running = &self_;
         self_.life.move(State::waiting, State::running);
@@ -82,7 +82,7 @@ private:
     const int error_;
 };
 
-// What is done with one of a row that has returned and has nothing to tell.
+// What is done with a unit of a row that has returned and has nothing to report.
 [[gnu::always_inline]] inline void end_of_row(Stream& stream, Unit& unit, weft_unit* const&) {
     end_quietly(stream, unit);
 }
@@ -91,8 +91,8 @@ private:
     handle = nullptr;
 }
 
-// The running ULT waits while tasklets are called, which return: below what the scheduler, which is
-// suspended, has on its stack.
+// The running ULT waits while tasklets are called, which return. They are called on the scheduler's
+// stack, below the frames of the suspended scheduler.
 class CallingTasklets : Calling {
 public:
     CallingTasklets(Stream& stream, Unit& self)
@@ -106,7 +106,7 @@ public:
         stream.inline_pool = &Stream::no_pool;
     }
 
-    // True: it has nothing to tell, and is to be ended.
+    // True: the tasklet has nothing to report, and is to be ended.
     template <Out out>
     [[gnu::always_inline]] bool call(Unit& target) {
         target.join_state.announce_first(&self_);
@@ -137,7 +137,7 @@ private:
     void* const top_;
 };
 
-// Nobody but tasklets is called.
+// Only tasklets are called.
 template <class Handle>
 [[gnu::noinline]] std::size_t call_tasklets(Stream& stream, Unit& self, Handle* units, std::size_t count) {
     CallingTasklets calling(stream, self);
@@ -192,7 +192,7 @@ template weft_status free_tasklet_by_call<Out::taken>(Stream&, Unit&, Unit&);
 bool fetch_spare(Stream& stream) {
     mem::Stack* const stack = stream.heap->stacks.take();
     if (stack == nullptr) return false;
-    if (stack->guarded == mem::Guard::canary) {   // which wants a look at its end
+    if (stack->guarded == mem::Guard::canary) {   // its end has to be checked
         stream.heap->stacks.give(stack);
         return false;
     }
@@ -233,7 +233,7 @@ bool call_child(Stream& stream, Unit& child) {
     if constexpr (!context::may_call) return false;
     Unit& self = *stream.running;
     PrivatePool* const direct = stream.direct;
-    // A parent who waits in a pool of others is theirs to run meanwhile.
+    // A parent that waits in a pool that other streams draw from is theirs to run meanwhile.
     if (direct == nullptr || stream.inline_pool != direct || self.pool != direct || child.pool != direct ||
         !child.plain_and_unasked() || !free_to_call(stream))
         return false;
@@ -242,9 +242,9 @@ bool call_child(Stream& stream, Unit& child) {
     const int error = *stream.errno_address;
     *stream.errno_address = 0;
     self.life.move(State::running, State::ready);
-    child.link = &self;   // who runs is in no list
+    child.link = &self;   // a running unit is in no list
     call_on(stack, stream, self, child);
-    // Whether it has suspended, its parent's own state tells: the child may be gone.
+    // The parent's own state says whether the child has suspended: the child may be gone.
     Stream& now = current();
     *now.errno_address = error;
     if (now.running == &self) {
@@ -268,7 +268,8 @@ std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t coun
         return has_spare(stream) ? call_ults(stream, self, units, count, OnSpare{stream.take_spare()}) : 0;
     }
     if (OnTheirOwn::takes(first)) return call_ults(stream, self, units, count, OnTheirOwn{});
-    // Without a context the scheduler's place is taken by a unit that has not been promoted.
+    // If `sched_context` has no context, a unit that has not been promoted has the scheduler's
+    // place.
     return OnSchedulers::takes(first) && stream.sched_context.context != nullptr
                ? call_tasklets(stream, self, units, count)
                : 0;

@@ -30,18 +30,18 @@ using detail::way_to;
 
 // ---- the end is published -----------------------------------------------------------------------
 
-// Whether the end stays news until somebody asks for it, and observers are told of that:
+// Whether the end stays news until a thread asks for it, and observers are notified of that:
 // join_state.hpp.
 enum class News : bool { no, yes };
 
-// Returns whoever waits for it. The descriptor belongs to that from here on.
+// Returns the waiter. From here on the descriptor belongs to the waiter.
 template <News news>
 [[gnu::always_inline]] inline JoinState::Waiter publish_end(Stream& stream, Unit& unit) {
     probe(Probe::finish_before_publish);
     stream.counters.add(trace::Count::finished);
     unit.life.move(State::running, State::done);
     JoinState::Waiter waiter;
-    if (unit.has(Unit::local)) {   // a private pool is none of the user's
+    if (unit.has(Unit::local)) {   // a private pool is never the user's
         waiter = news == News::yes ? unit.join_state.finish_local_as_news() : unit.join_state.finish_local();
     } else {
         pool::belongs_no_more(unit);
@@ -51,22 +51,22 @@ template <News news>
     return waiter;
 }
 
-// ---- those who wait for it ----------------------------------------------------------------------
+// ---- the waiters --------------------------------------------------------------------------------
 
-// Of a unit that has not run, and was detached only then: one that is detached before does not end
-// so (shortage.hpp).
+// Of a unit that has not run, and was detached only after that: a unit that is detached before does
+// not end that way (shortage.hpp).
 [[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
     not_returned(unit);
     std::fprintf(stderr, "weft: %s; it was detached, so that nobody else is told\n", os::error_text());
 }
 
-// noexcept: what nobody can learn ends the process, as with a std::thread, and the C++ library says
-// what it was.
+// noexcept: an exception that no thread can learn of ends the process, as with a std::thread, and
+// the C++ library says what it was.
 [[noreturn]] void terminate_with(std::exception_ptr exception) noexcept {
     std::rethrow_exception(std::move(exception));
 }
 
-// Whoever waits is told: a detached unit is freed, an OS thread woken, a group counted down.
+// Notifies the waiter: a detached unit is freed, an OS thread woken, a group counted down.
 void tell(Unit* detached, JoinState::Waiter waiter) {
     if (waiter.detached()) {
         if (detached->outcome == Outcome::exception) [[unlikely]]
@@ -94,7 +94,7 @@ void end_unit_slow(Stream& stream, Unit& unit) {
     if (waiter.none()) return;
     JoinWaiter* const other = waiter.crowd() ? nullptr : waiter.other();
     const bool gone = waiter.detached() || (other != nullptr && other->given_up != nullptr && other->given_up(other));
-    if (!gone) learn(unit);   // for the waiter, who has not been woken yet: until then the unit stays
+    if (!gone) learn(unit);   // for the waiter, which has not been woken yet: until then the unit stays
     tell(&unit, waiter);
 }
 
@@ -127,7 +127,8 @@ void finish_and_wake(JoinState& join_state) {
 
 namespace {
 
-// A unit that ends on a stack of the user's notes where that is, for another life (revive.cpp).
+// A unit that ends on a stack of the user records where that stack is, for another life
+// (revive.cpp).
 void remember_user_stack(Unit& unit) {
     unit.waits_object = unit.stack->lowest;                                  // a unit that has ended waits for nothing
     const char* const end = reinterpret_cast<const char*>(unit.stack + 1);   // the stack's own object lies at its top
@@ -143,18 +144,18 @@ void end_on_user_stack(void* raw) {
     end_unit_slow(current(), unit);
 }
 
-// Leaves the stack of a unit that has ended, for whoever runs next. We still stand on it: it may go
-// only from the next context. `next`: see finish().
+// Leaves the stack of a unit that has ended, for the unit that runs next. This code still stands on
+// the stack: it may be released only from the next context. `next`: see finish().
 [[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack, Unit* next = nullptr) {
     next = next != nullptr ? unless_wanted(stream, next) : successor(stream);
     context::abandon(way_to(stream, next), {detail::release_stack, stack});
 }
 
-// conclude() of a unit whose stack needs a last look, that is observed, or that has forked.
+// conclude() for a unit whose stack needs a last check, that is observed, or that has forked.
 [[noreturn, gnu::noinline]] void conclude_slow(Stream& stream, Unit& unit, Unit* next) {
     look_before_ending(stream, unit, next);
     if (unit.has(Unit::user_stack)) {
-        // The stack's memory is the user's again from the end on, so the end is told from
+        // The stack's memory is the user's again from the end on, so the end is published from
         // elsewhere.
         if (next != nullptr) stream.next_unit = next;
         context::abandon(way_to(stream, nullptr), {end_on_user_stack, &unit});
@@ -171,7 +172,7 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
 // The running ULT has ended.
 [[noreturn, gnu::noinline]] void detail::conclude(Unit& unit, Unit* next) {
     if (unit.marked(Unit::extras)) [[unlikely]] {
-        end_locals(unit);   // which may switch, and come back on a stream that must not run `next`
+        end_locals(unit);   // may switch, and come back on a stream that must not run `next`
         if (next != nullptr && foreign_pool(*next) != nullptr) make_ready(&current(), *std::exchange(next, nullptr));
     }
     Stream& now = current();
@@ -182,7 +183,7 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
     depart(now, stack, next);
 }
 
-// Whoever waits for a unit that has ended is told, after which the unit may be gone.
+// Notifies the waiter of a unit that has ended, after which the unit may be gone.
 [[noreturn, gnu::noinline]] void detail::tell_and_depart(Stream& stream, mem::Stack* stack, Unit* unit,
                                                          JoinState::Waiter waiter) {
     tell(unit, waiter);
@@ -191,10 +192,10 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
 
 void finish(Unit* next) {
     Stream& stream = current();
-    // its handlers are left without coming to their ends
+    // its handlers are left without running to their ends
     while (stream.exceptions->caught != nullptr) abi::__cxa_end_catch();
     stream.exceptions->uncaught = 0;
-    if (stream.running->is_light()) promote(stream, *stream.running);   // who has called it is not returned to
+    if (stream.running->is_light()) promote(stream, *stream.running);   // its caller is not returned to
     detail::conclude(*stream.running, next);
 }
 
@@ -214,9 +215,10 @@ weft_status exit_unit() noexcept {
 
 namespace {
 
-// Whether a unit that has ended has suspended. One that began as a call is light still if it has
-// not; of others the context tells, which one that has called whom it waited for has as well: it
-// may be taken for one that suspends, which costs it less than the other mistake.
+// Whether a unit that has ended has suspended. A unit that began as a call is light still if it has
+// not. For other units the context tells; but a unit that called the one it waited for has a
+// context as well. It may be taken for one that suspends, which costs less than the opposite
+// mistake.
 bool has_suspended(const Unit& unit) {
     return !unit.is_light() && (begins_light(unit.kind) || unit.context != nullptr);
 }

@@ -1,14 +1,15 @@
-// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among those
-// that have finished, in one place.
+// A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among the
+// finished ones, in one place.
 //
 // - The slow end is that of any unit: end_unit(), and end_for_joiner() of one whose joiner has
 //   called it.
 // - The fast end is that of a plain unit of the direct pool that returns from its body:
+// - The fast end is that of a plain unit of the direct pool that returns from its body:
 //   finish_plainly().
-// - The inlined end is that of a unit whose joiner has called it, and that has nothing to tell but
-//   to its joiner: end_quietly() and end_and_free().
+// - The inlined end is that of a unit that its joiner has called, and that has nothing to report to
+//   any other thread: end_quietly() and end_and_free().
 //
-// Whoever learns of the end last gives the descriptor back: release().
+// The last that learns of the end gives the descriptor back: release().
 #pragma once
 
 #include "core/suspend.hpp"
@@ -18,16 +19,16 @@ namespace weft {
 
 // ---- how it has ended ---------------------------------------------------------------------------
 
-// The unit ends, or has ended, so.
+// Records how the unit ends, or has ended.
 inline void end_with(Unit& unit, Outcome outcome) {
     unit.outcome = outcome;
     unit.mark(Unit::untidy);
 }
 
-// WEFT_NOT_RETURNED, and how the unit has ended instead.
+// Returns WEFT_NOT_RETURNED, and reports how the unit has ended instead.
 [[gnu::cold, gnu::noinline]] weft_status not_returned(const Unit& unit);
 
-// What a join of the unit comes to, which has ended.
+// The status of a join of the unit, which has ended.
 inline weft_status ended_status(const Unit& unit) {
     return unit.outcome == Outcome::returned ? WEFT_OK : not_returned(unit);
 }
@@ -38,22 +39,23 @@ inline weft_status ended_status(const Unit& unit) {
 // again before this returns. From the stream that ran it.
 void end_unit(Stream& stream, Unit& unit);
 
-// end_unit() of one that may be observed, whose end has been told, or has not run: that somebody
-// learns of it will be told, too.
+// end_unit() for a unit that may be observed and whose end has been reported, or that has not run:
+// the report that a thread has learned of the end follows.
 void end_unit_slow(Stream& stream, Unit& unit);
 
-// The end of a unit that has returned to its joiner, which learns it by that: the joiner.
+// The end of a unit that has returned to its joiner, which learns of the end by that. Returns the
+// joiner.
 [[gnu::noinline]] Unit* end_for_joiner(Stream& stream, Unit& unit);
 
 // The end of a unit that the scheduler has called, and that is observed or has forked.
 [[gnu::noinline]] void end_returned_slow(Stream& stream, Unit& unit);
 
-// The end of something else that can be waited for (a stream): its waiter is made ready. From any
+// The end of another object that can be waited for (a stream): its waiter is made ready. From any
 // thread.
 void finish_and_wake(JoinState& join_state);
 
-// The running ULT has ended: its joiner learns it and its stack is given back. `next`, in no pool,
-// runs next; null: whom the scheduler picks.
+// The running ULT has ended: its joiner is notified and its stack is given back. `next`, in no
+// pool, runs next; null: the unit that the scheduler picks.
 [[noreturn]] void finish(Unit* next = nullptr);
 
 // weft_unit_exit: it returns only where the caller may not end.
@@ -61,7 +63,7 @@ weft_status exit_unit() noexcept;
 
 // ---- the descriptor -----------------------------------------------------------------------------
 
-// What a unit leaves behind that did not simply return (Unit::at_release).
+// Releases what a unit leaves behind that did not simply return (Unit::at_release).
 void tidy_up(Unit& unit);
 
 void give_outside(Unit& unit);
@@ -72,7 +74,7 @@ void give_outside(Unit& unit);
     if constexpr (config::checked) unit.next_generation();
 }
 
-// Gives the descriptor of a unit that has ended back. `stream`: the calling one, or null.
+// Gives back the descriptor of a unit that has ended. `stream`: the calling one, or null.
 [[gnu::always_inline]] inline void release(Stream* stream, Unit& unit) {
     if (unit.marked(Unit::at_release)) [[unlikely]]
         tidy_up(unit);
@@ -84,7 +86,7 @@ void give_outside(Unit& unit);
     }
 }
 
-// A unit that was detached when it had ended is released.
+// Releases a unit that was detached after it had ended.
 void release_detached(Unit& unit);
 
 // Releases a unit that has ended, if its body has returned.
@@ -99,7 +101,7 @@ template <Frees frees>
 [[gnu::always_inline]] inline void end_inlined(Stream& stream, Unit& unit) {
     stream.counters.add(trace::Count::finished);
     if constexpr (frees == Frees::yes && !config::checked) {
-        unit.life.end_and_drop();   // `done`, and `free` at once: nobody looks in between
+        unit.life.end_and_drop();   // `done`, and `free` at once: no thread looks in between
     } else {
         probe(Probe::finish_before_publish);
         unit.life.move(State::running, State::done);
@@ -109,9 +111,9 @@ template <Frees frees>
     if constexpr (frees == Frees::yes) stream.units->give(&unit);
 }
 
-// Of one that has returned, told to nobody but its joiner.
+// For a unit that has returned: only its joiner learns of the end.
 [[gnu::always_inline]] inline void end_quietly(Stream& stream, Unit& unit) { end_inlined<Frees::no>(stream, unit); }
-// And the descriptor is given back.
+// end_quietly(), and the descriptor is given back.
 [[gnu::always_inline]] inline void end_and_free(Stream& stream, Unit& unit) { end_inlined<Frees::yes>(stream, unit); }
 
 // ---- the fast end -------------------------------------------------------------------------------
@@ -126,9 +128,9 @@ void release_stack(void* stack);
 }   // namespace detail
 
 // The fast end: conclude() for a unit that returned from its body and so stands at the top of its
-// stack, in the plain case: a plain unit of the direct pool, which nobody wants anything of.
-// Returns when a plain unit that starts, as this one did, has taken over the stack as it stands: no
-// switch is needed then. All other ways out are last steps, so that no register is saved here.
+// stack, in the plain case: a plain unit of the direct pool, with no request pending. Returns when
+// a plain unit that starts, as this one did, has taken over the stack as it stands: no switch is
+// needed then. All other ways out are last steps, so that no register is saved here.
 [[gnu::always_inline]] inline void finish_plainly(Stream& stream, Unit& unit) {
     PrivatePool* const direct = stream.direct;
     if (!unit.has(Unit::plain) || unit.jobs_or_marked(Unit::at_end) || unit.pool != direct || stream.wanted())
@@ -141,7 +143,7 @@ void release_stack(void* stack);
     const JoinState::Waiter waiter = unit.join_state.finish_local();   // a unit of the direct pool ends on its stream
     Unit* next = waiter.unit();
     if (next != nullptr) {
-        // Alone in the pool it would come out at once: it need not go in.
+        // Alone in the pool it would be popped at once: it need not go in.
         if (next->pool != direct || !direct->ready.empty()) [[unlikely]]
             detail::tell_and_depart(stream, stack, &unit, waiter);
         next->life.move(State::waiting, State::running);
@@ -166,10 +168,10 @@ void release_stack(void* stack);
     }
     stream.running = next;
     const context::Target target{next->context, next->stack};
-    // Under the thread sanitizer it goes by way of the cache, which renews what that has of it now
-    // and then (StackCache::renew_fiber).
+    // Under the thread sanitizer the stack goes by way of the cache, which renews the sanitizer's
+    // record of it now and then (StackCache::renew_fiber).
     if (config::thread_sanitizer || stream.spare != nullptr) context::abandon(target, {detail::release_stack, stack});
-    stream.keep_spare(stack);   // we still stand on it, but nobody takes it before this stream's next start
+    stream.keep_spare(stack);   // we still stand on it, but no unit takes it before this stream's next start
     context::abandon(target, {nullptr, nullptr});
 }
 

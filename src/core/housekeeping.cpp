@@ -15,14 +15,15 @@ bool nothing_ready(const Stream& stream) {
            (stream.own == nullptr || pool::quiet(*stream.own));
 }
 
-// Fires what is due. A stream that goes on to run units lets the reactor tell it when to look
-// again; one that sleeps sees to it itself, unless it has something to run before.
+// Fires what is due. A stream that goes on to run units lets the reactor notify it when to check
+// again; a stream that sleeps sees to it itself, unless it gets something to run before.
 bool look_at_timers(Stream& stream) {
     Timers& timers = stream.heap->timers;
     if (timers.earliest() == Timers::never) return false;
     const bool fired = timers.expire(os::now_ns()) != 0;
     stream.loop.attended |= attention::unwatched;
-    // Of a scheduler above the stream's own loop nobody knows what runs next when it has nothing.
+    // With a scheduler above the stream's own loop it is unknown what runs next when that has
+    // nothing.
     if (stream.levels.depth != 0 || !nothing_ready(stream)) have_timers_watched(stream);
     return fired;
 }
@@ -34,8 +35,8 @@ bool run_pollers(Stream& stream) {
     return done;
 }
 
-// What a callback spawns is no context of a domain whose hart comes by, and does not lie where
-// carriers find harts on their way.
+// A unit that a callback spawns is not a context of the domain whose hart happens to be here, and
+// does not go where carriers find harts on their way.
 class Callbacks {
 public:
     explicit Callbacks(Stream& stream) : stream_(stream), standard_(stream.standard) {
@@ -63,11 +64,11 @@ void arm_descriptors(Process& of) {
 void have_timers_watched(Stream& stream) {
     stream.loop.attended = stream.loop.attended.without(attention::unwatched);
     const std::uint64_t next_ns = stream.heap->timers.earliest();
-    if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is asked to look before
+    if (next_ns >= stream.sleep.alarm_ns.load()) return;   // none, or the stream is notified before
     stream.sleep.alarm_ns.store(next_ns);
     if (stream.of->reactor.watch(next_ns)) return;
-    // It could not be started: the stream looks at its timers itself at each switch, and asks
-    // again.
+    // The reactor could not be started: the stream checks its timers itself at each switch, and
+    // sets the bit again.
     stream.sleep.alarm_ns.store(Timers::never);
     stream.attention.fetch_or(attention::alarm.word);
 }
@@ -75,9 +76,9 @@ void have_timers_watched(Stream& stream) {
 void arm(Stream& stream, Timer& timer) {
     Timers& timers = stream.heap->timers;
     timers.add(timer);
-    // The first to come due, and sooner than this stream is asked to look (that the reactor wakes
-    // for another one's sake helps nobody here): at the next switch the scheduler sees whether it
-    // will sleep itself.
+    // The timer is the first to come due, and due sooner than the stream will be notified. (That
+    // the reactor wakes for another stream does not help this one.) At the next switch the
+    // scheduler sees whether it will sleep itself.
     if (timers.earliest() == timer.deadline_ns && stream.sleep.alarm_ns.load() > timer.deadline_ns) {
         stream.attention.fetch_or(attention::alarm.word);
     }
@@ -87,12 +88,12 @@ void arm_outside(Process& of, Timer& timer) {
     Stream& zero = *of.streams[0];
     zero.heap->timers.add(timer);
     if (zero.heap->timers.earliest() != timer.deadline_ns) return;
-    // One that is busy may not come to it: the reactor has rescue look then. One that sleeps sleeps
-    // until then.
+    // A busy stream 0 may not come to it: the reactor has rescue check then. A sleeping stream 0
+    // sleeps until then.
     std::uint64_t alarm_ns = zero.sleep.asleep.load() ? 0 : zero.sleep.alarm_ns.load();
     while (timer.deadline_ns < alarm_ns && !zero.sleep.alarm_ns.compare_exchange_weak(alarm_ns, timer.deadline_ns)) {}
-    // Where the reactor cannot be started stream 0 asks again, and looks itself at each switch
-    // (have_timers_watched).
+    // Where the reactor cannot be started, stream 0 sets the bit again, and checks its timers
+    // itself at each switch (have_timers_watched).
     if (timer.deadline_ns < alarm_ns && !of.reactor.watch(timer.deadline_ns)) zero.sleep.alarm_ns.store(Timers::never);
     ask(zero, attention::alarm);
 }
@@ -101,7 +102,7 @@ bool do_housekeeping(Stream& stream, Attention bits) {
     const Callbacks callbacks(stream);
     bool done = false;
     const Attention taken = bits & (attention::alarm | attention::posted | attention::poll);
-    if (taken.any()) stream.attention.fetch_and(~taken.word);   // before the looks: what comes afterwards sets it again
+    if (taken.any()) stream.attention.fetch_and(~taken.word);   // before the checks: what comes later sets it again
     if (bits.has(attention::posted)) done |= stream.posts.take_all() != 0;
     if (bits.has(attention::alarm)) done |= look_at_timers(stream);
     const bool polls = bits.has(attention::polling) && ++stream.loop.rounds >= rounds_between_polls;
@@ -132,8 +133,8 @@ std::uint64_t sleep_limit(Stream& stream) {
     }
     stream.sleep.alarm_ns.store(Timers::never);
     if (of.zero_waits.load()) limit_ns = std::min<std::uint64_t>(limit_ns, longest_poll_sleep_ns);   // another try
-    // A stream that is to stop looks whether those have run that belong to its pools: another may
-    // have run the last.
+    // A stream that is to stop checks whether the units that belong to its pools have run: another
+    // stream may have run the last.
     if (of.shortage.any()) limit_ns = std::min<std::uint64_t>(limit_ns, Shortage::longest_pause_ns);
     stream.loop.attended |= attention::unwatched;
     stream.sleep.asleep.store(true);

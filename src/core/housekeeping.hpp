@@ -1,9 +1,9 @@
 // What a stream does between two units besides running them: its timers, the pollers, the calls
 // that were posted to it.
 //
-// None of it costs a stream that runs anything: whoever wants something sets a bit of its
-// attention, which it reads at each switch anyway. For a timer that comes due while the stream is
-// busy that is the reactor (poll/reactor.hpp).
+// None of this costs a stream that runs anything: a requester sets a bit of the stream's attention,
+// which the stream reads at each switch anyway. For a timer that comes due while the stream is
+// busy, the requester is the reactor (poll/reactor.hpp).
 #pragma once
 
 #include "process/process.hpp"
@@ -11,8 +11,8 @@
 
 namespace weft {
 
-// An idle stream that watches pollers without a descriptor sleeps at first for the one, and twice
-// as long each time that nothing comes, up to the other.
+// An idle stream that watches pollers without a descriptor sleeps at first for the shorter time,
+// and twice as long each time that nothing comes, up to the longer one.
 inline constexpr std::uint64_t shortest_poll_sleep_ns = 10'000;
 inline constexpr std::uint64_t longest_poll_sleep_ns = 1'000'000;
 
@@ -22,12 +22,12 @@ void arm(Stream& stream, Timer& timer);
 // As arm(), by an OS thread that is no stream: stream 0 fires the timer.
 void arm_outside(Process& of, Timer& timer);
 
-// Sees to the bits of attention that belong here, and takes them off. Returns whether something was
+// Handles the bits of attention that belong here, and clears them. Returns whether something was
 // done. From the scheduler's stack.
 bool do_housekeeping(Stream& stream, Attention bits);
 
 // A stream without anything to run sees to its timers itself, by the time that it sleeps, and does
-// not tell the reactor of them: they are unwatched (attention::unwatched). Before its loop runs a
+// not report them to the reactor: they are unwatched (attention::unwatched). Before its loop runs a
 // unit after all, which may keep it busy for any time, it has them watched.
 void have_timers_watched(Stream& stream);
 
@@ -40,11 +40,11 @@ std::uint64_t sleep_limit(Stream& stream);
 // After it has slept.
 void slept(Stream& stream);
 
-// fn(argument) will be called by the stream between two units. From anywhere. False: too many calls
-// wait there already.
+// The stream will call fn(argument) between two units. From anywhere. False: too many calls are
+// queued already.
 bool post(Stream& stream, void (*call)(void*), void* argument);
 
-// The first poller comes, the last one goes: all streams learn whether they must look.
+// The first poller has come, or the last has gone: notifies all streams whether they must poll.
 void note_pollers(Process& of);
 
 // The stream ends: its timers go to stream 0.

@@ -26,26 +26,26 @@ void give_hart_back(Stream& stream) {
     if (std::exchange(stream.holds_hart, false)) stream.of->base.put(stream.of->streams_root, -1);
 }
 
-// A guest's thread has no hart to look on, or somebody else wants it. A domain that could use more
-// than its share has no claim to the hart, but it has contexts that are ready, and the guest has
-// nothing.
+// A guest's thread has no hart to look on, or another claimant wants it. A domain that could use
+// more than its share has no claim to the hart, but it has contexts that are ready, and the guest
+// has nothing.
 bool is_wanted_elsewhere(const Stream& stream) {
     return stream.role.guest != nullptr &&
            (stream.role.guest->root.guest_phase.load() != hart::Root::GuestPhase::held ||
             stream.role.guest->root.contended.load() || stream.of->base.lacks());
 }
 
-// The kernel likes to bring an OS thread that is woken to its waker's processor, and so whoever is
-// to answer may wait for the one that looks for the answer. Streams of the runtime's own share
-// harts so that they do not meet; guests' threads wake each other all the time.
+// The kernel likes to bring a woken OS thread to its waker's processor, so the thread that is to
+// answer may wait for the one that looks for the answer. The runtime's own streams share harts so
+// that they do not meet; guests' threads wake each other all the time.
 void share_processor(const Stream& stream) {
     if (stream.role.guest != nullptr) os::thread_yield();
 }
 
 namespace {
 
-// Looks for work for a while before it sleeps, when harts are to spare. True: there is some, in
-// `next_unit`, or the stream is wanted.
+// Looks for work for a while before the stream sleeps, when harts are to spare. True: there is
+// some, in `next_unit`, or a request to the stream is pending.
 bool look_around(Stream& stream, std::uint64_t begin_ns) {
     Jobs& jobs = stream.of->jobs;
     const std::uint64_t spin_ns = stream.of->settings.values.spin_ns;
@@ -72,7 +72,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
     return false;
 }
 
-// hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+// hart/README.md, "Going to sleep and being woken": the numbers are the steps there.
 void sleep(Stream& stream) {
     Sched& by = *stream.sched;
     stream.sleep.sleeper.prepare();                                                        // 1
@@ -109,8 +109,8 @@ void sleep(Stream& stream) {
     if (stream.next_unit == nullptr) stream.next_unit = pick(stream);
     if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
     if (jobs.any()) jobs.idle_list.wake_one();   // 6
-    // A stateful scheduler picks for itself, and from which pool it does nobody knows: when there
-    // are several it pays for all of them.
+    // A stateful scheduler picks for itself, and it is unknown from which pool: when it has
+    // several, it wakes streams for all of them.
     const bool owes = stream.next_unit != nullptr || (!by.stateless() && by.count > 1);
     if (!owes) return;
     for (std::size_t i = 0; i < by.count; ++i) {   // 6
@@ -120,8 +120,8 @@ void sleep(Stream& stream) {
 
 }   // namespace
 
-// The stream may have come to a domain meanwhile, whose scheduler is that of other streams too: it
-// steals nothing, and is only read.
+// The stream may have come to a domain meanwhile, whose scheduler is shared with other streams:
+// that scheduler steals nothing, and is only read.
 void note_stolen(Stream& stream) {
     if (stream.sched->stolen != 0) stream.counters.add(trace::Count::stolen, std::exchange(stream.sched->stolen, 0));
 }

@@ -13,13 +13,15 @@ void idle(Stream& stream);
 void hold_hart(Stream& stream);
 void give_hart_back(Stream& stream);
 
-// Of a guest that has nothing to run: its thread has no hart to look on, or somebody else wants it.
+// For a guest that has nothing to run: its thread has no hart to look on, or another claimant wants
+// it.
 bool is_wanted_elsewhere(const Stream& stream);
-// Between two looks for work, or for an answer: whoever waits for the processor has it first.
+// Between two looks for work, or for an answer: any thread that waits for the processor gets it
+// first.
 void share_processor(const Stream& stream);
 
-// What the scheduler has stolen is counted. The stream may have come to a domain meanwhile, whose
-// scheduler is that of other streams too: it steals nothing, and is only read.
+// Counts what the scheduler has stolen. The stream may have come to a domain meanwhile, whose
+// scheduler is shared with other streams: that scheduler steals nothing, and is only read.
 void note_stolen(Stream& stream);
 
 }   // namespace weft

@@ -27,15 +27,15 @@ std::uint8_t stack_wanted_by(const Unit& owner) {
 
 static_assert(alignof(Unit) > PublishedJob::class_bits && Unit::class_bits.word == PublishedJob::class_bits);
 
-// Where others see what the running unit forks. What a context of a domain forks is its domain's,
-// and shared with nobody if that has no list; whoever else runs on a domain's hart is the
-// application's. Null: nowhere.
+// The list where other streams see what the running unit forks. A job that a context of a domain
+// forks is its domain's, and shared with no stream if that domain has no list. Any other unit that
+// runs on a domain's hart is the application's. Null: nowhere.
 Jobs* list_of(const Stream& stream, const Unit& unit) {
     const Domain* const domain = stream.serving.domain;
     return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &stream.of->jobs;
 }
 
-// The oldest `count` jobs of the ring, which are the running unit's.
+// Publishes the oldest `count` jobs of the ring, which are the running unit's.
 void publish(Stream& stream, Unit& owner, std::size_t count) {
     if (Jobs* const jobs = list_of(stream, owner)) {
         owner.jobs_out += static_cast<std::uint32_t>(count);
@@ -47,7 +47,7 @@ void publish(Stream& stream, Unit& owner, std::size_t count) {
     stream.jobs.give_up(count);
 }
 
-// Nothing lies in the ring: it is used from its beginning again.
+// If the ring is empty, it is used from its beginning again.
 void rewind(JobRing& ring) {
     if (!ring.empty() || ring.slots == nullptr) return;
     ring.first = ring.begin();
@@ -76,18 +76,18 @@ bool begin_jobs(Stream& stream, Unit& unit) {
     WEFT_ASSERT(ring.empty());
     rewind(ring);
     unit.shape |= Unit::jobs;
-    // A joiner that would call the unit it waits for leaves without the look of those that switch:
-    // it is to switch.
+    // A joiner that would call the unit it waits for leaves without the check that a switching unit
+    // makes: it is to switch instead.
     stream.inline_pool_without_jobs = std::exchange(stream.inline_pool, &Stream::no_pool);
     return true;
 }
 
-// Whether others may run what the unit forks.
+// Whether other streams may run what the unit forks.
 bool may_publish(const Unit& unit) {
-    return !unit.has(Unit::scheduler) && !unit.pool->one_pushes();   // who takes a job wakes its owner, and so pushes
+    return !unit.has(Unit::scheduler) && !unit.pool->one_pushes();   // a thief wakes the job's owner, and so pushes
 }
 
-// Streams sleep, nobody is on the way to find something, and there is nothing to be found.
+// Streams sleep, none is on the way to find something, and there is nothing to be found.
 bool somebody_starves(const Jobs& jobs) {
     return jobs.idle_list.anybody() && jobs.searching.load() == 0 && !jobs.any();
 }
@@ -110,14 +110,14 @@ void offer(weft_job& job) {
         return;
     }
     const bool steal_requested = ring.push_and_open(job);
-    // The first one is published without a request, where there is a stream to see it: f may be
+    // The first job is published without a request, where there is a stream to see it: f may be
     // long and fork no more, and the stream that will be idle then has requested nothing yet.
     const Jobs* const jobs = list_of(stream, *unit);
     if (jobs == nullptr) return;
     const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
     const bool wanted = steal_requested || seen || somebody_starves(*jobs);
-    // Half of it, so that there is something to be taken for as many as come and the owner keeps
-    // something.
+    // Half of the ring, so that there is something to take for each thief that comes, and the owner
+    // keeps something.
     if (wanted) publish(stream, *unit, (ring.length() + 1) / 2);
 }
 
@@ -140,17 +140,17 @@ void run_job(void* raw) {
     job.run(&job);
     Unit& self = *current().running;
     --self.jobs_out;
-    if (!has_forked(self)) finish_job(job);   // whose owner is the parent's
+    if (!has_forked(self)) finish_job(job);   // in the child of a fork the owner is the parent process's
 }
 
-// Where the unit goes that the job of `owner` becomes, if it suspends: where its owner would,
-// unless that pool wants to be asked, which here might have to wait. A thief with a deque keeps
-// what it has taken from another one's family, as it does with units (sched.cpp). Where the owner
-// is only lent to its pool for now (a domain's), or bound to a stream, the job was forked before,
-// perhaps, and may wait for longer than that: it goes to stream 0, which ends last. Under the
-// list's lock, with which a domain lets its pool go.
+// Where the unit that the job of `owner` becomes goes if it suspends: where its owner would go,
+// unless that pool asks for admission, which might have to wait here. A thief with a deque keeps
+// what it has taken from another deque of the family, as it does with units (sched.cpp). Where the
+// owner is only lent to its pool for now (a domain's), or bound to a stream, the job may have been
+// forked before that, and may wait for longer than the loan lasts: it goes to stream 0, which ends
+// last. Under the list's lock, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
-    if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // whose context the owner is
+    if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // the owner is a context of it
     Pool& last = *thief.of->streams[0]->levels.main_pool.load();
     Pool& home = owner.has_now(Unit::primary | Unit::bound) ? last : *owner.pool_now();
     const bool deques = home.kind == WEFT_POOL_DEQUE && thief.standard->kind == WEFT_POOL_DEQUE;
@@ -158,7 +158,7 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
     return home.confined ? last : home;
 }
 
-// The cheapest kind that can do what the owner could, and memory for its beginning; null: there is
+// The cheapest kind that can do what the owner could, with memory for its beginning; null: there is
 // none. Under the list's lock.
 Unit* unit_for(Stream& stream, weft_job& job) {
     const PublishedJob& published = PublishedJob::of(job);
@@ -183,8 +183,8 @@ Unit* unit_for(Stream& stream, weft_job& job) {
         if (stack == nullptr) return nullptr;
     }
     Unit::InitialHeader initial_header = initial_header_in(home, kind);
-    // It begins here, perhaps far from that pool's stream: never local to it, as one that has
-    // changed its pool.
+    // It begins here, perhaps far from that pool's stream: so it is never local to it, like a unit
+    // that has changed its pool.
     initial_header.flags = initial_header.flags.without(Unit::local);
     if (private_home || stack != nullptr) initial_header.flags = initial_header.flags.without(Unit::plain);
     if (stack != nullptr) initial_header.shape |= Unit::Shape{wanted};
@@ -218,7 +218,7 @@ Unit* take_job(Stream& stream) {
         jobs->unlink(*job);
     }
     stream.counters.add(trace::Count::stolen);
-    unit->join_state.detach_local();   // nobody else knows it
+    unit->join_state.detach_local();   // no other thread knows it
     if (unit->marked(Unit::observed)) [[unlikely]]
         observe(trace::Event::create, *unit);
     pool::belongs(*unit);
@@ -236,12 +236,12 @@ weft_job* take_tasklets_job(Jobs& jobs) {
 
 void finish_job(weft_job& job) {
     probe(Probe::job_before_done);
-    // acq_rel: what the job has done is seen by its owner, who reads the state or is woken; and the
-    // waiter is seen here.
+    // acq_rel: pairs with the owner, which reads the state or is woken, and sees what the job has
+    // done; and the waiter is seen here.
     PublishedJob::of(job).finish();
 }
 
-// ---- hunger -------------------------------------------------------------------------------------
+// ---- steal requests -----------------------------------------------------------------------------
 
 void request_steals(const Stream& thief, bool at_once) {
     const Jobs* const jobs = thief.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
@@ -252,8 +252,8 @@ void request_steals(const Stream& thief, bool at_once) {
     else if (!guard.try_lock()) return;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
-        // relaxed: one that comes there after the look begins a unit, whose first fork is published
-        // without a request.
+        // relaxed: a stream that comes there after the check begins a unit, whose first fork is
+        // published without a request.
         if (stream != nullptr && stream != &thief &&
             stream->job_place.publishes_to.load(std::memory_order_relaxed) == jobs)
             stream->jobs.request_steal();

@@ -1,9 +1,9 @@
-// Jobs: branches of a fork (include/weft/parallel.h) that are no units yet. Those of the unit that
-// runs lie in its stream's ring, and nobody else sees them; when another stream requests a steal,
+// Jobs: branches of a fork (include/weft/parallel.h) that are not units yet. Those of the unit that
+// runs lie in its stream's ring, invisible to other streams. When another stream requests a steal,
 // or the unit leaves, they are published: put into a list, oldest first, where the streams that
-// belong there take them: any stream in the runtime's, an arena's harts in its own
+// belong there take them: any stream from the runtime's list, an arena's harts from the arena's own
 // (forkjoin/arena.hpp). README.md, "Jobs", has the rules and why no wake-up is lost;
-// doc/decisions/0016 what was rejected.
+// doc/decisions/0016 has what was rejected.
 #pragma once
 
 #include "process/stream.hpp"
@@ -13,23 +13,23 @@ namespace weft {
 // The fork of a job for which there is no room below the limit.
 void offer(weft_job& job);
 
-// All jobs of the running unit are published, since it leaves the stream; or it ends, and has none.
-// Afterwards the ring is the next unit's.
+// Publishes all jobs of the running unit, because it leaves the stream; or the unit ends, and has
+// none. Afterwards the ring is the next unit's.
 void leave_jobs(Stream& stream, Unit& unit);
 
 // The oldest job that is published where the stream's hart is, as a unit about to start, in no
 // pool; null: there is none, or no memory. From the scheduler's stack.
 Unit* take_job(Stream& stream);
 
-// The oldest of the list that a tasklet has published; null: there is none. It is to be run where
-// the caller stands, and finished.
+// The oldest job of the list that a tasklet has published; null: there is none. The caller has to
+// run it in place and finish it.
 weft_job* take_tasklets_job(Jobs& jobs);
 
 // A job that was taken has been run.
 void finish_job(weft_job& job);
 
-// The next fork of every other stream there publishes something. `at_once`: also if somebody has
-// the runtime's lock.
+// The next fork of every other stream there publishes something. `at_once`: also if another thread
+// has the runtime's lock.
 void request_steals(const Stream& thief, bool at_once);
 
 }   // namespace weft

@@ -18,8 +18,8 @@ weft_status busy_status() {
 }
 
 weft_status may_join(const Unit& target) {
-    // Nobody comes to its JoinState as long as it runs, and it runs as long as its stream. One in a
-    // pool is not bound; its scheduler may be gone by now.
+    // No joiner's announcement reaches its JoinState as long as it runs, and it runs as long as its
+    // stream. A scheduler in a pool is not bound; the scheduler object may be gone by now.
     if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound))
         return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
     Stream* stream = current_or_null();
@@ -37,8 +37,9 @@ weft_status may_join(const Unit& target) {
 
 namespace {
 
-// What one is told that is not alone, and who has not been told (none) reads the unit's outcome
-// itself. Not 0, so that one look tells which.
+// What a joiner that is not alone has been told. A joiner that has not been told (none) reads the
+// unit's outcome itself. An outcome is stored as a value other than 0, so that one check
+// distinguishes the cases.
 struct Told {
     static constexpr std::uint8_t none = 0, refused = 0xff;
     static constexpr std::uint8_t ended(Outcome outcome) {
@@ -49,7 +50,7 @@ struct Told {
     }
 };
 
-// Whether one who comes when others wait already waits besides.
+// Whether a joiner that comes when others wait already waits besides them.
 enum class Company : bool { none, any };
 
 // ---- one unit, from a ULT -----------------------------------------------------------------------
@@ -59,7 +60,7 @@ struct UnitJoin : Suspension {
     Unit& target;
     std::uint8_t told = Told::none;
 
-    // Of one who comes over others; not made before, since most need none.
+    // The waiter of a joiner that comes over others; not made before, since most need none.
     struct Later : JoinWaiter {
         UnitJoin& by;
         explicit Later(UnitJoin& join) : by(join) {}
@@ -122,7 +123,8 @@ template <Company company>
     return request.answer();
 }
 
-// The unit is local to no other stream. `next`: taken out of its pool, or null: who runs meanwhile.
+// The unit is local to no other stream. `next`: taken out of its pool, or null: the unit that runs
+// meanwhile.
 template <Company company>
 [[gnu::noinline]] weft_status join_to(Stream& stream, Unit& self, Unit& target, Unit* next) {
     if (next == &target && may_call_taken(stream, target) &&
@@ -135,7 +137,7 @@ template <Company company>
     return request.answer();
 }
 
-// The general case: the unit may be any stream's.
+// The general case: the unit may belong to any stream.
 template <Company company>
 [[gnu::noinline]] weft_status join_slow(Stream& stream, Unit& self, Unit& target) {
     if (weft_status status = may_join(target); status != WEFT_OK) return status;
@@ -143,7 +145,7 @@ template <Company company>
     return join_to<company>(stream, self, target, take_next(stream, target) ? &target : detail::successor(stream));
 }
 
-// `stream` becomes the one that the joiner comes back on.
+// `stream` becomes the stream that the joiner comes back on.
 template <Company company>
 [[gnu::always_inline]] inline weft_status wait_in_unit(Stream*& stream, Unit& target) {
     Unit& self = *stream->running;
@@ -163,15 +165,15 @@ template <Company company>
         return ended_status(target);
     }
     // The pool first, as in unit/owner_pool.hpp: in this stream's pool it is local by this stream's
-    // own word.
+    // own store.
     if (target.pool_now() != stream->direct || !target.has(Unit::local) || self.kind == Kind::tasklet ||
         target.has(Unit::primary) || target.life.is(State::running)) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);
         stream = current_or_null();
         return status;
     }
-    // The target ends on this stream, as a unit of its private pool, and nobody else looks at its
-    // JoinState: it may know its joiner before the joiner has left.
+    // The target ends on this stream, as a unit of its private pool, and no other stream looks at
+    // its JoinState: that may know its joiner before the joiner has left.
     probe(Probe::join_before_announce);
     if (target.join_state.announce_local(&self) != JoinState::Announced::waiting) [[unlikely]] {
         const weft_status status = join_slow<company>(*stream, self, target);
@@ -232,7 +234,7 @@ template <Company company>
     return told == Told::none ? ended_status(target) : Told::status(told);
 }
 
-// As RemoteCall, but nobody waits for it, so it has memory of its own.
+// Like RemoteCall, but no thread waits for it, so it has memory of its own.
 struct RemoteDetach {
     Unit unit{};
     Unit* target;

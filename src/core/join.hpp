@@ -6,47 +6,48 @@
 
 namespace weft {
 
-// Whether the caller may wait for the unit's end: if not, why. And why not when another does.
+// Whether the caller may wait for the unit's end, or the reason why not. The other two report that
+// another waiter is there already, and that the unit has not ended.
 weft_status may_join(const Unit& target);
 weft_status busy_status();
 weft_status not_ended(const Unit& unit);
 
-// Waits for the end, also where others do, unless that has come and is news. From a ULT, or an OS
-// thread that is no stream.
+// Waits for the end, also besides other waiters, unless the end has come and is known. From a ULT,
+// or an OS thread that is no stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
 
-// join_unended() of one that frees it then, and waits alone.
+// join_unended() for a caller that frees the unit then, and waits alone.
 [[gnu::cold, gnu::noinline]] weft_status join_alone(Unit& unit);
 
 [[gnu::always_inline]] inline weft_status join(Unit& unit) {
     return unit.join_state.done_and_known() ? ended_status(unit) : join_unended(unit);
 }
 
-// join() of one that has ended; WEFT_BUSY: it has not.
+// join() of a unit that has ended; WEFT_BUSY: it has not.
 weft_status try_join(Unit& unit) noexcept;
 
-// The running ULT waits for a unit that take_next() has given it; also where others do, or alone.
+// The running ULT waits for a unit that take_next() has taken out; besides other waiters, or alone.
 [[gnu::noinline]] weft_status join_taken(Stream& stream, Unit& target);
 [[gnu::noinline]] weft_status join_taken_alone(Stream& stream, Unit& target);
 
-// Joins all of them; unless the handles are const it frees those whose bodies have returned as
-// well, and sets their handles to null.
+// Joins all of them. Unless the handles are const, also frees those whose bodies have returned, and
+// sets their handles to null.
 template <class Handle>
 weft_status join_many(Handle* units, std::size_t count);
 extern template weft_status join_many(weft_unit**, std::size_t);
 extern template weft_status join_many(weft_unit* const*, std::size_t);
 
-// What a join comes to of a unit that may be gone, by one who was told how it has ended.
+// The status of a join of a unit that may be gone, for a waiter that has been passed the outcome.
 weft_status status_of(Outcome outcome);
 
-// Gives the descriptor of a unit back that has ended; WEFT_BUSY: it has not.
+// Gives back the descriptor of a unit that has ended; WEFT_BUSY: it has not.
 weft_status free_if_ended(Unit& unit) noexcept;
 
-// Joins a unit, and gives its descriptor back if its body has returned; WEFT_NOT_RETURNED: it has
-// ended otherwise.
+// Joins a unit, and gives its descriptor back if its body has returned; WEFT_NOT_RETURNED: the unit
+// has ended otherwise.
 [[gnu::noinline]] weft_status join_and_free_unended(Unit& unit) noexcept;
 
-// As join_and_free_unended(), where may_call_at_once() has said so, or of a unit that has been
+// join_and_free_unended(), after may_call_at_once() has returned true, or for a unit that has been
 // taken out of its pool and may be called.
 template <Out out>
 [[gnu::always_inline]] inline weft_status join_and_free_by_call(Stream& stream, Unit& self, Unit& unit) {
@@ -54,7 +55,7 @@ template <Out out>
     return freed ? WEFT_OK : free_returned(unit);
 }
 
-// The running ULT joins and frees a unit that take_next() has given it.
+// The running ULT joins and frees a unit that take_next() has taken out.
 [[gnu::always_inline]] inline weft_status join_and_free_taken(Stream& stream, Unit& unit) {
     Unit& self = *stream.running;
     if (unit.untouched() && unit.plain_and_unasked()) [[likely]]

@@ -8,9 +8,9 @@
 namespace weft {
 namespace {
 
-// Waits for many units at once: each end counts down, the last one wakes.
+// Waits for many units at once: each end counts down, the last one wakes the joiner.
 struct GroupJoin : JoinWaiter, Suspension {
-    atomic<std::size_t> left{1};   // one for the joiner itself, so that nobody wakes it before it waits
+    atomic<std::size_t> left{1};   // one for the joiner itself, so that no end wakes it before it waits
 
     explicit GroupJoin(Unit& joiner) : Suspension{joiner} {
         wake = [](JoinWaiter* raw) { static_cast<GroupJoin*>(raw)->ended(); };
@@ -25,7 +25,7 @@ struct GroupJoin : JoinWaiter, Suspension {
 };
 
 // Announces the joiner to all units at once. Not to those of private pools: one stream runs them in
-// their order, so that a joiner who waits for the first finds the others ended.
+// their order, so that a joiner that waits for the first finds the others ended.
 [[gnu::noinline]] void join_group(Unit& self, weft_unit* const* units, std::size_t count) {
     GroupJoin group(self);
     for (std::size_t i = 0; i < count; ++i) {
@@ -37,8 +37,8 @@ struct GroupJoin : JoinWaiter, Suspension {
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
-// Calls those that are next in the common pool as their turns come; others draw from it meanwhile,
-// so that some may be passed over. What is not freed here will be asked for once more.
+// Calls the units that are next in the common pool as their turns come. Other streams draw from it
+// meanwhile, so some units may be passed over. Units that are not freed here are joined once more.
 template <class Handle>
 [[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -61,7 +61,7 @@ weft_status join_many(Handle* units, std::size_t count) {
     Unit* self = stream == nullptr ? nullptr : stream->running;
     const bool shared =
         count > 1 && units[0] != nullptr && !to_unit(units[0], call_on_many<Handle>)->has_now(Unit::local);
-    const Unit* unreturned = nullptr;   // the first of those that have ended otherwise
+    const Unit* unreturned = nullptr;   // the first unit that has ended otherwise
     if (shared && self != nullptr && self->kind != Kind::tasklet) {
         call_those_at_hand(units, count);
         join_group(*self, units, count);

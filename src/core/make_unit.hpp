@@ -1,5 +1,5 @@
 // A descriptor becomes a unit: the fast path of a spawn, which is inlined into the C interface, and
-// of what becomes a unit by itself.
+// of units that are made without a spawn.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// Fills a descriptor that nobody else knows, but for its id and its first eight bytes, which
+// Fills a descriptor that no other thread knows, except its id and its first eight bytes, which
 // begin_life() writes.
 [[gnu::always_inline]] inline void describe(Unit& unit, Pool& pool, void (*body)(void*), void* argument,
                                             const void* site) {
@@ -25,8 +25,8 @@ namespace weft {
     unit.name[0] = '\0';
 }
 
-// A ready unit that is in no pool yet, from the heap of the stream or, where it is null, from the
-// common one; null: no memory. `initial_header`: that of its kind in such a pool.
+// A ready unit that is in no pool yet, from the heap of the stream or, if `stream` is null, from
+// the common one; null: no memory. `initial_header`: that of its kind in such a pool.
 [[gnu::always_inline]] inline Unit* make_unit(Stream* stream, Pool& pool, void (*body)(void*), void* argument,
                                               Unit::InitialHeader initial_header, const void* site) {
     Unit* unit;
@@ -42,8 +42,8 @@ namespace weft {
     return unit;
 }
 
-// Of a unit of that kind in that pool. With marks: it is observed, and whoever spawns it says so
-// before it goes into its pool.
+// The initial header of a unit of that kind in that pool. If it has marks, the unit is observed,
+// and the spawner reports that before the unit goes into its pool.
 inline Unit::InitialHeader initial_header_in(const Pool& pool, Kind kind) {
     return initial_headers.of(kind, pool.kind == WEFT_POOL_PRIVATE);
 }

@@ -35,15 +35,15 @@ void observe_leaving(Unit& unit, Leaves how) {
 
 namespace {
 
-// It has come back on that stream.
+// The unit has come back on that stream.
 Stream& come_back_followed(Stream& now, const Unit& self) {
     if (may_be_followed(self)) [[unlikely]]
         tell_followers_it_returns(now, self);
     return now;
 }
 
-// The jobs first: their owner's is noted with them. All that others are told meanwhile, they are
-// told with the stream's.
+// The jobs first: their owner's floating-point environment is noted with them. Everything that is
+// reported meanwhile is reported with the stream's.
 [[gnu::noinline]] Stream& leave_with_float(Stream& stream, Unit& self, Unit* next, AfterSwitch after, Leaves how) {
     if (self.has_jobs()) leave_jobs(stream, self);
     const arch::FloatingPoint own = leave_own_float(stream);
@@ -64,7 +64,7 @@ Stream& come_back_followed(Stream& now, const Unit& self) {
 
 [[gnu::noinline]] Stream& detail::leave_in_catch(Stream& stream, Unit& self, Unit* next, AfterSwitch after,
                                                  Leaves how) {
-    // whose exceptions are its pthread's
+    // a hosted unit's exceptions are its pthread's
     if (self.kind == Kind::hosted) return leave_slow(stream, self, next, after, how);
     const bool with_float = is_in_own_float(self);
     if (!with_float && how != Leaves::looked && self.light_or_marked(Unit::at_leave))

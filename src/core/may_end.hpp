@@ -6,8 +6,8 @@
 
 namespace weft {
 
-// Whether no job of its own lies on its stack, nor is itself one, and nobody has asked for it to
-// stay (weft_unit_end_disable).
+// Whether no job of the unit's own lies on its stack, it is not itself one, and it has not been
+// asked to stay (weft_unit_end_disable).
 inline bool may_end(const Stream& stream, const Unit& unit) {
     return unit.jobs_out == 0 && (!unit.has_jobs() || stream.jobs.empty());
 }
@@ -16,7 +16,7 @@ inline bool may_end(const Stream& stream, const Unit& unit) {
 weft_status disable_end() noexcept;
 weft_status enable_end() noexcept;
 
-// Why not.
+// Reports why the unit may not end.
 weft_status still_forked();
 
 }   // namespace weft

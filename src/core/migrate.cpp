@@ -23,9 +23,9 @@ atomic<unsigned> movers_waiting{0};
 
 namespace {
 
-// ---- those who wait for a move ------------------------------------------------------------------
+// ---- waiting for a move -------------------------------------------------------------------------
 
-// All of them: they are few, and what they wait for is rare.
+// All waits in one list: they are few, and what they wait for is rare.
 struct MoveWaits {
     os::Lock lock;
     MoveWait* first = nullptr;
@@ -33,8 +33,8 @@ struct MoveWaits {
 MoveWaits waits;
 
 bool over(const Unit& unit) {
-    // seq_cst, after the waiter has counted itself: settle() clears the mark and looks then whether
-    // anybody waits.
+    // seq_cst, after the waiter has counted itself: pairs with settle(), which clears the mark and
+    // then checks whether a waiter is counted.
     return !Unit::Marks{unit.marks.load(std::memory_order_seq_cst)}.has(Unit::migrate) ||
            unit.join_state.done_after_all();
 }
@@ -65,13 +65,14 @@ void wake_all(MoveWait* taken) {
     }
 }
 
-// The waiter is found from now on, or woken at once. On the unit's own stream if the unit is local.
+// From now on the waiter is found, or it is woken at once. On the unit's own stream if the unit is
+// local.
 void enroll(MoveWait& wait) {
     movers_waiting.fetch_add(1);
     {
         std::lock_guard guard(waits.lock);
-        // Under the lock: once the waiter is found, or has given up, it may go on and the unit be
-        // freed.
+        // Under the lock: once the waiter is found, or has given up, it may continue, and the unit
+        // may be freed.
         if (!wait.given_up && !over(*wait.unit)) {
             wait.next = waits.first;
             waits.first = &wait;
@@ -128,8 +129,8 @@ Pool* take_target(Extras& extras) {
     return std::exchange(extras.target, nullptr);
 }
 
-// Nothing is asked of the unit any more, unless it was asked anew meanwhile. Returns those who wait
-// for that, to be woken.
+// No request to the unit is pending any more, unless it was asked anew meanwhile. Returns the
+// waiters for the move, to be woken.
 MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     {
         std::lock_guard guard(extras.lock);
@@ -140,8 +141,8 @@ MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     return movers_waiting.load(std::memory_order_seq_cst) != 0 ? take_waits(&unit, went) : nullptr;
 }
 
-// The unit belongs to `to` and says so to whom it was told to. False: the pool has not admitted it,
-// and those who wait are told.
+// The unit belongs to `to`, and the callback that it was given is called. False: the pool has not
+// admitted it, and the waiters are woken.
 bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     if (!pool::try_move(unit, to)) {
         wake_all(settle(unit, extras, Went::refused));
@@ -159,8 +160,8 @@ bool change_pool(Unit& unit, Extras& extras, Pool& to) {
     return true;
 }
 
-// The unit goes over to the pool that it was asked to go to. Went::nowhere: to none, after all, or
-// not yet: who is in a domain belongs to that, and goes when it is back.
+// The unit goes over to the pool that it was asked to go to. Went::nowhere: no request is left, or
+// it cannot go yet: a unit in a domain belongs to that domain, and goes when it is back.
 Went go_over(Unit& unit) {
     if (unit.pool->confined) return Went::nowhere;
     Extras* extras = extras_of(unit);
@@ -173,8 +174,8 @@ Went go_over(Unit& unit) {
     return change_pool(unit, *extras, *to) ? Went::there : Went::refused;
 }
 
-// The unit has left for the pool it belongs to now, where it goes at last; those who wait for that
-// are woken. Afterwards it may run, end and be freed.
+// The unit has left for the pool it belongs to now, and goes there at last; the waiters for its
+// move are woken. Afterwards it may run, end and be freed.
 void arrive(Stream& stream, Unit& unit) {
     MoveWait* const taken = settle(unit, *extras_of(unit), Went::there);
     probe(Probe::move_before_push);
@@ -196,7 +197,7 @@ void arrive_elsewhere(void* raw) {
     if (started) {
         detail::leave_to<Leaves::yields>(stream, self, next, {arrive_elsewhere, &self}, Unit::observed);
     } else {
-        // what has not begun neither yields nor goes on
+        // a unit that has not begun neither yields nor continues
         detail::leave<Leaves::told>(stream, self, next, {arrive_elsewhere, &self});
     }
 }
@@ -263,7 +264,7 @@ void exchange_pool(Unit& unit, Pool& to) {
 
 }   // namespace
 
-// Counted before and after: whoever finds no unit of the pool finds the count.
+// Counted before and after: a thread that finds no unit of the pool finds the count.
 void lend_unit(Unit& unit, Pool& to) {
     unit.pool->lent.fetch_add(1);
     exchange_pool(unit, to);
@@ -276,9 +277,10 @@ void take_back_lent(Unit& unit, Pool& former) {
 
 namespace {
 
-// The pool of the running unit, which others may take jobs of that it has forked, looking at that.
+// Changes the running unit's pool. Other streams may take jobs that the unit has forked, and read
+// its pool when they do.
 void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Pool&)) {
-    // whoever has called it takes it for one of the pool that it was called out of
+    // its caller takes it for a unit of the pool that it was called out of
     if (self.is_light()) promote(stream, self);
     if (self.has_jobs()) leave_jobs(stream, self);
     std::unique_lock guard(stream.of->jobs.lock, std::defer_lock);
@@ -313,7 +315,7 @@ weft_status bind_here(Pool*& former) {
         if (pool == nullptr)
             return fail(WEFT_NO_MEMORY, "no memory for the pool of units bound to stream %zu", stream.rank);
     }
-    self->be(Unit::bound, true);   // before it is in that pool, and until it is not: who takes a job of its asks
+    self->be(Unit::bound, true);   // before it is in that pool, and until it is not: a thief of its jobs checks this
     ++stream.loop.staying;
     if (pool != nullptr && self->pool != pool) {
         former = self->pool;
@@ -334,10 +336,10 @@ weft_status unbind(Pool* former) {
     self->be(Unit::bound, false);
     --stream.loop.staying;
     if (former == nullptr) return WEFT_OK;
-    // The stream has run it out of the pool of those that are bound, and perhaps a scheduler of the
-    // pool that it comes back to sleeps until it is there.
+    // The stream has run the unit out of the pool for bound units, and a scheduler of the pool that
+    // the unit comes back to may be sleeping until it is there.
     if (stream.levels.depth == 0 && !draws_from(stream, *former)) yield(stream, *self);
-    else former->idle_list.wake_one();   // the scheduler slept since this one was expected there, and it may not come
+    else former->idle_list.wake_one();   // the scheduler slept since this unit was expected there, and it may not come
     return WEFT_OK;
 }
 
@@ -469,8 +471,8 @@ weft_status set_pool(Unit& unit, Pool& to) {
     if (const weft_status status = may_move(unit, to); status != WEFT_OK) return status;
     if (unit.pool == &to) return WEFT_OK;
     if (!pool::try_move(unit, to)) return not_admitted();
-    // Whoever has called it takes it for one of the pool that it was called out of, unless there is
-    // something to see to at its end.
+    // If the unit was called, its caller takes it for a unit of the pool that it was called out of,
+    // unless there is something to see to at its end.
     if (self && unit.is_light()) unit.mark(Unit::untidy);
     return WEFT_OK;
 }

@@ -32,7 +32,7 @@ bool overflow_describe(std::uintptr_t code, const void* fault_address, char* tex
     if (!mem::in_guard(*stack, fault_address)) return false;
     Line line(text, bytes);
     describe(line, *unit, *stack);
-    // A wild access may meet a guard, too: these tell whether it was one.
+    // A wild access may hit a guard, too: these addresses tell whether it was one.
     line << "weft: the code at ";
     line.hexadecimal(code) << " accessed ";
     line.hexadecimal(reinterpret_cast<std::uintptr_t>(fault_address)) << "; the stack begins at ";

@@ -1,4 +1,4 @@
-// What is said when a unit has used more stack than it has.
+// The message when a unit has used more stack than it has.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@ namespace weft {
 // For mem::overflow_install: whether the unit that runs on this OS thread has run into its guard.
 bool overflow_describe(std::uintptr_t code, const void* fault_address, char* text, std::size_t bytes);
 
-// A canary was found broken: says so and ends the process, as a guard page would have.
+// A canary was found broken: reports it and ends the process, as a guard page would have.
 [[noreturn]] void overflow_report(const Unit& unit);
 
-// The stack of a unit that is guarded by a canary has not been run over; else the process ends.
+// Checks that the stack of a unit that is guarded by a canary has not been overrun; else the
+// process ends.
 void check_canary(const Unit& unit);
 
 }   // namespace weft

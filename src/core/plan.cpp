@@ -61,7 +61,7 @@ weft_status no_priorities(int priority) {
 
 namespace {
 
-// Of one that runs on the scheduler's stack: what it asks for is not there.
+// For a unit that runs on the scheduler's stack: checks that it asks for no more than is there.
 weft_status too_much(const weft_unit_options& given) {
     const std::size_t there = process().settings.values.scheduler_stack_bytes;
     if (given.stack != nullptr)
@@ -74,7 +74,7 @@ weft_status too_much(const weft_unit_options& given) {
                 there, given.stack_bytes);
 }
 
-// Of one that stands on a pthread's stack.
+// For a unit that stands on a pthread's stack.
 weft_status suits_hosted(const weft_unit_options& given) {
     if (!os::hosts_supported())
         return fail(WEFT_UNSUPPORTED, "there are no hosted units here: OS threads are simulated");
@@ -86,7 +86,7 @@ weft_status suits_hosted(const weft_unit_options& given) {
     return WEFT_OK;
 }
 
-// Whether a unit of that kind can be what the other options want it to be.
+// Whether a unit of that kind suits the other options.
 weft_status suits(Kind kind, const weft_unit_options& given) {
     if (kind == Kind::tasklet || kind == Kind::sc) {
         if (const weft_status status = too_much(given); status != WEFT_OK) return status;
@@ -108,7 +108,7 @@ weft_status suits(Kind kind, const weft_unit_options& given) {
     return WEFT_OK;
 }
 
-// The kind that is asked for, or that suits where none is.
+// The kind that is asked for, or a suitable one where none is.
 weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out) {
     const int number = number_of(given.kind);
     if (tasklet) {
@@ -118,8 +118,8 @@ weft_status choose_kind(const weft_unit_options& given, bool tasklet, Plan& out)
     if (number != WEFT_KIND_DEFAULT && !is_kind(number)) return no_such_kind(number);
     if (number != WEFT_KIND_DEFAULT) out.kind = static_cast<Kind>(number);
     if (out.kind == Kind::automatic) {
-        // What asks for a stack, or begins in its parent's place, has no choice that is worth
-        // learning.
+        // A unit that asks for a stack, or begins in its parent's place, has no choice that is
+        // worth learning.
         if (given.stack_bytes != 0 || given.stack != nullptr || given.measure_stack || given.child_first)
             out.kind = Kind::lsa;
         out.site = given.site;
@@ -167,8 +167,8 @@ weft_status no_such_kind(int number) {
 
 namespace {
 
-// `data` goes under a lasting key, whose own function releases it, also where there will be no
-// unit.
+// `data` goes under a lasting key, whose own function releases the data, also where no unit
+// results.
 weft_status take_key(const weft_unit_options& given, Plan& out) {
     const Key& key = *to_key(given.key, "weft_unit_options.key");
     if (!key.lasting) return fail(WEFT_INVALID, "weft_unit_options.key is no lasting key");
@@ -190,7 +190,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
         return fail(WEFT_INVALID, "weft_unit_options.size is %zu; set it to sizeof(weft_unit_options)", options->size);
     }
     weft_unit_options older;
-    if (options->size < sizeof older) [[unlikely]] {   // of a program that was compiled with an older header
+    if (options->size < sizeof older) [[unlikely]] {   // the program was compiled with an older header
         older = {};
         std::memcpy(&older, options, options->size);
         options = &older;
@@ -211,7 +211,7 @@ weft_status plan(const weft_unit_options* options, bool tasklet, Plan& out) {
     out.on_migration = given.on_migration;
     out.on_migration_argument = given.on_migration_argument;
     if (const weft_status status = choose_kind(given, tasklet, out); status != WEFT_OK) return status;
-    // Both by one look: few units have either.
+    // Both by one load: few units have either.
     std::uint16_t fresh_or_own_float;
     static_assert(offsetof(weft_unit_options, own_float) == offsetof(weft_unit_options, fresh) + 1);
     std::memcpy(&fresh_or_own_float, &given.fresh, sizeof fresh_or_own_float);

@@ -12,13 +12,13 @@ namespace {
 
 // Units that may yet give a stack back.
 struct Holders {
-    bool suspended;   // whether those count that wait until the program resumes them,
-    bool waiting;     // and those that wait for anything else
+    bool suspended;   // whether to count units that wait until the program resumes them,
+    bool waiting;     // and units that wait for anything else
     bool found = false;
 };
 
-// A unit may get or lose its stack under our eyes, elsewhere: hidden from the thread sanitizer, as
-// list.cpp's snapshot.
+// A unit may get or lose its stack on another thread meanwhile: hidden from the thread sanitizer,
+// like list.cpp's snapshot.
 [[gnu::no_sanitize_thread]] void look_for_holder(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& holders = *static_cast<Holders*>(raw);
@@ -35,16 +35,17 @@ struct Holders {
     }
 }
 
-// When the stream looks at all units whether one has a stack to give back: ever more rarely, so
-// that a try costs no more where there are many units.
+// When the stream checks all units for one that has a stack to give back: ever more rarely, so that
+// a try costs no more where there are many units.
 bool look_is_due(std::uint64_t tries) {
     constexpr std::uint64_t first = 16, at_most_apart = 1 << 16;
     return tries >= first && ((tries & (tries - 1)) == 0 || tries % at_most_apart == 0);
 }
 
-// Whether a unit that lives has a stack that it will give back. A scheduler may be waiting for the
-// very units that have none, and so may one that yields and looks (weft_unit_try_join): those that
-// it alone could resume count no more after a while. Nobody resumes any in weft_finalize.
+// Whether a living unit has a stack that it will give back. A scheduler may be waiting for the very
+// units that have none, and so may a unit that yields and polls (weft_unit_try_join): after a while
+// the units that only such a unit could resume no longer count. In weft_finalize no unit resumes
+// any.
 bool stacks_may_come_free(Process& of, std::uint64_t tries) {
     constexpr std::uint64_t long_enough = 1 << 14;
     const bool ends = of.running_out.load();
@@ -56,13 +57,13 @@ bool stacks_may_come_free(Process& of, std::uint64_t tries) {
 // A hint: it may be detached at the next moment.
 bool is_detached(const Unit& unit) { return unit.join_state.announced().detached(); }
 
-// Whoever joins the unit learns that it has not run.
+// A joiner of the unit learns that it has not run.
 void do_without(Stream& stream, Unit& unit, Outcome outcome) {
     if (is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);
     end_unrun(stream, unit, outcome);
 }
 
-// Nobody would give a stack back, neither for this unit nor for those that wait in its pool and
+// No unit will give a stack back, neither for this unit nor for the units that wait in its pool and
 // were tried with it.
 void give_up(Stream& stream, Unit& unit, Outcome outcome) {
     stream.scarcity.condemned = pool::length(*unit.pool);
@@ -72,7 +73,7 @@ void give_up(Stream& stream, Unit& unit, Outcome outcome) {
     stream.scarcity.finished_then = stream.counters.read(trace::Count::finished);
 }
 
-// One of those, unless another unit has ended since.
+// Whether the unit is one of those condemned, unless another unit has ended since.
 bool is_condemned(Stream& stream) {
     if (stream.scarcity.condemned == 0) return false;
     const bool nobody_ended = stream.counters.read(trace::Count::finished) == stream.scarcity.finished_then;
@@ -82,15 +83,16 @@ bool is_condemned(Stream& stream) {
 
 }   // namespace
 
-// No stack could be had. The unit waits for one to come free; when nothing runs any more that could
-// free one, because all streams that hold a hart are in the same need, it ends so, or waits apart
-// if nobody would learn of that. So it does when nobody has a stack to free: a unit that looks
-// again and again for the end of this one would keep its stream from that need for ever. And so it
-// does where another than this stream alone may put it back into its pool.
+// No stack could be had. The unit waits for one to come free. When no running unit could free one
+// any more, because all streams that hold a hart are in the same need, the unit ends without having
+// run, or waits apart if no thread would learn of its end. It also ends that way when no unit has a
+// stack to free: a unit that polls again and again for the end of this one would keep its stream
+// out of that need forever. And it ends that way where another stream alone may put it back into
+// its pool.
 void postpone(Stream& stream, Unit& unit) {
     Process& of = process();
     const Outcome outcome = unit.kind == Kind::hosted ? Outcome::no_pthread : Outcome::no_stack;
-    // behind those who wait there
+    // behind the units that wait there
     if (of.shortage.any() && is_detached(unit)) return unit_hooks.keep_for_stack(stream, unit);
     if (unit.pool->one_pushes() || (unit.kind == Kind::hosted && of.hosts.in_use() == 0))
         return do_without(stream, unit, outcome);

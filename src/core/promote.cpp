@@ -11,10 +11,10 @@
 namespace weft {
 namespace {
 
-// Of a unit that the scheduler has called.
+// For a unit that the scheduler has called.
 void give_scheduler_back(Stream& stream, Unit& unit) {
     if (unit.stack == nullptr) {
-        // SC: it keeps the scheduler's stack, with what has called it.
+        // SC: the unit keeps the scheduler's stack, with the frames that have called it.
         unit.stack = stream.sched_context.stack;
         stream.sched_context = {nullptr, std::exchange(stream.reserve, nullptr)};
         if (unit.stack->guarded == mem::Guard::canary) {
@@ -23,15 +23,15 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
         }
     }
     if (stream.sched_context.context != nullptr) return;
-    // What has called it cannot go on: the scheduler begins anew.
+    // The scheduler's run that called the unit cannot continue: the scheduler begins anew.
     WEFT_ASSERT(stream.restartable);
     stream.sched_context.context = arch::prepare(stream.sched_context.stack->top, unit_hooks.scheduler_main);
-    // nobody is called in its place
+    // no unit is called in the place of such a one
     if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;
     (unit.has_jobs() ? stream.inline_pool_without_jobs : stream.inline_pool) = stream.direct;
 }
 
-// The parent that has called a unit waits in its pool in earnest now.
+// The parent that has called a unit now really waits in its pool.
 void yield_parent(Stream& stream, Unit& parent) {
     stream.counters.add(trace::Count::yielded);
     if (parent.marked(Unit::careful)) check_canary(parent);
@@ -39,7 +39,7 @@ void yield_parent(Stream& stream, Unit& parent) {
     make_ready(&stream, parent, pool::From::parent);
 }
 
-// The joiner that has called a unit waits for its end in earnest.
+// The joiner that has called a unit now really waits for its end.
 void suspend_joiner(Stream& stream, Unit& joiner) {
     stream.counters.add(trace::Count::suspended);
     if (joiner.marked(Unit::careful)) check_canary(joiner);
@@ -63,7 +63,7 @@ void promote(Stream& stream, Unit& unit) {
         }
         if (!by_unit) return;
         Unit& caller = joiner == nullptr ? *link : *joiner;
-        link = caller.link;   // its own parent, if that has called it: before it is in a list
+        link = caller.link;   // the caller's own parent, if that has called it: read before the caller is in a list
         if (joiner == nullptr) {
             yield_parent(stream, caller);
         } else {

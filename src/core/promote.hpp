@@ -1,5 +1,5 @@
 // A unit that was begun by a call, and suspends, becomes a ULT like any other: doc/decisions/0015
-// tells the whole.
+// has the whole story.
 #pragma once
 
 #include "process/stream.hpp"
@@ -8,16 +8,16 @@
 namespace weft {
 
 // The running unit, which is light, is about to leave for the first time, or to end in the middle
-// of its body: from now on it is a ULT like any other, and the stream's scheduler one that begins
-// anew if the unit has taken its place.
+// of its body. From now on it is a ULT like any other, and if it has taken the place of the
+// stream's scheduler, the scheduler begins anew.
 void promote(Stream& stream, Unit& unit);
 
-// Of a unit that is called: its joiner, if that has called it; else its parent has.
+// For a unit that is called: its joiner, if the joiner has called it; else its parent has.
 inline Unit* calling_joiner(const Unit& unit) {
     return unit.join_state.announced().unit_or([&unit] { return first_of_crowd(unit); });
 }
 
-// Whether the unit, which runs, is called by its parent, who is in no pool yet: promote() puts it
+// Whether the unit, which runs, is called by its parent, which is in no pool yet: promote() puts it
 // there.
 inline bool is_called_by_parent(const Unit& unit) { return unit.is_called() && calling_joiner(unit) == nullptr; }
 

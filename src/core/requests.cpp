@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 // Whether the unit that runs, or is to begin, was asked to end, and may: between a fork and its
-// join what others have taken lies on its stack.
+// join, jobs that other streams have taken lie on its stack.
 bool is_to_end(const Unit& self) { return self.marked(Unit::cancel) && may_end(current(), self); }
 
 [[noreturn]] void end_cancelled(Unit& self) {
@@ -45,7 +45,7 @@ bool handle_requests_instead(Unit& self) {
     if (self.marked(Unit::ending)) return false;
     if (is_to_end(self)) end_cancelled(self);
     if (!move_away(self, true)) return false;
-    handle_requests(self, Unit::requests);   // of what came meanwhile
+    handle_requests(self, Unit::requests);   // those that came meanwhile
     return true;
 }
 

@@ -6,20 +6,20 @@
 
 namespace weft {
 
-// A suspended unit that this caller has claimed goes to its pool. `stream`: the calling one, or
+// A suspended unit that the caller has claimed goes to its pool. `stream`: the calling one, or
 // null.
 [[gnu::always_inline]] inline void resume_claimed(Stream* stream, Unit& unit) {
     if (stream != nullptr) stream->counters.add(trace::Count::resumed);
     make_ready(stream, unit, pool::From::resumed);
 }
 
-// A waiting unit that nobody else may wake does not wait any more.
+// A waiting unit that no other thread may wake stops waiting.
 inline void resume_waiting(Unit& unit) {
     unit.life.move(State::waiting, State::ready);
     resume_claimed(current_or_null(), unit);
 }
 
-// weft_unit_resume: of one that the program has suspended.
+// weft_unit_resume: for a unit that the program has suspended.
 weft_status resume(Unit& unit) noexcept;
 
 namespace detail {

@@ -15,13 +15,13 @@ namespace {
 // The stack that the unit has from the beginning; null: no memory.
 mem::Stack* first_stack(Stream* stream, const Unit& unit) {
     if (unit.has(Unit::user_stack)) {
-        // What remember_user_stack() has left.
+        // the values that remember_user_stack() has left
         return mem::user_stack(const_cast<void*>(unit.waits_object), unit.user_stack_bytes & ~own_float_bit);
     }
     return take_stack(stream, unit.wanted_stack_bytes());
 }
 
-// Why the unit cannot run before the caller goes on, or WEFT_OK.
+// Whether the unit can run before the caller continues: WEFT_OK, or the reason why not.
 weft_status may_begin_first(const Stream* stream, const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::ss || unit.kind == Kind::sc) {
         return fail(WEFT_UNSUPPORTED, "unit %llu begins where its scheduler runs, and not child-first",
@@ -65,7 +65,7 @@ weft_status revive(Unit& unit, Pool& pool, void (*body)(void*), void* argument, 
     if (default_stack && unit.kind != Kind::tasklet && unit.kind != Kind::full && unit.kind != Kind::hosted)
         initial_header.flags |= Unit::plain;
     const bool observed = initial_header.marks.any();
-    // relaxed: ours
+    // relaxed: the caller owns the unit
     initial_header.marks |= Unit::Marks{unit.marks.load(std::memory_order_relaxed)} & (Unit::extras | Unit::fixed);
     if (canary) initial_header.marks |= Unit::careful;
     const bool own_float = unit.marked(Unit::untidy) && has_own_float(unit);

@@ -25,8 +25,8 @@ namespace {
 
 // ---- light units --------------------------------------------------------------------------------
 
-// A unit that was asked for something, or is observed, is about to be called. False: it has ended,
-// or gone elsewhere.
+// A unit that has a pending request, or is observed, is about to be called. False: it has ended, or
+// gone elsewhere.
 [[gnu::noinline]] bool begins_slow(Stream& stream, Unit& unit) {
     if (!picked_starts(stream, unit)) return false;
     unit.life.move(State::ready, State::running);
@@ -43,8 +43,8 @@ namespace {
     return true;
 }
 
-// On the stack that the unit stands on. Returns when the unit has not suspended, and so has nothing
-// to go on from.
+// On the stack that the unit stands on. Returns when the unit has not suspended, and so has no
+// context to continue from.
 [[gnu::always_inline]] inline void call_body(Stream& stream, Unit& unit) {
     *stream.errno_address = 0;
     run_body(unit);
@@ -52,7 +52,7 @@ namespace {
         end_promoted();
     if (!unit.marked(Unit::extras)) [[likely]]
         return;
-    end_locals(unit);   // which may suspend
+    end_locals(unit);   // may suspend
     if (!unit.is_light()) end_promoted();
 }
 
@@ -65,7 +65,8 @@ namespace {
 }
 
 // Units that begin alike and are next one after the other in the direct pool are called one after
-// the other: the next of such a row is taken out; or null, and the scheduler looks what is next.
+// the other. Returns the next unit of such a row, taken out; or null, and the scheduler checks what
+// is next.
 template <class Alike>
 [[gnu::always_inline]] inline Unit* next_of_row(Stream& stream, Row row, Alike alike) {
     PrivatePool* const direct = stream.direct;
@@ -93,7 +94,7 @@ bool is_called_here(const Stream& stream, const Unit& unit) {
 
 void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
 
-// SS: called on a stack of its own. If it suspends, what has called it is lost.
+// SS: called on a stack of its own. If it suspends, the scheduler's run that called it is lost.
 [[gnu::noinline]] void run_apart(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
     do {
         if (!begins(stream, *unit)) continue;
@@ -106,14 +107,15 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     give_stack(stream, stack);
 }
 
-// RoC: the same, but what has called it is kept, and goes on either way.
+// RoC: called on a stack of its own as well, but the scheduler's run that called it is kept, and
+// continues either way.
 [[gnu::noinline]] void run_returning(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
     do {
         if (!begins(stream, *unit)) continue;
         unit->stack = stack;
         if (stream.direct != nullptr) stream.inline_pool = stream.direct;
         arch::call(&stream.sched_context.context, stack->top, apart_main, unit);
-        if (stream.running != unit) return;   // it has suspended, and may be gone: another one has come back here
+        if (stream.running != unit) return;   // it has suspended, and may be gone: another unit has come back here
         stream.inline_pool = &Stream::no_pool;
         end_light(stream, *unit);
     } while ((unit = next_of_row(stream, row,
@@ -121,24 +123,24 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
     give_stack(stream, stack);
 }
 
-// A default stack that needs no look at its end; null: none can be had, or the unit wants another,
-// or nothing is called here.
+// A default stack that needs no check of its end; null: none can be had, or the unit wants another,
+// or no unit is called here.
 mem::Stack* stack_to_call(Stream& stream, const Unit& unit) {
     return context::may_call && unit.has(Unit::plain) && has_spare(stream) ? stream.take_spare() : nullptr;
 }
 
-// Another stack for the scheduler, before a unit that may keep the one that it has.
+// Takes another stack for the scheduler, before a unit that may keep the current one.
 [[gnu::noinline]] bool take_reserve(Stream& stream) {
     stream.reserve = stream.heap->stacks.take(process().settings.values.scheduler_stack_bytes);
     return stream.reserve != nullptr;
 }
 
-// False: the unit is begun as one with a stack of its own.
+// False: the unit is begun like one with a stack of its own.
 bool begins_called(Stream& stream, Unit& unit, Row row) {
     if (unit.kind == Kind::sc) {
         if (!stream.restartable || (stream.reserve == nullptr && !take_reserve(stream))) return false;
         stack_was_found(stream);
-        // the unit has the scheduler's place: promote(), and nobody is called below what was there
+        // the unit has the scheduler's place: promote(); and no unit is called below what was there
         stream.sched_context.context = nullptr;
         run_here(stream, &unit, row);
         return true;
@@ -155,7 +157,7 @@ bool begins_called(Stream& stream, Unit& unit, Row row) {
     return true;
 }
 
-// ---- the others ---------------------------------------------------------------------------------
+// ---- the other units ----------------------------------------------------------------------------
 
 // Starts or continues a ULT and returns when it has left. noinline: see arch/x86_64/context.hpp.
 [[gnu::noinline]] void switch_to(Stream& stream, Unit& unit, void* context) {
@@ -185,13 +187,13 @@ void run_next_unit(Stream& stream) {
     if (Unit* unit = std::exchange(stream.next_unit, nullptr)) run_unit(stream, unit);
 }
 
-// Units that have bound themselves for a while go on on it alone. At the runtime's end those that
-// wait by then never go on.
+// Units that have bound themselves for a while continue on this stream alone. Units that still wait
+// when the runtime ends never continue.
 bool expects_bound(const Stream& stream) { return stream.loop.staying != 0 && !process().running_out.load(); }
 
 namespace {
 
-// What only this stream draws from: its scheduler and itself.
+// Whether only this stream draws from the pool: its scheduler and the stream itself.
 bool drawn_by_one(const Pool& pool) { return pool.drawers.load() <= Pool::of_one_stream; }
 
 struct Returning {
@@ -200,14 +202,15 @@ struct Returning {
     bool found = false;
 };
 
-// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as
-// list.cpp's snapshot, and read by hand, since the sanitizer sees what has() and lambdas read.
+// A unit may be spawned or end on another thread meanwhile: hidden from the thread sanitizer, like
+// list.cpp's snapshot, and its fields are read by hand, since the sanitizer sees what has() and
+// lambdas read.
 [[gnu::no_sanitize_thread]] void look_whether_it_returns(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& search = *static_cast<Returning*>(raw);
     const State now = unit.life.now();
-    // While it waits for the end of its domain its pool is that domain's, but for the moment before
-    // it is made ready.
+    // While it waits for the end of its domain its pool is that domain's, except for the moment
+    // before it is made ready.
     const bool returns =
         now == State::ready || now == State::running || (now == State::waiting && unit.waits == Waits::domain);
     if (!returns || &unit == search.asks || (unit.flags.word & Unit::scheduler.word) != 0) return;
@@ -221,13 +224,13 @@ struct Returning {
 
 bool expects_lent(const Sched& by) {
     const bool out = std::any_of(by.pools, by.pools + by.count, [](const Pool* pool) {
-        const std::uint32_t back = pool->came_back.load();   // first: one that comes back in between is expected still
+        const std::uint32_t back = pool->came_back.load();   // first: a unit back in between is still expected
         return back != pool->lent.load() && drawn_by_one(*pool);
     });
     return out && !process().running_out.load();
 }
 
-// Seldom: looked for among all units.
+// Rare: searches all units.
 bool one_returns(const Stream& stream, const Sched& by) {
     if (std::none_of(by.pools, by.pools + by.count, [](const Pool* pool) { return pool->lent.load() != 0; }))
         return false;
@@ -240,11 +243,11 @@ bool one_returns(const Stream& stream, const Sched& by) {
 
 namespace {
 
-// Whether the stream was asked to stop and nothing waits for it: it stops then.
+// Whether the stream was asked to stop and nothing waits for it: then it stops.
 bool should_stop(Stream& stream) {
     const Attention bits = stream.asked();
     if (!bits.has(attention::stop) || stream.levels.main_runs) return false;
-    // What came before the stop, after the last look: a pool with bound units, a call.
+    // Requests that came before the stop, after the last check: a pool with bound units, a call.
     if (bits.has(attention::adopt | attention::posted)) return false;
     if (loop_hooks.has_kept(stream) || expects_bound(stream) || expects_lent(*stream.sched)) return false;
     return stream.next_unit == nullptr && sched::quiet(*stream.sched) &&
@@ -252,7 +255,7 @@ bool should_stop(Stream& stream) {
            (!stream.role.hidden || loop_hooks.leave_carriers(stream));
 }
 
-// The time since the last look at the clock was a unit's.
+// The time since the clock was last read was a unit's.
 void end_of_units_time(Stream& stream) {
     const std::uint64_t now = os::now_ns();
     stream.counters.add(trace::Count::units_ns, now - stream.loop.clock_ns);
@@ -260,12 +263,12 @@ void end_of_units_time(Stream& stream) {
     stream.loop.times_unit = false;
 }
 
-// run_unit after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a
+// run_unit() after the timers are seen to, and with the clock read around it (WEFT_TIMING=on), on a
 // stream that is observed or not.
 void run_slow(Stream& stream, Unit* unit) {
     if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);
-    // Of one that was stolen: from where. Of a scheduler that is not observed it is of no interest,
-    // and may be of long ago.
+    // For a unit that was stolen: the pool it was stolen from. For a scheduler that is not observed
+    // this does not matter, and may be long out of date.
     const Pool* const from = std::exchange(stream.sched->stolen_from, nullptr);
     if (from != nullptr && unit->marked(Unit::observed)) trace_steal(stream, *unit, *from);
     if (!stream.loop.attended.has(attention::timing)) return run_unit(stream, unit);
@@ -277,14 +280,14 @@ void run_slow(Stream& stream, Unit* unit) {
     end_of_units_time(stream);
 }
 
-// Until the stream is asked to stop and has nothing left (true), or gets another main scheduler
-// (false).
+// Runs until the stream is asked to stop and has nothing left (true), or gets another main
+// scheduler (false).
 bool run_units(Stream& stream) {
     for (;;) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
-            // A unit that another has left for by its name runs first: its pool may be one that
-            // nobody draws from.
+            // A unit that another has left for by its name runs first: its pool may be one that no
+            // stream draws from.
             const bool leaves = stream.next_unit == nullptr && !stream.levels.main_runs;
             if (leaves && stream.loop.attended.has(attention::replace)) return false;
             if (leaves && stream.loop.attended.has(attention::abandon)) return true;
@@ -319,7 +322,7 @@ void scheduler_main(void (*call)(void*), void* argument) {
     Stream& stream = current();
     hold_hart(stream);
     if (stream.loop.times_unit) {
-        end_of_units_time(stream);   // of one that has taken the scheduler's place with it
+        end_of_units_time(stream);   // of a unit that has taken the scheduler's place with it
     } else {
         stream.loop.clock_ns = os::now_ns();
     }

@@ -10,19 +10,19 @@
 namespace weft {
 namespace {
 
-// The descriptor enters its pool; its handle goes to the caller, or it belongs to nobody.
+// The descriptor enters its pool; its handle goes to the caller, or the unit is detached.
 void launch(Stream* stream, Unit& unit, bool child_first, weft_unit** handle) {
     if (handle != nullptr) {
         *handle = to_handle(&unit);
     } else {
-        unit.join_state.detach_local();   // nobody else knows the unit yet
+        unit.join_state.detach_local();   // no other thread knows the unit yet
     }
     if (child_first) return launch_child_first<pool::From::parent>(unit);
     make_ready(stream, unit, pool::From::spawned);
 }
 
-// Everything but the plain case, and but for what the options' data need where there is no unit to
-// have them.
+// Every case but the plain one, without releasing the options' data where no unit results to have
+// them.
 template <bool tasklet>
 weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, const weft_unit_options* options,
                              Plan& chosen, weft_unit** handle, const void* site) noexcept {
@@ -48,11 +48,11 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-// Of kind auto, on a stream, without options, into a pool that others draw from.
+// For kind auto, on a stream, without options, into a pool that other streams draw from.
 [[gnu::noinline]] weft_status spawn_by_site(Pool& pool, void (*body)(void*), void* argument, weft_unit** handle,
                                             const void* address) noexcept {
     Stream* const caller = current_or_null();
-    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
+    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not check
     Stream& stream = *caller;
     LatestSites::Entry& latest = stream.spawning.latest_sites.at(address);
     if (latest.address != address || latest.body != body) [[unlikely]]
@@ -73,9 +73,9 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-// A ULT of the default kind, into the stream's common pool; the stream is not observed. One of kind
-// auto goes this way if it comes from one of the latest places and is no sample: what was found out
-// for the one before holds for it.
+// A ULT of the default kind, into the stream's common pool; the stream is not observed. A ULT of
+// kind auto goes this way if it comes from one of the latest places and is no sample: what was
+// found out for the previous one holds for it.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*),
                                                             void* argument, weft_unit** handle, const void* site) {
     const Unit::InitialHeader* initial_header = &stream.spawning.common_header;
@@ -97,13 +97,13 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
     return WEFT_OK;
 }
 
-// On a stream, without options, into any pool; nobody gets its handle. What unnamed units cost is
-// told apart from those above, so that these need not ask.
+// On a stream, without options, into any pool; no caller gets its handle. Unnamed units have
+// functions of their own, so that the ones above need not check for them.
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_unnamed(Stream& stream, Pool* pool, void (*body)(void*), void* argument,
                                             const void* site) noexcept {
     if (pool == nullptr) pool = stream.standard;
-    const weft_pool_kind where = pool->kind;   // read once, for stores to the unit might change it
+    const weft_pool_kind where = pool->kind;   // read once, since stores to the unit might change it
     const bool own = where == WEFT_POOL_PRIVATE;
     Kind kind = tasklet ? Kind::tasklet : stream.spawning.default_kind;
     const Site* learner = nullptr;
@@ -129,7 +129,7 @@ template <bool tasklet>
         make_sample(*unit, *learner);
     if (unit->marked(Unit::observed)) [[unlikely]]
         observe(trace::Event::create, *unit);
-    unit->join_state.announce_first(JoinState::detacher());   // nobody else knows the unit yet
+    unit->join_state.announce_first(JoinState::detacher());   // no other thread knows the unit yet
     if (where == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     } else {
@@ -138,8 +138,8 @@ template <bool tasklet>
     return WEFT_OK;
 }
 
-// Most tasklets that nobody names, into a shared pool. False: it is done with more care, and
-// nothing has happened. Nothing is called but to wake somebody, so that no register is saved.
+// Most tasklets without a handle, into a shared pool. False: nothing has happened, and the caller
+// takes the general way. Calls a function only to wake a stream, so that no register is saved.
 [[gnu::always_inline]] inline bool spawn_unnamed_at_once(Stream& stream, Pool* pool, void (*body)(void*),
                                                          void* argument, const void* site) {
     const Unit::InitialHeader initial_header = initial_headers.of(Kind::tasklet, false);
@@ -149,7 +149,7 @@ template <bool tasklet>
     unit->id = stream.take_id();
     describe(*unit, *pool, body, argument, site);
     unit->begin_life(initial_header);
-    unit->join_state.announce_first(JoinState::detacher());   // nobody else knows the unit yet
+    unit->join_state.announce_first(JoinState::detacher());   // no other thread knows the unit yet
     pool::push_shared(static_cast<SharedPool&>(*pool), unit);
     return true;
 }
@@ -171,7 +171,7 @@ template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
                                               const void* site) noexcept {
     Stream* const caller = current_or_null();
-    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not ask
+    if (caller == nullptr) __builtin_unreachable();   // make_unit() need not check
     Stream& stream = *caller;
     if (pool == nullptr) pool = stream.standard;
     if (!tasklet && pool == stream.spawning.common_home)
@@ -225,7 +225,7 @@ template void launch_child_first<pool::From::reviving_parent>(Unit&);
 
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags) {
     unit.id = stream.take_id();
-    // Nobody has spawned it, so it counts not as created. relaxed, both: a number.
+    // It was not spawned, so it does not count as created. relaxed, both: a number.
     stream.spawning.first_id.store(stream.spawning.first_id.load(std::memory_order_relaxed) + 1,
                                    std::memory_order_relaxed);
     describe(unit, pool, nullptr, nullptr, nullptr);

@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// weft_ult_spawn and weft_tasklet_spawn, of whatever arguments.
+// weft_ult_spawn and weft_tasklet_spawn, with any arguments.
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument,
                                          const weft_unit_options* options, weft_unit** handle,
@@ -27,8 +27,8 @@ template <bool tasklet>
 extern template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 extern template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
-// The plain case, into the stream's own private pool, calls nothing but as its last step, so that
-// it needs no frame.
+// The plain case, into the stream's own private pool, calls a function only as its last step, so
+// that it needs no frame.
 template <bool tasklet>
 [[gnu::always_inline]] inline weft_status spawn(Pool* pool, void (*body)(void*), void* argument,
                                                 const weft_unit_options* options, weft_unit** handle,
@@ -57,14 +57,14 @@ weft_status spawn_many(Pool* pool, std::size_t count, void (*body)(void*), void*
                        const weft_unit_options* options, weft_unit** units, const void* site) noexcept;
 
 // A described unit begins at once in the place of the running ULT.
-// `from`: how that comes into its pool.
+// `from`: how that ULT comes into its pool.
 template <pool::From from>
 void launch_child_first(Unit& unit);
 
 extern template void launch_child_first<pool::From::parent>(Unit&);
 extern template void launch_child_first<pool::From::reviving_parent>(Unit&);
 
-// What runs on a stream that has the calling OS thread for its carrier is a unit from now on.
+// The code that runs on a stream whose carrier is the calling OS thread is a unit from now on.
 // `flags`: Unit's.
 void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Flags flags);
 

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// What weft_unit_spawn_many is given.
+// The arguments of weft_unit_spawn_many.
 struct Given {
     std::size_t count;
     void (*body)(void*);
@@ -27,7 +27,7 @@ struct Made {
     weft_status status;
 };
 
-// Taken back in the order from the last to the first.
+// Takes units back in the order from the last to the first.
 [[gnu::noinline]] void take_back(Stream* stream, Unit* first, std::size_t count, weft_unit** units) {
     Unit* last = nullptr;
     for (std::size_t i = 0; i < count; ++i) first = std::exchange(first->link, std::exchange(last, first));
@@ -35,7 +35,7 @@ struct Made {
     if (units != nullptr) std::fill_n(units, count, nullptr);
 }
 
-// `plan`: null, or what is to be seen to besides their kind. `learner`: null, or of kind auto the
+// `plan`: null, or what is to be done besides their kind. `learner`: null, or for kind auto the
 // place.
 Made make_row(Stream* stream, Pool& home, Unit::InitialHeader initial_header, const Given& given, const Plan* plan,
               const Site* learner) {
@@ -43,8 +43,8 @@ Made make_row(Stream* stream, Pool& home, Unit::InitialHeader initial_header, co
     Unit** link = &first;
     Unit* unit = nullptr;
     if (stream == nullptr) learner = nullptr;
-    // One comparison for both: whether the unit before was a sample, and whether it was the last
-    // one.
+    // One comparison for both questions: whether the previous unit was a sample, and whether it was
+    // the last one.
     std::size_t sample = learner != nullptr ? stream->spawning.sampling.next() : given.count + 1;
     std::size_t stop = std::min(sample, given.count);
     for (std::size_t i = 0;; ++i) {
@@ -73,14 +73,14 @@ Made make_row(Stream* stream, Pool& home, Unit::InitialHeader initial_header, co
         if (given.units != nullptr) {
             given.units[i] = to_handle(unit);
         } else {
-            unit->join_state.detach_local();   // nobody else knows the unit yet
+            unit->join_state.detach_local();   // no other thread knows the unit yet
         }
     }
     if (learner != nullptr) stream->spawning.sampling.set_next(sample - given.count);
     return {first, unit, WEFT_OK};
 }
 
-// Linked from the first to the last: all enter their pool, which is a user's, or none.
+// Linked from the first to the last: all enter their pool, which is a user's, or none does.
 [[gnu::noinline]] bool enter_all(Unit* first, std::size_t count) {
     Unit* unit = first;
     for (std::size_t i = 0; i < count; ++i, unit = unit->link) {
@@ -91,7 +91,7 @@ Made make_row(Stream* stream, Pool& home, Unit::InitialHeader initial_header, co
     return true;
 }
 
-// Linked from the first to the last.
+// The units are linked from the first to the last.
 [[gnu::noinline]] void observe_all_created(Unit* first, std::size_t count) {
     for (Unit* unit = first; count-- > 0; unit = unit->link) observe(trace::Event::create, *unit);
 }

@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-// A unit whose body is to be called, and those that take over its stack after it.
+// Runs a unit whose body is to be called, and the units that take over its stack after it.
 [[noreturn, gnu::always_inline]] inline void run_bodies() {
     for (;;) {
         Stream& stream = current();

@@ -12,8 +12,9 @@ using detail::requeue;
 using detail::successor;
 using detail::unless_wanted;
 
-// The stream's main pool, if that is a shared one and picking is popping from it; null also where
-// somebody wants the stream. `own` is where the primary unit and bound ones have their turns.
+// The stream's main pool, if that is a shared one and picking is popping from it; null also where a
+// request to the stream is pending. `own` is where the primary unit and bound ones have their
+// turns.
 [[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
     Pool* const common = stream.common;
     if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() ||
@@ -34,7 +35,7 @@ void requeue_shared(void* raw) {
     pool::push_shared(static_cast<SharedPool&>(*unit->pool), unit);
 }
 
-// A yield in that pool, of a unit that nobody wants anything of.
+// A yield in that pool, of a unit with no request pending.
 [[gnu::noinline]] void yield_shared(Stream& stream, Unit& self, SharedPool& pool) {
     Unit* const next = pop_shared(pool);
     if (next == nullptr) return;
@@ -69,17 +70,17 @@ template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
     SharedPool* const shared = sole_shared(stream);
     if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield))
         return yield_shared(stream, self, *shared);
-    if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of those that are ready
+    if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of the ready units
     if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() &&
         !stream.direct->ready.empty()) {
-        promote(stream, self);   // and no more is to be seen to
+        promote(stream, self);   // and nothing more is to be done
         return yield(stream, self);
     }
     if (self.marked(Unit::requests) && handle_requests_instead(self)) [[unlikely]]
         return;
     Unit* next = successor(stream);
-    // Nobody is ready, the scheduler would find out no more than we have, and the unit would come
-    // back here at once.
+    // No unit is ready, the scheduler would find out no more than this function has, and the unit
+    // would come back here at once.
     if (next == nullptr && !stream.wanted() && !stream.through_scheduler && draws_from(stream, *self.pool)) return;
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::yields>(stream, self, next, {requeue<pool::From::yielded>, &self}, Unit::at_return);
@@ -90,7 +91,7 @@ namespace {
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;
     static constexpr Unit::Marks handled = Unit::at_return;
-    weft_unit* handle;   // made before somebody may free the unit
+    weft_unit* handle;   // made before another thread may free the unit
     void (*call)(weft_unit*, void*);
     void* argument;
 

@@ -1,10 +1,10 @@
 // The one protocol: a unit that stops running leaves its stack first and is made findable
-// afterwards, by an action that whatever runs next performs first of all. README.md tells why, and
-// what was rejected.
+// afterwards, by an action that the next context performs before anything else. README.md has the
+// reasons, and what was rejected.
 //
 // The functions that hold a switch are noinline, so that it is compiled for this library's register
-// set (arch/x86_64/context.hpp); what they are made of is inlined into them, so that one frame is
-// all that a switch costs.
+// set (arch/x86_64/context.hpp); the functions that they are made of are inlined into them, so that
+// one frame is all that a switch costs.
 #pragma once
 
 #include <concepts>
@@ -21,15 +21,15 @@ namespace weft {
 
 namespace detail {
 
-// Whether the unit that runs handles an exception, or unwinds for one. Between two units nobody
-// does: one that leaves in the middle of it takes it along, so that the next need not look.
+// Whether the unit that runs handles an exception, or unwinds for one. Between two units none is
+// handled: a unit that leaves in the middle of it takes it along, so that the next need not check.
 [[gnu::always_inline]] inline bool handles_exception(const Stream& stream) {
     return (reinterpret_cast<std::uintptr_t>(stream.exceptions->caught) | stream.exceptions->uncaught) != 0;
 }
 
 Unit* successor_other(Stream& stream);
 
-// The unit that the leaving one may switch to itself, or null: then the scheduler decides.
+// The unit that the leaving unit may switch to itself, or null: then the scheduler decides.
 [[gnu::always_inline]] inline Unit* successor(Stream& stream) {
     PrivatePool* const direct = stream.direct;
     if (direct == nullptr || stream.wanted()) [[unlikely]]
@@ -37,8 +37,8 @@ Unit* successor_other(Stream& stream);
     return direct->pop();
 }
 
-// As successor(), by a short look: null also where the pool is to be asked with care, and where
-// what runs is no ULT.
+// successor(), by a short check: null also where the pool needs a careful one, and where no ULT is
+// running.
 [[gnu::always_inline]] inline Unit* successor_at_hand(Stream& stream) {
     PrivatePool& pool = *stream.inline_pool;
     Unit* const next = pool.ready.front();
@@ -48,9 +48,9 @@ Unit* successor_other(Stream& stream);
     return next;
 }
 
-// A successor that the program has named runs next, but when somebody wants the stream the
-// scheduler sees to that first; and on a domain's hart only contexts of that run: the scheduler
-// puts another into its pool.
+// A successor that the program has named runs next. But when a request to the stream is pending,
+// the scheduler handles that first; and on a domain's hart only contexts of that domain run: the
+// scheduler puts another unit into its pool.
 [[gnu::always_inline]] inline Unit* unless_wanted(Stream& stream, Unit* named) {
     if (!stream.wanted() && !is_out_of_place(stream, *named)) [[likely]]
         return named;
@@ -58,7 +58,8 @@ Unit* successor_other(Stream& stream);
     return nullptr;
 }
 
-// Where to go so that `next` runs: itself, or the scheduler, which will find it in `next_unit`.
+// Where to switch so that `next` runs: to `next` itself, or to the scheduler, which will find it in
+// `next_unit`.
 [[gnu::always_inline]] inline context::Target way_to(Stream& stream, Unit* next) {
     if (next != nullptr) [[likely]] {
         if (void* context = context_of(stream, *next)) [[likely]] {
@@ -87,20 +88,20 @@ template <Leaves how>
     return now;
 }
 
-// As leave_plainly(), for a ULT that may handle an exception.
+// leave_plainly(), for a ULT that may handle an exception.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave(Stream& stream, Unit& self, Unit* next, AfterSwitch after) {
     return handles_exception(stream) ? leave_in_catch(stream, self, next, after, how)
                                      : leave_plainly<how>(stream, self, next, after);
 }
 
-// The running ULT leaves and comes back. Of what it was asked for meanwhile it then does what the
-// marks `handled` say. Returns the stream that it comes back on.
+// The running ULT leaves and comes back. Of the requests that came meanwhile it then handles those
+// of the marks `handled`. Returns the stream that it comes back on.
 template <Leaves how>
 [[gnu::always_inline]] inline Stream& leave_to(Stream& stream, Unit& self, Unit* next, AfterSwitch after,
                                                Unit::Marks handled) {
     Stream& now = leave<how>(stream, self, next, after);
-    // Asked of the stream who runs, `self` need not be kept over the switch.
+    // Read from the stream, which knows the running unit: `self` need not be kept over the switch.
     if (now.running->marked(handled)) [[unlikely]]
         return handle_requests(*now.running, handled);
     return now;
@@ -108,24 +109,24 @@ template <Leaves how>
 
 }   // namespace detail
 
-// What a suspending unit leaves on its stack for the one who runs next: publish() puts the unit
-// where a waker finds it. Its last act may already have been answered by a resume, and the stack
-// with this object be gone.
+// What a suspending unit leaves on its stack for the context that runs next: publish() puts the
+// unit where a waker finds it. The last act of publish() may already have been answered by a
+// resume, and the stack with this object may be gone.
 //     void publish();
 struct Suspension {
     Unit& self;
 
-    // While it lasts: only what it waits for wakes the unit. A suspension that anybody may end is
-    // State::suspended.
+    // The state while the suspension lasts: only what the unit waits for wakes it. A suspension
+    // that any thread may end is State::suspended.
     static constexpr State state = State::waiting;
-    // What the unit does at once when it comes back. It is not cancelled then: it may hold what it
-    // has waited for.
+    // The requests that the unit handles at once when it comes back. It is not cancelled then: it
+    // may hold what it has waited for.
     static constexpr Unit::Marks handled = Unit::after_wait;
 };
 
 // The running ULT waits for the end of `target`, where only this stream can find it: it has been
-// published already, to a place that nobody else looks at, and nothing needs to be done after the
-// switch. Returns the stream it comes back on.
+// published already, to a place that no other stream looks at, and nothing needs to be done after
+// the switch. Returns the stream that it comes back on.
 [[gnu::always_inline]] inline Stream& suspend_published(Stream& stream, Unit& self, const Unit& target) {
     self.waits_object = to_handle(&target);
     self.life.move(State::running, State::waiting);
@@ -145,9 +146,9 @@ template <std::derived_from<Suspension> By>
     constexpr Leaves how = By::state == State::suspended ? Leaves::suspends : Leaves::waits;
     detail::leave_to<how>(stream, self, next,
                           {[](void* raw) {
-                               // A copy where anybody may resume: somebody who knows the unit need
-                               // not wait for publish() to tell him, and the stack with the
-                               // original may be in use again before publish() is called.
+                               // A copy where any thread may resume: a thread that knows the unit
+                               // need not wait for publish() before it resumes, and the stack with
+                               // the original may be in use again before publish() is called.
                                using Kept = std::conditional_t<By::state == State::suspended, By, By&>;
                                Kept suspended = *static_cast<By*>(raw);
                                suspended.self.life.move(State::running, By::state);
@@ -163,10 +164,11 @@ template <std::derived_from<Suspension> By>
     }
 }
 
-// The running ULT, which a waker can find already, waits. `let_go` keeps him off until it has run,
-// once the context is saved; a null one where there is nobody to keep off. The caller says then
-// which mutex it has (Unit::latest_lock), since that is told by the same word, and has told
-// observers of the wait: here the object may be busy. Call it from a noinline function.
+// The running ULT, which a waker can already find, waits. `let_go` lets the waker act once the
+// context is saved; until then the waker is kept off. It is null where there is no waker to keep
+// off. The caller then records which mutex the ULT has (Unit::latest_lock), since the same word
+// holds that, and has reported the wait to observers: here the object may be busy. Call it from a
+// noinline function.
 [[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go,
                                                   Waits what, const void* object) {
     self.waits = what;
@@ -191,14 +193,13 @@ void spawn_away(Stream& stream, Unit& next);
 extern template void spawn_away<pool::From::parent>(Stream&, Unit&);
 extern template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
-// The running ULT goes to the end of its pool, and others run; returns at once when there is
-// nobody.
+// The running ULT goes to the end of its pool, and others run; returns at once when there are none.
 void yield_slow(Stream& stream, Unit& self);
 [[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
     PrivatePool* const direct = stream.direct;
     if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]]
         return yield_slow(stream, self);
-    // Nobody but this stream looks into its pool, and it does so after we have left: we may go
+    // Only this stream looks into its pool, and it does so after the unit has left: the unit may go
     // there before.
     Unit* next = direct->rotate(&self);
     if (next == nullptr) return;
@@ -208,8 +209,8 @@ void yield_slow(Stream& stream, Unit& self);
 }
 
 // weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once
-// its context is saved; null: nothing is. Inlined: a dump of the unit shows the call of the C
-// interface, which a call as its last step would hide.
+// its context is saved; null: nothing is called. Inlined: a dump of the unit shows the call of the
+// C interface, which a call as its last step would hide.
 namespace detail {
 [[gnu::noinline]] void suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument);
 }   // namespace detail

@@ -49,7 +49,7 @@ struct PlainSuspension : Suspension {
     static constexpr State state = State::suspended;
     static constexpr Unit::Marks handled = Unit::at_return;
 
-    void publish() {}   // whoever knows the unit may resume it
+    void publish() {}   // any thread that knows the unit may resume it
 };
 
 [[gnu::noinline]] void leave_suspended(Stream& stream, Unit& self, Unit& target) {
@@ -62,13 +62,13 @@ struct PlainSuspension : Suspension {
     detail::leave_to<Leaves::yields>(stream, self, detail::unless_wanted(stream, &target), requeued, Unit::at_return);
 }
 
-// How the one that leaves comes into its pool.
+// How the leaving unit comes into its pool.
 void (*way_back(Named from))(void*) {
     return from == Named::suspended ? detail::requeue<pool::From::yielded_to_resumed>
                                     : detail::requeue<pool::From::yielded_to>;
 }
 
-// Whether a yield of the running ULT is all that it takes for `target` to run next: that is the
+// Whether a yield of the running ULT is all that it takes for `target` to run next: `target` is the
 // next in the pool that the two share.
 [[gnu::always_inline]] inline bool is_next_anyway(const Stream& stream, const Unit& self, const Unit& target) {
     const PrivatePool* const direct = stream.direct;
@@ -89,7 +89,7 @@ weft_status yield_to(Unit& target) noexcept {
 }
 
 weft_status may_run_here(const Unit& target) {
-    // A unit that is not foreign does not become so: it is shared, or this stream's own.
+    // A unit that is not foreign does not become foreign: it is shared, or this stream's own.
     if (foreign_pool(target) == nullptr) return WEFT_OK;
     return fail(WEFT_UNSUPPORTED, "unit %llu belongs to the private pool of another stream, which alone may run it",
                 number(target));
@@ -109,7 +109,7 @@ weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept {
     if (how != Leaving::ends && self->marked(Unit::cancel)) {   // before another is taken out of its pool for nothing
         stream = &handle_requests(*self, Unit::cancel);
     }
-    if (is_called_by_parent(*self)) promote(*stream, *self);   // the target may be the parent, who is in no pool yet
+    if (is_called_by_parent(*self)) promote(*stream, *self);   // the target may be the parent, which is in no pool yet
     if (from == Named::popped && &target == self) return fail(WEFT_WRONG_STATE, "a unit cannot leave for itself");
     const weft_status status = from == Named::ready    ? take_ready(target)
                                : from == Named::popped ? take_popped(target)

@@ -6,17 +6,18 @@
 
 namespace weft {
 
-// What becomes of the ULT that leaves.
+// What the leaving ULT does.
 enum class Leaving : unsigned char { yields, suspends, ends };
 
 // Where the named unit comes from.
 enum class Named : unsigned char { ready, suspended, popped };
 
-// The running ULT leaves for `target`. Statuses as weft_unit_yield_to; when it ends, returns only
-// with one that is not WEFT_OK.
+// The running ULT leaves for `target`. Statuses as for weft_unit_yield_to; when the ULT ends, the
+// call returns only with a status that is not WEFT_OK.
 weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept;
 
-// Why the calling stream must not run the unit, which is ready or suspended, or WEFT_OK.
+// Whether the calling stream may run the unit, which is ready or suspended: WEFT_OK, or the reason
+// why not.
 weft_status may_run_here(const Unit& target);
 
 // hand_off_to(target, yields, ready).
