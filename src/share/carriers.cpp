@@ -24,13 +24,13 @@ struct HartCall {
     Unit remote_call;
     Carriers* by;
     Domain* to;
-    Transition transition;   // what it does there first
+    Transition transition;   // what the hart does there first
 };
 
 namespace {
 
-// One is kept for the next: most of the time there is one hart on its way at once, and an
-// allocation takes a good part of that.
+// One object is kept for the next call: most of the time one hart is on its way at once, and an
+// allocation takes a good part of that time.
 HartCall* make_hart_call(Process& of) {
     HartCall* const kept = of.carriers.spare.exchange(nullptr);
     if (kept == nullptr) return os::make<HartCall>();
@@ -51,15 +51,15 @@ void bring(Stream& stream, HartCall& sent) {
     give_hart_call(*stream.of, sent);
 }
 
-// A hart has come with the OS thread of a guest that goes on itself. It goes on with another, or
-// back.
+// A hart has come with the OS thread of a guest that is to run itself. The hart goes on with
+// another thread, or back.
 void send_on(Stream& stream, HartCall& sent) {
     bring(stream, sent);
     send_away(stream);
     carrier_is_free(stream.of->guest_threads);
 }
 
-// Of the hart that the calling carrier has brought, until it goes back to the base.
+// Serves with the hart that the calling carrier has brought, until the hart goes back to the base.
 void arrive(void* raw) {
     auto& sent = *static_cast<HartCall*>(raw);
     Stream& stream = current();
@@ -71,7 +71,7 @@ void arrive(void* raw) {
     probe(Probe::carrier_free);
 }
 
-// Under the lock, as what follows.
+// Under the lock, as are the functions that follow.
 Pool* obtain_pool(Carriers& by) {
     if (by.remote_calls == nullptr) {
         Pool* const made = make_pool(by.of, WEFT_POOL_SHARED);
@@ -83,10 +83,10 @@ Pool* obtain_pool(Carriers& by) {
     return by.remote_calls;
 }
 
-// Between two attempts to start one that the kernel has refused.
+// Between two attempts to start a carrier, after the kernel has refused.
 constexpr std::uint64_t patience_ns = 1'000'000;
 
-// One more that is not busy yet.
+// Starts one more carrier, which is not busy yet.
 bool start_carrier(Carriers& by) {
     Process& of = by.of;
     if (by.patient_until_ns != 0 && os::now_ns() < by.patient_until_ns) return false;
@@ -108,15 +108,14 @@ bool start_carrier(Carriers& by) {
     return false;
 }
 
-// Of those that take harts a carrier that is counted as busy has given its hart back, and looks for
-// remote calls next: a remote call holds one of the harts that are granted, and each of the others
-// that carriers have is another one.
+// For carriers that take harts: whether a carrier that is counted as busy has given its hart back,
+// and looks for remote calls next. A remote call holds one of the harts that are granted, and each
+// of the harts that the other carriers have is a different one.
 bool one_comes_soon(const Carriers& by) {
     return by.what == Carriers::What::harts && by.count != 0 && by.count >= by.of.base.granted();
 }
 
-// One more carrier is busy: an idle one, or a new one. False: there is none, and none can be
-// started.
+// One more carrier is busy: an idle or a new one. False: there is none, and none can be started.
 bool engage_carrier(Carriers& by, bool starts) {
     by.check();
     if (by.closed) return false;
@@ -142,8 +141,8 @@ void send_hart_to(Carriers& by, HartCall& sent, Domain& domain, const Transition
     send_to(by, sent.remote_call, arrive, &sent);
 }
 
-// False: no OS thread of those is idle, and none is started. Sent under the lock: a guest that goes
-// on finds its thread counted on, and the remote call with it (keep_thread).
+// False: no OS thread of `by` is idle, and none is started. Sent under the lock: a guest that runs
+// on finds that its thread is counted on, and finds the remote call with it (keep_thread).
 bool send_hart_by(Carriers& by, bool starts, HartCall& sent, Domain& domain, const Transition& transition) {
     std::lock_guard guard(by.lock);
     if (!engage_carrier(by, starts)) return false;
@@ -151,7 +150,7 @@ bool send_hart_by(Carriers& by, bool starts, HartCall& sent, Domain& domain, con
     return true;
 }
 
-// Whoever is to have the hart comes for it. False: nobody can be had.
+// Brings the hart to its root: a stream, a carrier or a guest comes for it. False: none can be had.
 bool send_hart(hart::Root& root, void* raw) {
     auto& of = *static_cast<Process*>(raw);
     if (&root == &of.streams_root) return end_waiting(of);
@@ -183,8 +182,8 @@ void lend_thread(Guest& guest) {
     carrier_is_free(guest.stream->of->guest_threads);
 }
 
-// It may be for another guest, whose thread is counted on. If there is none any more, nobody would
-// find it: that one has looked for the remote call while the caller had it.
+// The remote call may be for another guest, whose thread is counted on. If there is no such guest
+// any more, no thread would find the call: the guest has looked for it while the caller had it.
 void leave_remote_call(Stream& stream, Unit& remote_call) {
     Carriers& threads = stream.of->guest_threads;
     {
@@ -203,7 +202,7 @@ void keep_thread(Stream& stream) {
     }
     // A hart is on its way for which this thread was counted on.
     Unit* const remote_call = pool::pop(*threads.remote_calls);
-    if (remote_call == nullptr) return;   // somebody has come for it
+    if (remote_call == nullptr) return;   // another thread has come for it
     send_on(stream, hart_call_of(*remote_call));
 }
 
@@ -256,8 +255,8 @@ bool leave_carriers(const Stream& carrier) {
     return true;
 }
 
-// An OS thread that Weft has started, which runs whatever there is, comes before the one of a
-// guest, which may not; and that before one is started.
+// An OS thread that Weft has started runs any code, and comes before the thread of a guest, which
+// may not; and that comes before a new thread is started.
 bool pass_on(Domain& domain, const Transition& transition) {
     Process& of = domain.of;
     HartCall* const sent = make_hart_call(of);
@@ -284,8 +283,8 @@ struct Retiring {
 void retire(void* raw) {
     auto& one = *static_cast<Retiring*>(raw);
     Stream& stream = current();
-    // Units that it has carried sleep, and stream 0, which would see to that otherwise, may have no
-    // OS thread and get none.
+    // Units that this carrier has carried sleep on its timers. Stream 0 would otherwise see to
+    // them, but may have no OS thread and get none.
     const bool stays = stream.heap->timers.earliest() != Timers::never;
     {
         std::lock_guard guard(one.by->lock);
@@ -296,14 +295,15 @@ void retire(void* raw) {
         }
     }
     if (!stays) {
-        // remote calls that come now are for the others, and one of them may be the last of another
+        // remote calls that come now are for the other carriers, and one of them may be the last of
+        // another
         ask(stream, attention::abandon);
         stream.ending.freeing.store(true);
         one.carrier = &stream;
     }
     atomic<std::uint32_t>& told = one.told;
     told.store(1);
-    os::futex_wake(told, 1);   // needs its address only: who waits may be gone
+    os::futex_wake(told, 1);   // needs the address only: the waiter may be gone
     probe(Probe::carrier_told);
 }
 
@@ -328,7 +328,7 @@ bool retire_carrier(Carriers& by) {
 
 bool give_up_thread(Process& of, bool& reactor_stood_down) {
     if (end_sentry(of) || retire_carrier(of.carriers) || retire_carrier(of.rescue.carriers)) return true;
-    // With descriptors somebody waits for what it alone is told.
+    // With descriptors, waiters depend on events that the reactor alone receives.
     if (of.pollers.live() != 0 || !of.reactor.stand_down()) return false;
     reactor_stood_down = true;
     return true;
@@ -370,7 +370,7 @@ void hart_to_domain(Stream& stream, Domain& domain) {
     if (stream.role.guest != nullptr) return guests_hart_to_domain(*stream.role.guest, domain);
     stream.holds_hart = false;
     bool last;
-    // what it is registered with counts as requested
+    // the hart that the domain is registered with counts as requested
     domain.of.base.move(domain.of.streams_root, -1, domain.root, 1, last);
 }
 

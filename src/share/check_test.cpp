@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// What is checked here asks nothing of the process that it belongs to.
+// The checks here use nothing of the process that the object belongs to.
 Process& no_process() {
     alignas(64) static std::byte memory[64];
     return reinterpret_cast<Process&>(memory);

@@ -38,7 +38,7 @@ weft_domain* handle_of(Domain& domain) { return handles::to_handle<weft_domain>(
 
 }   // namespace
 
-// Told first, then the look at `is_idle`: see go_idle().
+// Counts the kick first, then checks `is_idle`: see go_idle().
 void kick(Domain& domain) {
     for (Domain* of = &domain; of != nullptr; of = of->parent) {
         of->kicks.fetch_add(1);
@@ -63,13 +63,14 @@ struct Before {
           wanted(domain.to_reclaim_word().load() != 0) {}
 };
 
-// The domain gives a hart back. If it has not seen that somebody wants it, it has found nothing to
-// do, and goes idle. What it may have seen is wanted before, or still, or has been counted since:
-// who asks counts first and says so then, so here it is looked in the other order. Both this and
-// kick() write first and look then, seq_cst, so that one sees the other: either the domain is not
-// idle, or it is kicked. If it has seen that, it may not have looked for something to do; and it
-// may have been idle before, when the one context that could go on had this hart, or another in
-// whose place this one has come (send_away).
+// The domain gives a hart back. If it cannot have seen that the hart is wanted, it has found
+// nothing to do, and goes idle. A claim that it may have seen was there before, is still there, or
+// has been counted since: a claimant first counts the change and then publishes the claim, so this
+// function reads them in the opposite order. Both this function and kick() write first and then
+// check, seq_cst, so that one sees the other: either the domain is not idle, or it is kicked. If
+// the domain may have seen a claim, it may not have looked for something to do. And it may have
+// been idle before, when the only context that could run had this hart, or another hart in whose
+// place this one has come (send_away).
 void go_idle(Domain& domain, const Before& before) {
     if (before.wanted || domain.to_reclaim_word().load() != 0 ||
         domain.reclaim_changes_word().load() != before.reclaim_changes)
@@ -78,15 +79,16 @@ void go_idle(Domain& domain, const Before& before) {
     if (domain.kicks.load() != before.kicks) domain.idle_word().store(false);
 }
 
-// The pool of a domain's contexts: what comes in is told of, and nothing ever waits here.
+// The pool of a domain's contexts: it reports each pushed context to the domain, and nothing ever
+// waits here.
 weft_pool_ops pool_table() {
     weft_pool_ops table{};
     table.size = sizeof table;
     table.push_with = [](void* self, weft_unit* context, std::uint64_t operation) {
         Domain& domain = of_pool(self);
         domain.ops.unblock(domain.self, context);
-        // The hart that a context leaves by a yield is in `enter` next, and no other one need come,
-        // unless that one goes.
+        // The hart that a context leaves by a yield is in `enter` next, so no other hart need come,
+        // unless that hart goes.
         Stream* const stream = operation == WEFT_POOL_OP_YIELD ? current_or_null() : nullptr;
         if (stream == nullptr || stream->serving.domain != &domain || stream->serving.domain == stream->serving.lender)
             return kick(domain);
@@ -142,8 +144,8 @@ void leave_parent(Domain& domain) {
     *at = domain.sibling;
 }
 
-// A context that its domain is told of has the mark for that; one whose stack wants a look, or that
-// a key may follow, has it anyway.
+// A context that is reported to its domain has the mark `careful` for that. A context whose stack
+// needs a check, or that a key may follow, has the mark anyway.
 bool wants_a_look(const Unit& unit) {
     return unit.kind == Kind::hosted || has_own_float(unit) || unit.stack->guarded == mem::Guard::canary ||
            following.load() != 0;
@@ -159,7 +161,7 @@ void complete(Domain& domain) {
     Pool& former = *domain.former;
     {
         std::unique_lock guard(domain.of.jobs.lock, std::defer_lock);
-        if (unit.jobs_out != 0) guard.lock();   // who takes a job that it forked before looks at its pool
+        if (unit.jobs_out != 0) guard.lock();   // a thief of a job that it forked before looks at its pool
         take_back_lent(unit, former);
     }
     drop_domain(domain);
@@ -173,7 +175,7 @@ struct Unregistering : Suspension {
 
     Unregistering(Unit& unit, Domain& of) : Suspension{unit}, domain(of) {}
 
-    // This hart is the domain's still, and is given back by `enter`; so the domain stays until
+    // This hart still belongs to the domain, and `enter` gives it back; so the domain stays until
     // then.
     void publish() {
         if (domain.parent == nullptr) return domain.of.base.close(domain.root);
@@ -189,7 +191,7 @@ struct Unregistering : Suspension {
 
 // ---- transitions --------------------------------------------------------------------------------
 
-// A hart comes into a domain with a parent. False: that is being unregistered.
+// A hart comes into a domain with a parent. False: the domain is being unregistered.
 bool come_in(Domain& domain) {
     std::uint32_t seen = domain.harts.load();
     while ((seen & Domain::closing) == 0) {
@@ -198,7 +200,7 @@ bool come_in(Domain& domain) {
     return false;
 }
 
-// The hart goes to the parent. `takes_next`: as hart_to_base.
+// The hart goes to the parent. `takes_next`: as for hart_to_base.
 void go_up(Stream& stream, Domain& domain, bool takes_next = true) {
     Domain* const parent = domain.parent;
     bool last;
@@ -212,8 +214,8 @@ void go_up(Stream& stream, Domain& domain, bool takes_next = true) {
     if (last) complete(domain);
 }
 
-// A hart of the domain's goes into a child. False: it is none, or none any more, or is being
-// unregistered.
+// A hart of the domain goes into a child. False: `wanted` is not a child, or no longer one, or is
+// being unregistered.
 bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
     std::lock_guard guard(domain.lock);   // a child stays as long as it is on the list
     domain.check();
@@ -224,8 +226,8 @@ bool go_down(Stream& stream, Domain& domain, const Domain* wanted) {
     return true;
 }
 
-// Of a domain that says nothing of its children: the one that has least of what it asked for. Under
-// the lock.
+// For a domain that has no callback for its children's requests: the child with the fewest harts
+// among those that have fewer than they asked for. Under the lock.
 Domain* neediest_child(const Domain& domain) {
     if (domain.ops.child_requested != nullptr) return nullptr;
     Domain* best = nullptr;
@@ -238,7 +240,7 @@ Domain* neediest_child(const Domain& domain) {
     return best;
 }
 
-// The next time its siblings come before it, if they have as little.
+// The next time the child's siblings come before it, if they have as little.
 void put_last(Domain& domain, Domain& child) {
     Domain** at = &domain.children;
     while (*at != &child) at = &(*at)->sibling;
@@ -248,8 +250,8 @@ void put_last(Domain& domain, Domain& child) {
     child.sibling = nullptr;
 }
 
-// Not where the domain itself is asked for harts: it could not give any back as long as its
-// children want them.
+// Not where harts of the domain itself are to be reclaimed: it could not give any back as long as
+// its children want them.
 Domain* child_in_need(Domain& domain) {
     if (domain.to_reclaim_word().load() != 0) return nullptr;
     std::lock_guard guard(domain.lock);
@@ -260,8 +262,8 @@ Domain* child_in_need(Domain& domain) {
     return child;
 }
 
-// The hart that the stream has is somebody else's from now on; it gets another for the scheduler on
-// whose stack this is, if that had one.
+// The hart that the stream has belongs to another holder from now on. The stream gets another one
+// for the scheduler on whose stack this is, if that scheduler had one.
 void lose_hart(Stream& stream) {
     Domain* const lender = stream.serving.lender;
     set_domain(stream, lender);
@@ -271,7 +273,7 @@ void lose_hart(Stream& stream) {
             at->harts.fetch_add(1);
             continue;
         }
-        at->of.base.take(at->root, 0);   // extra, until others have given theirs back
+        at->of.base.take(at->root, 0);   // extra, until other streams have given theirs back
     }
 }
 
@@ -279,16 +281,16 @@ void lose_hart(Stream& stream) {
 
 namespace {
 
-// The hart goes to the parent, and the domain is not asked. One above may be idle, since a child
-// had as many harts as it wanted, and would have been lent another one when this one had come up
-// from it. So each is told when it counts this hart itself.
+// The hart goes to the parent, and the domain is not asked. A domain above may be idle because a
+// child had as many harts as it wanted; it would have been lent another hart when this one had come
+// up from that child. So each domain is kicked when it counts this hart itself.
 void go_up_unasked(Stream& stream, bool takes_next = true) {
     stream.serving.owes_kick = false;
     kick(*stream.serving.domain);
     go_up(stream, *stream.serving.domain, takes_next);
 }
 
-// It leaves for the base.
+// The hart leaves for the base.
 void leave_unasked(Stream& stream, bool takes_next = true) {
     while (stream.serving.domain != nullptr) go_up_unasked(stream, takes_next);
 }
@@ -308,7 +310,7 @@ void hand_over_hart(Stream& stream) {
     if (last) complete(domain);
 }
 
-// The base is not to give it back at once: that would have no end.
+// The base must not give the hart back at once: that would have no end.
 void send_away(Stream& stream) {
     const Transition made = std::exchange(stream.serving.transition, {});
     if (pass_on(*stream.serving.domain, made)) {
@@ -322,7 +324,7 @@ void send_away(Stream& stream) {
 
 namespace {
 
-// The registrant goes on, on the one stream that may run it: the hart goes there.
+// The registrant is to run, on the only stream that may run it: the hart goes there.
 void send_to_registrant(Stream& stream, Domain& domain) {
     Stream& registrants = *domain.registrant_stream;
     lose_hart(stream);
@@ -334,7 +336,7 @@ void send_to_registrant(Stream& stream, Domain& domain) {
     end_waiting_of(registrants);
 }
 
-// A hart has come, for the registrant of the domain to go on.
+// A hart has come, for the registrant of the domain to run.
 void take_to_registrant(Stream& stream, Domain& domain) {
     if (stream.serving.domain != nullptr) {
         send_away(stream);
@@ -351,8 +353,9 @@ void pay_kick(Stream& stream, Domain& domain) {
     if (std::exchange(stream.serving.owes_kick, false)) kick(domain);
 }
 
-// Whether units wait that this stream alone may run, or alone draws: also those of its main
-// scheduler, where another has been pushed, and the domain's registrant was a unit of that.
+// Whether units wait that only this stream may run or draw. These include units of the stream's
+// main scheduler, in case another scheduler has been pushed above it and the domain's registrant
+// was a unit of that other one.
 bool own_units_wait(const Stream& stream) {
     if (stream.own != nullptr && !pool::quiet(*stream.own)) return true;
     const auto waits = [](const Pool* pool) {
@@ -378,10 +381,10 @@ bool go_to_the_top(Stream& stream, Domain& domain) {
     return stream.serving.domain != &domain;
 }
 
-// A domain that always has something to run does not keep others from having a turn: one of its
-// contexts may yield until one of a child's or of a parent's has done something, or a unit of the
-// stream's own. And it is not asked for the harts that are to be reclaimed from its parents. True:
-// the hart has gone to one of those, or is on its way to another OS thread.
+// A domain that always has something to run does not deprive the others of a turn: one of its
+// contexts may yield until a context of a child or a parent has done something, or a unit of the
+// stream's own. The domain is also not asked for the harts that are to be reclaimed from its
+// parents. True: the hart has gone to one of those, or is on its way to another OS thread.
 bool others_in_turn(Stream& stream, Domain& domain) {
     constexpr std::uint32_t turn = 16;
     // counted by each stream: harts of one domain would write one line at each turn
@@ -393,13 +396,13 @@ bool others_in_turn(Stream& stream, Domain& domain) {
     }
     if (stream.role.hidden || stream.serving.lender != nullptr || !own_units_wait(stream))
         return go_to_the_top(stream, domain);
-    // The hart itself, which the streams' root may keep for a slice. If a carrier went on with it,
-    // and the stream took another one, that might be reclaimed before a unit has run.
+    // The hart itself goes, which the streams' root may keep for a slice. If a carrier went on with
+    // it and the stream took another hart, that hart might be reclaimed before a unit has run.
     leave_unasked(stream);
     return true;
 }
 
-// What the hart does next: a context that it runs, or null when it has gone elsewhere.
+// What the hart does next: a context that it runs, or null when the hart has gone elsewhere.
 Unit* next_of(Stream& stream, Domain& domain) {
     const Before before(domain);
     if (stream.serving.transition.what == What::open) {
@@ -410,8 +413,8 @@ Unit* next_of(Stream& stream, Domain& domain) {
     }
     const Transition made = std::exchange(stream.serving.transition, {});
     if (claims_hart(stream)) [[unlikely]] {
-        // The hart is the guest's, and goes nowhere else. What has been decided on may be of those
-        // that are not to be in its way.
+        // The hart is the guest's, and goes nowhere else. The chosen context may be one that must
+        // not run on the guest's thread.
         if (made.what == What::run) make_ready(&stream, *made.unit);
         if (made.what == What::pass) forgo_carrier(domain.of, *made.carrier);
         return nullptr;
@@ -456,8 +459,8 @@ bool children_want(Domain& domain) {
     return neediest_child(domain) != nullptr;
 }
 
-// Only what somebody is told of when it can go on: neither the end of the registrant's stay nor a
-// pause, which are the domain's own.
+// tell_domain_of_wait() (process/domain_state.cpp) reports only waits whose end is reported as
+// well: neither the end of the registrant's stay nor a pause, which are the domain's own.
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.serving.domain == stream.serving.lender) {
         stream.serving.saved_way = {stream.sched, stream.direct, stream.common, stream.standard};
@@ -484,8 +487,9 @@ void set_domain(Stream& stream, Domain* domain) {
 
 namespace {
 
-// The unit that the last one to run has left in `next_unit`, or null. It waits in its pool where it
-// cannot go on at once: the hart is another domain's by now, or is to do something already.
+// The unit that the last unit to run has left in `next_unit`, or null. It waits in its pool where
+// it cannot run at once: the hart is another domain's by now, or its next step has already been
+// decided.
 Unit* take_next_unit(Stream& stream) {
     Unit* const unit = std::exchange(stream.next_unit, nullptr);
     if (unit == nullptr || (stream.serving.transition.what == What::open && !is_out_of_place(stream, *unit)))
@@ -499,7 +503,7 @@ Unit* take_next_unit(Stream& stream) {
 void serve(Stream& stream) {
     if (stream.serving.domain == stream.serving.lender) return;
     stream.serving.under_way = true;
-    // it was idle, and may be busy here for any time
+    // the stream was idle, and may be busy here for any time
     if (stream.loop.attended.has(attention::unwatched)) have_timers_watched(stream);
     if (stream.role.guest != nullptr && !std::exchange(stream.role.guest->has_signal_stack, true))
         stream.carrier.signal_stack.enter();
@@ -507,8 +511,8 @@ void serve(Stream& stream) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);
         if (stream.serving.domain == stream.serving.lender) break;
-        // `next_unit` comes first: the domain's choice may leave another there in its turn, and
-        // there is room for one.
+        // `next_unit` comes first: the domain's choice may leave another unit there in its turn,
+        // and there is room for one.
         Unit* unit = take_next_unit(stream);
         if (unit == nullptr) unit = next_of(stream, *stream.serving.domain);
         if (unit != nullptr) run_unit(stream, unit);
@@ -517,8 +521,8 @@ void serve(Stream& stream) {
 }
 
 void attend_to_domains(Stream& stream) {
-    // A scheduler that runs as a unit has its hart from a domain, perhaps: whoever comes waits
-    // until it is done.
+    // A scheduler that runs as a unit may have its hart from a domain: arriving domains wait until
+    // it is done.
     if (stream.serving.lender != nullptr &&
         (stream.serving.returned.load() != nullptr || stream.role.guest != nullptr)) {
         if (!stream.serving.under_way) serve(stream);
@@ -536,7 +540,7 @@ void attend_to_domains(Stream& stream) {
 
 namespace {
 
-// By the ULT that calls.
+// Called by the ULT.
 weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
     Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;
@@ -545,7 +549,7 @@ weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** mad
     WEFT_ASSERT(!is_out_of_place(*stream, *unit));   // so the parent stays: it waits for its contexts
     Domain* const domain = make_domain(*stream->of, stream->serving.domain, ops, self);
     if (domain == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
-    if (unit->is_light()) promote(*stream, *unit);   // its caller has no hart here any more
+    if (unit->is_light()) promote(*stream, *unit);   // its caller no longer has a hart here
     if (unit->has_jobs())
         leave_jobs(*stream, *unit);   // what it has forked is published where it has belonged until now
     domain->jobs = jobs;
@@ -579,7 +583,7 @@ void pass_request(Domain& child, std::ptrdiff_t delta) {
     request_harts(parent, delta);
 }
 
-// What a child has asked for beyond the hart that it was registered with.
+// The number of harts that a child has asked for beyond the one that it was registered with.
 std::ptrdiff_t open_requests(const Domain& child) {
     std::lock_guard guard(child.parent->lock);
     return child.asked - 1;
@@ -639,7 +643,7 @@ weft_status unregister_domain(Domain& domain) {
         std::lock_guard guard(domain.lock);
         if (domain.children != nullptr) return fail(WEFT_BUSY, "the domain has children; they are unregistered first");
     }
-    if (domain.parent != nullptr) {   // the base forgets what its own children have asked for
+    if (domain.parent != nullptr) {   // the base forgets the requests of its own children
         if (const std::ptrdiff_t open = open_requests(domain); open != 0) pass_request(domain, -open);
     }
     const bool entered = domain.entered;
@@ -742,7 +746,7 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
     } else {
         context.body = body;
         context.argument = argument;
-        // which it was without a body
+        // the context had it already without a body
         if (context.marked(Unit::untidy) && has_own_float(context)) give_own_float(context);
     }
     return decide({What::run, &context, {}});
@@ -751,13 +755,13 @@ weft_status run_context(Unit& context, void (*body)(void*), void* argument) {
 namespace {
 
 weft_status claim_context(Stream& stream, Unit& context) {
-    // looked at first: to claim in vain is an atomic operation for nothing
+    // checked first: to claim without success is a wasted atomic operation
     if (context.life.is(State::ready)) return WEFT_OK;
     if (!context.life.claim()) {
         return fail(WEFT_WRONG_STATE, "context %llu cannot go on: it waits for something else, or has ended",
                     static_cast<unsigned long long>(context.id));
     }
-    stream.counters.add(trace::Count::resumed);   // it had suspended, and nobody has resumed it
+    stream.counters.add(trace::Count::resumed);   // it had suspended, and no thread has resumed it
     return WEFT_OK;
 }
 
@@ -779,7 +783,7 @@ weft_status take_successor(Stream& stream, Unit& context, Unit*& next) {
     // relaxed: as wanted()
     if (stream.asked(std::memory_order_relaxed).without(attention::leisurely).any() || claims_hart(stream) ||
         &context == domain.registrant) [[unlikely]] {
-        // the hart may be taken away, or is not one that runs the registrant: the domain decides
+        // the hart may be taken away, or may not run the registrant: the domain decides
         make_ready(&stream, context);
     } else if (stream.wanted()) [[unlikely]] {
         stream.serving.transition = {What::run, &context, {}};

@@ -30,8 +30,8 @@ namespace {
 
 using GuestPhase = hart::Root::GuestPhase;
 
-// All guests, whatever runtime there is: they belong to their threads. Trivially destructible, for
-// threads end after it, too.
+// All guests, of any runtime: they belong to their threads. Trivially destructible, since threads
+// also end after the destructors have run.
 struct Guests {
     os::Lock lock;   // guards what follows, and the beginning of runtimes
     Guest* first = nullptr;
@@ -48,7 +48,7 @@ const os::ThreadKey& key() {
 
 // ---- the unit's pool ----------------------------------------------------------------------------
 
-// A unit that is not the guest's was told to go where the guest's belongs: to where units go that
+// A unit that is not the guest's was asked to go to the guest's pool: it goes where units go that
 // are spawned outside.
 void push_elsewhere(Process& of, Unit& unit) {
     Pool& main = *of.streams[0]->levels.main_pool.load();
@@ -56,7 +56,7 @@ void push_elsewhere(Process& of, Unit& unit) {
     pool::push(*unit.pool, &unit);
 }
 
-// Its unit can go on.
+// The guest's unit can run.
 void push_guest(Guest& guest) {
     const Waking waking(*guest.stream);
     GuestPhase seen = guest.root.guest_phase.load();
@@ -104,7 +104,7 @@ weft_status make_stream(Process& of, Guest& guest) {
         guest.unit = unit;
         guest.pool = pool;
         pool->confined = true;
-        // What it spawns does not go where its harts come from.
+        // What the unit spawns does not go where its harts come from.
         stream->common = nullptr;
         stream->standard = pool;
         settle_homes(*stream);
@@ -124,7 +124,8 @@ weft_status make_stream(Process& of, Guest& guest) {
     return status;
 }
 
-// It is outside, and has no hart. From its thread, or where nobody enters. Under the lock.
+// The guest is outside, and has no hart. From its thread, or where no thread enters. Under the
+// lock.
 void drop_stream(Process& of, Guest& guest) {
     wait_for_wakers(*guest.stream);
     Stream& stream = *std::exchange(guest.stream, nullptr);
@@ -140,7 +141,8 @@ void drop_stream(Process& of, Guest& guest) {
     count_guest(of, -1);
 }
 
-// The thread, which is outside, comes in no more by itself. False: it is inside. Under the lock.
+// The thread, which is outside, can no longer come in by itself. False: it is inside. Under the
+// lock.
 bool keep_out(Process& of, Guest& guest) {
     for (GuestPhase seen = guest.root.guest_phase.load();;) {
         if (seen != GuestPhase::outside && seen != GuestPhase::reclaimable) return seen == GuestPhase::nothing;
@@ -170,7 +172,7 @@ Guest* make_guest() {
     return guest;
 }
 
-// There is a runtime, and the guest has a stream in it.
+// Ensures that there is a runtime, and that the guest has a stream in it.
 weft_status obtain_stream(Guest& guest) {
     std::unique_lock guard(guests.lock);
     while (guests.closed.load() != 0) {
@@ -223,7 +225,7 @@ void go_in(Guest& guest) {
                 wait_for_turn(*guest->stream, *guest->unit);
             }
             return WEFT_OK;
-        default:   // `nothing`: no other can be while the thread is outside
+        default:   // `nothing`: no other phase can be while the thread is outside
             if (const weft_status status = obtain_stream(*guest); status != WEFT_OK) return status;
         }
     }
@@ -231,7 +233,8 @@ void go_in(Guest& guest) {
 
 // ---- leaving ------------------------------------------------------------------------------------
 
-// What the unit and its stream have of this stay does not wait for the next one. May switch.
+// Releases what the unit and its stream have of this stay, which does not wait for the next one.
+// May switch.
 [[gnu::noinline]] void tidy_up(Guest& guest) {
     Unit& unit = *guest.unit;
     if (unit.marked(Unit::extras)) {
@@ -242,7 +245,7 @@ void go_in(Guest& guest) {
     Stream& stream = *guest.stream;
     if (unit.has_jobs()) leave_jobs(stream, unit);
     if (std::exchange(guest.has_signal_stack, false)) stream.carrier.signal_stack.step_out();
-    hand_over_timers(stream);   // of units that it has carried
+    hand_over_timers(stream);   // those of units that it has carried
     stream.units->flush();
     stream.heap->extras->flush();
     stream.heap->stacks.flush();
@@ -267,13 +270,13 @@ void leave(Guest& guest) {
         probe(Probe::guest_left_reclaimable);
         if (!root.contended.load()) return;
         GuestPhase seen = GuestPhase::reclaimable;
-        if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::held)) return;   // somebody has taken it
+        if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::held)) return;   // it has been taken
     }
     guest.stream->of->base.put(root, -1);
     root.guest_phase.store(GuestPhase::outside);
 }
 
-// With the guest inside its runtime has not ended.
+// With the guest inside, its runtime has not ended.
 void thread_ends(void* raw) noexcept {
     auto& guest = *static_cast<Guest*>(raw);
     if (guest.entries != 0) {
@@ -300,13 +303,13 @@ void thread_ends(void* raw) noexcept {
 namespace {
 
 // A unit that is no guest's is inside already: its calls are counted, so that one call too many is
-// told. In a callback nobody is there to count for.
+// reported. In a callback there is no unit to count for.
 void enter_again() {
     if (Guest* const guest = calling_guest()) {
         ++guest->entries;
     } else if (Unit* const unit = running_or_null()) {
         if (!unit->marked(Unit::untidy)) {
-            unit->entries = 0;   // of an earlier life, perhaps: it was revived
+            unit->entries = 0;   // perhaps of an earlier life: it was revived
             unit->mark(Unit::untidy);
         }
         ++unit->entries;
@@ -327,7 +330,7 @@ weft_status leave_again() {
     return WEFT_OK;
 }
 
-// With WEFT_OK it has left, if that was its last entry.
+// With WEFT_OK the guest has left, if that was its last entry.
 weft_status leave_once(Stream& stream, Guest& guest) {
     if (guest.entries == 1) {
         if (stream.serving.domain != nullptr)
@@ -387,8 +390,8 @@ void admitted(Guest& guest) {
 
 namespace {
 
-// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could go on
-// before: then the guest is asked for another, after that.
+// The guest's hart goes where go() takes it. Its unit may become ready meanwhile, or could have run
+// before: then another hart is requested for the guest, after that.
 template <class Go>
 void take_hart_away(Guest& guest, Go go) {
     hart::Root& root = guest.root;
@@ -398,9 +401,10 @@ void take_hart_away(Guest& guest, Go go) {
         admitted(guest);
 }
 
-// The hart that the guest's unit does not need now is for others; `next` receives who is to have it
-// at once, or it is null: the base sees to that. The unit may become ready meanwhile: then it is
-// asked for another, after that. False: it is ready, and has its hart.
+// The hart that the guest's unit does not need now is for others. `next` receives the root that is
+// to have it at once, or it is null: then the base sees to that. The unit may become ready
+// meanwhile: then another hart is requested for it, after that. False: the unit is ready, and has
+// its hart.
 bool let_go(Guest& guest, hart::Root** next) {
     hart::Root& root = guest.root;
     hart::Base& base = guest.stream->of->base;
@@ -417,7 +421,7 @@ bool let_go(Guest& guest, hart::Root** next) {
     return true;
 }
 
-// While others lack a hart. The reactor sees to slices; where that could not be had the guest does.
+// While others lack a hart. The reactor sees to slices; where it could not be had the guest does.
 bool slice_is_over(hart::Base& base, const hart::Root& root) {
     if (!root.contended.load()) return false;
     if (root.to_reclaim.load() == 0 && base.look_at_ns() <= os::now_ns()) base.look();
@@ -429,7 +433,7 @@ bool slice_is_over(hart::Base& base, const hart::Root& root) {
 void guests_hart_to_domain(Guest& guest, Domain& domain) {
     hart::Root& root = guest.root;
     GuestPhase seen = GuestPhase::held;
-    // it is `ready`: it left for the unit that runs
+    // the phase is `ready`: the guest left for the unit that runs
     if (!root.guest_phase.compare_exchange_strong(seen, GuestPhase::gives)) root.guest_phase.store(GuestPhase::wants);
     take_hart_away(guest, [&] {
         bool last;
@@ -472,8 +476,8 @@ bool lends_itself(Stream& stream) {
 
 namespace {
 
-// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. Where
-// the guest has had its hart again sooner than this, on average, it keeps it more often than not.
+// To step aside wakes two OS threads, each of which takes the kernel tens of microseconds. If the
+// guest has got its hart back sooner than this, on average, it keeps the hart more often than not.
 constexpr std::uint64_t worth_two_wakeups_ns = 150'000;
 constexpr unsigned most_stays = 1024;
 
@@ -504,7 +508,7 @@ bool make_way() {
     }
     hart::Base& base = stream->of->base;
     const bool lacks = base.contended().load(std::memory_order_relaxed) != 0;   // relaxed: a hint
-    // wanted: the guest has a hart again whose OS thread this is, for one
+    // wanted: for one thing, the guest whose OS thread this is has a hart again
     if (!lacks && !stream->wanted()) return false;
     Domain* of = stream->serving.domain;
     while (of->parent != nullptr) of = of->parent;
@@ -544,8 +548,8 @@ void go_on(Stream& stream) {
             return;
         }
     } else if (!admitted_now && slice_is_over(base, root)) {
-        // It has yielded, or need not wait any more: it goes to the end of those who wait for a
-        // hart.
+        // The guest has yielded, or need not wait any more: it goes to the end of the guests that
+        // wait for a hart.
         root.guest_phase.store(GuestPhase::wants);
         hart::Root* const next = base.release(root);
         if (base.admit(root)) admitted(guest);

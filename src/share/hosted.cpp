@@ -29,7 +29,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 // ---- the thread pointer -------------------------------------------------------------------------
 
-// A signal that waited for the unit that goes on.
+// Raises the signals that waited for the unit that continues.
 [[gnu::noinline]] void take_signals(Host& host) {
     std::uint64_t waiting = host.signals.exchange(0);
     for (int signal = 1; waiting != 0; ++signal, waiting >>= 1) {
@@ -37,35 +37,36 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     }
 }
 
-// The first time that the carrier is to run by another thread pointer than its own.
+// The first time that the carrier is to run by a thread pointer other than its own.
 [[gnu::noinline]] void prepare_carrier(Carrier& carrier) {
     os::host_prepare_carrier();
     if constexpr (config::thread_sanitizer) carrier.fiber = sanitizer::fiber_create();
     carrier.prepared = true;
 }
 
-// From a unit, or a scheduler, that runs by the carrier's own thread pointer, which is set still.
+// From a unit, or a scheduler, that runs by the carrier's own thread pointer, which is still set.
 [[gnu::always_inline]] inline void arrive_from_native(Stream& stream) {
     Carrier& carrier = stream.carrier.own;
     carrier.floating_point = arch::floating_point();
     if (!carrier.prepared) [[unlikely]]
         prepare_carrier(carrier);
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(nullptr, nullptr, nullptr);
-    // Whoever has left may be continued by another OS thread as soon as he is published: this one
-    // is not he any more.
+    // The unit that has left may be continued by another OS thread as soon as it is published: this
+    // thread is no longer that unit's.
     if constexpr (config::thread_sanitizer) sanitizer::fiber_switch(carrier.fiber);
 }
 
-// The thread sanitizer takes us for another thread from now on, which comes after the one before.
+// From now on the thread sanitizer takes this for another thread, which comes after the one before.
 [[gnu::always_inline]] inline void change_thread_pointer(Stream& stream, void* pointer) {
     if constexpr (config::thread_sanitizer) sanitizer::tsan_release(&stream);
     os::set_thread_pointer(pointer);
     if constexpr (config::thread_sanitizer) sanitizer::tsan_acquire(&stream);
 }
 
-// First of all on a host's stack, before the message of whoever left is heard: it may make him
-// known to others, and no two OS threads may run by one thread pointer. The word is written before
-// the pointer is set, so that a signal's handler finds the stream by either.
+// Before anything else on a host's stack, and before the message of the unit that left is run: the
+// message may make that unit known to other threads, and no two OS threads may run by one thread
+// pointer. The word is written before the pointer is set, so that a signal's handler finds the
+// stream by either.
 [[gnu::always_inline]] inline Stream& enter_host(Host& host) {
     Stream& stream = current();
     Carrier& carrier = stream.carrier.own;
@@ -83,7 +84,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     stream.errno_address = host.thread.errno_address;
     stream.exceptions = host.thread.exceptions;
     stream.inline_pool =
-        &Stream::no_pool;   // what is called in the place of a unit that waits runs by its thread pointer
+        &Stream::no_pool;   // a unit that is called in the place of one that waits runs by its thread pointer
     arch::set_floating_point(host.floating_point, now);
     return stream;
 }
@@ -98,12 +99,12 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     change_thread_pointer(stream, carrier.thread_pointer);
 }
 
-// Before the switch, on the stack that is left: the thread pointer for `target`, and what
-// sanitizers are told.
+// Before the switch, on the stack that is left: sets the thread pointer for `target`, and notifies
+// the sanitizers.
 [[gnu::always_inline]] inline void prepare_to_leave(Stream& stream, Host& host, const context::Target& target) {
     host.floating_point = stream.carrier.own.left_floating_point = arch::floating_point();
     host.runs_on.store(0, std::memory_order_relaxed);   // relaxed: see signal_hosted()
-    if (goes_to_hosted(stream)) return;                 // which sets its own
+    if (goes_to_hosted(stream)) return;                 // the hosted unit sets its own
     if (stream.running != nullptr && stream.direct != nullptr) stream.inline_pool = stream.direct;
     leave_thread_pointer(stream, host);
     if constexpr (config::address_sanitizer)
@@ -113,7 +114,7 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 // ---- beginning ----------------------------------------------------------------------------------
 
-// False: it has been left because the pthread is to end, which no handler sees.
+// False: the body has been left because the pthread is to end, which no handler sees.
 [[nodiscard]] bool call_body(Unit& unit) noexcept {
     try {
         return os::host_call(unit.body, unit.argument);
@@ -123,10 +124,11 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
     }
 }
 
-// Where a hosted unit begins. noinline, as all that hold a switch: see arch/x86_64/context.hpp.
+// Where a hosted unit begins. noinline, like all functions that hold a switch: see
+// arch/x86_64/context.hpp.
 [[noreturn, gnu::noinline]] void hosted_main(void (*call)(void*), void* argument) {
-    // The sanitizer has noted that this was called, for whom it took us for; it is never returned
-    // from.
+    // The sanitizer has noted the call of this function for the thread that it took this for; the
+    // function does not return.
     if constexpr (config::thread_sanitizer) sanitizer::tsan_function_exit();
     Host& host = host_of(*current().running);
     *enter_host(host).errno_address = 0;
@@ -138,7 +140,8 @@ bool goes_to_hosted(const Stream& stream) { return stream.running != nullptr && 
 
 void release_host(void* host) { current().of->hosts.give(*static_cast<Host*>(host)); }
 
-// Under the thread sanitizer frames that are never returned from fill what that keeps for a thread.
+// Under the thread sanitizer, frames that are never returned from fill the record that it keeps for
+// a thread.
 bool used_up(Host& host) {
     constexpr unsigned most = 1000;
     return config::thread_sanitizer && ++host.uses == most;
@@ -156,7 +159,7 @@ void* begin_hosted(Stream& stream, Unit& unit) {
             host = of.hosts.start(wanted, cpus_of_process(of));
     }
     if (host == nullptr) return nullptr;
-    unit.wants_fresh = false;   // from here on the byte says how it ends
+    unit.wants_fresh = false;   // from here on the byte says how the unit ends
     unit.stack = host;
     unit.mark(Unit::careful);
     host->signals.store(0);
@@ -167,7 +170,7 @@ void* begin_hosted(Stream& stream, Unit& unit) {
 
 namespace {
 
-// One that waits for room, and has an OS thread of Weft's while it looks.
+// A caller that waits for room, and occupies one of Weft's OS threads while it polls.
 class WaitsForRoom {
 public:
     explicit WaitsForRoom(Process& of) : of_(of), counts_(hosted_or_null() != nullptr) {
@@ -184,11 +187,11 @@ private:
     const bool counts_;
 };
 
-// The kernel has refused an OS thread that is worth more than those that this library can do
-// without: these end, one after the other, until attempt() succeeds. Some may be about to have
-// nothing to do, and the kernel counts a thread for a moment after others have seen its end. False:
-// it has not succeeded in that time, which is longer while more than `busy` carriers have something
-// to do.
+// The kernel has refused an OS thread that is worth more than the threads that this library can do
+// without: these end, one after the other, until attempt() succeeds. Some threads may be about to
+// run out of work, and the kernel counts a thread for a moment after others have seen its end.
+// False: attempt() has not succeeded in that time, which is longer while more than `busy` carriers
+// have something to do.
 template <class Attempt>
 bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t busy, Attempt attempt) {
     constexpr int most_moments = 400;
@@ -209,7 +212,7 @@ bool make_room(Process& of, context::Hosts* hosts, Moment moment, std::size_t bu
 
 }   // namespace
 
-// A host that is missing ends the program, a carrier that is missing makes it slower.
+// A missing host ends the program, a missing carrier makes it slower.
 bool prepare_hosts(Process& of, std::size_t count, std::size_t stack_bytes, Moment moment) {
     const os::CpuSet* const cpus = cpus_of_process(of);
     std::size_t missing = of.hosts.prepare(count, stack_bytes, cpus);
@@ -231,7 +234,7 @@ bool make_room_for_program(Process& of, bool (*attempt)(void*), void* argument, 
     const context::Message arrived = arch::swap(&self.context, target.context, after);
     Stream& now = enter_host(host);
     context::run(arrived);
-    // relaxed: a hint; what waits is taken by an exchange.
+    // relaxed: a hint; the signals that wait are taken by an exchange.
     if (host.signals.load(std::memory_order_relaxed) != 0) [[unlikely]]
         take_signals(host);
     *host.thread.errno_address = error;
@@ -306,8 +309,9 @@ bool signal_hosted(Process& of, std::uintptr_t pthread, int signal) {
     if (signal == 0) return true;
     const std::uint64_t bit = std::uint64_t{1} << (signal - 1);
     host->signals.fetch_or(bit);
-    // Who comes back says first where it runs and looks then, without a fence in between: a system
-    // call later it has been seen, as far as processors are known.
+    // A unit that comes back first writes where it runs and then checks for signals, without a
+    // fence in between: a system call later the write has been seen, as far as processors are
+    // known.
     os::thread_yield();
     const std::uint32_t carrier = host->runs_on.load();
     if (carrier != 0 && (host->signals.fetch_and(~bit) & bit) != 0) os::signal_thread(carrier, signal);

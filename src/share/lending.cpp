@@ -14,14 +14,14 @@ namespace {
 
 std::uint64_t slice_ns(const Process& of) { return of.settings.values.slice_ns; }
 
-// One that is busy, and has not been asked yet, nor waits. It may go to sleep at this moment: then
-// it has no hart to lend, and says no.
+// Whether the stream is busy, has not been asked yet, and does not wait. It may go to sleep at this
+// moment: then it has no hart to lend, and answers no.
 bool may_be_asked(const Stream* stream) {
     return stream != nullptr && !stream->role.hidden && !stream->sleep.asleep.load() &&
            !stream->asked().has(attention::aside);
 }
 
-// Asks so many streams, each in its turn.
+// Asks `streams` streams, each in its turn.
 void ask_some(Process& of, std::size_t streams) {
     std::lock_guard guard(of.lock);
     std::size_t& rank = of.lending.next_rank;
@@ -56,11 +56,11 @@ void wait_aside(Lending& lending, Stream& stream, std::uint64_t slice) {
 
 enum class Answer : unsigned char { no, lent, swapped };
 
-// What the stream does with its hart: `to` is who goes on with it at once.
+// What the stream does with its hart: `to` is the stream that runs on with it at once.
 Answer answer(Process& of, Stream& stream, Turn*& to) {
     Lending& lending = of.lending;
     std::lock_guard guard(lending.lock);
-    // or is about to give it back: see end_waiting_of()
+    // or the stream is about to give it back: see end_waiting_of()
     if (!stream.holds_hart || stream.serving.returned.load() != nullptr) return Answer::no;
     if (of.streams_root.to_reclaim.load() != 0) {
         wait_aside(lending, stream, slice_ns(of));
@@ -72,8 +72,8 @@ Answer answer(Process& of, Stream& stream, Turn*& to) {
     return Answer::swapped;
 }
 
-// While some wait, each slice another one is asked to change places with the first. Returns when
-// that is due again.
+// While some streams wait, each slice another stream is asked to change places with the first.
+// Returns when that is due again.
 std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
     std::uint64_t over_ns;
     {
@@ -82,10 +82,10 @@ std::uint64_t take_turns(Process& of, std::uint64_t now_ns) {
     }
     if (over_ns > now_ns) return over_ns;
     ask_some(of, 1);
-    return now_ns + slice_ns(of);   // once more, if nobody has heard it until then
+    return now_ns + slice_ns(of);   // once more, if no stream has answered until then
 }
 
-// The reactor sees to the turns. Where it cannot be started, the stream that waits does so.
+// The reactor sees to the turns. Where it cannot be started, the waiting stream does so.
 void wait_for_turn(Process& of, Stream& stream) {
     const auto wait = [&] {
         const bool watched = of.reactor.watch(os::now_ns() + slice_ns(of));
@@ -109,9 +109,9 @@ bool end_waiting(Process& of) {
     return true;
 }
 
-// `returned` is written before, and step_aside() looks at it under the lock: either it is seen
-// there, or the stream waits here. A stream that waits takes nothing out of it: where it is empty
-// the stream has had that hart, and waits for another since.
+// `returned` is written before, and step_aside() reads it under the lock: either it is seen there,
+// or the stream waits here. A stream that waits takes nothing out of it: where it is empty the
+// stream has had that hart, and has waited for another one since.
 void end_waiting_of(Stream& stream) {
     Process& of = *stream.of;
     {
@@ -136,7 +136,7 @@ bool step_aside(Stream& stream) {
     stream.counters.add(trace::Count::lent);
     probe(Probe::aside_before_lending);
     if (given == Answer::lent) {
-        of.base.put(of.streams_root, 0);   // the stream asks for a hart still
+        of.base.put(of.streams_root, 0);   // the stream still asks for a hart
     } else {
         to->parker.unpark();
     }
@@ -151,7 +151,7 @@ bool step_aside(Stream& stream) {
 std::uint64_t look_at_harts(Process& of, std::uint64_t now_ns) {
     if (of.base.look_at_ns() <= now_ns) {
         if (now_ns - of.lending.limit_read_ns >= hart::Limit::lasts_ns) {
-            // which only a thread may ask for that is bound to no CPU, as the reactor is
+            // only a thread that is bound to no CPU may ask for it, such as the reactor
             static_cast<void>(hart::limit_anew());
             of.lending.limit_read_ns = now_ns;
         }

@@ -25,11 +25,11 @@
 namespace weft {
 
 // An emergency: a carrier draws from the pools of a stream that does not come to them, as long as
-// that is so.
+// that lasts.
 struct StandIn {
     Process& of;
     Unit remote_call;
-    Sched* sched = nullptr;   // of the thief-safe ones among those pools
+    Sched* sched = nullptr;   // of the thief-safe pools among them
     std::size_t rank;         // of that stream
     Stream* const stands_for;
 
@@ -55,8 +55,8 @@ void relieve(StandIn& one) {
     if (one.carrier != nullptr) ask(*one.carrier, attention::relieved);
 }
 
-// One pool has the first look after the other. Under the lock, so that a pool that is freed is not
-// drawn from any more.
+// Each pool is checked first in its turn. Under the lock, so that a pool that is freed is no longer
+// drawn from.
 weft_unit* pick_in_turn(void* raw, weft_sched*) {
     auto& self = *static_cast<StandIn*>(raw);
     std::lock_guard guard(self.of.rescue.lock);
@@ -82,8 +82,8 @@ void run_what_waits(Stream& stream) {
     for (;;) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);
-        // a unit that another has left for by its name runs first: its pool may be one that nobody
-        // draws from
+        // a unit that another unit has left for by its name runs first: its pool may be one that no
+        // stream draws from
         if (stream.next_unit == nullptr) {
             if (!goes_on(stream)) break;
             stream.next_unit = pick(stream);
@@ -94,12 +94,12 @@ void run_what_waits(Stream& stream) {
             continue;
         }
         idle(stream);
-        wake_watchdog(of);   // who sees whether it is over
+        wake_watchdog(of);   // which sees whether the emergency is over
     }
 }
 
-// It may have been woken for a unit that it has not taken, since it is not to any more.
-// hart/README.md, step 6.
+// The stand-in may have been woken for a unit that it has not taken, since it is not to take any
+// more. hart/README.md, step 6.
 void pass_wakes_on(const Sched& sched) {
     for (std::size_t i = 0; i < sched.count; ++i) {
         if (!pool::quiet(*sched.pools[i])) sched.pools[i]->idle_list.wake_one();
@@ -140,7 +140,7 @@ void destroy(StandIn* one) {
     os::destroy(one);
 }
 
-// The remote call's body, on a carrier, or, where the runtime ends, on whatever stream finds it.
+// The remote call's body, on a carrier, or, where the runtime ends, on any stream that finds it.
 void stand_in(void* raw) {
     auto& self = *static_cast<StandIn*>(raw);
     Stream& stream = current();
@@ -155,7 +155,7 @@ void stand_in(void* raw) {
     carrier_is_free(rescue.carriers);
 }
 
-// ---- looking ------------------------------------------------------------------------------------
+// ---- checking -----------------------------------------------------------------------------------
 
 const hart::Root* root_of(const Domain* domain) {
     constexpr int deepest = 64;
@@ -168,8 +168,9 @@ const hart::Root* root_of(const Domain* domain) {
     return nullptr;
 }
 
-// Whose hart a stream has, as far as one can tell: addresses, perhaps of what is gone. Null: it has
-// none. Of a stream in the table, whose own data that is: safe_read() rather than a race.
+// The root whose hart a stream has, as far as can be told: addresses, perhaps of objects that are
+// gone. Null: the stream has none. For a stream in the table; the data is the stream's own, hence
+// safe_read() rather than a race.
 const hart::Root* holder_of(const Process& of, const Stream& stream) {
     const Domain* domain = nullptr;
     os::safe_read(&stream.serving.domain, &domain, sizeof domain);
@@ -186,7 +187,7 @@ class Look {
 public:
     Look(Process& of, std::uint64_t now_ns, bool first) : of_(of), rescue_(of.rescue), now_ns_(now_ns), first_(first) {}
 
-    // Returns when the next one is due.
+    // Returns when the next look is due.
     std::uint64_t look() {
         StandIn* made = nullptr;
         bool lend = false, again = false;
@@ -257,21 +258,21 @@ private:
                 [&] { return os::thread_doing(stream->carrier.thread_id.load(), one.call); });
             if (one.heart.stuck()) {
                 ++stuck_;
-                // It carries somebody's hart, and its own unit has been given one meanwhile, which
-                // no other OS thread may use.
+                // The stream carries a hart of another root, and its own unit has been given one
+                // meanwhile, which no other OS thread may use.
                 if (stream->role.guest != nullptr &&
                     stream->role.guest->root.guest_phase.load() == hart::Root::GuestPhase::ready)
                     ++stuck_;
                 if (waits_for_it(*stream)) ++stuck_;
             } else if (!paused && stream->role.guest == nullptr) {
-                // whose thread may be outside, or go there at any time, where nobody looks at its
-                // timers
+                // not a guest's: its thread may be outside, or go there at any time, and then its
+                // timers are not checked
                 free_ = stream;
             }
         }
     }
 
-    // A domain's hart has been sent to it, which no other OS thread may use.
+    // A domain's hart has been sent to the stream, which no other OS thread may use.
     static bool waits_for_it(const Stream& stream) { return stream.serving.returned.load() != nullptr; }
 
     void see_to_stand_ins() {
@@ -284,7 +285,8 @@ private:
             } else {
                 awake_ = on_its_way_ = true;
             }
-            // it may be stuck itself, in a unit of the program's, while the stream is stuck anew
+            // the stand-in may be stuck itself, in a unit of the program, while the stream is stuck
+            // anew
             if (one->over) continue;
             Watched& other = at(one->rank);
             if (other.stream == one->stands_for && other.heart.stuck()) {
@@ -296,7 +298,8 @@ private:
         rescue_.expecting = on_its_way_ && rescue_.expecting != 0 ? rescue_.expecting - 1 : 0;
     }
 
-    // What the stream draws from when it comes; null: nothing that others might.
+    // The pools that the stream draws from when it comes; null: none that other streams might draw
+    // from.
     const Sched* drawn_by(const Watched& one) const {
         if (one.stands_in != nullptr) return one.stands_in->over ? nullptr : one.stands_in->sched;
         return one.stream == nullptr || one.stream->role.hidden ? nullptr : one.stream->levels.main;
@@ -311,7 +314,7 @@ private:
         }
     }
 
-    // Units sleep on it, and their time has come.
+    // Units sleep on the stream's timers, and their time has come.
     bool due(const Watched& one) const { return one.heart.stuck() && one.stream->heap->timers.earliest() <= now_ns_; }
 
     void see_to_pools() {
@@ -341,8 +344,8 @@ private:
         served.stuck = true;
     }
 
-    // One stream's units never run at once: whoever has a pool alone may rely on that, as with a
-    // private one.
+    // The units of one stream never run at once: a program with a pool that one stream alone draws
+    // from may rely on that, as with a private pool.
     bool shared(const Served& served) const { return served.streams >= rescue_.least_streams(); }
 
     void see_to_pool(Pool& pool) {
@@ -357,14 +360,14 @@ private:
         }
     }
 
-    // Who is on his way may run all that waits.
+    // A stand-in on its way may run everything that waits.
     std::uint64_t blocked_since() const {
         return worst_ == nullptr || on_its_way_ ? 0 : worst_->servers.blocked_since_ns;
     }
 
-    // Any stream that comes to its timers may have them. Where none does a new stand-in will, for
-    // the pools of the stream that has them; one that has been called back has no pools, and its go
-    // to a stream that has.
+    // Any stream that comes to its timers may have those of the stuck stream. Where no stream does,
+    // a new stand-in will, for the pools of the stream that has the timers. A stand-in that has
+    // been called back has no pools, and its timers go to a stream that has.
     void wake_sleepers(const Watched& one) {
         late_ = true;
         const bool called_back = one.stands_in != nullptr && one.stands_in->over;
@@ -383,7 +386,7 @@ private:
         for (std::size_t rank = 0; rank < rescue_.watched_count; ++rank) {
             const Watched& one = at(rank);
             if (one.stream == nullptr) continue;
-            // it may move for ever, and lends nobody its hart
+            // it may move forever, and lends its hart to no other stream
             if (one.stands_in != nullptr && one.heart.now() < hart::Pulse::stands) continue;
             all.add(one.heart.now(), one.heart.since_ns(), one.stand_in != nullptr);
             if (one.heart.stuck() && waits_for_it(*one.stream)) all.add(one.heart.now(), one.heart.since_ns(), false);
@@ -395,8 +398,8 @@ private:
         }
         for (std::size_t i = 0; i < lacking_; ++i) {
             const hart::Servers& served = own[i].awake != 0 ? own[i] : all;
-            // Streams that compute where harts are withheld do so on purpose, and the reactor sees
-            // how long.
+            // Streams that compute where harts are withheld do so on purpose, and the reactor
+            // checks for how long.
             roots_stuck_ |= (served.awake != 0 && served.moving == 0 && of_.neighbours.withheld.load() == 0) ||
                             all.standing > rescue_.lent;
         }
@@ -405,7 +408,7 @@ private:
 
     // ---- deciding ----
 
-    // `helping`: OS threads and harts that do what is wanted now.
+    // `helping`: OS threads and harts that already help in this way.
     bool may_help(std::size_t helping) {
         if (rescue_.closed) return false;
         if (!rescue_.helps()) {
@@ -422,7 +425,7 @@ private:
         return false;
     }
 
-    // With the primary unit.
+    // Includes the primary unit.
     std::size_t live_contexts() const {
         return 1 + guests_ +
                static_cast<std::size_t>(sum(of_, trace::Count::created) + sum(of_, trace::Count::revived) -
@@ -470,7 +473,7 @@ private:
 
     bool decide_for_domains() { return may_help(rescue_.lent); }
 
-    // Each hart that is stuck is worth one beyond the limit, and no longer.
+    // Each stuck hart is worth one hart beyond the limit, for as long as it is stuck.
     void lend_harts(bool one_more) {
         std::size_t wanted = std::min(rescue_.lent, stuck_);
         if (one_more) {
@@ -502,7 +505,7 @@ private:
     }
 
     // Back on the idle lists, if nothing has come meanwhile. hart/README.md, "Going to sleep and
-    // being woken": the numbers are its steps.
+    // being woken": the numbers are the steps there.
     bool settle_down() {
         probe(Probe::watch_before_listening);
         rescue_.sleeper.rise();
@@ -522,20 +525,20 @@ private:
     Process& of_;
     Rescue& rescue_;
     const std::uint64_t now_ns_;
-    const bool first_;                // nobody has looked before: what it finds is what the next one compares with
+    const bool first_;                // the first look: what it finds is what the next one compares with
     std::size_t stuck_ = 0;           // harts
-    std::size_t guests_ = 0;          // OS threads of the program's that have been inside
-    Stream* free_ = nullptr;          // which is not stuck
+    std::size_t guests_ = 0;          // OS threads of the program that have been inside
+    Stream* free_ = nullptr;          // a stream that is not stuck
     bool late_ = false;               // units sleep on a stream that is stuck, and their time has come
-    bool on_its_way_ = false;         // who is to stand in for one of them
-    bool awake_ = false;              // somebody stands in, and runs something
-    const Served* worst_ = nullptr;   // of the pools that are stuck, the one that fewest have come to
+    bool on_its_way_ = false;         // a stand-in for a stuck stream
+    bool awake_ = false;              // a stand-in is there, and runs something
+    const Served* worst_ = nullptr;   // of the stuck pools, the one with the fewest stand-ins
     std::size_t lacking_ = 0;         // roots that want more harts
     bool roots_stuck_ = false;
     std::uint64_t roots_blocked_since_ns_ = 0;   // more harts are blocked than are lent, the first of them since then
 };
 
-// Once: who stands where.
+// Reports once which thread stands where.
 void Look::tell(const char* remedy) {
     if (std::exchange(rescue_.told, true)) return;
     char text[4096];
@@ -571,7 +574,8 @@ void Look::tell(const char* remedy) {
 void called(Sleeper& self) {
     Process& of = ProcessSleeper::process_of(self);
     of.rescue.look_ns.store(0);
-    // A thread that is refused once may be had the next moment, and nobody may come here again.
+    // A thread that is refused once may be had the next moment, and this function may not be called
+    // again.
     if (!of.reactor.watch(0) && of.reactor.thread_there()) of.reactor.watch(0);
 }
 
@@ -606,7 +610,7 @@ void end_rescue(Process& of) {
 void wake_watchdog(Process& of) { of.rescue.sleeper.wake(); }
 
 void watch_anew(Process& of) {
-    if (of.jobs.streams.load() < of.rescue.least_streams()) return;   // timers of the only one are its own
+    if (of.jobs.streams.load() < of.rescue.least_streams()) return;   // the timers of the only stream are its own
     of.rescue.calm = 0;
     wake_watchdog(of);
 }

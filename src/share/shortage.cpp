@@ -47,7 +47,7 @@ void put(Shortage& shortage, Unit& unit) {
     shortage.count.store(shortage.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Under the lock, of `most` at most.
+// Under the lock: takes at most `most` units.
 Shortage::Units take(Shortage& shortage, std::size_t most) {
     shortage.check();
     Shortage::Units taken;
@@ -59,8 +59,8 @@ Shortage::Units take(Shortage& shortage, std::size_t most) {
 
 void arm(Stream& stream, Shortage& shortage, std::uint64_t now_ns);
 
-// They are tried in the order in which they came. Where the program has promised that one alone
-// pushes, the stream that is here runs one; another waits on.
+// The units are tried in the order in which they came. Where the program has promised that one
+// stream alone pushes, the calling stream runs one unit itself; any other waits on.
 void try_again(Stream& stream, Shortage& shortage, Shortage::Units units) {
     while (Unit* const unit = units.pop_front()) {
         if (!unit->pool->one_pushes()) {
@@ -120,7 +120,7 @@ void keep_for_stack(Stream& stream, Unit& unit) {
     Shortage& shortage = stream.of->shortage;
     const std::uint64_t now_ns = os::now_ns();
     std::lock_guard guard(shortage.lock);
-    // a shortage of its own, and not the one before
+    // a new shortage, and not the one before
     if (!shortage.any() && now_ns - shortage.tried_ns > 2 * Shortage::longest_pause_ns) {
         shortage.pause_ns = Shortage::shortest_pause_ns;
         shortage.since_ns = now_ns;
