@@ -23,7 +23,7 @@ struct Deadline : Timer {
     }
 };
 
-// A unit that stood and looked goes to sleep, unless it has been woken.
+// A unit that stood and spun goes to sleep, unless it has been woken.
 struct FallAsleep : Suspension {
     Agent& agent;
 
@@ -61,11 +61,11 @@ weft_status may_not_wait(Caller caller, Waits what) {
 }
 
 void Agent::wake(Waker from) {
-    Unit* const sleeper = unit;   // read before: the agent goes on, and may be gone, once it sees that it is woken
+    Unit* const sleeper = unit;   // read before: the agent continues, and may be gone, once it sees that it is woken
     // acq_rel: the release pairs with the loads and the compare-and-swap of the agent, which reads
     // what the waker wrote; the acquire with the same compare-and-swap, for the saved context.
     const std::uint32_t stood = stance.exchange(woken, std::memory_order_acq_rel);
-    WEFT_ASSERT(stood != woken);   // one has claimed it, and wakes it once
+    WEFT_ASSERT(stood != woken);   // one thread has claimed it, and wakes it once
     if (stood != asleep) return;
     if (sleeper == nullptr) return os::futex_wake(stance, 1);
     sleeper->life.move(State::waiting, State::ready);
@@ -74,7 +74,7 @@ void Agent::wake(Waker from) {
 
 bool Agent::park_thread(std::uint64_t deadline_ns) {
     std::uint32_t seen = standing;
-    // relaxed when it succeeds: nothing is given; acquire when it fails: pairs with wake().
+    // relaxed when it succeeds: nothing is released; acquire when it fails: pairs with wake().
     if (!stance.compare_exchange_strong(seen, asleep, std::memory_order_acquire, std::memory_order_acquire))
         return true;
     for (;;) {
@@ -82,7 +82,7 @@ bool Agent::park_thread(std::uint64_t deadline_ns) {
         if (deadline_ns != forever) {
             const std::uint64_t now_ns = os::now_ns();
             left = now_ns < deadline_ns ? deadline_ns - now_ns : 0;
-            // Lost: whoever has claimed it is about to wake it.
+            // Lost: the thread that has claimed it is about to wake it.
             if (left == 0 && win(too_late)) return false;
             if (left == 0) left = forever;
         }
@@ -113,7 +113,7 @@ bool Agent::park(std::uint64_t deadline_ns, Waits what, const void* object) {
 }
 
 [[gnu::noinline]] void stay(Stream& stream, Unit& self, Unit* next) {
-    if (self.marked(Unit::observed)) observe(trace::Event::resume, self);   // its wait has been told of
+    if (self.marked(Unit::observed)) observe(trace::Event::resume, self);   // its wait has been reported
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
     detail::leave_to<Leaves::yields>(stream, self, next, {detail::requeue<pool::From::resumed>, &self},
@@ -126,7 +126,7 @@ weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept {
 }
 
 bool still_idle(Stream& stream) {
-    // relaxed: as Stream::wanted(). That it is observed is nothing that the stream would see to.
+    // relaxed: as Stream::wanted(). That the stream is observed gives it nothing to do.
     const bool wanted = stream.asked(std::memory_order_relaxed).without(attention::observing).any();
     const bool guest = stream.role.guest != nullptr && stream.running == stream.role.guest->unit;
     return !wanted && !(guest && is_wanted_elsewhere(stream)) && sched::quiet(*stream.sched) &&
@@ -135,7 +135,7 @@ bool still_idle(Stream& stream) {
 
 bool worth_spinning(const Stream& stream) {
     const Process& of = *stream.of;
-    // Alone there is nobody to wait for but OS threads and timers, which take longer.
+    // Alone there is nothing to wait for but OS threads and timers, which take longer.
     const std::size_t granted = of.base.granted();
     if (granted < 2 || spin_ns(stream) <= 1 || granted > hart::limit()) return false;
     return still_idle(const_cast<Stream&>(stream));

@@ -19,7 +19,7 @@ namespace weft::sync {
 
 inline constexpr std::uint64_t forever = os::forever;
 
-// Who calls: a ULT, an OS thread that is no stream, or somebody who may not wait.
+// The caller: a ULT, an OS thread that is no stream, or a caller that may not wait.
 struct Caller {
     Stream* stream = current_or_null();
     Unit* unit = stream == nullptr ? nullptr : stream->running;
@@ -28,7 +28,7 @@ struct Caller {
     bool ult() const { return unit != nullptr && unit->kind != Kind::tasklet; }
     bool may_wait() const { return thread() || ult(); }
 
-    // Tells callers apart: the unit, the stream of a scheduler, or the OS thread.
+    // Distinguishes callers: the unit, the stream of a scheduler, or the OS thread.
     void* identity() const {
         if (unit != nullptr) [[likely]]
             return unit;
@@ -36,21 +36,21 @@ struct Caller {
     }
 };
 
-// WEFT_WRONG_KIND of a tasklet, WEFT_WRONG_CONTEXT of a scheduler.
+// may_not_wait() returns WEFT_WRONG_KIND for a tasklet, WEFT_WRONG_CONTEXT for a scheduler.
 inline weft_status too_late() { return say(WEFT_TIMED_OUT, "the deadline came first"); }
 [[gnu::cold]] weft_status may_not_wait(Caller caller, Waits what);
 
-// From where somebody is woken.
+// Where a wake comes from.
 struct Waker {
     Stream* stream = current_or_null();
 };
 
-// A unit or an OS thread that can be found before it sleeps: because several may wake it, or
-// because what it waits for may come while it looks.
+// A unit or an OS thread that can be found before it sleeps: because several threads may wake it,
+// or because what it waits for may come while it spins.
 struct Agent {
     Unit* const unit;   // null: an OS thread
     void* const identity;
-    bool contested;   // several may wake it; written by itself, and by who has claimed it
+    bool contested;   // several may wake it; written by itself, and by its claimer
     atomic<std::uint32_t> stance{standing};
     atomic<std::uint32_t> winner{nobody};   // 1 + the index of the object that wakes it
 
@@ -60,38 +60,38 @@ struct Agent {
     Agent(const Caller& caller, bool is_contested)
         : unit(caller.unit), identity(caller.identity()), contested(is_contested) {}
 
-    // True: nobody else will wake it.
+    // True: no other thread will wake it.
     bool win(std::uint32_t as) {
         std::uint32_t none = nobody;
-        // acq_rel: pairs with itself; what the winner did before is seen by the agent when it has
-        // been woken or has lost. relaxed when it fails: the loser does nothing.
+        // acq_rel: pairs with itself; what the winner did before is seen by the agent when the
+        // agent has been woken or has lost. relaxed when it fails: the loser does nothing.
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // By the thread that has claimed it. The agent may be gone when this returns.
+    // By the thread that has claimed the agent. The agent may be gone when this returns.
     void wake(Waker from);
 
-    // Waits until wake() has been called, or `deadline_ns` has come and nobody else has claimed it;
-    // then false. A deadline needs a contested agent.
+    // Waits until wake() has been called. False: `deadline_ns` has come first, and no thread has
+    // claimed the agent. A deadline needs a contested agent.
     bool park(std::uint64_t deadline_ns, Waits what, const void* object);
 
 private:
     bool park_thread(std::uint64_t deadline_ns);
 };
 
-// What waits: mostly a unit whose context has been saved when a waker can see it, so that it needs
-// nothing but a resume; or an agent.
+// A waiter: mostly a unit whose context has been saved when a waker can see it, so that it needs
+// only a resume; or an agent.
 class AgentRef {
 public:
     using Waker = sync::Waker;
 
-    AgentRef() = default;   // to be assigned; AgentRef{} is nobody
+    AgentRef() = default;   // to be assigned; AgentRef{} refers to none
     AgentRef(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
     AgentRef(Agent& agent) : word_(reinterpret_cast<std::uintptr_t>(&agent) | agent_tag) {}
 
     // Whether claiming it always succeeds.
     bool certain() const { return (word_ & agent_tag) == 0; }
-    // Of one that is certain.
+    // For a reference that is certain.
     Unit& unit() const {
         WEFT_ASSERT(certain() && word_ != 0);
         if (word_ == 0) __builtin_unreachable();
@@ -103,7 +103,7 @@ public:
             return true;
         return !agent().contested || agent().win(index + 1);
     }
-    // It has been claimed, and what comes next is not contested any more.
+    // The agent has been claimed, and what comes next is no longer contested.
     void settle() const {
         if ((word_ & agent_tag) != 0) agent().contested = false;
     }
@@ -114,8 +114,8 @@ public:
         resume_claimed(from.stream, unit());
     }
     bool nobody() const { return word_ == 0; }
-    // Whether it looks for what it waits for at this moment, and nothing else can wake it. relaxed:
-    // it may fall asleep any time.
+    // Whether the agent is spinning at this moment for what it waits for, and nothing else can wake
+    // it. relaxed: it may fall asleep at any time.
     bool looks() const {
         return !certain() && !agent().contested && agent().stance.load(std::memory_order_relaxed) == Agent::standing;
     }
@@ -130,20 +130,21 @@ private:
 
 using Waiter = BasicWaiter<AgentRef>;
 
-// Whether a unit that found nothing else to run on its stream should look for a while before it
-// leaves: somebody on another stream may be about to answer, and nobody wants the hart.
+// Whether a unit that found nothing else to run on its stream should spin for a while before it
+// leaves: a unit on another stream may be about to answer, and the hart is not wanted elsewhere.
 bool worth_spinning(const Stream& stream);
 
-// Whether what the caller waits for may be on its way at this moment: somebody else has a hart,
+// Whether what the caller waits for may be on its way at this moment: another stream has a hart,
 // too.
 bool others_have_harts(const Caller& caller);
 inline bool others_run(const Caller& caller) { return !os::single_threaded() && others_have_harts(caller); }
 
-// How long (WEFT_SPIN_NS), and whether to go on: nothing has become ready on the stream meanwhile.
+// For how long (WEFT_SPIN_NS), and whether to continue: nothing has become ready on the stream
+// meanwhile.
 std::uint64_t spin_ns(const Stream& stream);
 bool still_idle(Stream& stream);
 
-// Looks until `come()` is true; false when it has taken too long, or there is something else to do.
+// Spins until `come()` is true; false when it has taken too long, or there is something else to do.
 template <class Come>
 bool spin_until(Come&& come) {
     Stream& stream = current();
@@ -158,9 +159,9 @@ bool spin_until(Come&& come) {
     return false;
 }
 
-// How a unit enters that leaves as soon as it has its place in the object's ring. In a process with
-// one OS thread nobody has changed the object since the unit looked, and nobody looks before it has
-// left.
+// How a unit enters an object when it leaves as soon as it has its place in the ring. In a process
+// with one OS thread nothing has changed the object since the unit checked, and no thread looks at
+// it before the unit has left.
 struct SingleThreaded {
     template <class Word, class May>
     [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&&) const {
@@ -179,8 +180,8 @@ struct SingleThreaded {
     static AfterSwitch after() { return {nullptr, nullptr}; }
 };
 
-// How it enters among others: the object's word stays busy until the unit's context is saved, and
-// is let go by the first act of whatever runs next, after().
+// How a unit enters among other threads: the object's word stays busy until the unit's context is
+// saved, and is released by the first act of the context that runs next, after().
 template <class Word>
 class Leaving {
 public:
@@ -196,7 +197,7 @@ public:
     void let_go_unchanged(Word& word, typename Word::Seen seen) { let_go(word, seen); }
     AfterSwitch after() {
         return {[](void* raw) {
-                    // a copy: it lies on the stack of one who may go on soon
+                    // a copy: it lies on the stack of a unit that may soon run
                     const Leaving kept = *static_cast<Leaving*>(raw);
                     probe(Probe::suspend_before_publish);
                     kept.word_->unlock(kept.next_);
@@ -210,22 +211,21 @@ private:
     typename Word::Seen next_;
 };
 
-// A unit that was about to leave for `next`, and found what it wants, goes on in its turn.
+// A unit that was about to leave for `next`, and found what it wants, continues in its turn.
 void stay(Stream& stream, Unit& self, Unit* next);
 
 // Waits at `object`, by `waiter`, until it is answered: see wait_at(). `Object`, a view that is
 // copied:
-//     Word                    its word's type
-//     bool come()             without the lock: whether it is worth to try take()
-//     bool take(Waiter&)      takes what is wanted, if it can be had without waiting
-//     bool enter(Waiter&, by) under the object's lock, which `by` takes and lets go: false: what is
-//     wanted has been taken, and nothing
-//                             waits; true: it is listed
-//     void withdraw(Waiter&)  under the lock: takes the waiter out if it is still in
-//     bool expected() const   may be missing: whether others cannot go on before this one is listed
+//     Word                     its word's type
+//     bool come()              without the lock: whether it is worth trying take()
+//     bool take(Waiter&)       takes what is wanted, if it can be had without waiting
+//     bool enter(Waiter&, by)  under the object's lock, which `by` takes and releases. False: what
+//                              is wanted has been taken, and nothing waits; true: it is listed
+//     void withdraw(Waiter&)   under the lock: takes the waiter out if it is still in
+//     bool expected() const    may be missing: whether others cannot continue before this is listed
 
-// Whether what is waited for may come while the unit only looks. Two who look for each other would
-// both look until they are tired.
+// Whether what is waited for may come while the unit only spins. Two units that spin for each other
+// would both do so until they give up.
 template <class Object>
 bool comes_unlisted(const Object& object) {
     if constexpr (requires { object.expected(); }) {
@@ -235,7 +235,7 @@ bool comes_unlisted(const Object& object) {
     }
 }
 
-// Of wait_at(): a unit leaves for `next` (null: the scheduler).
+// For wait_at(): a unit leaves for `next` (null: the scheduler).
 template <class Object, class By>
 [[gnu::always_inline]] inline weft_status suspend_by(Stream& stream, Unit& self, Unit* next, Object& object, By by,
                                                      Waiter& waiter, Waits what, const void* address) {
@@ -255,11 +255,11 @@ template <class Object>
     return suspend_by(stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
 }
 
-// Whether nothing of the program's was called to find the unit that runs next: it could have
+// Whether no code of the program was called to find the unit that runs next: such code could have
 // changed the object.
 inline bool picks_by_itself(const Stream& stream) { return stream.direct != nullptr || stream.common != nullptr; }
 
-// Of wait_at(): whoever is no ULT, or has a deadline, or has nobody at hand to run next.
+// For wait_at(): a caller that is no ULT, or has a deadline, or has no unit at hand to run next.
 template <class Object>
 [[gnu::noinline]] weft_status wait_slow(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
                                         const void* address) noexcept {
@@ -279,7 +279,7 @@ template <class Object>
             spin_until([&] { return object.come() && object.take(waiter); }))
             return WEFT_OK;
         next = weft::detail::successor(stream);
-        // Here, while the object is not busy yet. A stream that is observed has never a successor.
+        // Here, while the object is not busy yet. A stream that is observed never has a successor.
         if (caller.unit->marked(Unit::observed)) [[unlikely]]
             observe_wait(*caller.unit, what, address);
     } else if (os::single_threaded() && picks_by_itself(stream)) {
@@ -288,10 +288,10 @@ template <class Object>
     return suspend_among_others(stream, *caller.unit, next, object, waiter, what, address);
 }
 
-// Waits for what the caller has just looked for in vain, until `waiter` is answered (waiter.answer)
-// or it has been taken (Answer::none). WEFT_TIMED_OUT: the deadline came first; a status as
-// may_not_wait(): the caller may not. `what` and `address`: the object, for those who ask what a
-// unit waits for.
+// Waits for what the caller has just checked for without success, until `waiter` is answered
+// (waiter.answer) or it has been taken (Answer::none). WEFT_TIMED_OUT: the deadline came first; a
+// status of may_not_wait(): the caller may not wait. `what` and `address`: the object, for queries
+// of what a unit waits for.
 template <class Object>
 [[gnu::always_inline]] inline weft_status wait_at(Object object, Waiter& waiter, std::uint64_t deadline_ns, Waits what,
                                                   const void* address) {

@@ -4,11 +4,11 @@
 
 namespace weft::sync {
 
-// Once the last has arrived the barrier may be gone: neither it nor one of the others looks at it
-// again.
+// Once the last caller has arrived the barrier may be gone: neither that caller nor any other looks
+// at it again.
 [[gnu::noinline]] weft_status arrive_and_wait(Barrier barrier) noexcept {
     for (;;) {
-        if (barrier.nearly_complete()) [[unlikely]] {   // the completion is called here, and nobody is suspended for it
+        if (barrier.nearly_complete()) [[unlikely]] {   // the completion is called here, and no unit suspends for it
             const Caller caller;
             if (!caller.may_wait()) return may_not_wait(caller, Waits::barrier);
             const std::uint32_t missing = barrier.arrive_last();

@@ -1,5 +1,5 @@
-// A barrier: its word counts those who are still to arrive in this phase; all else is changed under
-// the busy bit.
+// A barrier: its word counts the arrivals that this phase still lacks; everything else is changed
+// under the busy bit.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct BarrierBody {
     void (*completion)(void*) = nullptr;
     void* argument = nullptr;
     std::uint32_t expected = 0;       // in the next phase
-    atomic<std::uint32_t> phase{0};   // read without the lock by those who wait for its end
+    atomic<std::uint32_t> phase{0};   // read without the lock by waiters for its end
 };
 
 template <class Who, class Orders = WordOrders>
@@ -30,14 +30,14 @@ public:
 
     const void* address() const { return &word_; }
     Body& body() const { return body_; }
-    // acquire: pairs with the release in end_phase(): who sees the next phase sees what all did
-    // before they arrived.
+    // acquire: pairs with the release in end_phase(): a thread that sees the next phase sees what
+    // all did before they arrived.
     std::uint32_t phase() const { return body_.phase.load(std::memory_order_acquire); }
 
-    // Whether one who arrives now may be the last; a hint.
+    // Whether an arrival now may be the last; a hint.
     bool nearly_complete() const { return (word_.glance() & ~Word::busy) <= 1; }
 
-    // `count` arrive, of whom `dropped` are expected no more. False: more than are expected.
+    // `count` arrive, of which `dropped` are no longer expected. False: more than are expected.
     bool arrive(std::uint32_t count, std::uint32_t dropped, std::uint32_t* phase) {
         const std::uint32_t seen = word_.lock();
         check(seen);
@@ -55,7 +55,7 @@ public:
         return true;
     }
 
-    // The last that is expected arrives, or nothing happens: how many are still to arrive. After 1
+    // The last expected arrival, or nothing happens. Returns how many were still to arrive. After 1
     // the barrier may be gone.
     std::uint32_t arrive_last() {
         const std::uint32_t seen = word_.lock();
@@ -68,7 +68,7 @@ public:
         return seen;
     }
 
-    // While nobody runs, where it is not busy.
+    // While no thread runs, where the barrier is not busy.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -76,7 +76,7 @@ public:
         sync::check_whole(body_.ring);
     }
 
-    // The end of one phase, for those who have arrived.
+    // The end of one phase, for the waiters that have arrived.
     class End {
     public:
         using Word = BasicWord<Orders>;
@@ -108,9 +108,9 @@ public:
         std::uint32_t phase_;
     };
 
-    // Arriving and waiting in one, for one who is not the last: if it is after all, nothing is done
-    // (Waiter::mark is 1), and it has to arrive by itself, since the completion is to be called by
-    // it, on its own stack.
+    // Arriving and waiting in one step, for a caller that is not the last. If it is the last after
+    // all, nothing is done (Waiter::mark is 1), and it has to arrive by itself, since it is to call
+    // the completion on its own stack.
     class Arrival {
     public:
         using Word = BasicWord<Orders>;
@@ -132,21 +132,22 @@ public:
             return true;
         }
         void withdraw(Waiter& waiter) { static_cast<void>(waiter); }
-        bool expected() const { return true; }   // it arrives by being listed
+        bool expected() const { return true; }   // a waiter arrives by being listed
 
     private:
         BasicBarrier at_;
     };
 
 private:
-    // On entry, under the busy bit: no more are to arrive in this phase than in the next.
+    // On entry, under the busy bit: no more arrivals are missing in this phase than are expected in
+    // the next.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT((seen & ~Word::busy) <= body_.expected);
         body_.ring.check();
     }
 
-    // Under the busy bit, all having arrived. The next phase cannot end before this one has: nobody
-    // can arrive.
+    // Under the busy bit, when all have arrived. The next phase cannot end before this one has: no
+    // arrival is possible.
     void end_phase() {
         if (body_.completion != nullptr) {
             word_.unlock(0);

@@ -1,6 +1,6 @@
-// A bounded channel. Everything is under the word's busy bit; the other bits tell those who look
-// from outside whether it is worth to come in. Elements go straight from who sends to who waits,
-// past the buffer, when somebody waits.
+// A bounded channel. Everything is under the word's busy bit; the other bits tell callers that look
+// from outside whether it is worth entering. When a receiver waits, elements go straight from the
+// sender to it, past the buffer.
 //
 // Invariants: receivers wait only while there is nothing to receive, senders only while there is no
 // room.
@@ -40,10 +40,10 @@ public:
         : elements_(elements), buffer_(buffer), word_(writable.only_if(elements.capacity != 0)) {}
 
     std::size_t length() const { return count_.load(std::memory_order_relaxed); }   // relaxed: a hint
-    // asked when nobody else knows it
+    // called when no other thread knows the channel
     bool somebody_waits() const { return !senders_.empty() || !receivers_.empty(); }
 
-    // What is left goes.
+    // Drops the elements that are left.
     void drop_all() {
         for (; length() != 0 && elements_.drop != nullptr; take_out()) elements_.drop(slot(first_));
     }
@@ -72,8 +72,8 @@ public:
     }
     void unlock(ChannelBits seen) { word_.unlock(outside(seen)); }
 
-    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. Who was
-    // waiting for it is in `claimed`.
+    // Sends or receives waiter.item if it can be done now; the answer is the waiter's. The opposite
+    // side's waiter that this serves is added to `claimed`.
     bool try_send(ChannelBits seen, Waiter& waiter, Claimed<Who>& claimed) {
         if (seen.has(closed)) return answer(waiter, Answer::closed);
         if (Waiter* receiver = claim_first(receivers_)) {
@@ -103,7 +103,8 @@ public:
         if (seen.has(closed)) return answer(waiter, Answer::closed);
         return false;
     }
-    // While nobody runs, where it is not busy: what is seen from outside is how it stands.
+    // While no thread runs, where the channel is not busy: the bits that are seen from outside
+    // match its state.
     void check_whole() const {
         const ChannelBits seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -140,14 +141,14 @@ public:
             return true;
         }
         void withdraw(Waiter& waiter) { of_.leave(ring(), waiter); }
-        // Without a buffer a receiver finds nothing but a sender that is listed; so one side may
-        // look, and the other must not.
+        // Without a buffer a receiver finds nothing but a listed sender; so one side may spin, and
+        // the other must not.
         bool expected() const { return sends && of_.elements_.capacity == 0; }
 
     private:
         WaiterRing<Who>& ring() { return sends ? of_.senders_ : of_.receivers_; }
 
-        // Under the lock, which it lets go if it is done.
+        // Under the lock, which it releases if it is done.
         bool done(Waiter& waiter, ChannelBits seen) {
             Claimed<Who> claimed;
             if (!(sends ? of_.try_send(seen, waiter, claimed) : of_.try_receive(seen, waiter, claimed))) return false;
@@ -181,7 +182,7 @@ private:
         unlock(seen);
     }
 
-    // What others see of it.
+    // The bits that others see of the channel.
     ChannelBits outside(ChannelBits seen) const {
         ChannelBits word = seen & closed;
         if (length() != 0 || !senders_.empty()) word |= readable;

@@ -5,7 +5,7 @@
 namespace weft::sync {
 namespace {
 
-// What an object is that a program has written over: bits of the word that do not go with its ring.
+// An object that a program has overwritten: bits of the word that do not match its ring.
 
 TEST(SyncCheckDeathTest, AMutexWithWaitersThatAreNotThereStopsTheProcess) {
     if constexpr (!config::checked) GTEST_SKIP() << "structures are checked in checked builds";

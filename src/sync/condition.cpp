@@ -8,10 +8,10 @@ namespace weft::sync {
 namespace {
 
 // How many times in a row a stream is passed on from a waiting unit to the one that it has
-// signalled, before the others on it have their turn.
+// signalled, before the other units on the stream have their turn.
 constexpr std::uint32_t passes_in_a_row = 64;
 
-// The unit waits, and lets the mutex go, once its context is saved.
+// The unit waits, and releases the mutex once its context is saved.
 struct Release : Suspension {
     Condition& condition;
     Mutex& mutex;
@@ -21,7 +21,7 @@ struct Release : Suspension {
         : Suspension{unit}, condition(at), mutex(of), waiter(as) {}
 
     void publish() {
-        // a copy: the unit, and its stack, may go on as soon as it is in the ring and can be
+        // a copy: the unit may run, and its stack change, as soon as it is in the ring and can be
         // signalled
         Mutex let_go = mutex;
         condition.enlist(waiter, let_go);
@@ -38,14 +38,14 @@ struct Release : Suspension {
     }
 }
 
-// From an OS thread, or where something else than a signal may end the wait, or where it may be
-// short.
+// From an OS thread, or where something other than a signal may end the wait, or where the wait may
+// be short.
 [[gnu::noinline]] weft_status wait_parked(Caller caller, Condition& condition, Mutex& mutex, std::uint64_t deadline_ns,
                                           bool (*unless)(void*), void* argument) {
     Agent agent(caller, deadline_ns != forever);
     Waiter waiter(agent);
-    // To one that looks, on another stream, the mutex goes as it is: it need not fetch it once
-    // more.
+    // A waiter that spins, on another stream, is passed the mutex as it is: it need not fetch its
+    // line once more.
     const Waiter* const next =
         unless != nullptr ? nullptr
                           : condition.pass(
@@ -65,8 +65,8 @@ struct Release : Suspension {
     return woken ? WEFT_OK : too_late();
 }
 
-// Of several that could take the stream's next turn, the one that has been signalled and is at home
-// here.
+// Of several units that could take the stream's next turn, the one that has been signalled and
+// belongs here.
 bool may_follow(const Waiter& waiter, const Unit& self) {
     return waiter.who.certain() && waiter.who.unit().pool == self.pool;
 }
@@ -84,7 +84,7 @@ void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex)
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
 }
 
-// The holder waits and passes the mutex and the stream on, if there is one who is owed a signal.
+// The holder waits and passes the mutex and the stream on, if a waiter is owed a signal.
 template <class By>
 [[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
     Mutex::Word& word = mutex.word();   // the rest of the mutex is found by it, and need not be kept over the switch
@@ -103,11 +103,11 @@ template <class By>
         lock_again(again, waiter);
         again.set_owner(&self);
     }
-    self.latest_lock = &word;   // who gave it the mutex has made it the owner
+    self.latest_lock = &word;   // the unit that gave it the mutex has made it the owner
     return WEFT_OK;
 }
 
-// The others on the stream have their turn.
+// The other units on the stream have their turn.
 [[gnu::noinline]] weft_status wait_in_turn(Stream* stream, Condition condition, Mutex mutex) noexcept {
     if (stream != nullptr) stream->loop.passes_left = passes_in_a_row;
     return wait_condition(condition, mutex, forever, nullptr, nullptr);

@@ -1,10 +1,10 @@
-// A condition variable. Its ring belongs to whoever has the word's busy bit; new waiters come only
-// while they hold the mutex.
+// A condition variable. Its ring belongs to the holder of the word's busy bit; new waiters come
+// only while they hold the mutex.
 //
-// The holder of the mutex that signals does not touch the ring: it notes the signal in the mutex,
-// and when it lets the mutex go the waiter follows into the mutex's ring, or, if it lets go by
-// waiting at this very condition, takes its place. So a hand-off between two units of a stream
-// costs one atomic operation and one switch (README.md).
+// A signal by the holder of the mutex does not touch the ring: it is noted in the mutex, and when
+// the holder releases the mutex the waiter follows into the mutex's ring; or, if the holder
+// releases it by waiting at this very condition, the holder takes the waiter's place. So a hand-off
+// between two units of a stream costs one atomic operation and one switch (README.md).
 //
 // `Who` is a parameter for the model tests; the library uses Condition (objects.hpp).
 #pragma once
@@ -28,11 +28,11 @@ public:
 
     const void* address() const { return &word_; }
     Body& body() const { return body_; }
-    // Exact for the holder of the mutex as long as nobody leaves; otherwise a hint.
+    // Exact for the holder of the mutex as long as no waiter leaves; otherwise a hint.
     std::uint32_t length() const { return word_.look() & ~Word::busy; }
 
-    // Whether `mutex` is the one that those who wait have let go, or nobody waits. By the holder of
-    // `mutex`.
+    // Whether `mutex` is the one that the waiters have released, or there are no waiters. By the
+    // holder of `mutex`.
     bool goes_with(const Mutex& mutex) {
         if (protected_by(mutex.address()) || length() == 0) return true;
         const std::uint32_t seen = word_.lock();
@@ -42,8 +42,8 @@ public:
         return same;
     }
 
-    // By the holder of the mutex: a waiter comes in, unless `unless` says that it need not wait,
-    // which is asked under the lock. It may be woken from now on.
+    // By the holder of the mutex: a waiter comes in, unless `unless`, which is called under the
+    // lock, says that it need not wait. From now on it may be woken.
     template <class Unless>
     bool enlist(Waiter& waiter, Mutex& mutex, Unless&& unless) {
         const std::uint32_t seen = word_.lock();
@@ -60,20 +60,21 @@ public:
         enlist(waiter, mutex, [] { return false; });
     }
 
-    // It has given up, after having won against all who could wake it.
+    // The waiter has given up, after having won against every thread that could wake it.
     void withdraw(Waiter& waiter) {
         const std::uint32_t seen = word_.lock();
         check(seen);
         word_.unlock(sync::withdraw(body_.ring, waiter) ? seen - 1 : seen);
     }
 
-    // Whether those who wait have let go the mutex at `address`, which the caller holds. Somebody
-    // waits, or has just waited. relaxed: a holder of that mutex reads what the waiter wrote while
-    // it held it; to anybody else the answer is no.
+    // Whether the waiters have released the mutex at `address`, which the caller holds. There is a
+    // waiter, or there was one a moment ago. relaxed: a holder of that mutex reads what the waiter
+    // wrote while the waiter held it; for any other caller the answer is no.
     bool protected_by(const void* address) const { return body_.mutex_word.load(std::memory_order_relaxed) == address; }
 
-    // By the holder of that mutex, where `waiting` wait: one more is to follow when the mutex is
-    // let go. False: it owes something to another condition, and a second debt is not noted.
+    // By the holder of that mutex, where `waiting` wait: one more waiter is to follow when the
+    // mutex is released. False: the holder owes a signal to another condition, and a second debt is
+    // not noted.
     bool signal_held(std::uint32_t waiting) {
         auto& owed = *body_.mutex_body;
         if (owed.signalled == nullptr) {
@@ -86,36 +87,37 @@ public:
         return true;
     }
 
-    // By the holder of `mutex`: what it owes to a condition is paid; those who are woken wait for
-    // the mutex.
+    // By the holder of `mutex`: pays the signals that it owes to a condition; the waiters that are
+    // woken wait for the mutex.
     static void pay(Mutex& mutex) {
         Claimed<Who> claimed;
         claim_owed(mutex, claimed);
         mutex.adopt(claimed);
     }
-    // As pay(), and lets the mutex go.
+    // pay(), and releases the mutex.
     static void pay_and_unlock(Mutex& mutex) {
         Claimed<Who> claimed;
         claim_owed(mutex, claimed);
         mutex.unlock_to(claimed);
     }
 
-    // Everybody who waits now follows when the mutex is let go, or one after the other if nobody
-    // holds it.
+    // Every present waiter follows when the mutex is released, or one after the other if the mutex
+    // is not held.
     void broadcast() {
         if (length() != 0) wake(~std::uint32_t{0});
     }
     void signal() {
         if (length() != 0) wake(1);
     }
-    // broadcast() that meets even those who are about to come in: they find out by their `unless`.
+    // broadcast() that reaches even waiters that are about to come in: they find out by their
+    // `unless`.
     void interrupt() { wake(~std::uint32_t{0}); }
 
-    // ---- the place of the next: by the holder that waits itself ---------------------------------
+    // ---- taking the next waiter's place: by the holder that waits itself ------------------------
 
-    // The first waiter, if it is owed a signal and `fits`, goes, and `waiter` comes in: who holds
-    // the mutex and runs is changed by the caller. The lock is taken and let go by `by`. Null:
-    // nothing has changed.
+    // If the first waiter is owed a signal and `fits`, it goes, and `waiter` comes in; the caller
+    // changes which unit holds the mutex and runs. `by` takes and releases the lock. Null: nothing
+    // has changed.
     template <class Fits, class By>
     [[gnu::always_inline]] Waiter* pass(Mutex& mutex, Waiter& waiter, Fits&& fits, By&& by) {
         auto& owed = mutex.body();
@@ -127,7 +129,7 @@ public:
             word_.unlock(seen);
             return nullptr;
         }
-        body_.ring.pass_on(waiter);   // those in the ring, and it, have let go the same mutex: `owed` is of it
+        body_.ring.pass_on(waiter);   // those in the ring, and it, have released the same mutex: `owed` is its
         waiter.answer = Answer::awaited;
         first->answer = Answer::given;
         if (--owed.signals == 0) owed.signalled = nullptr;
@@ -135,8 +137,8 @@ public:
         return first;
     }
 
-    // While nobody runs, where it is not busy: the word counts the waiters, all of whom have let go
-    // one mutex.
+    // While no thread runs, where the condition is not busy: the word counts the waiters, all of
+    // which have released one mutex.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -172,8 +174,8 @@ private:
         owed.signals = 0;
     }
 
-    // Under the busy bit: takes out at most `most`, and those before them who have been woken by
-    // something else. Returns how many were taken out.
+    // Under the busy bit: takes out at most `most` waiters, and those before them that something
+    // else has woken. Returns how many were taken out.
     std::uint32_t claim(std::uint32_t most, Claimed<Who>& claimed) {
         std::uint32_t out = 0;
         while (most != 0 && !body_.ring.empty()) {
@@ -187,8 +189,7 @@ private:
         return out;
     }
 
-    // While one of them is in the ring, or has been claimed and not woken: it keeps the mutex
-    // alive.
+    // While a waiter is in the ring, or has been claimed and not woken: it keeps the mutex alive.
     Mutex mutex_of_waiters() const {
         // relaxed: as protected_by()
         return Mutex(*body_.mutex_word.load(std::memory_order_relaxed), *body_.mutex_body);
@@ -198,7 +199,7 @@ private:
         const std::uint32_t seen = word_.lock();
         check(seen);
         if (seen == 0) return word_.unlock(seen);
-        Mutex mutex = mutex_of_waiters();   // read under the lock: the next to come may write it
+        Mutex mutex = mutex_of_waiters();   // read under the lock: the next waiter to come may write it
         Claimed<Who> claimed;
         word_.unlock(seen - claim(most, claimed));
         mutex.adopt(claimed);

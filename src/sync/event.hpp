@@ -1,8 +1,8 @@
-// An event (Argobots' eventual): set once, it carries a pointer, until it is reset. Whoever waits
-// is woken by the set.
+// An event (Argobots' eventual): set once, it carries a pointer, until it is reset. The set wakes
+// its waiters.
 //
-// Once it is set nobody takes the word's busy bit until it is reset: so a reset is a store, and
-// programs may make it, and look, themselves (WEFT_EVENT_IS_SET).
+// Once the event is set no thread takes the word's busy bit until it is reset. So a reset is a
+// store, and programs may do it, and check the word, themselves (WEFT_EVENT_IS_SET).
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,12 @@ public:
 
     const void* address() const { return &word_; }
     bool come() const { return word_.look().has(is_set); }
-    // Of one that is set.
+    // For an event that is set.
     void* value() const { return body_.value; }
 
-    // set() in a process with one OS thread, where nobody waits, or one for whom it is the only
-    // thing. False: nothing has changed. Otherwise `waiter` is to be woken, or is nobody.
+    // set() in a process with one OS thread, if there is no waiter, or one that waits for this
+    // event alone. False: nothing has changed. Otherwise `waiter` is to be woken, or refers to
+    // none.
     [[gnu::always_inline]] bool set_single_threaded(void* value, Who& waiter) {
         if (word_.look().any()) [[unlikely]]
             return false;
@@ -65,7 +66,7 @@ public:
         return true;
     }
 
-    // Back to not set. Not while somebody sets it, or must see that it was.
+    // Back to not set. Not while another thread sets it, or must see that it was set.
     void reset() {
         if (come()) word_.unlock({});
     }
@@ -88,13 +89,13 @@ public:
     }
 
     void withdraw(Waiter& waiter) {
-        // A set takes everybody out; afterwards there is nothing to withdraw from.
+        // A set takes all waiters out; afterwards there is nothing to withdraw from.
         if (word_.lock_if(unset).has(is_set)) return;
         sync::withdraw(body_.ring, waiter);
         word_.unlock({});
     }
 
-    // While nobody runs, where it is not busy: nobody waits for one that is set.
+    // While no thread runs, where the event is not busy: a set event has no waiters.
     void check_whole() const {
         const EventBits seen = word_.look();
         if (Word::is_busy(seen)) return;

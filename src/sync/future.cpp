@@ -27,14 +27,14 @@ void Future::complete() {
 
 bool Future::set(void* value) {
     check();
-    // relaxed: it only says whose compartment it is; `filled_` carries the order.
+    // relaxed: it only says which compartment is whose; `filled_` carries the order.
     std::size_t mine = taken_.load(std::memory_order_relaxed);
     do {
         if (mine >= compartments_) return false;
         // relaxed: `filled_` carries the order
     } while (!taken_.compare_exchange_strong(mine, mine + 1, std::memory_order_relaxed, std::memory_order_relaxed));
     values()[mine] = value;
-    // acq_rel: pairs with itself; the last one sees what all have put in.
+    // acq_rel: pairs with itself; the last call sees what all have put in.
     if (filled_.fetch_add(1, std::memory_order_acq_rel) + 1 == compartments_) complete();
     return true;
 }

@@ -1,4 +1,4 @@
-// Several values to come, and what is called when all have (Argobots' future).
+// Several values to come, and a function that is called when all have come (Argobots' future).
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,11 @@ public:
     bool set(void* value);
     void reset();
 
-    // Each compartment that is filled has been taken. relaxed: the one is counted after the other.
+    // Each filled compartment has been taken. relaxed: a compartment is counted as taken before it
+    // is filled.
     void check() const {
         if constexpr (config::checked) {
-            // acquire: pairs with set(), which has taken before
+            // acquire: pairs with set(), which takes a compartment before it fills it
             const std::size_t filled = filled_.load(std::memory_order_acquire);
             const std::size_t taken = taken_.load(std::memory_order_relaxed);
             WEFT_ASSERT(filled <= taken && taken <= compartments_);
@@ -41,7 +42,7 @@ private:
     const std::size_t compartments_;
     const Callback callback_;
     void* const argument_;
-    atomic<std::size_t> taken_{0};   // compartments that somebody fills or has filled
+    atomic<std::size_t> taken_{0};   // compartments that are being filled or are filled
     atomic<std::size_t> filled_{0};
     weft_event event_ = WEFT_EVENT_INIT;
 };

@@ -1,4 +1,4 @@
-// A latch: counts down to zero, once. It may be gone as soon as somebody has seen zero.
+// A latch: counts down to zero, once. It may be gone as soon as a thread has seen zero.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ public:
 
     const void* address() const { return &word_; }
 
-    // False: it is more than what is left.
+    // False: the count is more than what is left.
     bool count_down(std::uint32_t count) {
         for (;;) {
             std::uint32_t seen = word_.look();
@@ -58,13 +58,13 @@ public:
 
     void withdraw(Waiter& waiter) {
         const std::uint32_t seen = word_.lock_if([](std::uint32_t word) { return word != 0; });
-        if (seen == 0) return;   // at zero everybody has been taken out
+        if (seen == 0) return;   // at zero all waiters have been taken out
         check(seen);
         sync::withdraw(body_.ring, waiter);
         word_.unlock(seen);
     }
 
-    // While nobody runs, where it is not busy: at zero nobody waits.
+    // While no thread runs, where the latch is not busy: at zero there are no waiters.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
         if (Word::is_busy(seen)) return;

@@ -5,8 +5,8 @@
 namespace weft::sync {
 namespace {
 
-// A holder on another stream or OS thread is often about to let go; not one that was given the
-// mutex and does not run yet.
+// A holder on another stream or OS thread is often about to release the mutex; not a holder that
+// was given the mutex and does not run yet.
 bool take_soon(Mutex& mutex, Waiter& waiter) {
     static constexpr int looks = 40;
     for (int i = 0; i < looks; ++i) {

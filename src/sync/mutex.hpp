@@ -1,8 +1,8 @@
-// A mutex that knows its holder. README.md tells how it hands itself on, and what was rejected.
+// A mutex that knows its holder. README.md says how it hands itself on, and what was rejected.
 //
-// It is a view of memory that lies with the user: a word, which decides whatever nobody waits for,
-// and a body, of which the ring belongs to whoever has the word's busy bit and the rest to the
-// holder.
+// It is a view of memory that lies with the user: a word, which decides every operation that needs
+// no waiter, and a body. Of the body, the ring belongs to the holder of the word's busy bit and the
+// rest to the holder of the mutex.
 //
 // `Who` is a parameter for the model tests; the library uses Mutex, below.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace weft::sync {
 
-// Who is served first; among equals, who came first.
+// Which waiter is served first; among equals, the one that came first.
 enum class Urgency : std::uint8_t { normal = 0, high = 1, low = 2 };
 
 template <class Who, class Orders>
@@ -26,29 +26,29 @@ using MutexBits = Bits<struct MutexTag, std::uint32_t>;
 template <class Orders>
 using MutexWord = BasicWord<Orders, MutexBits>;
 
-// What lies beside the word of a condition.
+// The part of a condition beside its word.
 template <class Who, class Orders>
 struct ConditionBody {
     WaiterRing<Who> ring;
-    // Of those in the ring: the word of their condition, and the mutex that they have let go.
-    // Written by the first that comes.
+    // Of the waiters in the ring: the word of their condition, and the mutex that they have
+    // released. Written by the first that comes.
     plain<BasicWord<Orders>*> word{nullptr};
     atomic<MutexWord<Orders>*> mutex_word{nullptr};
     plain<MutexBody<Who, Orders>*> mutex_body{nullptr};
 };
 
-// What lies beside the word of a mutex.
+// The part of a mutex beside its word.
 template <class Who, class Orders>
 struct MutexBody {
-    // the holder's identity; relaxed: equal to one's own only if one wrote it oneself
+    // the holder's identity; relaxed: equal to the reader's own only if the reader wrote it
     atomic<void*> owner{nullptr};
     WaiterRing<Who> ring;
     plain<BasicWaiter<Who>*> last_high{nullptr};   // of those in the ring
     plain<BasicWaiter<Who>*> first_low{nullptr};
-    // the holder's: whose waiters are to follow when it lets go
+    // the holder's: the condition whose waiters are to follow when it releases the mutex
     plain<ConditionBody<Who, Orders>*> signalled{nullptr};
     plain<std::uint32_t> signals{0};   // and how many of them
-    plain<std::uint32_t> depth{0};     // of a recursive one: how often it has been locked again
+    plain<std::uint32_t> depth{0};     // of a recursive mutex: how often it has been locked again
 };
 
 template <class Who, class Orders = WordOrders>
@@ -61,8 +61,8 @@ public:
     // Bits of the word.
     static constexpr MutexBits recursive{1};   // its holder may lock it again
     static constexpr MutexBits held{2};
-    static constexpr MutexBits waiters{4};   // the ring is not empty: whoever lets go must look
-    static constexpr MutexBits awake{8};     // one that was woken has not tried yet: nobody else is woken meanwhile
+    static constexpr MutexBits waiters{4};   // the ring is not empty: the releasing holder must check it
+    static constexpr MutexBits awake{8};     // a woken waiter has not tried yet: no other is woken meanwhile
 
     BasicMutex(Word& word, Body& body) : word_(word), body_(body) {}
 
@@ -71,23 +71,23 @@ public:
     const void* address() const { return &word_; }
     bool is_held() const { return word_.glance(held); }
     bool is_recursive() const { return word_.glance(recursive); }
-    // Whether its holder was given it and has not run since: to look for its end is in vain. A
-    // hint.
+    // Whether the mutex was given to its holder, which has not run since: to spin until it is free
+    // is useless. A hint.
     bool is_on_its_way() const { return (reinterpret_cast<std::uintptr_t>(owner()) & on_its_way) != 0; }
-    // Who has been given it writes itself down. relaxed: see Body::owner.
+    // A holder that has been given the mutex records itself. relaxed: see Body::owner.
     void* owner() const { return body_.owner.load(std::memory_order_relaxed); }
     // relaxed: see Body::owner
     void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }
 
-    // Takes it if nobody holds it; who waits may be overtaken.
+    // Takes the mutex if it is not held; waiters may be overtaken.
     bool try_lock(void* identity) {
         if (!take_word()) return false;
         set_owner(identity);
         return true;
     }
 
-    // Lets one that is not recursive go, when nobody waits and no signal is owed. False:
-    // unlock_slow() it must be.
+    // Releases a mutex that is not recursive, when it has no waiters and owes no signal. False: it
+    // takes unlock_slow().
     bool unlock_quickly(void* identity) {
         MutexBits seen = word_.glance();
         if (seen != held || body_.signalled != nullptr) [[unlikely]]
@@ -99,8 +99,8 @@ public:
         return false;
     }
 
-    // Lets it go. The first in the ring is woken to try for it, unless another is on its way; if it
-    // was overtaken often enough, it is given the mutex.
+    // Releases the mutex. The first waiter in the ring is woken to try for it, unless another is on
+    // its way; if it was overtaken often enough, it is given the mutex.
     void unlock_slow() {
         const MutexBits seen = word_.lock();
         check(seen);
@@ -135,9 +135,9 @@ public:
         word_.unlock(with_waiters(seen));
     }
 
-    // Those who have been claimed elsewhere (by a condition) wait here from now on. When nobody
-    // holds it, the first is woken. Nothing of the mutex is touched after that: they alone keep it
-    // alive.
+    // From now on the waiters that have been claimed elsewhere (by a condition) wait here. If the
+    // mutex is not held, the first is woken. Nothing of the mutex is touched after that: the
+    // waiters alone keep it alive.
     void adopt(Claimed<Who>& claimed) {
         if (claimed.empty()) return;
         const MutexBits seen = word_.lock();
@@ -147,7 +147,7 @@ public:
         let_go(seen);
     }
 
-    // By the holder, who lets go: unlock_slow() with others to follow.
+    // By the releasing holder: unlock_slow() with waiters to follow.
     void unlock_to(Claimed<Who>& claimed) {
         const MutexBits seen = word_.lock();
         check(seen);
@@ -155,8 +155,8 @@ public:
         let_go(seen);
     }
 
-    // While nobody runs, where it is not busy: those in the ring wait in the order of their
-    // urgency, and a mutex that nobody holds has no holder.
+    // While no thread runs, where the mutex is not busy: the waiters in the ring are in the order
+    // of their urgency, and a mutex that is not held has no holder.
     void check_whole() const {
         const MutexBits seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -169,14 +169,15 @@ public:
     }
 
 private:
-    // On entry, under the busy bit: no bit that means nothing; and whether somebody waits is said.
+    // On entry, under the busy bit: no bit without a meaning is set, and `waiters` says whether
+    // there are waiters.
     void check(MutexBits seen) const {
         WEFT_ASSERT(!seen.without(recursive | held | waiters | awake | Word::busy).any());
         WEFT_ASSERT(seen.has(waiters) == !body_.ring.empty());
         body_.ring.check();
     }
 
-    // Whoever takes it ends `claim`, a bit of the word or none.
+    // The taker clears `claim`, a bit of the word or none.
     bool take_word(MutexBits claim = {}) {
         MutexBits seen = word_.glance();
         if (seen.has(held | Word::busy)) [[unlikely]]
@@ -187,12 +188,12 @@ private:
     // Waiter::mark is the urgency and, above it, how often the waiter was woken.
     static constexpr std::uint8_t urgency_bits = 3;
     static constexpr std::uint8_t once = urgency_bits + 1;
-    static constexpr std::uint8_t enough = 8 * once;   // who was overtaken as often is given the mutex
+    static constexpr std::uint8_t enough = 8 * once;   // a waiter that was overtaken so often is given the mutex
 
     static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & urgency_bits); }
     static bool was_woken(const Waiter& waiter) { return waiter.mark >= once; }
-    // What one that tries takes from the word: that it is on its way. If it was somebody else's
-    // way, one more is woken than need be.
+    // The bit that a trying waiter clears in the word: that it is on its way. If the bit stood for
+    // another waiter, one more is woken than need be.
     static MutexBits claim_of(const Waiter& waiter) { return awake.only_if(was_woken(waiter)); }
 
     static constexpr std::uintptr_t on_its_way = 1;   // in the owner's identity
@@ -201,15 +202,16 @@ private:
     }
 
 public:
-    // Before it tries for the first time.
+    // Before the waiter tries for the first time.
     static void ask(Waiter& waiter, Urgency as) { waiter.mark = static_cast<std::uint8_t>(as); }
-    // It need not be overtaken again: it comes first, and the next unlock gives it the mutex.
+    // The waiter need not be overtaken again: it comes first, and the next unlock gives it the
+    // mutex.
     static void insist(Waiter& waiter) {
         waiter.mark = static_cast<std::uint8_t>((waiter.mark & urgency_bits) | enough);
     }
 
 private:
-    // Under the busy bit, all of them.
+    // All functions below run under the busy bit.
 
     void insert(Waiter& waiter) {
         waiter.answer = Answer::awaited;
@@ -238,7 +240,7 @@ private:
         }
     }
 
-    // The two marks go on to a neighbour that may bear them, or nobody has them.
+    // Each of the two marks goes on to a neighbour that may bear it, or to no waiter.
     void remove(Waiter& waiter) {
         auto& ring = body_.ring;
         if (&waiter == body_.last_high) {

@@ -66,8 +66,8 @@ weft_status wait_for_move_until(Unit& target, std::uint64_t deadline_ns);
 weft_status wait_any(weft_event* const* events, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* index, std::uint64_t deadline_ns);
 
-// A unit that has been claimed and nothing else is known of is woken; WEFT_OK, so that it may be a
-// caller's last step.
+// Wakes a unit that has been claimed and of which nothing else is known; returns WEFT_OK, so that
+// the call may be a caller's last step.
 [[gnu::noinline]] weft_status wake_elsewhere(Stream* stream, Unit& unit) noexcept;
 [[gnu::always_inline]] inline weft_status wake_unit(Unit& unit) {
     Stream* const stream = current_or_null();
@@ -79,8 +79,8 @@ weft_status select(weft_channel_case* cases, std::size_t count, std::size_t* ind
     return WEFT_OK;
 }
 
-// By the holder, which has locked it once: what it owes to a condition is paid, and it lets the
-// mutex go.
+// By the holder, which has locked the mutex once: pays the signals that it owes to a condition, and
+// releases the mutex.
 inline void unlock(Mutex mutex) {
     if (mutex.body().signalled != nullptr) {
         Condition::pay_and_unlock(mutex);
@@ -89,14 +89,14 @@ inline void unlock(Mutex mutex) {
     }
 }
 
-// The mutex has been locked by this caller.
+// The caller has locked the mutex.
 [[gnu::always_inline]] inline void note_holder(Mutex& mutex, Unit* unit, void* identity) {
     mutex.set_owner(identity);
     if (unit != nullptr) [[likely]]
         unit->latest_lock = mutex.address();
 }
 
-// Takes what is wanted of the object, or waits for it: as wait_at().
+// Takes what is wanted of the object, or waits for it as wait_at() does.
 template <class Object>
 [[gnu::always_inline]] inline weft_status take_or_wait(Object&& object, Waiter& waiter, std::uint64_t deadline_ns,
                                                        Waits what, const void* address) {

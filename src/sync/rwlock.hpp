@@ -1,7 +1,7 @@
-// A read-write lock in phases: a reader that comes while anybody waits waits too; when a writer
-// lets go, all readers that wait then are let in together, and when the last reader lets go, the
-// writer that has waited longest. So neither side waits for more than one turn of the other. Who
-// waits is given the lock; nobody overtakes.
+// A read-write lock in phases. A reader that comes while there are waiters waits too. When a writer
+// releases the lock, all readers that wait then are let in together, and when the last reader
+// releases it, the writer that has waited longest. So neither side waits for more than one turn of
+// the other. A waiter is given the lock; no newcomer overtakes it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ template <class Who>
 struct RwLockBody {
     WaiterRing<Who> readers;
     WaiterRing<Who> writers;
-    // the writer's identity; relaxed: equal to one's own only if one wrote it oneself
+    // the writer's identity; relaxed: equal to the reader's own only if the reader wrote it
     atomic<void*> owner{nullptr};
 };
 
@@ -50,7 +50,7 @@ public:
         return seen == 0 && word_.enter(seen, writing);
     }
 
-    // False: nobody holds it, or another writer than the caller.
+    // False: the lock is not held, or by a writer other than the caller.
     bool unlock(void* identity) {
         std::uint32_t seen = word_.glance() & ~Word::busy;
         if ((seen & writing) != 0) {
@@ -127,7 +127,7 @@ public:
         BasicRwLock lock_;
     };
 
-    // While nobody runs, where it is not busy.
+    // While no thread runs, where the lock is not busy.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -137,15 +137,15 @@ public:
     }
 
 private:
-    // On entry, under the busy bit: whether somebody waits is said, and nobody waits for a lock
-    // that is free; a writer is alone.
+    // On entry, under the busy bit: `waiters` says whether there are waiters, and a free lock has
+    // none; a writer is alone.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == (!body_.readers.empty() || !body_.writers.empty()));
         WEFT_ASSERT((seen & waiters) == 0 || (seen & (writing | reading)) != 0);
         WEFT_ASSERT((seen & writing) == 0 || (seen & reading) == 0);
     }
 
-    // One who gave up. Readers that waited only for a writer that has gone are let in.
+    // A waiter has given up. Readers that waited only for a writer that has gone are let in.
     void leave(WaiterRing<Who>& ring, Waiter& waiter) {
         const std::uint32_t seen = word_.lock();
         check(seen);
@@ -153,7 +153,7 @@ private:
         pass_on(seen, false);
     }
 
-    // Under the busy bit; lets it go. `seen`: the word but for what is decided here.
+    // Under the busy bit, which it releases. `seen`: the word, except for what is decided here.
     void pass_on(std::uint32_t seen, bool readers_first) {
         Claimed<Who> claimed;
         std::uint32_t next = seen & ~waiters;

@@ -1,4 +1,4 @@
-// Waiting for one of several things.
+// Waiting for one of several objects.
 #include <algorithm>
 #include <cstddef>
 
@@ -9,7 +9,7 @@
 namespace weft::sync {
 namespace {
 
-// As many waiters as there are things, on the stack when they are few.
+// As many waiters as there are objects, on the stack when they are few.
 class Places {
 public:
     explicit Places(std::size_t count) {
@@ -59,8 +59,8 @@ std::size_t first_set(weft_event* const* events, std::size_t count) {
         bool waits = true;
         for (; waits && entered < count; ++entered)
             waits = at<Event>(events[entered]).enter(places.make(entered, agent));
-        // One was set meanwhile: whoever wins now, it is settled which. If somebody else has won,
-        // he is about to wake us.
+        // One event was set meanwhile: the winner's event is the result. If another thread has
+        // won, it is about to wake this agent.
         const bool won = !waits && agent.win(static_cast<std::uint32_t>(entered));
         const bool woken = won || agent.park(deadline_ns, Waits::any_event, events);
         if (!waits) --entered;
@@ -78,8 +78,8 @@ Channel& channel_of(const weft_channel_case& one) {
     return *handles::to_object<Channel>(handles::Thing::channel, one.channel, "weft_channel_select");
 }
 
-// The channels of the cases, each once, in the order of their addresses: all who lock several do so
-// in this order.
+// The channels of the cases, each once, in the order of their addresses: every caller that locks
+// several does so in this order.
 class Locked {
 public:
     Locked(weft_channel_case* cases, std::size_t count, Channel** order, ChannelBits* words)
@@ -104,7 +104,7 @@ private:
     std::size_t count_ = 0;
 };
 
-// Memory for the order, on the stack when they are few.
+// Memory for the order, on the stack when the channels are few.
 template <class T>
 class Array {
 public:
@@ -125,7 +125,7 @@ private:
 };
 
 // Does the first of the cases that can be done now, beginning at `start`, with all channels locked.
-// Its number, or `count`.
+// Returns its number, or `count`.
 std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t start, const Locked& locked,
                    Claimed<AgentRef>& claimed) {
     for (std::size_t step = 0; step < count; ++step) {
@@ -158,7 +158,7 @@ std::size_t do_one(weft_channel_case* cases, std::size_t count, std::size_t star
     Locked locked(cases, count, order.data(), words.data());
     Claimed<AgentRef> claimed;
     Agent agent(caller, true);
-    // Any: where it begins changes from call to call, and from caller to caller.
+    // Any starting point: it changes from call to call, and from caller to caller.
     const std::size_t start = static_cast<std::size_t>(arch::cycles() >> 4) % count;
     locked.lock();
     const std::size_t done = do_one(cases, count, start, locked, claimed);

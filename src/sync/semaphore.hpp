@@ -1,5 +1,5 @@
-// A counting semaphore. Those who wait are served in their order by whoever releases; who comes
-// while there is something left takes it at once.
+// A counting semaphore. Waiters are served in their order by the releasing caller; a newcomer takes
+// from what is left at once.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ public:
         word_.unlock(body_.ring.empty() ? seen & ~waiters : seen);
     }
 
-    // While nobody runs, where it is not busy.
+    // While no thread runs, where the semaphore is not busy.
     void check_whole() const {
         const std::uint32_t seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -85,8 +85,8 @@ public:
     }
 
 private:
-    // On entry, under the busy bit: whether somebody waits is said, and nobody does while there is
-    // something left.
+    // On entry, under the busy bit: `waiters` says whether there are waiters, and there are none
+    // while something is left.
     void check(std::uint32_t seen) const {
         WEFT_ASSERT(((seen & waiters) != 0) == !body_.ring.empty());
         WEFT_ASSERT((seen & waiters) == 0 || (seen & most) == 0);
@@ -100,7 +100,7 @@ private:
             word_.unlock(seen);
             return false;
         }
-        if (count == 1) {   // the frequent case: no list of those who are to be woken
+        if (count == 1) {   // the frequent case: no list of waiters to wake
             Waiter* const waiter = claim_first(body_.ring);
             const Who who = waiter == nullptr ? Who() : waiter->who;
             if (waiter != nullptr) waiter->answer = Answer::given;

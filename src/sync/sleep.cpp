@@ -3,7 +3,7 @@
 
 namespace weft::sync {
 
-// Nobody wakes it but the clock.
+// Only the clock wakes the caller.
 [[gnu::noinline]] weft_status sleep_until(std::uint64_t deadline_ns) {
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, Waits::time);

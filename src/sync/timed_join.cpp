@@ -1,6 +1,6 @@
 // A join with a deadline. The waiter may go away before the unit has ended, while the unit's
-// JoinState, or a remote call on its way to the stream that alone may touch it, still knows of the
-// wait: so what they know lies in a record of its own.
+// JoinState, or a remote call on its way to the only stream that may touch it, still knows of the
+// wait: so the data that those need lies in a record of its own.
 #include <new>
 
 #include "core/announce.hpp"
@@ -18,10 +18,10 @@ namespace {
 struct TimedJoin : JoinWaiter {
     Agent agent;
     Unit& target;
-    bool busy = false;   // the unit is detached: nobody may wait for it
-    bool told = false;   // how it ended, where others wait, too: one of them may free it
+    bool busy = false;   // the unit is detached: no caller may wait for it
+    bool told = false;   // how the unit ended, if there are other waiters, too: one of them may free it
     Outcome outcome = Outcome::returned;
-    // the JoinState knows nothing of it any more; of the stream of a unit that is local
+    // the JoinState no longer knows of it; written by the stream of a unit that is local
     atomic<bool> over{false};
     atomic<std::uint32_t> owners{2};           // the waiter; and the JoinState, or the remote call to it
     atomic<std::uint32_t> stage{on_its_way};   // of the remote call that announces
@@ -42,7 +42,8 @@ struct TimedJoin : JoinWaiter {
         if (owners.fetch_sub(1) == 1) os::destroy(this);
     }
 
-    // The wait is over: the unit has ended, or cannot be waited for. Of the JoinState's side.
+    // The wait is over: the unit has ended, or cannot be waited for. Called on the JoinState's
+    // side.
     void end() {
         over = true;
         if (agent.win(1)) agent.wake(Waker());
@@ -69,7 +70,7 @@ struct TimedJoin : JoinWaiter {
     }
 
     void announce_remotely(PrivatePool& home) {
-        owners.fetch_add(1);   // the remote call's: once it is announced all others may be done with the record
+        owners.fetch_add(1);   // the remote call's: once it is announced all other owners may be done with the record
         send_remote_call(
             remote_call, home,
             [](void* raw) {
@@ -79,7 +80,7 @@ struct TimedJoin : JoinWaiter {
                     self.settle(announce(self.target, static_cast<JoinWaiter*>(&self)));
                     self.stage = announced;
                 } else {
-                    self.let_go();   // for the JoinState, which is told nothing: the unit may have ended and be gone
+                    self.let_go();   // for the JoinState, which is not notified: the unit may have ended and be gone
                 }
                 self.let_go();
             },
@@ -92,22 +93,22 @@ struct TimedJoin : JoinWaiter {
             std::uint32_t seen = on_its_way;
             while (!stage.compare_exchange_strong(seen, given_up_first)) {
                 if (seen == announced) break;
-                // it is announced at this moment, and that over at once: until then the unit must
-                // not be freed
+                // it is being announced at this moment, which is over at once: until then the unit
+                // must not be freed
                 seen = on_its_way;
                 os::thread_yield();
             }
             if (seen == on_its_way) return;   // the remote call will find that out when it arrives
         }
         if (over) return;
-        // Also of one that was this stream's when it was announced to: the waiter may come back on
-        // another, or the stream have given the pool up.
+        // Also for a unit that was this stream's when the wait was announced: the waiter may come
+        // back on another stream, or the stream may have given the pool up.
         PrivatePool* home = foreign_pool(target);
         if (home == nullptr) return withdraw();
         owners.fetch_add(1);
         gone = {&target, this, [](JoinWaiter* raw) {
                     auto& self = *static_cast<TimedJoin*>(raw);
-                    // Over: the unit may have ended, and be gone.
+                    // If over, the unit may have ended, and be gone.
                     if (!self.over) self.withdraw();
                 }};
         note(gone);

@@ -1,6 +1,6 @@
 // A wait for a unit's migration with a deadline. The waiter may go away while the list of all such
-// waits, or a remote call on its way to the stream that alone may touch the unit, still knows of
-// the wait: so what they know lies in a record of its own.
+// waits, or a remote call on its way to the only stream that may touch the unit, still knows of the
+// wait: so the data that those need lies in a record of its own.
 #include "core/migrate.hpp"
 #include "os/memory.hpp"
 #include "sync/agent.hpp"

@@ -1,12 +1,11 @@
-// Who waits, and its places in the objects that it waits for; both lie on the stack of the one that
-// waits.
+// The waiting agent, and its places in the objects that it waits for; both lie on its stack.
 //
-// A Waiter is the place with one object. Whoever takes it out of an object's ring (under the
-// object's lock) claims the one that waits, and if that succeeds wakes it after the lock. Where
-// nothing else could wake it, having taken it out is claim enough; where a deadline or another
+// A Waiter is the place with one object. The thread that takes it out of an object's ring (under
+// the object's lock) claims the agent, and if that succeeds wakes it after releasing the lock. If
+// nothing else could wake the agent, having taken it out is claim enough; if a deadline or another
 // object could, one compare-and-swap decides.
 //
-// `Who` names the one that waits: a value with claim(index), certain(), wake(waker), settle() and
+// `Who` names the agent: a value with claim(index), certain(), wake(waker), settle() and
 // identity(). It is a parameter for the model tests; the library uses AgentRef (agent.hpp).
 #pragma once
 
@@ -17,12 +16,12 @@
 
 namespace weft::sync {
 
-// Where a waiter stands, and what its waker has told it.
+// Where a waiter stands, and its waker's answer.
 enum class Answer : std::uint8_t {
-    none,      // it is in no ring, and nobody has answered it
+    none,      // it is in no ring, and has not been answered
     awaited,   // it is in the ring
-    woken,     // look again: what is waited for may be there
-    given,     // it is yours already
+    woken,     // check again: what is waited for may be there
+    given,     // it is the waiter's already
     closed,    // it will never come
 };
 
@@ -32,18 +31,18 @@ struct BasicWaiter {
     plain<BasicWaiter*> previous;
     Who who;
     std::uint32_t index;                  // which of the objects that `who` waits for
-    plain<Answer> answer{Answer::none};   // under the object's lock; by the claimer, until he wakes it
+    plain<Answer> answer{Answer::none};   // under the object's lock; by the claimer, until it wakes the agent
     plain<std::uint8_t> mark{0};          // the object's own
     plain<void*> item;                    // what is to be passed, where the object passes things
 
-    BasicWaiter() : index(0) {}   // `who` is told before it comes into a ring
+    BasicWaiter() : index(0) {}   // `who` is set before it comes into a ring
     explicit BasicWaiter(Who of, std::uint32_t nth = 0) : who(of), index(nth) {}
 };
 
 template <class Who>
 using WaiterRing = Ring<BasicWaiter<Who>>;
 
-// While nobody runs: each waiter in the ring is awaited there. Returns how many there are.
+// While no thread runs: each waiter in the ring is awaited there. Returns how many there are.
 template <class Who>
 std::size_t check_whole(const WaiterRing<Who>& ring) {
     return ring.check_whole([](const BasicWaiter<Who>& waiter) { WEFT_ASSERT(waiter.answer == Answer::awaited); });
@@ -62,7 +61,7 @@ void delist(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
     waiter.answer = Answer::none;
 }
 
-// Takes it out if it is still in.
+// Takes the waiter out if it is still in.
 template <class Who>
 bool withdraw(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
     if (waiter.answer != Answer::awaited) return false;
@@ -70,8 +69,8 @@ bool withdraw(WaiterRing<Who>& ring, BasicWaiter<Who>& waiter) {
     return true;
 }
 
-// Takes out the first that can be claimed, and those before it, who have been woken by something
-// else. Null: none.
+// Takes out the first waiter that can be claimed, and those before it, which something else has
+// woken. Null: none.
 template <class Who>
 BasicWaiter<Who>* claim_first(WaiterRing<Who>& ring) {
     while (BasicWaiter<Who>* first = ring.front()) {
@@ -81,7 +80,7 @@ BasicWaiter<Who>* claim_first(WaiterRing<Who>& ring) {
     return nullptr;
 }
 
-// Those who have been claimed under a lock and are to be woken after it, linked by `next`.
+// The waiters that have been claimed under a lock and are to be woken after it, linked by `next`.
 template <class Who>
 class Claimed {
 public:
@@ -90,7 +89,7 @@ public:
     Claimed() = default;
     Claimed(const Claimed&) = delete;
     Claimed& operator=(const Claimed&) = delete;
-    // Everybody in the ring, which is empty afterwards.
+    // All waiters in the ring, which is empty afterwards.
     Claimed(WaiterRing<Who>& ring, Answer answer) { add_all(ring, answer); }
 
     bool empty() const { return first_ == nullptr; }

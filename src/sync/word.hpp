@@ -1,9 +1,9 @@
-// The word of an object that units wait for: 31 bits that say how it stands, and one that says that
-// somebody is at work on what lies beside it. What nobody waits for is decided by one
-// compare-and-swap on the word; for all else the busy bit is taken, by one too, and let go by a
-// store.
+// The word of an object that units wait for: 31 bits that describe its state, and one that says
+// that a thread is at work on the data beside it. An operation that needs no waiter is decided by
+// one compare-and-swap on the word; for everything else the busy bit is taken, by one
+// compare-and-swap too, and released by a store.
 //
-// While it is busy nobody else changes the word, so the holder of the bit may trust what lock()
+// While the word is busy no other thread changes it, so the holder of the bit may trust what lock()
 // returned.
 #pragma once
 
@@ -23,16 +23,16 @@ namespace weft::sync {
 
 // The orders of Word; a model test passes weaker ones, which must fail.
 struct WordOrders {
-    // acquire: pairs with `leave`, so that what the last one did to the object and under it is
+    // acquire: pairs with `leave`, so that what the last holder did to the object and under it is
     // seen.
     static constexpr std::memory_order enter = std::memory_order_acquire;
     // release: pairs with `enter` and `look`.
     static constexpr std::memory_order leave = std::memory_order_release;
-    // acquire: pairs with `leave`, for those who act upon the word alone (an event that is set).
+    // acquire: pairs with `leave`, for callers that act upon the word alone (an event that is set).
     static constexpr std::memory_order look = std::memory_order_acquire;
 };
 
-// For those who want the lock however the word stands.
+// For callers that want the lock in any state of the word.
 inline constexpr auto always = [](auto) { return true; };
 
 // `As` is what the word says beside the busy bit: a count, or bits of a type of their own
@@ -49,24 +49,24 @@ public:
     constexpr BasicWord() = default;
     explicit constexpr BasicWord(As value) : value_(number(value)) {}
 
-    // How it stands, the busy bit included.
+    // The word, the busy bit included.
     As look() const { return seen_as(value_.load(Orders::look)); }
-    // relaxed: a hint; whoever acts upon it does so by one of the next three, which compare.
+    // relaxed: a hint; a caller that acts upon it does so by one of the next three, which compare.
     As glance() const { return seen_as(value_.load(std::memory_order_relaxed)); }
 
     // Whether one of these bits is set; relaxed too.
     bool glance(As bits) const { return arch::any_of(value_, number(bits)); }
 
-    // From `seen`, which the caller has read and is not busy, to `next`; false: it stands
-    // otherwise, and `seen` says how. relaxed when it fails, in all three: it is tried again.
+    // From `seen`, which the caller has read and which is not busy, to `next`. False: the word is
+    // different, and `seen` receives it. relaxed when it fails, in all three: it is tried again.
     bool enter(As& seen, As next) { return change(seen, next, Orders::enter); }
     bool leave(As& seen, As next) { return change(seen, next, Orders::leave); }
     // For a change that both gives and takes. acq_rel: enter and leave in one.
     bool pass(As& seen, As next) { return change(seen, next, std::memory_order_acq_rel); }
 
-    // Takes the busy bit if `may(word)`, asked of the word without it; returns that word, and `may`
-    // of it says whether it was taken. In a process with one OS thread it need not be set for
-    // others to see: whoever has it comes to its end before anybody else runs.
+    // Takes the busy bit if `may(word)`, called on the word without that bit; returns that word,
+    // and `may` of it says whether the bit was taken. In a process with one OS thread the bit need
+    // not be set for other threads to see: its holder finishes before anything else runs.
     template <class May>
     [[gnu::always_inline]] As lock_if(May&& may) {
         return os::single_threaded() ? look() : lock_among_others(may);
@@ -80,8 +80,8 @@ public:
     }
     // Takes the busy bit; returns the word without it.
     [[gnu::always_inline]] As lock() { return lock_if(always); }
-    // Lets it go; the word is `next`, which is not busy. Nothing of the object may be touched after
-    // this, since it may be gone.
+    // Releases the busy bit; the word is `next`, which is not busy. Nothing of the object may be
+    // touched after this, since it may be gone.
     void unlock(As next) { value_.store(number(next), Orders::leave); }
 
     static bool is_busy(As seen) { return (number(seen) & busy_bit) != 0; }
@@ -107,7 +107,7 @@ private:
     [[gnu::always_inline]] bool change(As& seen, As next, std::memory_order order) {
         if (os::single_threaded()) {
             WEFT_ASSERT(glance() == seen);
-            value_.store(number(next), std::memory_order_relaxed);   // relaxed: there is nobody else
+            value_.store(number(next), std::memory_order_relaxed);   // relaxed: there is no other thread
             return true;
         }
         std::uint32_t was = number(seen);
@@ -120,15 +120,15 @@ private:
     atomic<std::uint32_t> value_{0};
 };
 
-// How one that comes to wait enters an object and lets it go again. Two more, for units, are in
-// agent.hpp.
+// How a caller that comes to wait enters an object and releases it again. Two more ways, for units,
+// are in agent.hpp.
 struct Entrance {
     template <class Word, class May>
     [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&& may) const {
         return word.lock_if(may);
     }
-    // Whether what is wanted can be had `now`, under the lock, though the caller has looked for it
-    // in vain.
+    // Whether what is wanted can be had `now`, under the lock, though the caller has checked for it
+    // without success.
     static bool changed(bool now) { return now; }
     // The last act.
     template <class Word>
