@@ -29,17 +29,17 @@ namespace {
 
 weft_sched* handle_of(Sched& sched) { return handles::to_handle<weft_sched>(handles::Thing::scheduler, &sched); }
 
-bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while it is no stream's main one
+bool stacked(const Sched& by) { return by.stream.load() == &by; }   // its own owner while no stream's main one
 
 bool replacing(const Stream& stream) { return stream.asked().has(attention::replace); }
 bool abandoning(const Stream& stream) { return stream.asked().has(attention::abandon); }
 
 // ---- what belongs to a scheduler ----------------------------------------------------------------
 
-// What is to be said of the units of a scheduler's pools that are in none of them.
+// What is known of the units of a scheduler's pools that are in none of these pools.
 enum class Expected : unsigned char {
     nothing,   // there are none
-    ends,      // all of those run elsewhere, or are about to, and may end there: nothing tells of that
+    ends,      // all of those run elsewhere, or are about to, and may end there: nothing reports that
     comes      // one waits, and will be pushed
 };
 
@@ -48,7 +48,7 @@ struct Search {
     Expected found;
 };
 
-// A unit may be spawned or ended under our eyes, elsewhere: hidden from the thread sanitizer, as
+// A unit may be spawned or end on another thread meanwhile: hidden from the thread sanitizer, like
 // list.cpp's snapshot.
 [[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
@@ -56,14 +56,14 @@ struct Search {
     const State now = unit.life.now();
     if (search.found == Expected::comes || now == State::free || now == State::done) return;
     for (std::size_t i = 0; i < search.by->count; ++i) {
-        // A pool that others draw from too needs us not: two draw from one of ours alone, by having
-        // it and by running it.
+        // A pool that others draw from too does not need this scheduler. Of its own pools two draw:
+        // the scheduler that has the pool and the stream that runs it.
         if (unit.pool != search.by->pools[i] || search.by->pools[i]->drawers.load() > Pool::of_one_stream) continue;
         search.found = now == State::ready || now == State::running ? Expected::ends : Expected::comes;
     }
 }
 
-// How many have been lent by its pools, ever; `out`: some of them are not back.
+// How many units its pools have ever lent; `out`: some of them are not back.
 std::uint32_t lent_by(const Sched& by, bool& out) {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i < by.count; ++i) {
@@ -74,30 +74,29 @@ std::uint32_t lent_by(const Sched& by, bool& out) {
     return sum;
 }
 
-// Of units that live, and will come back to a pool that nobody else draws from, or end. They are
-// looked for among all units: a count would cost each spawn and each end in such pools two atomic
-// additions. But those are counted that live elsewhere for a while.
+// Whether living units will come back to a pool from which no other scheduler draws, or end. They
+// are searched for among all units: a count would cost each spawn and each end in such pools two
+// atomic additions. But units that live elsewhere for a while are counted.
 Expected expected(Process& of, const Sched& by) {
     Search search{&by, Expected::nothing};
     bool out = false;
     const std::uint32_t lent = lent_by(by, out);
     if (out) return Expected::comes;
     of.descriptors.each(look_at, &search);
-    // one lent meanwhile may have been passed over; it comes by a push
+    // a unit lent meanwhile may have been passed over; it comes by a push
     return lent_by(by, out) == lent ? search.found : Expected::comes;
 }
 
 // ---- waiting for work as a unit -----------------------------------------------------------------
 
-// On the idle lists of the scheduler's pools there lies, instead of a stream, a unit: a waker makes
-// it ready.
+// The idle lists of the scheduler's pools hold a unit instead of a stream: a waker makes it ready.
 struct UnitSleeper : Sleeper {
     Unit& unit;
 
     explicit UnitSleeper(Unit& of)
         : Sleeper([](Sleeper& self) {
               Unit& sleeping = static_cast<UnitSleeper&>(self).unit;
-              resume_waiting(sleeping);   // the last: it may be gone after this
+              resume_waiting(sleeping);   // the last act: it may be gone after this
           }),
           unit(of) {}
 };
@@ -108,7 +107,7 @@ struct WorkWait : Suspension {
 
     WorkWait(Unit& unit, Sched& of) : Suspension{unit}, by(of), sleeper(unit) {}
 
-    // hart/README.md, "Going to sleep and being woken": the numbers are its steps.
+    // hart/README.md, "Going to sleep and being woken": the numbers are the steps there.
     void publish() {
         sleeper.prepare();   // 1
         for (std::size_t i = 0; i < by.count; ++i) {
@@ -119,14 +118,14 @@ struct WorkWait : Suspension {
         if (!sched::quiet(by)) {           // 3
             sleeper.cancel();              // 4a
         } else if (sleeper.lie_down()) {   // 4b
-            // whoever claims it makes it ready
+            // the thread that claims it makes it ready
             return;
         }
         resume_waiting(self);
     }
 };
 
-// The scheduler's unit is suspended until something comes into one of its pools.
+// Suspends the scheduler's unit until something comes into one of its pools.
 [[gnu::noinline]] void wait_for_work(Sched& by) {
     Stream& stream = current();
     WorkWait wait(*stream.running, by);
@@ -140,14 +139,14 @@ struct WorkWait : Suspension {
 
 // ---- a scheduler in a pool ----------------------------------------------------------------------
 
-// Runs units until the turn is over; false: there were none any more.
+// Runs units until the turn is over; false: none were left.
 bool take_turn(Sched& by) {
     Stream& stream = current();
     sched::hand_over(by, &stream);
     Level level(stream, by);
     bool more = true;
-    // A unit that another has left for by its name runs all the same: its pool may be one that
-    // nobody draws from.
+    // A unit that another unit has left for by its name runs all the same: its pool may be one that
+    // no stream draws from.
     for (unsigned left = by.turn; left != 0 || stream.next_unit != nullptr; left -= left != 0) {
         if (stream.wanted()) [[unlikely]] {
             attend(stream);
@@ -177,7 +176,7 @@ void yield_running() {
 bool wait_for_expected(Sched& by) {
     switch (expected(*current().of, by)) {
     case Expected::nothing: return false;
-    // a child that began elsewhere, or a job that has told its owner and is about to end
+    // a child that began elsewhere, or a job that has notified its owner and is about to end
     case Expected::ends: yield_running(); break;
     case Expected::comes: wait_for_work(by); break;
     }
@@ -192,7 +191,7 @@ void stacked_main(void* raw) {
             if (take_turn(by)) {
                 yield_running();
             } else if (!sched::quiet(by)) {
-                yield_running();   // a pusher is between its two steps, or somebody was faster
+                yield_running();   // a pusher is between its two steps, or another thread was faster
             } else if (!wait_for_expected(by)) {
                 break;
             }
@@ -203,7 +202,7 @@ void stacked_main(void* raw) {
     }
     const bool owned = by.owned;
     by.unit = nullptr;
-    sched::detach(by, &by);   // it may be freed by others from here on
+    sched::detach(by, &by);   // from here on other threads may free it
     if (owned) dismiss(*current().of, by);
 }
 
@@ -257,7 +256,7 @@ Level::Level(Stream& stream, Sched& by)
     stream.running = nullptr;
     stream.inline_pool = &Stream::no_pool;
     ++stream.levels.depth;
-    stream.through_scheduler = true;   // what settle_way() comes to at any depth
+    stream.through_scheduler = true;   // the result of settle_way() at any depth
     stream.restartable = false;
 }
 
@@ -337,8 +336,8 @@ void forget_main(Sched& sched) {
 
 namespace {
 
-// The stream draws no more for `sched`, but goes on with the pools that it has by the others too,
-// or for its bound units.
+// The stream no longer draws for `sched`, but continues with those of its pools that it also has by
+// the other schedulers, or for its bound units.
 void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
     sched::count_stateful(sched, &stream, -1);
     for (std::size_t i = 0; i < sched.count; ++i) {
@@ -392,10 +391,10 @@ bool replace_main(Stream& stream) {
         if (next == nullptr) return false;
         old = std::exchange(stream.levels.main, next);
         owned = old->owned;
-        // Units that are bound to the stream wait where they are: in a pool that is drawn from
-        // beside the scheduler's.
+        // Units that are bound to the stream wait where they are: in a pool that the stream draws
+        // from besides the scheduler's.
         PrivatePool* bound = stream.bound.load();
-        // Not ours yet: adopt_bound_pool() is still to come.
+        // Not the stream's own yet: adopt_bound_pool() is still to come.
         const bool own = bound != nullptr && bound->mine() && !has_pool(*next, *bound);
         if (own && stream.own == nullptr && has_pool(*old, *bound)) bound->drawers.fetch_add(1);
         if (!own && stream.own != nullptr) pool::detach_sharing(*stream.own);
@@ -441,12 +440,12 @@ weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Uni
     sched.unit = made;
     sched.turn = turn;
     *unit = made;
-    if (detached) made->join_state.detach_local();   // nobody else knows the unit yet
+    if (detached) made->join_state.detach_local();   // no other thread knows the unit yet
     return WEFT_OK;
 }
 
 void run_below(Stream& stream, Sched& by, Unit* unit) {
-    const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});   // a scheduler may handle one
+    const os::ExceptionGlobals kept = std::exchange(*stream.exceptions, {});   // the scheduler may handle an exception
     const int error = *stream.errno_address;
     Level level(stream, by);
     if (stream.wanted()) [[unlikely]]
@@ -457,7 +456,7 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
         if (stream.wanted()) [[unlikely]]
             attend(stream);   // and the hart is back, if the unit has left it to a domain
         if (stream.next_unit == nullptr) break;
-        run_next_unit(stream);   // a unit has left for another by its name, which takes its place
+        run_next_unit(stream);   // the unit has left for another by its name, which takes its place
     }
     level.leave(stream);
     *stream.errno_address = error;
@@ -465,7 +464,8 @@ void run_below(Stream& stream, Sched& by, Unit* unit) {
 }
 
 void run_child(Stream& stream, Unit& caller, Unit* unit) {
-    // Whoever called it goes on elsewhere if it suspends, and what it runs may have it do so.
+    // If the caller suspends, the unit or scheduler that called it continues elsewhere; and the
+    // child may make it suspend.
     if (caller.is_light()) promote(stream, caller);
     const bool with_float = is_in_own_float(caller);
     const arch::FloatingPoint own = with_float ? leave_own_float(stream) : arch::FloatingPoint{};
@@ -482,7 +482,7 @@ bool run_should_stop(Stream& stream, Sched& by) {
         return sched::quiet(by) && expected(*stream.of, by) == Expected::nothing;
     }
     if (stream.wanted()) {
-        Level level(stream, by);   // what was posted is called by no unit
+        Level level(stream, by);   // no unit makes the posted calls
         attend(stream);
         level.leave(stream);
     }

@@ -12,11 +12,11 @@
 namespace weft {
 namespace {
 
-// How many OS threads are asked at most: each takes microseconds.
+// How many OS threads are queried at most: each takes microseconds.
 constexpr std::size_t most_threads = 64;
 
-// For how long OS threads with something to do did not run since the last look. One that sleeps is
-// not delayed.
+// For how long OS threads with something to do have not run since the last check. A sleeping thread
+// is not delayed.
 std::uint64_t delay_since(Process& of) {
     const std::uint64_t round = ++of.neighbours.round;
     std::uint64_t sum_ns = 0;
@@ -67,7 +67,7 @@ void wait_is_overdue(Process& of) {
     if (of.settings.values.neighbours == WEFT_NEIGHBOURS_IGNORE || sanitizer::of_the_program_looks_for_leaks()) return;
     Neighbourhood& by = of.neighbours;
     const std::uint64_t now_ns = os::now_ns();
-    std::uint64_t due_ns = by.due_ns.load(std::memory_order_relaxed);   // relaxed, both: one of those who come looks
+    std::uint64_t due_ns = by.due_ns.load(std::memory_order_relaxed);   // relaxed, both: one of the callers checks
     if (now_ns < due_ns || !by.due_ns.compare_exchange_strong(due_ns, now_ns + hart::Neighbours::overdue_every_ns,
                                                               std::memory_order_relaxed))
         return;
@@ -81,7 +81,7 @@ void wait_is_overdue(Process& of) {
         return;
     }
     by.look_ns.store(0);
-    if (of.reactor.watch(0)) return;   // which does it
+    if (of.reactor.watch(0)) return;   // the reactor does it
     by.look_ns.store(os::forever);
     by.judged.refused(now_ns);
 }

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// hart/README.md, "Going to sleep and being woken", for one pool: the numbers are its steps.
+// hart/README.md, "Going to sleep and being woken", for one pool: the numbers are the steps there.
 Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t timeout_ns) {
     IdleList::Entry place(sleeper);
     sleeper.prepare();              // 1

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// A ready unit, or null when `timeout_ns` have passed, or earlier when the stream is wanted.
-// `stream`: the calling one, whose scheduler calls, or null.
+// A ready unit, or null when `deadline_ns` has come, or earlier when a request to the stream is
+// pending. `stream`: the calling one, whose scheduler calls, or null.
 Unit* pop_wait(Stream* stream, Pool& from, std::uint64_t deadline_ns);
 
 }   // namespace weft

@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// ---- what it says: it may call nothing of the C library's that keeps anything by thread ---------
+// ---- its messages: it may call nothing of the C library that keeps anything by thread -----------
 
 class Text {
 public:
@@ -58,11 +58,11 @@ struct Call {
     const char* name;
 };
 
-// Of a call that newer processors do not have, and so <sys/syscall.h> not everywhere: that of
-// x86-64.
+// The number of a call that newer processors do not have, so that <sys/syscall.h> does not define
+// it everywhere: the number of x86-64.
 constexpr long old(long number) { return SYS_read == 0 ? number : -2; }
 
-// Those in which programs wait.
+// The calls in which programs wait.
 constexpr Call calls[] = {
     {SYS_read, "read"},
     {SYS_write, "write"},
@@ -111,10 +111,10 @@ void put_call(Text& text, long number) {
     text.put(static_cast<std::uint64_t>(number));
 }
 
-// What it tells of.
+// What the sentry reports.
 struct Found {
     Stream& stream;
-    const Unit* unit;   // a copy; null: it stands in its scheduler
+    const Unit* unit;   // a copy; null: the stream stands in its scheduler
     std::size_t waiting;
     std::uint64_t for_ns;
     os::Doing doing;
@@ -178,17 +178,17 @@ void tell(const Found& found) {
     text.say();
 }
 
-// ---- looking ------------------------------------------------------------------------------------
+// ---- checking -----------------------------------------------------------------------------------
 
-// One stream draws from it, and rescue leaves it alone. A table of the user's is not asked how much
-// lies in it.
+// Whether one stream draws from the pool, and rescue leaves it alone. A user's table is not asked
+// for the length of its pool.
 bool left_alone(const Process& of, const Pool& pool) {
     if (of.settings.values.rescue == WEFT_RESCUE_ALL && pool::thief_safe(pool)) return false;
     if (pool.kind == WEFT_POOL_USER || pool.remote_calls || pool.confined) return false;
     return pool.kind == WEFT_POOL_PRIVATE || pool.drawers.load() <= Pool::of_one_stream;
 }
 
-// As far as one can tell: that is its own to know.
+// As far as can be told: the data is the stream's own.
 bool has_own_hart(const Stream& stream) {
     const Domain* domain = nullptr;
     bool held = false;
@@ -206,7 +206,8 @@ class Watch {
 public:
     Watch(Process& of, std::uint64_t now_ns) : of_(of), sentry_(of.sentry), now_ns_(now_ns) {}
 
-    // Returns after which time it is to look again; os::forever: not before it is woken.
+    // Returns the time after which the sentry is to check again; os::forever: not before it is
+    // woken.
     std::uint64_t look() {
         std::lock_guard replacing(of_.replacing);   // a stream's scheduler stays
         std::lock_guard guard(of_.lock);
@@ -218,11 +219,11 @@ public:
         if (!any_) sentry_.wanted.store(false);
         sentry_.calm = awake_ ? 0 : sentry_.calm + 1;
         if (sentry_.calm >= Sentry::calm_looks) return os::forever;
-        // Most that stands still for long is a program that computes, or waits for the world; and
-        // it may last.
+        // Most streams that stand still for long belong to a program that computes, or waits for an
+        // external event; and that may last.
         const bool lasts = !moved_ && !waits_;
         sentry_.wait_ns = lasts ? std::min(2 * sentry_.wait_ns, Sentry::longest_look_ns) : Sentry::look_every_ns;
-        // what sleeps waits from then on
+        // a unit that sleeps waits from then on
         return std::min(sentry_.wait_ns, std::max(earliest_ns_ - now_ns_, Sentry::look_every_ns));
     }
 
@@ -240,8 +241,8 @@ private:
             waiting += pool::length(pool);
         }
         any_ |= any;
-        // Whoever sleeps there goes back to one of these pools when its time has come, and only the
-        // stream looks at the time.
+        // A unit that sleeps there goes back to one of these pools when its time has come, and only
+        // the stream checks the time.
         const std::uint64_t due_ns = any && all ? stream.heap->timers.earliest() : Timers::never;
         if (due_ns <= now_ns_) {
             ++waiting;
@@ -249,7 +250,7 @@ private:
             earliest_ns_ = std::min(earliest_ns_, due_ns);
         }
         const bool paused = stream.asked().has(attention::pause | attention::exit);
-        // One whose hart a domain has, or that waits for one, is not to blame.
+        // A stream whose hart a domain has, or that waits for a hart, is not to blame.
         const bool asleep = stream.sleep.asleep.load() || paused || !any || !has_own_hart(stream);
         awake_ |= !asleep;
         note(stream, asleep, waiting);
@@ -285,7 +286,7 @@ private:
         long call = -1;
         const os::Doing doing = os::thread_doing(stream.carrier.thread_id.load(), call);
         if (doing != os::Doing::waits) {
-            // What computes for long and honestly is no fault, and nobody knows which it is.
+            // Computing for long is no fault, and it is unknown whether the unit computes or spins.
             if (sentry_.told_of_computing || for_ns < Sentry::computed_ns) return;
             sentry_.told_of_computing = true;
         }
@@ -297,13 +298,13 @@ private:
     Process& of_;
     Sentry& sentry_;
     const std::uint64_t now_ns_;
-    bool any_ = false;   // there are such streams
+    bool any_ = false;   // there are streams with such pools
     bool awake_ = false, moved_ = false, waits_ = false;
-    std::uint64_t earliest_ns_ = Timers::never;   // when the first unit that sleeps is to go on: later than now
+    std::uint64_t earliest_ns_ = Timers::never;   // when the first sleeping unit is to run again: later than now
 };
 
-// hart/README.md, "Going to sleep and being woken", of one that is on no idle list: what it is
-// woken for is that a stream is awake.
+// hart/README.md, "Going to sleep and being woken", for a sleeper that is on no idle list: it is
+// woken because a stream is awake.
 bool nobody_awake(Process& of) {
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -330,8 +331,8 @@ void stand_guard(void* raw) {
     }
 }
 
-// Of the sleeper, as long as there is no thread. Who has claimed it starts that; where the kernel
-// refuses, nobody tries again.
+// The call of the sleeper, as long as there is no thread. The thread that has claimed it starts the
+// sentry; where the kernel refuses, there is no second try.
 void start_sentry(Sleeper& self) {
     Process& of = ProcessSleeper::process_of(self);
     of.sentry.sleeper.rise();
@@ -351,7 +352,8 @@ void note_for_sentry(Process& of, const Stream& stream) {
     if (of.settings.values.rescue == WEFT_RESCUE_IGNORE || stream.role.hidden || stream.role.guest != nullptr) return;
     for (std::size_t i = 0; i < stream.levels.main->count; ++i) {
         const Pool& pool = *stream.levels.main->pools[i];
-        // The deques of the runtime's own streams are for all of them, who may not be there yet.
+        // The deques of the runtime's own streams are for all of these streams, which may not all
+        // exist yet.
         if (!left_alone(of, pool) || (pool.kind == WEFT_POOL_DEQUE && of.settings.values.streams != 1)) continue;
         return of.sentry.wanted.store(true);
     }
@@ -366,13 +368,13 @@ void begin_sentry(Process& of) {
 }
 
 void wake_sentry(Process& of) {
-    // relaxed: a hint; who writes it wakes, or is woken, later.
+    // relaxed: a hint; the thread that writes it wakes the sentry, or is woken, later.
     if (of.sentry.wanted.load(std::memory_order_relaxed)) of.sentry.sleeper.wake();
 }
 
 bool end_sentry(Process& of) {
     Sentry& sentry = of.sentry;
-    std::lock_guard guard(sentry.lock);   // which it does not take itself
+    std::lock_guard guard(sentry.lock);   // the sentry does not take it itself
     sentry.ends.store(true);
     if (!std::exchange(sentry.there, false)) return false;
     sentry.sleeper.wake();

@@ -43,21 +43,21 @@ void settle_on_carrier(Stream& stream) {
         stream.carrier.stack.lowest = static_cast<char*>(span.lowest);
         stream.carrier.stack.bytes = span.bytes;
     }
-    // Without one an overflow ends without its message; nothing else depends on it. A guest's
-    // thread gets one when it needs it (serve).
+    // Without a signal stack an overflow ends without its message; nothing else depends on it. A
+    // guest's thread gets one when it needs it (serve).
     if (stream.role.guest == nullptr) stream.carrier.signal_stack.enter();
-    // release: pairs with the acquire of whoever binds the stream. seq_cst by default.
+    // release: pairs with the acquire of the thread that binds the stream. seq_cst by default.
     stream.carrier.thread_id.store(os::thread_id());
     os::futex_wake(stream.carrier.thread_id, ~0u >> 1);
 }
 
-// Whether its OS thread is the program's.
+// Whether the stream's OS thread is the program's.
 bool runs_on_programs_thread(const Process& of, const Stream& stream) {
     return stream.role.guest != nullptr || (stream.rank == 0 && !of.by_itself);
 }
 
-// Who says which CPUs the process may use: one that nobody has bound, rather an OS thread of Weft's
-// own than one that the program may have pinned by itself. Under the lock.
+// Chooses the OS thread that says which CPUs the process may use: an unbound one, and rather an OS
+// thread of Weft than one that the program may have pinned by itself. Under the lock.
 void choose_speaker(const Process& of) {
     const Stream* chosen = nullptr;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -69,18 +69,18 @@ void choose_speaker(const Process& of) {
     hart::let_speak(chosen == nullptr ? 0 : chosen->carrier.thread_id.load());
 }
 
-// An OS thread has the CPUs of the one that started it, which may be a bound carrier, or one of the
-// application's.
+// An OS thread inherits the CPUs of the thread that started it, which may be a bound carrier, or
+// one of the application's.
 void inherit_nothing(Process& of) {
     std::lock_guard guard(of.lock);
     choose_speaker(of);
     if ((of.bound_once || current().role.hidden || current().carrier.starts_late) && current().carrier.binding.empty())
         os::affinity_set(0, of.cpus);
-    // the thread that has started it may have others, as the reactor has
+    // the thread that has started it may have other signals, as the reactor has
     if (current().carrier.starts_late) os::thread_set_signals(of.signals);
 }
 
-// What a stream draws from is free for others.
+// Frees the pools that a stream draws from for others.
 void detach_pools(Stream& stream) {
     sched::detach(*stream.levels.main, &stream);
     if (stream.own != nullptr) pool::detach(*stream.own, &stream);
@@ -101,7 +101,7 @@ void drop_beneath(Stream& stream) {
     context::leave(&stream.carrier.context, stream.sched_context, {nullptr, nullptr});
 }
 
-// What the stream has goes back; it runs nothing any more.
+// Gives back what the stream has; it runs nothing any more.
 void strip(Stream& stream) {
     stream.heap->stacks.give(stream.sched_context.stack);
     if (stream.rank != 0) hand_over_timers(stream);   // to stream 0
@@ -185,7 +185,7 @@ void leave_table(Process& of, Stream& stream) {
     }
 }
 
-// A stream that is in no table and has no carrier.
+// Drops a stream that is in no table and has no carrier.
 void drop_stream(Process& of, Stream* stream) {
     handles::freed(stream);
     if (stream->sched_context.stack != nullptr) stream->heap->stacks.give(stream->sched_context.stack);
@@ -245,7 +245,7 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char
     return WEFT_OK;
 }
 
-// One that is in the table, and never had a carrier.
+// Abandons a stream that is in the table, and never had a carrier.
 void abandon_stream(Process& of, Stream& stream) {
     // its unit
     if (stream.levels.main_runs) static_cast<PrivatePool*>(stream.levels.beneath->pools[0])->inbox.take_all();
@@ -335,8 +335,8 @@ void end_stream_here(Process& of, Stream& stream) {
 
 namespace {
 
-// On the idle lists and asleep, as a stream that has nothing to do: hart/README.md, "Going to sleep
-// and being woken"; the numbers are its steps.
+// On the idle lists and asleep, like a stream that has nothing to do: hart/README.md, "Going to
+// sleep and being woken"; the numbers are the steps there.
 void listen(Stream& stream) {
     Sched& by = *stream.sched;
     stream.sleep.asleep.store(true);
@@ -357,7 +357,7 @@ void stop_listening(Stream& stream) {
 
 namespace {
 
-// Between two attempts of the reactor's to start the OS thread that the kernel has refused.
+// The time between two attempts of the reactor to start the OS thread that the kernel has refused.
 constexpr std::uint64_t zero_again_ns = 10'000'000;
 
 bool start_zeros_thread(Process& of) {
@@ -367,16 +367,16 @@ bool start_zeros_thread(Process& of) {
 
 }   // namespace
 
-// Whoever has claimed it calls: something has come, or is asked.
+// The thread that has claimed the sleeper calls: something has come, or a request is pending.
 void start_zero(Sleeper&) {
     Process& of = process();
     Stream& zero = *of.streams[0];
     stop_listening(zero);
     zero.sleep.sleeper.be_called(false);
     if (start_zeros_thread(of)) return;
-    // Nobody sleeps there now, so a push wakes nothing. Streams that are idle try again, and the
-    // reactor: all of them may be asleep, or there is none. Where the reactor cannot be had either,
-    // the next idle stream is all there is.
+    // No sleeper is there now, so a push wakes nothing. Idle streams try again, and so does the
+    // reactor, because all streams may be asleep, or there is none. Where the reactor cannot be had
+    // either, only the next idle stream can try.
     of.zero_waits.store(true);
     of.reactor.watch(os::now_ns() + zero_again_ns);
 }
@@ -391,7 +391,7 @@ weft_status start_when_needed(Process& of, Sched& sched, Pool* own_pool, Stream*
     set_default_kind(zero, of.default_kind);
     zero.sleep.sleeper.be_called(true);
     listen(zero);
-    zero.sleep.sleeper.lie_down();   // 4b: nobody knows it yet
+    zero.sleep.sleeper.lie_down();   // 4b: no other thread knows it yet
     return WEFT_OK;
 }
 
@@ -421,7 +421,7 @@ void await_thread(Stream& stream) {
 weft_status start_stream_zero(Process& of, Stream** zero) {
     const std::size_t streams = of.settings.values.streams;
     Pool* first = nullptr;
-    // All main pools are made before any scheduler, so that each can steal from all.
+    // All main pools are made before any scheduler, so that each scheduler can steal from all.
     for (std::size_t i = 0; i < streams; ++i) {
         Pool* pool = pool::create(default_pool_kind(of));
         if (pool == nullptr) return fail(WEFT_NO_MEMORY, "no memory for pools");
@@ -456,9 +456,9 @@ weft_status start_initial(Process& of, Pool& main) {
 
 }   // namespace
 
-// Where nobody has said how many, those that the system grants are enough: a program that would do
-// with one must not fail on a machine of many harts because of a limit on OS threads or memory. The
-// pools of the others stay, empty, until the runtime ends.
+// If the number of streams was not given, as many as the system grants are enough: a program that
+// would do with one must not fail on a machine of many harts because of a limit on OS threads or
+// memory. The pools of the missing streams stay, empty, until the runtime ends.
 weft_status start_other_streams(Process& of) {
     std::size_t& wanted = of.settings.values.streams;
     for (std::size_t i = 1; i < wanted; ++i) {
@@ -508,11 +508,11 @@ weft_status free_stream(Stream& stream) {
 
 namespace {
 
-// Of stream 0, at the runtime's end, where nobody comes: whether it has no OS thread. It is on no
-// idle list then. One that has an OS thread may sleep, too.
+// For stream 0, at the runtime's end, when no request arrives any more: whether it has no OS
+// thread. Then it is on no idle list. A stream 0 that has an OS thread may sleep, too.
 bool has_never_started(Stream& stream) {
     if (!stream.carrier.starts_late || stream.carrier.thread_id.load() != 0) return false;
-    // the kernel has refused it, and it does not listen any more
+    // the kernel has refused the thread, and the stream no longer listens
     if (stream.of->zero_waits.exchange(false)) return true;
     if (!stream.sleep.sleeper.sleeps()) return false;   // its OS thread is about to begin
     stop_listening(stream);
@@ -530,8 +530,8 @@ void end_stream(Stream& stream) {
     os::thread_join(stream.carrier.thread);
     if (stream.levels.main->owned) dismiss(of, *stream.levels.main);
     drop_beneath(stream);
-    // Suspended units may belong to them: the next stream that needs a pool of its own takes them
-    // over.
+    // Suspended units may belong to these pools: the next stream that needs a pool of its own takes
+    // them over.
     Pool* const left[] = {stream.levels.own_pool, stream.bound.load()};
     discard_stream(of, &stream);
     std::lock_guard guard(of.lock);
