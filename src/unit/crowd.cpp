@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-// One lock for some of the units: who joins which together with others is seldom the same.
+// One lock for some of the units: different units are seldom joined by several waiters at once.
 struct alignas(config::cache_line) Crowds {
     os::Lock lock;
 };
@@ -25,7 +25,8 @@ JoinState::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(
     waiter.of = &unit;
     waiter.wake = wake;
     waiter.told = told;
-    // Who has called it looks for others only where there is something to see to.
+    // A joiner that has called the unit looks for other waiters only where there is something to
+    // see to.
     if (!unit.has_now(Unit::local)) unit.mark(Unit::untidy);
     std::lock_guard guard(lock_of(&unit));
     return unit.join_state.announce_over(waiter);

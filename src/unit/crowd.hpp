@@ -1,6 +1,6 @@
-// Several that wait for the end of one unit. The first announces itself to the JoinState by an
-// operation on its word; whoever comes when somebody waits comes over those who do, under a lock,
-// and so leaves again. The end of a unit takes the lock only when it finds a crowd.
+// Several waiters for the end of one unit. The first announces itself to the JoinState by an
+// operation on its word. A waiter that comes while there are others comes over them, under a lock,
+// and leaves again under that lock. The end of a unit takes the lock only when it finds a crowd.
 #pragma once
 
 #include "unit/join_state.hpp"
@@ -8,22 +8,24 @@
 
 namespace weft {
 
-// Announces one who comes when somebody waits already; that need not be so any more. It is `told`,
-// and before all others, of those who came before. `wake`: what the end of the unit calls for all
-// of them. taken: the unit is detached. Of a local unit on its stream.
+// Announces a waiter that comes while there are others; the others may be gone by now. It is
+// notified by `told`, after the waiters that came before it. `wake`: what the end of the unit calls
+// for all of them. taken: the unit is detached. For a local unit on its stream.
 JoinState::Announced announce_over(Unit& unit, JoinWaiter& waiter, void (*wake)(JoinWaiter*),
                                    void (*told)(JoinWaiter*, Outcome));
 
-// As JoinState::withdraw(), of one that may have come over others, or others over it.
+// JoinState::withdraw(), for a waiter that may have come over others, or over which others may have
+// come.
 bool withdraw(Unit& unit, JoinWaiter& waiter);
 
-// In the crowd that waits for the unit, which has not ended: who waited first, if that is a unit.
+// The waiter that came first in the crowd of the unit, which has not ended; null if that is no
+// unit.
 Unit* first_of_crowd(const Unit& unit);
 
-// Those whom an end has found, which nobody else looks at any more.
+// The waiters that an end has found; no other thread looks at them any more.
 JoinState::Row take_crowd(JoinState::Waiter top);
 
-// In the child of a fork, where whoever held a lock is no more.
+// In the child of a fork, where the threads that held a lock are gone.
 void crowds_forked();
 
 }   // namespace weft

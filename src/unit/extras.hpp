@@ -1,7 +1,6 @@
-// What few units have: a migration that was asked for, values of their own (local/locals.hpp),
-// values that their handles have (local/lasting.hpp), a pointer of the program's. Made when first
-// needed, by whoever needs them, and freed with the descriptor; found by a word beside it, in its
-// slab.
+// What few units have: a migration that was requested, values of their own (local/locals.hpp),
+// values that their handles have (local/lasting.hpp), a pointer of the program. Made by the first
+// that needs them, and freed with the descriptor; found by a word beside it, in its slab.
 #pragma once
 
 #include <bit>
@@ -18,29 +17,29 @@
 
 namespace weft {
 
-// The value of a key; of an older use of its place when the generation is another.
+// The value of a key; if the generation is another, the value is of an older use of its place.
 struct Local {
     void* value = nullptr;
     std::uint32_t generation = 0;
 };
 
-// They lie in slabs of their own, which are zero at first; what is freed there stays as it was but
-// for its first word. So nothing is constructed here: the slots may be looked at by whoever frees a
-// key, also while they are nobody's, and the rest is begun anew.
+// They lie in slabs of their own, which are zero at first; a freed object stays as it was, except
+// for its first word. So nothing is constructed here: a thread that frees a key may read the slots,
+// also while they are no unit's, and the rest is begun anew.
 struct alignas(config::cache_line) Extras {
     static constexpr std::uint32_t few = 4;
     static constexpr std::uint32_t slots_here = 3;
 
-    // The program's; given once, and published by `data`, which comes first: units read their own
-    // (include/weft/embed/here.h), and their slots.
+    // The program's pointer; given once, and published by `data`, which comes first: units read
+    // their own (include/weft/embed/here.h), and their slots.
     atomic<void*> data;
-    // What lasting keys have here, by their places: more than are here lie in further extras, of
-    // which nothing else is used.
+    // The values of lasting keys, by their places: values that do not fit here lie in further
+    // extras, of which nothing else is used.
     atomic<Extras*> more;
     Slot slots[slots_here];
 
     void (*release)(void* data);
-    os::Lock lock;               // guards what follows, and who puts something into slots
+    os::Lock lock;               // guards what follows, and writers of slots
     std::uint32_t locals_room;   // of `locals`; 0 until the first is set
     Pool* target;                // where it was asked to go; with Unit::migrate
     void (*on_migration)(weft_unit* unit, void* argument);
@@ -52,7 +51,8 @@ struct alignas(config::cache_line) Extras {
 
     Extras() = delete;
 
-    // Of memory that a slab has given out: anew for a unit. relaxed: nobody else knows them.
+    // For memory that a slab has given out: initializes it for a unit. relaxed: no other thread
+    // knows it.
     void begin() {
         data.store(nullptr, std::memory_order_relaxed);
         release = nullptr;
@@ -63,7 +63,7 @@ struct alignas(config::cache_line) Extras {
         locals_room = 0;
     }
 
-    // While nobody runs, of those that a unit has.
+    // While no thread runs, of extras that a unit has.
     void check_whole() const {
         for (const Slot& slot : slots) slot.check();
         WEFT_ASSERT(locals != nullptr && (locals == first_locals) == (locals_room <= few));
@@ -72,15 +72,16 @@ struct alignas(config::cache_line) Extras {
 };
 static_assert(offsetof(Extras, release) == config::cache_line, "what others read without a call is in one line");
 
-// Of slabs and heaps that have extras in them.
+// For slabs and heaps that have extras in them.
 inline constexpr std::size_t extras_bytes = sizeof(Extras);
 
 inline atomic<void*>& extras_word(const Unit& unit) { return mem::annex_of(const_cast<Unit*>(&unit), sizeof(Unit)); }
 
-// Null: it has none, or somebody is about to give it some: the mark comes first, and who has seen
-// another mark that stands for something in them finds the word.
+// Null: the unit has none, or is about to get some. The mark comes first, and a thread that has
+// seen another mark that stands for something in them finds the word.
 inline Extras* extras_of(const Unit& unit) {
-    // acquire: pairs with the release of Unit::mark(), by who has put something into them.
+    // acquire: pairs with the release of Unit::mark(), by the thread that has put something into
+    // them.
     if (!Unit::Marks{unit.marks.load(std::memory_order_acquire)}.has(Unit::extras)) return nullptr;
     // acquire: pairs with publish_extras()
     return static_cast<Extras*>(extras_word(unit).load(std::memory_order_acquire));

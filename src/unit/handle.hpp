@@ -1,6 +1,6 @@
 // What the C interface calls a weft_unit is a descriptor. In checked builds the handle carries the
 // descriptor's generation in the 16 bits that addresses do not use, so that a handle of a freed
-// unit stops the process at its first use instead of reaching whoever has the descriptor now.
+// unit stops the process at its first use instead of reaching the unit that has the descriptor now.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace weft {
 
 inline constexpr int generation_shift = 48;
 
-// always_inline: weft_unit_each reads descriptors that change under its eyes, hidden from the
-// thread sanitizer.
+// always_inline: weft_unit_each reads descriptors that change meanwhile, hidden from the thread
+// sanitizer.
 [[gnu::always_inline]] inline weft_unit* to_handle(const Unit* unit) {
     auto bits = reinterpret_cast<std::uintptr_t>(unit);
     if constexpr (config::checked) {
@@ -25,14 +25,14 @@ inline constexpr int generation_shift = 48;
     return reinterpret_cast<weft_unit*>(bits);
 }
 
-// Of a copy of what lies at `unit`.
+// The handle of the unit of which `copy` is a copy.
 inline weft_unit* to_handle(const Unit* unit, const Unit& copy) {
     auto bits = reinterpret_cast<std::uintptr_t>(unit);
     if constexpr (config::checked) bits |= static_cast<std::uintptr_t>(copy.generation()) << generation_shift;
     return reinterpret_cast<weft_unit*>(bits);
 }
 
-// `call`: which function of the C interface was given the handle; by itself, the one that asks.
+// `call`: the function of the C interface that was given the handle; by default, the calling one.
 inline Unit* to_unit(const weft_unit* handle, [[maybe_unused]] const char* call = __builtin_FUNCTION()) {
     auto bits = reinterpret_cast<std::uintptr_t>(handle);
     if constexpr (config::checked) {
@@ -55,8 +55,8 @@ inline Unit* to_unit(const weft_unit* handle, [[maybe_unused]] const char* call 
     return reinterpret_cast<Unit*>(bits);
 }
 
-// The call that was given handles of this type: it frees the units and sets them to null, or it
-// only joins them.
+// The call that was given handles of this type: it frees the units and sets the handles to null, or
+// it only joins the units.
 template <class Handle>
 inline constexpr const char* call_on_many =
     std::is_const_v<Handle> ? "weft_unit_join_many" : "weft_unit_join_free_many";

@@ -1,21 +1,21 @@
-// Where the end of a unit meets whoever waits for it: one word in the descriptor.
+// Where the end of a unit meets its waiter: one word in the descriptor.
 //
 //     empty ──announce──► waiter ──finish──► done
 //       │ ◄───withdraw──────┘                 ▲
 //       ├──finish─────────────────────────────┘   (and the joiner frees the unit)
 //       └──detach───────► detached ──finish──► done   (and the finisher frees the unit)
 //
-// Who comes when one waits already puts itself over it (announce_over): the word knows the last one
-// then, and each knows who is below it. Whoever changes such a crowd, or wakes it, holds a lock
-// (unit/crowd.hpp); an end and one joiner know nothing of it.
+// A waiter that comes when there is one already puts itself over it (announce_over): then the word
+// knows the last waiter, and each waiter knows the one below it. A thread that changes such a
+// crowd, or wakes it, holds a lock (unit/crowd.hpp); an end and one joiner do not use that lock.
 //
-// An end that is to be told to observers has two words: `done`, which is what all others ask for,
-// and before that `news`, until the first one learns of it. Who asks for `done` by itself
-// (done_and_known) comes to the careful way with news.
+// An end that is to be reported to observers has two words: `done`, which all other queries ask
+// for, and before that `news`, until the first thread learns of it. A caller that asks for `done`
+// only (done_and_known) takes the careful way if it is news.
 //
 // Each arrow is one operation on the word, so no step can be seen half. The shared forms are atomic
 // read-modify-writes. The local forms are a load and a store: right when finish, announce, detach
-// and withdraw all happen on one stream. done() may be asked by anybody either way.
+// and withdraw all happen on one stream. done() may be called from any thread in either case.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +28,19 @@ namespace weft {
 
 struct Unit;
 
-// A waiter that is no unit: an OS thread at its parker, a join_many. `wake` is called once, on the
-// finisher's stream, after the unit's end is published; it may end the waiter's life.
+// A waiter that is not a unit: an OS thread at its parker, a join_many. `wake` is called once, on
+// the finisher's stream, after the unit's end is published; it may end the waiter's life.
 struct JoinWaiter {
     JoinWaiter() {}
     explicit JoinWaiter(void (*by)(JoinWaiter* self)) : wake(by) {}
 
     void (*wake)(JoinWaiter* self);
-    // Null, or whether it waits no more and has only not been forgotten yet: another may take its
-    // place.
+    // Null, or a function that returns whether the waiter no longer waits and has only not been
+    // forgotten yet: then another waiter may take its place.
     bool (*given_up)(JoinWaiter* self) = nullptr;
 
-    // What follows is written when it comes over another, and is nobody's before.
-    plain<std::uintptr_t> below;                       // the word that it found: who waits besides
+    // The fields that follow are written when it comes over another waiter, and are unset before.
+    plain<std::uintptr_t> below;                       // the word that it found: the other waiters
     const void* of;                                    // the unit that they wait for
     void (*told)(JoinWaiter* self, Outcome outcome);   // instead of `wake`; how the unit ended
 };
@@ -49,12 +49,12 @@ struct JoinWaiter {
 struct JoinStateOrders {
     // The release pairs with `done` and `announce_failed` (the joiner reads the unit's results),
     // the acquire with `announce` (the finisher reads the waiter's saved context). seq_cst, not
-    // acq_rel: "end, then look whether anybody waits for a move of the unit" must not be turned
-    // around (core/migrate.cpp).
+    // acq_rel: "end, then check for waiters for a move of the unit" must not be reordered
+    // (core/migrate.cpp).
     static constexpr std::memory_order finish = std::memory_order_seq_cst;
     // release: pairs with `done` on other streams.
     static constexpr std::memory_order finish_local = std::memory_order_release;
-    // acq_rel though nothing is read when it succeeds: the model checker knows no release that
+    // acq_rel though nothing is read when it succeeds: the model checker has no release that
     // acquires when it fails.
     static constexpr std::memory_order announce = std::memory_order_acq_rel;
     static constexpr std::memory_order announce_failed = std::memory_order_acquire;
@@ -67,14 +67,14 @@ class BasicJoinState {
     using Word = std::uintptr_t;
 
 public:
-    // Who waits: what announce puts in and finish takes out.
+    // The waiter: what announce puts in and finish takes out.
     class Waiter {
     public:
         Waiter() = default;
         Waiter(UnitType* unit) : word_(reinterpret_cast<Word>(unit)) {}
         Waiter(JoinWaiter* waiter) : word_(reinterpret_cast<Word>(waiter) | waiter_tag) {}
 
-        // A crowd, by its last.
+        // A crowd, by its last waiter.
         static Waiter over(const JoinWaiter& waiter) { return Waiter(BasicJoinState::word_of(waiter)); }
 
         bool none() const { return word_ == empty_word; }
@@ -88,14 +88,14 @@ public:
                 return reinterpret_cast<UnitType*>(word_);
             return crowd() ? of_crowd() : nullptr;
         }
-        bool is_unit() const { return !tagged(); }   // of one that is a unit or a crowd
-        // unit(), where it is known to be one.
+        bool is_unit() const { return !tagged(); }   // for a waiter that is a unit or a crowd
+        // unit(), where it is known to be a unit.
         UnitType* sole_unit() const {
             WEFT_ASSERT(unit() != nullptr);
             return reinterpret_cast<UnitType*>(word_);
         }
         JoinWaiter* other() const { return is_pointer() && tagged() ? waiter_of(word_) : nullptr; }
-        // other() came over others, who may have left since
+        // whether other() came over other waiters, which may have left since
         bool crowd() const { return is_crowd(word_); }
 
     private:
@@ -110,35 +110,35 @@ public:
     enum class Announced : std::uint8_t {
         waiting,   // finish will return this waiter; of a detach: finish will say so, and the finisher frees the unit
         done,      // the unit has ended: nothing to wait for; of a detach: the caller frees it
-        taken,     // somebody else waits already, or the unit is detached; nothing is changed
+        taken,     // there is another waiter, or the unit is detached; nothing is changed
     };
 
     constexpr BasicJoinState() = default;
 
     // A new life, before the unit is published: all zero is empty, too (describe() in
-    // core/spawn.hpp).
-    void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: nobody else knows the unit
+    // core/make_unit.hpp).
+    void reset() { word_.store(empty_word, std::memory_order_relaxed); }   // relaxed: no other thread knows the unit
 
     bool done() const { return is_done(word_.load(Orders::done)); }
 
-    // done(), and there is nothing to tell about it: one comparison.
+    // done(), and there is nothing to report about it: one comparison.
     bool done_and_known() const { return word_.load(Orders::done) == done_word; }
 
-    // done(), by one who has announced elsewhere that it waits for something: it or the finisher
-    // sees the other.
+    // done(), for a thread that has announced elsewhere that it waits for something: either it or
+    // the finisher sees the other.
     bool done_after_all() const { return is_done(word_.load(std::memory_order_seq_cst)); }
 
-    // Of one that is done. True: the caller is the first to learn of it, and the only one who is
-    // told so.
+    // For an ended unit. True: the caller is the first to learn of the end, and the only one to
+    // which this returns true.
     bool learn() {
         Word seen = news_word;
-        // release: pairs with `done`, for those who read the results after this; acquire: the
-        // caller reads them. It fails without a reason to read anything (relaxed).
+        // release: pairs with `done`, for threads that read the results after this; acquire: the
+        // caller reads them. relaxed when it fails: there is no reason to read anything.
         return word_.compare_exchange_strong(seen, done_word, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
     // The unit's end. Unless a waiter is returned that keeps the unit alive, or it is detached, the
-    // unit may be freed by its joiner before this returns: the finisher must not touch it any more.
+    // unit may be freed by its joiner before this returns: the finisher must no longer touch it.
     Waiter finish_shared() { return unended(word_.exchange(done_word, Orders::finish)); }
     [[gnu::always_inline]] Waiter finish_local() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
@@ -146,8 +146,8 @@ public:
         return unended(before);
     }
 
-    // The unit's end as news, of which the first to ask learns. Otherwise as finish_shared() and
-    // finish_local().
+    // The unit's end as news: the first thread that asks learns of it. Otherwise like
+    // finish_shared() and finish_local().
     Waiter finish_shared_as_news() { return unended(word_.exchange(news_word, Orders::finish)); }
     Waiter finish_local_as_news() {
         const Word before = word_.load(std::memory_order_relaxed);   // relaxed: written on this stream
@@ -158,15 +158,15 @@ public:
     // finish_local(), when the waiter is known from announced().
     void finish_announced() { word_.store(done_word, Orders::finish_local); }
 
-    // Who has announced, asked on the stream that finishes; an end that is not local may yet be
-    // announced to.
+    // The announced waiter, read on the stream that finishes the unit; a waiter may still announce
+    // itself to a unit that is not local.
     Waiter announced() const { return Waiter(word_.load(std::memory_order_relaxed)); }   // relaxed: read on this stream
 
-    // Whether nobody has announced and the unit has not ended; on the stream that finishes it, or
-    // as a hint.
+    // Whether there is no waiter and the unit has not ended; on the stream that finishes it, or as
+    // a hint.
     bool untouched() const { return announced().none(); }
 
-    // Zero: untouched(); for whoever looks at something else besides.
+    // Zero: untouched(); for a caller that checks something else besides.
     Word bits() const { return word_.load(std::memory_order_relaxed); }   // relaxed: read on this stream
 
     // announce_local() to an untouched JoinState.
@@ -189,42 +189,42 @@ public:
         return Announced::waiting;
     }
 
-    // Like a joiner who waits for nothing. What the detacher wrote to the unit is seen by the
-    // finisher who frees it.
+    // The detacher is like a joiner that waits for nothing. What it wrote to the unit is seen by
+    // the finisher, which frees the unit.
     static Waiter detacher() { return Waiter(detached_word); }
     Announced detach_shared() { return announce_shared(detacher()); }
     Announced detach_local() { return announce_local(detacher()); }
 
-    // Of one that was detached and has ended: it says so again, to those who are told that it is
+    // For a unit that was detached and has ended: it says so again, to the observers of its being
     // freed.
-    void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: nobody else knows it
+    void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: no other thread has it
 
-    // The waiter gives up (a timeout). True: nobody knows it any more. False: the unit has ended,
-    // and `finish` has returned or will return this waiter to the finisher, who will wake it; or it
-    // was forgotten already. False also of one of a crowd.
+    // The waiter gives up (a timeout). True: the JoinState no longer knows it. False: the unit has
+    // ended, and `finish` has returned or will return this waiter to the finisher, which will wake
+    // it; or it was forgotten already. False also for a waiter of a crowd.
     bool withdraw(Waiter waiter) {
         Word seen = waiter.word_;
         const bool withdrawn = word_.compare_exchange_strong(seen, empty_word, std::memory_order_seq_cst);
         return withdrawn;
     }
 
-    // ---- crowds: under their lock, on any thread, but of a local unit on its stream -------------
+    // ---- crowds: under their lock, on any thread, but for a local unit on its stream ------------
 
-    // `waiter` waits besides those who do, if there is one.
+    // `waiter` waits besides the present waiters, if there are any.
     Announced announce_over(JoinWaiter& waiter) {
         Word seen = word_.load(Orders::done);
         for (;;) {
             if (is_done(seen)) return Announced::done;
             if (seen == detached_word) return Announced::taken;
             waiter.below = seen;
-            // Who is below has announced to this word, too: the finisher acquires from all of them
-            // by one exchange.
+            // The waiters below have announced to this word, too: the finisher acquires from all of
+            // them by one exchange.
             if (word_.compare_exchange_strong(seen, word_of(waiter), Orders::announce, Orders::announce_failed))
                 return Announced::waiting;
         }
     }
 
-    // As withdraw(), of one that waits or has been found by the finisher, and may be one of a
+    // withdraw(), for a waiter that waits or has been found by the finisher, and may be one of a
     // crowd.
     bool withdraw_from_crowd(JoinWaiter& waiter) {
         const Word self = word_of(waiter), alone = Waiter(&waiter).word_;
@@ -234,21 +234,21 @@ public:
                 const Word rest = seen == self ? Word{waiter.below} : empty_word;
                 if (word_.compare_exchange_strong(seen, rest, std::memory_order_seq_cst)) return true;
             } else {
-                // Whoever has found this crowd at the unit's end needs the lock before it wakes any
-                // of it.
+                // A thread that has found this crowd at the unit's end needs the lock before it
+                // wakes any waiter of it.
                 return is_crowd(seen) && unlink(*waiter_of(seen), waiter, self, alone);
             }
         }
     }
 
-    // Who waited first of those that `top` came over, if that is a unit.
+    // The waiter that came first below `top`, if it is a unit.
     static UnitType* first_of_crowd(Waiter top) {
         Word word = top.word_;
         while (is_crowd(word)) word = waiter_of(word)->below;
         return Waiter(word).unit();
     }
 
-    // One of the crowd that has given up; none if nobody has.
+    // A waiter of the crowd that has given up; none if there is none.
     Waiter given_up_in_crowd() const {
         Waiter found = announced();
         for (JoinWaiter* waiter = found.other(); waiter != nullptr; waiter = found.other()) {
@@ -259,8 +259,9 @@ public:
         return Waiter();
     }
 
-    // A crowd that an end has found, in the order in which they came: one that is to be woken and
-    // not told, or none; and those who are told, each with the next of them below it.
+    // A crowd that an end has found, in the order of arrival: the first waiter, which is woken
+    // without being told, or none; and the waiters that are told, each with the next of them below
+    // it.
     struct Row {
         Waiter first;
         JoinWaiter* rest;
@@ -280,8 +281,8 @@ public:
         return {Waiter(word), waiter_of(behind)};
     }
 
-    // While nobody runs: the word is one of those that are reserved, or leads to a waiter; those of
-    // a crowd wait for this unit.
+    // While no thread runs: the word is a reserved one, or leads to a waiter; the waiters of a
+    // crowd wait for this unit.
     void check_whole(const void* of) const {
         Word word = word_.load(std::memory_order_seq_cst);
         for (; is_crowd(word); word = waiter_of(word)->below) WEFT_ASSERT(waiter_of(word)->of == of);
@@ -293,7 +294,7 @@ private:
         WEFT_ASSERT(word > last_reserved_word ? (word & 7) <= crowd_tag && (word & 7) != 2 : (word & waiter_tag) == 0);
     }
 
-    // What an end has found, on entry: a unit ends once.
+    // The waiter that an end has found; checks on entry that the unit ends once.
     static Waiter unended(Word before) {
         check(before);
         WEFT_ASSERT(!is_done(before));
@@ -302,7 +303,7 @@ private:
 
     static constexpr Word empty_word = 0;
     static constexpr Word waiter_tag = 1;   // in a pointer: it is a JoinWaiter's
-    static constexpr Word crowd_tag = 3;    // and that came over others
+    static constexpr Word crowd_tag = 3;    // and it came over others
     static constexpr Word done_word = 2;
     static constexpr Word detached_word = 4;
     static constexpr Word news_word = done_word | 4;
@@ -313,8 +314,8 @@ private:
     static Word word_of(const JoinWaiter& waiter) { return reinterpret_cast<Word>(&waiter) | crowd_tag; }
     static JoinWaiter* waiter_of(Word word) { return reinterpret_cast<JoinWaiter*>(word & ~crowd_tag); }
 
-    // From `top` down: nobody is above `waiter` any more that knows it as `self` or `alone`. False:
-    // it is not among them.
+    // From `top` down: unlinks `waiter` from the waiter above it, which knows it as `self` or
+    // `alone`. False: it is not among them.
     static bool unlink(JoinWaiter& top, const JoinWaiter& waiter, Word self, Word alone) {
         for (JoinWaiter* above = &top;; above = waiter_of(above->below)) {
             const Word below = above->below;
@@ -331,8 +332,8 @@ private:
 
 using JoinState = BasicJoinState<Unit>;
 
-// Of a JoinState that is used by its local forms, on its stream: waiters that have given up are
-// told that nobody knows them any more. Returns whether there was such a one.
+// For a JoinState that is used by its local forms, on its stream: waiters that have given up are
+// notified that the JoinState no longer knows them. Returns whether there was such a waiter.
 bool forget_given_up_in_crowd(JoinState& join_state);
 inline bool forget_given_up_alone(JoinState& join_state) {
     const JoinState::Waiter waiter = join_state.announced();

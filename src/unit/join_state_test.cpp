@@ -19,7 +19,7 @@ using Announced = WorkerJoinState::Announced;
 
 static_assert(sizeof(WorkerJoinState) == 8);
 
-// Both families of operations, through one face.
+// Both families of operations, through one interface.
 struct Shared {
     static Waiter finish(WorkerJoinState& join_state) { return join_state.finish_shared(); }
     static Waiter finish_as_news(WorkerJoinState& join_state) { return join_state.finish_shared_as_news(); }

@@ -1,5 +1,5 @@
-// What people read of a kind, of a state and of an outcome. "?" for what is none: a descriptor may
-// be read while it changes.
+// The names, for people, of a kind, of a state and of an outcome. "?" for a value that is none: a
+// descriptor may be read while it changes.
 #pragma once
 
 #include "unit/state.hpp"

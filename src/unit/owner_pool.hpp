@@ -1,8 +1,8 @@
 // The owner pool of a unit, for threads that neither run nor own it: its pool, and whether it is
 // local there (in a private pool, where its end and its joiners meet without atomics). Both change
-// when it goes to another pool: first it is local no more, then the pool is another; and they are
-// read the other way round. So one who finds it local has read the pool that it is local to. A unit
-// becomes local only where nobody else knows it.
+// when the unit goes to another pool: first the unit ceases to be local, then the pool changes.
+// They are read in the opposite order, so a thread that finds the unit local has read the pool that
+// it is local to. A unit becomes local only where no other thread knows it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace weft {
 
-// The orders of both; a model test passes weaker ones, which must fail.
+// The orders of both words; a model test passes weaker ones, which must fail.
 struct OwnerPoolOrders {
-    // release, pairs with `flags_read`: who reads the old pool still, and that the unit is not
-    // local, may end the life of what its mover has looked at before: of one who waits with a
-    // deadline (forget_given_up).
+    // release, pairs with `flags_read`: a thread that still reads the old pool, and that the unit
+    // is not local, may end the life of an object that the mover has read before: of a waiter with
+    // a deadline (forget_given_up).
     static constexpr std::memory_order flags = std::memory_order_release;
-    // release, pairs with `pool_read`: who reads the new pool sees that the unit is not local.
+    // release, pairs with `pool_read`: a thread that reads the new pool sees that the unit is not
+    // local.
     static constexpr std::memory_order pool = std::memory_order_release;
     static constexpr std::memory_order pool_read = std::memory_order_acquire;
     static constexpr std::memory_order flags_read = std::memory_order_acquire;

@@ -6,18 +6,18 @@
 //                       ├─resume─ suspended◄┤ suspend, by the program
 //                       └─wake─── waiting◄──┘ suspend, by the runtime: a join
 //
-// A unit that is revived goes from done to ready by way of free, and its owner is the same all the
-// while.
+// A unit that is revived goes from done to ready by way of free, and its owner is the same
+// throughout.
 //
-// One arrow is not drawn: waiting to running, of a joiner that would come out of its pool at once
+// One arrow is not drawn: waiting to running, for a joiner that would come out of its pool at once
 // and does not go in.
 //
-// Two states, so that a resume that looked at the one cannot act upon the other: anybody may resume
-// a suspended unit, and only what it waits for wakes a waiting one.
+// There are two states of suspension, so that a resume that checked the one cannot act upon the
+// other: any thread may resume a suspended unit, and only what it waits for wakes a waiting one.
 //
 // A second race is not drawn here: the end of a unit against its joiner. It is decided by the
-// JoinState (join_state.hpp); `done` in the state is for those that look, the JoinState is for
-// those that wait.
+// JoinState (join_state.hpp); `done` in the state is for threads that look, the JoinState is for
+// threads that wait.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class State : std::uint8_t {
     free,        // in a slab's free list
     ready,       // in a pool, or popped and about to run
     running,     // on a stream
-    suspended,   // its context is saved, anybody may resume it
+    suspended,   // its context is saved, any thread may resume it
     done,        // its body has ended
     waiting,     // its context is saved, and one waker knows it
 };
@@ -45,10 +45,10 @@ enum class Outcome : std::uint8_t {
     no_pthread,   // its body was not called: a hosted unit without a pthread
 };
 
-// Whether its body was not called, for want of something.
+// Whether the unit's body was not called, for want of a resource.
 constexpr bool is_refused(Outcome outcome) { return outcome >= Outcome::no_stack; }
 
-// As the program sees it.
+// The state as the program sees it.
 constexpr State shown(State state) { return state == State::waiting ? State::suspended : state; }
 
 constexpr bool legal(State from, State to) {
@@ -73,7 +73,8 @@ struct LifeOrders {
     // acquire: pairs with the release in move(), so that the saved context is there. Without it the
     // next stream could jump to a stale stack pointer.
     static constexpr std::memory_order claim = std::memory_order_acquire;
-    // acquire: pairs with the release in move(): who sees that a unit is done sees what it did.
+    // acquire: pairs with the release in move(): a thread that sees that a unit is done sees what
+    // it did.
     static constexpr std::memory_order look = std::memory_order_acquire;
 };
 
@@ -81,30 +82,31 @@ struct LifeOrders {
 template <class Orders = LifeOrders>
 class BasicLife {
 public:
-    // Relaxed: a hint; whoever acts on it goes through a compare-and-swap or already owns the unit.
+    // Relaxed: a hint; a caller that acts on it goes through a compare-and-swap or already owns the
+    // unit.
     State now() const { return state_.load(std::memory_order_relaxed); }
     bool is(State state) const { return now() == state; }
-    // For the program, which may act upon `done` alone.
+    // For the program, which may act only upon `done`.
     State seen() const { return state_.load(Orders::look); }
 
-    // For whoever owns the unit at this moment: the stream that runs it, the waker that claimed it.
+    // For the owner of the unit at this moment: the stream that runs it, the waker that claimed it.
     void move(State from, State to) {
         WEFT_ASSERT(legal(from, to));
         WEFT_ASSERT(now() == from);
         state_.store(to, Orders::move);
     }
 
-    // running -> done -> free, of one whose joiner frees it at once. relaxed: nobody else knows the
-    // unit any more.
+    // running -> done -> free, for a unit whose joiner frees it at once. relaxed: no other thread
+    // knows the unit any more.
     void end_and_drop() {
         WEFT_ASSERT(now() == State::running);
         state_.store(State::free, std::memory_order_relaxed);
     }
 
-    // ready -> free, when a spawn fails after all: relaxed, since nobody else knows the unit.
+    // ready -> free, when a spawn fails after all: relaxed, since no other thread knows the unit.
     void drop() { state_.store(State::free, std::memory_order_relaxed); }
 
-    // suspended -> ready, by one of several who may try. True: the caller makes it ready.
+    // suspended -> ready, for one of several callers that may try. True: the caller makes it ready.
     bool claim() {
         State expected = State::suspended;
         // relaxed when it fails: the caller then reads nothing of the unit.

@@ -26,13 +26,13 @@ enum class Waits : std::uint8_t {
     blocking,
     work,
     invoke,
-    domain,         // for the harts of one that is unregistered
+    domain,         // for the harts of a domain that is unregistered
     members,        // of a team (forkjoin/spmd.cpp)
-    domain_pause,   // for its domain to go on with it
-    suspend,        // told to observers only: its state says it
+    domain_pause,   // for its domain to continue it
+    suspend,        // reported to observers only: its state says it
 };
 
-// As weft_unit_info has it. Of any byte: it may be read while it changes.
+// The name in weft_unit_info. For any byte: it may be read while it changes.
 constexpr const char* name_of(Waits waits) {
     constexpr const char* names[] = {
         "join",
