@@ -51,7 +51,7 @@ void AccessCheck::left(const void* stream) {
     if constexpr (!config::checked) return;
     std::lock_guard guard(lock_);
     if (popper_.who == stream) popper_ = One{};
-    // Of a private one the consumer is the producer too.
+    // Of a private pool the consumer is the producer too.
 }
 
 void AccessCheck::reset() {

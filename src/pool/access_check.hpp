@@ -1,6 +1,7 @@
-// What the program has promised of a pool's use (weft_pool_access): who pushed and who popped first
-// is remembered, and a second one, where there should be one alone, ends the process with a message
-// that names the promise and both. In a release build nothing is looked at.
+// The program's promise about the use of a pool (weft_pool_access). The check remembers which
+// thread pushed first and which popped first. A second one, where there should be only one, ends
+// the process with a message that names the promise and both threads. A release build checks
+// nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace weft::pool {
 
-// Writes who calls, for such a message: "stream 2". Set by the layer that knows streams.
+// Writes the caller's name, for such a message: "stream 2". Set by the layer that knows streams.
 using Describe = void (*)(char* text, std::size_t bytes);
 inline atomic<Describe> describe_caller{nullptr};
 
@@ -30,15 +31,15 @@ public:
         }
     }
 
-    // The stream draws from the pool no more: another may be the one that does.
+    // The stream no longer draws from the pool: another may take its part.
     void left(const void* stream);
 
-    // As it was when the pool was made.
+    // The state when the pool was made.
     void reset();
 
 private:
     struct One {
-        const void* who = nullptr;   // null: nobody yet
+        const void* who = nullptr;   // null: none yet
         char name[32] = {};
     };
 

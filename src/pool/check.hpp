@@ -1,12 +1,12 @@
-// What holds of a pool and of what waits in it while nobody runs. The checks on entry to pools ask
-// no more than takes constant time (check() in pool.hpp).
+// The invariants of a pool and of the units that wait in it while no thread runs. The checks on
+// entry to pools do only what takes constant time (check() in pool.hpp).
 #pragma once
 
 #include "pool/pool.hpp"
 
 namespace weft::pool {
 
-// A pool of the user's answers by his own code, which may do anything.
+// A user's pool answers by the user's own code, which may do anything.
 inline void check_whole(const Pool& pool) {
     const auto here = [&pool](const Unit& unit) { check(pool, unit); };
     WEFT_ASSERT(pool.drawers.load() >= pool.stateful.load());
@@ -16,7 +16,7 @@ inline void check_whole(const Pool& pool) {
         const auto& own = static_cast<const PrivatePool&>(pool);
         own.check();
         WEFT_ASSERT(own.ready.check_whole(here) == static_cast<std::size_t>(own.waiting.read()));
-        WEFT_ASSERT(own.owner.load() != &own);   // nobody is in the middle of running remote calls
+        WEFT_ASSERT(own.owner.load() != &own);   // no thread is in the middle of running remote calls
         break;
     }
     case WEFT_POOL_BLOCKING:

@@ -1,6 +1,6 @@
 // A work-stealing deque on a ring of fixed size (Chase and Lev 2005): its owner pushes and pops at
-// the bottom, newest first; thieves steal at the top, oldest first. A full ring says so and the
-// owner spills elsewhere.
+// the bottom, newest first; thieves steal at the top, oldest first. If the ring is full,
+// push_bottom() returns false, and the owner puts the item elsewhere.
 //
 // Invariant: the items are those with indices in [top, bottom). `top` only grows. An index is
 // claimed by moving `top` over it, or, by the owner, by lowering `bottom` below it while `top` is
@@ -22,10 +22,10 @@ namespace weft {
 
 // The orders of Deque; a model test passes weaker ones, which must fail.
 struct DequeOrders {
-    // seq_cst, not release: "push, then look whether anyone sleeps" must not be turned around.
+    // seq_cst, not release: "push, then check for sleepers" must not be reordered.
     static constexpr std::memory_order push_bottom = std::memory_order_seq_cst;
     // acquire: pairs with `claim`. A thief has read the slot before it moved top; without this the
-    // owner might fill the slot anew under the reading thief.
+    // owner might refill the slot while the thief reads it.
     static constexpr std::memory_order push_top = std::memory_order_acquire;
     // The owner lowers bottom, then reads top; a thief reads top, then bottom, then moves top. All
     // of it seq_cst: weaker, both may take the last item.
@@ -42,11 +42,11 @@ class Deque {
 
 public:
     struct Stolen {
-        Node* node;   // null: nothing was to be had
-        bool lost;    // somebody else took the item: it may be worth another try
+        Node* node;   // null: there was nothing to steal
+        bool lost;    // another thread took the item: another try may be worth it
     };
 
-    // Owner. False: full.
+    // Called by the owner. False: full.
     bool push_bottom(Node* node) {
         // relaxed: only the owner writes it.
         const Index bottom = bottom_.load(std::memory_order_relaxed);
@@ -60,11 +60,11 @@ public:
         return true;
     }
 
-    // Owner. The newest, or null.
+    // Called by the owner. The newest item, or null.
     Node* pop_bottom() {
         const Index bottom = bottom_.load(std::memory_order_relaxed) - 1;   // relaxed: only the owner writes it
         // relaxed: top only grows, so an old value can only make the deque look fuller than it is.
-        // This look keeps the owner of an empty deque from paying for an exchange in each round.
+        // This check keeps the owner of an empty deque from paying for an exchange in each round.
         const Index seen = top_.load(std::memory_order_relaxed);
         check(seen, bottom + 1);
         if (seen > bottom) return nullptr;
@@ -84,15 +84,15 @@ public:
         return node;
     }
 
-    // Owner. pop_bottom(), if that would be `node`.
+    // Called by the owner. pop_bottom(), if that would return `node`.
     bool pop_bottom_if(Node* node) {
-        // relaxed: only the owner writes either. An index that has come round to an old slot finds
-        // another node there, or one that is gone from here, which pop_bottom() sees.
+        // relaxed: only the owner writes either. If an index has come round to an old slot, the
+        // slot holds another node, or one that has been taken, which pop_bottom() detects.
         return slot(bottom_.load(std::memory_order_relaxed) - 1).load(std::memory_order_relaxed) == node &&
                pop_bottom() != nullptr;
     }
 
-    // Any thread. The oldest.
+    // Called by any thread. The oldest item.
     Stolen steal() {
         Index top = top_.load(Orders::steal_top);
         const Index bottom = bottom_.load(Orders::steal_bottom);
@@ -107,14 +107,14 @@ public:
         return {node, false};
     }
 
-    // For one that has announced that it will sleep: false if any push whose ring did not see the
+    // For a thread that has announced that it will sleep: false if a push that did not see the
     // announcement has left something here.
     bool looks_empty() const {
         const Index top = top_.load(Orders::steal_top);
         return top >= bottom_.load(Orders::steal_bottom);
     }
 
-    // How many: a hint. Relaxed, since the two are read one after the other anyway.
+    // The number of items: a hint. Relaxed, since the two are read one after the other anyway.
     std::size_t length() const {
         const Index top = top_.load(std::memory_order_relaxed);
         const Index bottom = bottom_.load(std::memory_order_relaxed);
@@ -123,7 +123,7 @@ public:
 
     static constexpr std::size_t capacity() { return Capacity; }
 
-    // While nobody changes it: shows each item to `visit`.
+    // While no thread changes it: passes each item to `visit`.
     template <class Visit>
     void check_whole(Visit&& visit) const {
         const Index top = top_.load(), bottom = bottom_.load();
@@ -138,8 +138,8 @@ public:
 private:
     using Index = std::int64_t;   // signed: the owner's bottom may be one less than top for a moment
 
-    // On the owner's entry. An old value of `top`, by which there seem to be more items, is no
-    // older than the one by which the owner has found room.
+    // On the owner's entry. An old value of `top`, with which there seem to be more items, is no
+    // older than the value with which the owner has found room.
     static void check(Index top, Index bottom) {
         WEFT_ASSERT(top <= bottom);
         WEFT_ASSERT(bottom - top <= static_cast<Index>(Capacity));
@@ -147,8 +147,8 @@ private:
 
     atomic<Node*>& slot(Index index) { return slots_[static_cast<std::size_t>(index) & (Capacity - 1)]; }
 
-    alignas(config::cache_line) atomic<Index> top_{0};      // thieves'
-    alignas(config::cache_line) atomic<Index> bottom_{0};   // the owner's
+    alignas(config::cache_line) atomic<Index> top_{0};      // written by thieves
+    alignas(config::cache_line) atomic<Index> bottom_{0};   // written by the owner
     alignas(config::cache_line) atomic<Node*> slots_[Capacity];
 };
 

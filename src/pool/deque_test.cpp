@@ -44,7 +44,7 @@ TEST(Deque, TheOwnerTakesACertainItemIfThatIsTheNewest) {
     EXPECT_FALSE(deque.pop_bottom_if(&items[0]));
     EXPECT_TRUE(deque.pop_bottom_if(&items[1]));
     EXPECT_EQ(deque.steal().node, &items[0]);
-    EXPECT_FALSE(deque.pop_bottom_if(&items[0]));   // though it is in the slot still
+    EXPECT_FALSE(deque.pop_bottom_if(&items[0]));   // though it is still in the slot
     EXPECT_TRUE(deque.push_bottom(&items[1]));
     EXPECT_TRUE(deque.pop_bottom_if(&items[1]));
     EXPECT_TRUE(deque.looks_empty());
@@ -75,8 +75,8 @@ TEST(Deque, WrapsAroundManyTimes) {
     }
 }
 
-// The probe that opens the window between a thief's look and its claim: the owner empties the deque
-// in there.
+// The probe that opens the window between a thief's reading and its claim: the owner empties the
+// deque in there.
 Deque<Item, 4>* in_window = nullptr;
 Item* taken_in_window = nullptr;
 
@@ -97,7 +97,7 @@ TEST(Deque, AThiefThatWasOvertakenIsToldSo) {
     EXPECT_TRUE(deque.looks_empty());
 }
 
-// The thief stands before its claim until the owner stands before his, and claims first.
+// The thief stands before its claim until the owner stands before its own, and claims first.
 atomic<bool> thief_looked{false}, owner_looked{false}, thief_finished{false};
 
 TEST(Deque, AnOwnerThatWasOvertakenOnTheLastItemGetsNothing) {

@@ -4,12 +4,13 @@
 // few loads.
 //
 // Invariant: from `head_` the links lead to `tail_`, except that a pusher that has moved the tail
-// and not yet set its link (or, in an empty queue, the head) leaves a gap there. What lies behind
-// the gap cannot be popped until the link is set; looks_empty() is false meanwhile, so nobody goes
-// to sleep over it.
+// and not yet set its link (or, in an empty queue, the head) leaves a gap there. Nodes behind the
+// gap cannot be popped until the link is set; looks_empty() is false meanwhile, so no stream goes
+// to sleep.
 //
-// The lock is one that is let go by a store: one read-modify-write less for each pop. Who walks
-// through the queue under it (length, remove) lets those who wait yield their processors.
+// The lock is released by a store: one read-modify-write less for each pop. A thread that walks
+// through the queue under the lock (length, remove) lets the waiting threads yield their
+// processors.
 //
 // Rejected: a two-lock queue (the pusher's lock may be held by a preempted thread, which then stops
 // all pushers), a ring of slots (bounded), Michael and Scott's (needs tags, two compare-and-swaps a
@@ -28,15 +29,14 @@ namespace weft {
 
 // The orders of SharedFifo; a model test passes weaker ones, which must fail.
 struct SharedFifoOrders {
-    // seq_cst, not acq_rel: "push, then look whether anyone sleeps" must not be turned around. Its
-    // release and acquire parts also order the null link of a node before the link that the next
-    // pusher sets.
+    // seq_cst, not acq_rel: "push, then check for sleepers" must not be reordered. Its release and
+    // acquire parts also order the null link of a node before the link that the next pusher sets.
     static constexpr std::memory_order push = std::memory_order_seq_cst;
-    // release, pairs with `follow`: whoever pops the node sees what was written to it before the
-    // push.
+    // release, pairs with `follow`: a thread that pops the node sees what was written to it before
+    // the push.
     static constexpr std::memory_order link = std::memory_order_release;
     static constexpr std::memory_order follow = std::memory_order_acquire;
-    // seq_cst: the last look of a stream that has announced that it will sleep.
+    // seq_cst: the last check of a stream that has announced that it will sleep.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
@@ -58,8 +58,8 @@ public:
         attach(first, last);
     }
 
-    // The oldest. Null: there is none, or a pusher stands before the oldest one's link
-    // (looks_empty() tells).
+    // The oldest node. Null: there is none, or a pusher has not yet set the oldest one's link
+    // (looks_empty() distinguishes them).
     Node* pop() {
         if (looks_empty()) return nullptr;
         lock_.lock();
@@ -69,9 +69,10 @@ public:
         return node;
     }
 
-    // pop(), if that would be `node`. False also where another popper, or a pusher, is in the way.
+    // pop(), if that would return `node`. False also where another popper, or a pusher, is in the
+    // way.
     bool pop_if(Node* node) {
-        // relaxed: a look; what counts is read under the lock.
+        // relaxed: a hint; the load that counts is made under the lock.
         if (head_.load(std::memory_order_relaxed) != node || !lock_.try_lock()) return false;
         const bool popped = head_.load(Orders::follow) == node && take_after(head_, node);
         lock_.unlock();
@@ -79,7 +80,7 @@ public:
     }
 
     // Takes `node` out of the middle, by a walk under the poppers' lock. False: it is not here, or
-    // so new that a pusher is about to link the next one to it.
+    // so new that a pusher is about to link the next node to it.
     bool remove(Node* node) {
         if (looks_empty()) return false;
         lock_.lock();
@@ -93,8 +94,8 @@ public:
     // left anything here. False while a pusher is between its two steps.
     bool looks_empty() const { return tail_.load(Orders::look) == nullptr; }
 
-    // How many, counted up to `limit` under the poppers' lock: a hint. A counter would cost each
-    // push a second read-modify-write. Not 0 when looks_empty() is false.
+    // The number of nodes, counted up to `limit` under the poppers' lock: a hint. A counter would
+    // cost each push a second read-modify-write. Not 0 when looks_empty() is false.
     std::size_t length(std::size_t limit = 4096) const {
         if (looks_empty()) return 0;
         lock_.lock();
@@ -106,7 +107,7 @@ public:
         return count != 0 ? count : 1;
     }
 
-    // While nobody changes it: the links lead to the tail. Shows each node to `visit`.
+    // While no thread changes it: the links lead to the tail. Passes each node to `visit`.
     template <class Visit>
     void check_whole(Visit&& visit) const {
         const Node* last = nullptr;
@@ -118,8 +119,8 @@ public:
     }
 
 private:
-    // On the entry of poppers, under the lock: the tail comes before the head, and goes after it.
-    // relaxed: only poppers take it away, and a pusher sets it before the head.
+    // On the entry of poppers, under the lock: the tail is set before the head, and cleared after
+    // it. relaxed: only poppers clear it, and a pusher sets it before the head.
     void check() const {
         WEFT_ASSERT(head_.load(Orders::follow) == nullptr || tail_.load(std::memory_order_relaxed) != nullptr);
     }
@@ -128,7 +129,7 @@ private:
         Node* previous = tail_.exchange(last, Orders::push);
         probe(Probe::fifo_push_before_link);
         // Before this store `previous` cannot be popped: it is not the last and has no next. After
-        // it, neither it nor our own nodes may be touched.
+        // it, neither `previous` nor the pushed nodes may be touched.
         atomic<Node*>& link = previous != nullptr ? previous->atomic_link() : head_;
         link.store(first, Orders::link);
     }
@@ -171,8 +172,8 @@ private:
         return next != nullptr;
     }
 
-    alignas(config::cache_line) atomic<Node*> tail_{nullptr};   // pushers'
-    alignas(config::cache_line) atomic<Node*> head_{nullptr};   // poppers', and the pusher's into an empty queue
+    alignas(config::cache_line) atomic<Node*> tail_{nullptr};   // by pushers
+    alignas(config::cache_line) atomic<Node*> head_{nullptr};   // by poppers, and the pusher into an empty queue
     mutable os::SpinLock lock_;                                 // poppers take turns
 };
 

@@ -62,7 +62,7 @@ TEST(SharedFifo, AChainIsPushedWhole) {
     for (Item& item : items) EXPECT_EQ(queue.pop(), &item);
     EXPECT_TRUE(queue.looks_empty());
     items[1].link.store(&items[2]);
-    items[2].link.store(&items[3]);   // whatever it was: the chain ends at its last
+    items[2].link.store(&items[3]);   // wherever it led: the chain ends at its last
     queue.push_chain(&items[1], &items[2]);
     EXPECT_EQ(queue.pop(), &items[1]);
     EXPECT_EQ(queue.pop(), &items[2]);
@@ -94,7 +94,7 @@ TEST(SharedFifo, RemoveTakesOneFromAnywhere) {
     EXPECT_EQ(queue.pop(), nullptr);
 }
 
-// What the queue looks like from inside a push, between its two steps.
+// The queue as seen from inside a push, between its two steps.
 SharedFifo<Item>* in_window = nullptr;
 Item* popped_in_window = nullptr;
 bool empty_in_window = true;
@@ -137,8 +137,8 @@ TEST(SharedFifo, AHalfDonePushBehindTheLastHoldsTheLastBack) {
     EXPECT_TRUE(queue.looks_empty());
 }
 
-// Pushers, poppers and one who takes its own back, until all is through. One popper alone also sees
-// each pusher's order.
+// Pushers, poppers and a pusher that takes its own items back, until everything has gone through. A
+// single popper also sees each pusher's order.
 void everything_comes_once(int poppers, bool remover, std::uint64_t seed) {
     constexpr int pushers = 2, each = 30'000;
     SharedFifo<Item> queue;

@@ -1,5 +1,6 @@
-// What other threads send to one owner: a stack that anybody pushes to and the owner empties whole
-// (Treiber 1986). Taking everything at once leaves no room for the ABA problem of popping one.
+// Messages from other threads to one owner: a stack that any thread pushes to and the owner empties
+// whole (Treiber 1986). Taking everything at once leaves no room for the ABA problem of popping
+// one.
 #pragma once
 
 #include "arch/look.hpp"
@@ -9,12 +10,12 @@ namespace weft {
 
 // The orders of Inbox; a model test passes weaker ones, which must fail.
 struct InboxOrders {
-    // seq_cst, not release: "push, then look whether the owner sleeps" must not be turned around.
+    // seq_cst, not release: "push, then check whether the owner sleeps" must not be reordered.
     static constexpr std::memory_order push = std::memory_order_seq_cst;
     // acquire: pairs with push; the owner reads what was written to the nodes before they were
     // pushed.
     static constexpr std::memory_order take = std::memory_order_acquire;
-    // seq_cst: the owner's last look before it sleeps, after it has announced that it will.
+    // seq_cst: the owner's last check before it sleeps, after it has announced that it will.
     static constexpr std::memory_order look = std::memory_order_seq_cst;
 };
 
@@ -25,8 +26,8 @@ class Inbox {
 public:
     // From any thread.
     void push(Node* node) {
-        // relaxed here, on a lost race and for the link: the exchange that succeeds publishes the
-        // link, and is the only one whose result counts.
+        // relaxed here, after a lost race and for the link: the exchange that succeeds publishes
+        // the link, and is the only one whose result counts.
         Node* newest = newest_.load(std::memory_order_relaxed);
         do {
             node->atomic_link().store(newest, std::memory_order_relaxed);
@@ -49,10 +50,10 @@ public:
         return oldest;
     }
 
-    // A hint for the owner's loop. Relaxed: it may be a little late, take_all() reads for sure.
+    // A hint for the owner's loop. Relaxed: it may be a little late, take_all() reads reliably.
     bool empty() const { return arch::is_zero(newest_); }
 
-    // For the owner that has announced that it will sleep: false if any push came before the
+    // For an owner that has announced that it will sleep: false if a push came before the
     // announcement was seen.
     bool looks_empty() const { return newest_.load(Orders::look) == nullptr; }
 

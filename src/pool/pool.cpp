@@ -23,8 +23,9 @@ void PrivatePool::send(Unit* unit) {
     inbox.push(unit);
     probe(Probe::push_before_wake);
     idle_list.wake_one();
-    // seq_cst, after the push: an owner that leaves writes null and then looks into the inbox, so
-    // one of us sees the other. Without this a remote call could lie in a pool that nobody serves.
+    // seq_cst, after the push: an owner that leaves writes null and then checks the inbox, so the
+    // sender or the owner sees the other. Without this a remote call could lie in a pool that no
+    // thread serves.
     if (owner.load(std::memory_order_seq_cst) == nullptr) serve_orphan();
 }
 
@@ -41,8 +42,8 @@ void PrivatePool::run_remote_calls() {
     while (Unit* unit = units.pop_front()) ready.push_back(unit);
 }
 
-// Of what comes in while no stream owns the pool: no remote call is kept, so that none lies among
-// what is ready.
+// Collects what comes in while no stream owns the pool: no remote call is kept, so that none lies
+// among the ready units.
 void PrivatePool::collect_answering() {
     for (Unit* unit = inbox.take_all(); unit != nullptr;) {
         Unit* following = unit->link;
@@ -57,11 +58,11 @@ void PrivatePool::collect_answering() {
 
 // Remote calls (Unit::internal) announce joiners of units of this pool. A pool without an owner
 // must still answer them, because a unit of it may have ended already; its real units wait for the
-// next owner, or for whoever pops them.
+// next owner, or for a thread that pops them.
 void PrivatePool::serve_orphan() {
     do {
         void* none = nullptr;
-        if (!owner.compare_exchange_strong(none, this)) return;   // somebody owns it or serves it: he looks again
+        if (!owner.compare_exchange_strong(none, this)) return;   // another thread owns or serves it, and checks again
         collect_answering();
         owner.store(nullptr, std::memory_order_seq_cst);
     } while (!inbox.looks_empty());
@@ -71,18 +72,19 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
     void* none = nullptr;
     while (!owner.compare_exchange_strong(none, this)) {
         if (none != this) return false;
-        none = nullptr;   // somebody serves it, or pops: he is done at once
+        none = nullptr;   // another thread serves it, or pops: it is done at once
         os::thread_yield();
     }
-    // Consumers of a moment are one at a time; who alone may push as well is another matter.
+    // Such temporary consumers come one at a time; which thread alone may push as well is a
+    // separate question.
     if (access == WEFT_POOL_ACCESS_PRIVATE) access_check.popped(access);
     collect_answering();
     for (count = 0; count < capacity; ++count) {
         Unit* const unit = ready.pop_front();
         if (unit == nullptr) break;
         waiting.add(-1);
-        // a joiner may still send a remote call: that finds a unit that is not local, as after a
-        // migration
+        // a joiner may still send a remote call: the call finds a unit that is not local, as after
+        // a migration
         unit->change_pool(*this);
         units[count] = unit;
     }
@@ -94,8 +96,8 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
 Unit* DequePool::pop_own() {
     if (++pops % turn == 0) {
         turn_by_ns = 0;
-        // The oldest of the spill and the oldest of the ring by turns: either may lie behind what
-        // always grows anew.
+        // The oldest unit of the spill and the oldest of the ring by turns: either may lie behind
+        // units that are always replaced by new ones.
         const bool spill_first = pops / turn % 2 == 0;
         Unit* unit = spill_first ? spill.pop() : ring.steal().node;
         if (unit == nullptr) unit = spill_first ? ring.steal().node : spill.pop();
@@ -119,15 +121,15 @@ bool DequePool::turn_may_wait() {
 }
 
 Unit* DequePool::steal() {
-    // A lost race is not tried again here: the scheduler has other victims, and asks again before
-    // it sleeps.
+    // A lost race is not tried again here: the scheduler has other victims, and comes here again
+    // before it sleeps.
     if (Unit* unit = ring.steal().node) return unit;
     return spill.pop();
 }
 
 void LockedPool::push(Unit* unit, bool behind_all) {
-    // relaxed: the priority is a wish; whoever changes it while the unit is being pushed gets the
-    // old or the new.
+    // relaxed: the priority is a wish; if it is changed while the unit is being pushed, the old or
+    // the new value applies.
     const unsigned level = kind == WEFT_POOL_LIFO ? 0 : level_of(unit->priority());
     std::lock_guard guard(lock);
     check();
@@ -140,8 +142,8 @@ void LockedPool::push(Unit* unit, bool behind_all) {
     count.fetch_add(1, std::memory_order_seq_cst);
 }
 
-// The most urgent, but now and then the next one from a level on that goes round: what is not
-// urgent waits, but not for ever.
+// The most urgent level, but now and then the next one from a level on that goes round: units that
+// are not urgent wait, but not forever.
 unsigned LockedPool::next_level() {
     const auto first = static_cast<unsigned>(std::countr_zero(filled));
     if (++pops % turn != 0) return first;
@@ -207,11 +209,11 @@ void push_user(UserPool& to, Unit* unit, std::uint64_t operation) {
         to.ops.push(to.self, to_handle(unit));
     }
     probe(Probe::push_before_wake);
-    to.idle_list.wake_after_plain_push();   // the user's push may have ended in anything
+    to.idle_list.wake_after_plain_push();   // the user's push may have had any result
     to.pushing.fetch_sub(1);                // the last touch: the call that frees the pool waits for it
 }
 
-// By parts, since the units are linked and the table wants them in a row.
+// In parts, since the units are linked and the table takes an array.
 void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation) {
     if (to.ops.push_many == nullptr) {
         while (count-- != 0) {
@@ -277,7 +279,7 @@ void move(Unit& unit, Pool& to) {
 std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity) {
     if (from.kind == WEFT_POOL_USER && static_cast<UserPool&>(from).ops.pop_many != nullptr) {
         auto& user = static_cast<UserPool&>(from);
-        auto* row = reinterpret_cast<weft_unit**>(units);   // handles first, then what they stand for
+        auto* row = reinterpret_cast<weft_unit**>(units);   // handles first, then the units that they stand for
         const std::size_t count = user.ops.pop_many(user.self, row, capacity);
         for (std::size_t i = 0; i < count; ++i) units[i] = to_unit(row[i], "the pop_many of a pool");
         return count;
@@ -415,9 +417,9 @@ bool attach(Pool& pool, void* stream, bool main) {
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& owner = static_cast<PrivatePool&>(pool).owner;
         while (!owner.compare_exchange_strong(none, stream)) {
-            if (none == stream) break;   // it draws from it already, by another scheduler
+            if (none == stream) break;   // the stream draws from it already, by another scheduler
             if (none != static_cast<PrivatePool*>(&pool)) return false;
-            none = nullptr;   // somebody runs remote calls (serve_orphan), and is done at once
+            none = nullptr;   // another thread runs remote calls (serve_orphan), and is done at once
             os::thread_yield();
         }
     } else if (pool.kind == WEFT_POOL_DEQUE && main) {
@@ -430,7 +432,7 @@ bool attach(Pool& pool, void* stream, bool main) {
 void detach_sharing(Pool& pool) { pool.drawers.fetch_sub(1); }
 
 void hand_over(Pool& pool, void* to, bool main) {
-    // seq_cst: who sends to it looks at the owner after his push (PrivatePool::send).
+    // seq_cst: a sender checks the owner after its push (PrivatePool::send).
     if (pool.kind == WEFT_POOL_PRIVATE) static_cast<PrivatePool&>(pool).owner.store(to, std::memory_order_seq_cst);
     if (pool.kind == WEFT_POOL_DEQUE && main) static_cast<DequePool&>(pool).owner.store(to, std::memory_order_seq_cst);
 }
@@ -438,7 +440,7 @@ void hand_over(Pool& pool, void* to, bool main) {
 void detach(Pool& pool, void* stream) {
     if (pool.kind == WEFT_POOL_PRIVATE) {
         auto& own = static_cast<PrivatePool&>(pool);
-        own.run_remote_calls();   // of a stream that has been told to leave what waits
+        own.run_remote_calls();   // of a stream that was asked to leave the waiting units
         own.owner.store(nullptr, std::memory_order_seq_cst);
         if (!own.inbox.looks_empty()) own.serve_orphan();
     } else if (pool.kind == WEFT_POOL_DEQUE) {

@@ -1,5 +1,5 @@
-// Pools: where ready units wait. One struct a kind, told apart by a tag, so that built-in pools
-// cost no indirect call; a pool of the user's is a table (weft_pool_ops). A push never fails and
+// Pools: where ready units wait. One struct for each kind, distinguished by a tag, so that built-in
+// pools cost no indirect call; a user's pool is a table (weft_pool_ops). A push never fails and
 // wakes at most one sleeper.
 #pragma once
 
@@ -24,57 +24,58 @@
 
 namespace weft {
 
-// Who serves a pool, as the watchdog has found it in a round of its own.
+// The streams that serve a pool, as the watchdog has found them in one round.
 struct Served {
     std::uint64_t round = 0;
-    std::size_t streams = 0;   // of the program's
+    std::size_t streams = 0;   // streams of the program
     std::size_t stand_ins = 0;
     hart::Servers servers;
-    std::size_t stuck_rank = 0;   // of a stream that does not come, and for which nobody stands in, if `stuck`
+    std::size_t stuck_rank = 0;   // of a stream that does not come and has no stand-in, if `stuck`
     bool stuck = false;
-    bool due = false;   // units sleep on one that does not come, and their time has come
+    bool due = false;   // units sleep on a stream that does not come, and their time has come
 };
 
 struct Pool {
     const weft_pool_kind kind;
     weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
-    // Whether the program has promised that one alone pushes, who need not be the one who pops.
+    // Whether the program has promised that one thread alone pushes, which need not be the one that
+    // pops.
     bool one_pushes() const { return access == WEFT_POOL_ACCESS_SPSC || access == WEFT_POOL_ACCESS_SPMC; }
     bool owned = false;            // made with its stream, freed with the runtime
     bool freed = false;            // kept for the next pool of its kind; under the runtime's lock
-    bool remote_calls = false;     // of carriers (share/carriers.cpp): no unit of the program's comes in
-    bool confined = false;         // a domain's or a guest's: no unit comes in but its contexts, or it
+    bool remote_calls = false;     // a carriers' pool (share/carriers.cpp): no unit of the program comes in
+    bool confined = false;         // a domain's or a guest's: only its contexts, or the guest's unit, come in
     bool orphan = false;           // owned, and its stream has ended; under the runtime's lock
     atomic<unsigned> drawers{0};   // schedulers that may draw from it, and streams that do
-    // that and its scheduler: at most so many, and nobody else draws from it
+    // a stream and its scheduler: with at most so many, no other stream draws from it
     static constexpr unsigned of_one_stream = 2;
-    // of those schedulers that have it now: those whose place no unit can take (core/promote.hpp)
+    // of the schedulers that have it now: those whose place no unit can take (core/promote.hpp)
     atomic<unsigned> stateful{0};
     Pool* next = nullptr;             // the runtime's list of all pools
     void* data = nullptr;             // the program's
-    pool::AccessCheck access_check;   // whether access is what it says; in checked builds
-    IdleList idle_list;               // after a push, of streams that sleep for want of work
-    IdleList::Entry watch;            // the watchdog's on it (share/rescue.hpp)
-    Served served;                    // what that finds, from look to look
+    pool::AccessCheck access_check;   // whether it is used as `access` says; in checked builds
+    IdleList idle_list;               // for wakes after a push: the streams that sleep for want of work
+    IdleList::Entry watch;            // the watchdog's entry on it (share/rescue.hpp)
+    Served served;                    // what the watchdog finds, from look to look
     atomic<std::uint32_t> lent{0};    // units that live elsewhere for a while and come back (core/migrate.hpp)
     atomic<std::uint32_t> came_back{0};
 
     constexpr explicit Pool(weft_pool_kind of) : kind(of) {}
 };
 
-// Drawn from by one stream, its owner (an opaque os::local() word here). What others push comes by
-// the inbox.
+// A pool from which one stream draws, its owner (an opaque os::local() word here). Units that other
+// threads push come through the inbox.
 struct PrivatePool : Pool {
     using Ready = Fifo<Unit, &Unit::link>;
 
-    Ready ready;              // the owner's
-    RelaxedCounter waiting;   // length of ready; written by the owner, read by anybody
+    Ready ready;              // only the owner uses it
+    RelaxedCounter waiting;   // length of ready; written by the owner, read by any thread
     atomic<void*> owner{nullptr};
-    Inbox<Unit> inbox;   // anybody's
+    Inbox<Unit> inbox;   // any thread may push to it
 
     constexpr PrivatePool() : Pool(WEFT_POOL_PRIVATE) {}
 
-    // relaxed: a stream knows what it wrote itself, and any other value is somebody else.
+    // relaxed: a stream knows what it wrote itself, and any other value is another stream's.
     bool mine() const {
         void* self = os::local();
         return self != nullptr && owner.load(std::memory_order_relaxed) == self;
@@ -96,7 +97,7 @@ struct PrivatePool : Pool {
         return unit;
     }
 
-    // Takes out `front`, which ready.front() is, without a look at what others have sent.
+    // Takes out `front`, which is ready.front(), without checking the inbox.
     void take_front(Unit* front) {
         access_check.popped(access);
         check();
@@ -116,8 +117,8 @@ struct PrivatePool : Pool {
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
 
-    // The unit runs next but one: of thousands neither its stack nor the descriptor of the one
-    // behind it is in a near cache.
+    // The unit runs next but one: with thousands of units neither its stack nor the descriptor of
+    // the unit behind it is in a near cache.
     [[gnu::always_inline]] static void expect(const Unit& unit) {
         __builtin_prefetch(unit.context, 1);
         __builtin_prefetch(unit.link, 1);
@@ -129,16 +130,16 @@ struct PrivatePool : Pool {
     }
 
     void collect();            // the owner takes what others sent
-    void send(Unit* unit);     // from anybody but the owner
+    void send(Unit* unit);     // from any thread but the owner
     void run_remote_calls();   // the owner runs the runtime's remote calls among what is ready, before it leaves
-    void serve_orphan();       // runs those that are sent while no stream owns the pool
+    void serve_orphan();       // runs remote calls that are sent while no stream owns the pool
 
-    // Takes at most `capacity` units out while no stream owns the pool, from anybody, who owns it
-    // for that moment. They may be run on any stream, and are local no more. False: a stream owns
-    // it.
+    // Takes out at most `capacity` units while no stream owns the pool. From any thread, which owns
+    // the pool for that moment. The units may be run on any stream, and are no longer local. False:
+    // a stream owns the pool.
     bool pop_orphans(Unit** units, std::size_t capacity, std::size_t& count);
 
-    // On the owner's entry. While remote calls run more are counted than lie here.
+    // On the owner's entry. While remote calls run, more units are counted than lie here.
     void check() const { WEFT_ASSERT(waiting.own() >= (ready.empty() ? 0 : 1)); }
 
 private:
@@ -154,13 +155,13 @@ struct SharedPool : Pool {
 
 // Kinds LIFO and priority: lists under a lock, which is held for a few loads and stores. A push and
 // a pop take the same time however many wait. Rejected: a stack without a lock (Treiber's), since
-// its pop needs a tag beside the pointer, and a queue without a lock for each level, since looking
+// its pop needs a tag beside the pointer, and a queue without a lock for each level, since a search
 // for the first that is not empty would read them all.
 struct LockedPool : Pool {
     static constexpr unsigned turn = 61;   // as DequePool::turn
 
-    // Of a level and the more urgent ones lie in lower bits, so that the first bit that is set is
-    // the next to be served.
+    // A more urgent level lies in a lower bit of `filled`, so that the first bit that is set is the
+    // next to be served.
     static constexpr unsigned levels = priorities;
     static unsigned level_of(int priority) { return static_cast<unsigned>(most_priority - priority); }
 
@@ -168,7 +169,7 @@ struct LockedPool : Pool {
     mutable os::Lock lock;      // guards what follows
     std::uint32_t filled = 0;   // which lists are not empty
     unsigned pops = 0;
-    Fifo<Unit, &Unit::link> lists[levels];   // LIFO: the first alone
+    Fifo<Unit, &Unit::link> lists[levels];   // LIFO uses the first only
 
     explicit LockedPool(weft_pool_kind of) : Pool(of) {}
 
@@ -176,8 +177,8 @@ struct LockedPool : Pool {
     Unit* pop();
     bool remove(Unit* unit);
 
-    // seq_cst, as the additions in push: "push, then look for sleepers" against "announce the
-    // sleep, then look here".
+    // seq_cst, like the additions in push: "push, then check for sleepers" against "announce the
+    // sleep, then check here".
     bool looks_empty() const { return count.load(std::memory_order_seq_cst) == 0; }
 
     // On entry, under the lock. relaxed: it is changed under the lock.
@@ -191,20 +192,21 @@ private:
     unsigned next_level();
 };
 
-// One stream's newest first; what others push, what yields, and what does not fit the ring waits in
-// `spill`, oldest first. Every `turn`-th pop takes the oldest, so that nobody waits forever behind
-// units that spawn.
+// One stream's units, newest first. Units that other streams push, units that yield, and units that
+// do not fit the ring wait in `spill`, oldest first. Every `turn`-th pop takes the oldest, so that
+// no unit waits forever behind units that spawn.
 struct DequePool : Pool {
-    static constexpr unsigned turn = 61;   // as Go's scheduler has it: prime, so that it does not fall in step
-    // How long those whose turn it is wait while nobody suspends: to let them in, all who have
-    // called each other suspend, and what a joiner waits for is no longer on top (decision 0006).
+    static constexpr unsigned turn = 61;   // as in Go's scheduler: prime, so that it does not fall in step
+    // How long units whose turn it is wait while units call each other and none suspends: to let
+    // them in, all units that have called each other suspend, and the unit that a joiner waits for
+    // is no longer on top (decision 0006).
     static constexpr std::uint64_t longest_calling_ns = 1'000'000;
 
     Deque<Unit> ring;
     SharedFifo<Unit> spill;
     atomic<void*> owner{nullptr};
-    unsigned pops = 0;              // the owner's, as are these
-    std::uint64_t turn_by_ns = 0;   // since the first turn that a call was let go before; 0: none was
+    unsigned pops = 0;              // only the owner uses this and the next
+    std::uint64_t turn_by_ns = 0;   // since the first turn that a call has deferred; 0: none has
 
     DequePool() : Pool(WEFT_POOL_DEQUE) {}
 
@@ -214,15 +216,15 @@ struct DequePool : Pool {
     }
 
     Unit* pop_own();
-    // To call it: pop_own(), if that would be this one, or would be but for the turn of another
-    // that has not waited for long.
+    // For a unit that is to be called: pop_own(), if that would return `unit`, or would but for the
+    // turn of another unit that has not waited for long.
     bool pop_own_if(Unit* unit) {
         if (((pops + 1) % turn == 0 && !turn_may_wait()) || !ring.pop_bottom_if(unit)) return false;
         ++pops;
         return true;
     }
-    // Takes it out if the caller's stream owns the pool and it is the next to be popped, but for
-    // those whose turn it may be: whoever names a unit goes before them.
+    // Takes `unit` out if the caller's stream owns the pool and the unit is the next to be popped,
+    // disregarding units whose turn it may be: a unit that the program names goes before them.
     bool take_next(Unit* unit);
     Unit* steal();
 
@@ -240,9 +242,9 @@ struct UserPool : Pool {
 
 namespace pool {
 
-// Where a unit comes from, which says where among the ready units it goes. The first of each kind
-// is for who does not care. A pool that has an order of its own may pass over it; a table of the
-// user's is told (operation_of).
+// Where a unit comes from, which says where among the ready units it goes. The first value of each
+// kind is for callers that do not care. A pool that has an order of its own may ignore it; a user's
+// table receives it (operation_of).
 enum class From : unsigned char {
     next,
     spawned,
@@ -257,7 +259,7 @@ enum class From : unsigned char {
     yielded_to_resumed,
 };
 
-// What goes behind all others.
+// Whether the unit goes behind all others.
 constexpr bool behind_all(From from) { return from >= From::last; }
 
 constexpr weft_pool_operation operation_of(From from) {
@@ -271,14 +273,14 @@ constexpr weft_pool_operation operation_of(From from) {
 static_assert(operation_of(From::yielded_to_resumed) == WEFT_POOL_OP_RESUME_YIELD_TO &&
               operation_of(From::migrated) == WEFT_POOL_OP_MIGRATE);
 
-// On entry to every pool: what comes in is a remote call, or a ready unit of the pool's. relaxed:
-// the caller owns the unit.
+// On entry to every pool: the object is a remote call, or a ready unit of the pool. relaxed: the
+// caller owns the unit.
 [[gnu::always_inline]] inline void check(const Pool& to, const Unit& unit) {
     WEFT_ASSERT(unit.has(Unit::internal) || (unit.life.is(State::ready) && unit.pool == &to));
     WEFT_ASSERT(!unit.has(Unit::local) || to.kind == WEFT_POOL_PRIVATE);
 }
 
-// A ready unit goes in; from anywhere. Afterwards the unit may run, end and be freed at any moment.
+// Pushes a ready unit; from anywhere. Afterwards the unit may run, end and be freed at any moment.
 void push_other(Pool& to, Unit* unit, From from);
 
 [[gnu::always_inline]] inline void push_shared(SharedPool& to, Unit* unit) {
@@ -288,7 +290,7 @@ void push_other(Pool& to, Unit* unit, From from);
     to.idle_list.wake_one();
 }
 
-// A spawned unit goes into a deque of the calling stream's.
+// A spawned unit goes into a deque of the calling stream.
 [[gnu::always_inline]] inline void push_own(DequePool& to, Unit* unit) {
     to.access_check.pushed(to.access);
     if (!to.ring.push_bottom(unit)) [[unlikely]]
@@ -302,22 +304,23 @@ void push_other(Pool& to, Unit* unit, From from);
     if (to.kind == WEFT_POOL_PRIVATE) [[likely]] {
         auto& mine = static_cast<PrivatePool&>(to);
         if (mine.mine()) [[likely]] {
-            mine.put(unit);   // the owner is awake: there is nobody to wake
+            mine.put(unit);   // the owner is awake: no stream need be woken
             return;
         }
     }
     push_other(to, unit, from);
 }
 
-// `count` ready units, linked first to last by their link.
+// Pushes `count` ready units, linked first to last by their link.
 void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from = From::next);
 
-// A ready unit, or `count` linked by their link, into a user's pool, which is told this word.
+// Pushes a ready unit, or `count` linked by their link, into a user's pool, which is passed this
+// word.
 void push_user(UserPool& to, Unit* unit, std::uint64_t operation);
 void push_many_user(UserPool& to, Unit* first, std::size_t count, std::uint64_t operation);
 
-// A user's pool may have no memory for what it keeps of a unit, and wants to be asked before that
-// belongs to it.
+// Whether the pool is a user's that may have no memory for its record of a unit, and must be asked
+// for admission before the unit belongs to it.
 inline bool asks(const Pool& pool) {
     return pool.kind == WEFT_POOL_USER && static_cast<const UserPool&>(pool).ops.admit != nullptr;
 }
@@ -325,10 +328,11 @@ inline bool asks(const Pool& pool) {
 inline bool admits(Pool& to, Unit& unit) {
     return to.kind != WEFT_POOL_USER || ask_user(static_cast<UserPool&>(to), unit);
 }
-void expel(Pool& from, Unit& unit);   // it was admitted, and does not come after all
+void expel(Pool& from, Unit& unit);   // the unit was admitted, and does not come after all
 
-// A unit that was admitted begins, or one ceases, to belong to its pool: a user's may want to know.
-// The owner of the unit says so, before its first push and before its end is published.
+// A unit that was admitted begins to belong to its pool, or a unit ceases to: a user's pool may
+// need to be notified. The owner of the unit calls this, before the unit's first push and before
+// its end is published.
 [[gnu::noinline]] void tell_attached(Unit& unit);
 [[gnu::noinline]] void tell_detached(Unit& unit);
 inline void belongs(Unit& unit) {
@@ -336,7 +340,7 @@ inline void belongs(Unit& unit) {
         tell_attached(unit);
 }
 
-// Both, of one that is new. False: the pool has not admitted it.
+// Asks for admission and notifies, for a new unit. False: the pool has not admitted it.
 [[gnu::noinline]] bool enters_users(Unit& unit);
 inline bool enters(Unit& unit) { return unit.pool->kind != WEFT_POOL_USER || enters_users(unit); }
 inline void belongs_no_more(Unit& unit) {
@@ -345,7 +349,7 @@ inline void belongs_no_more(Unit& unit) {
 }
 
 // A ready unit that is in no pool, or a suspended one, goes over to another pool, which has
-// admitted it and which it is not pushed to yet.
+// admitted it and to which it has not been pushed yet.
 void move(Unit& unit, Pool& to);
 
 // False: the pool has not admitted it, and nothing has happened.
@@ -355,14 +359,14 @@ inline bool try_move(Unit& unit, Pool& to) {
     return true;
 }
 
-// At most `capacity` units come out. As pop().
+// Pops at most `capacity` units, like pop().
 std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 
-// A ready unit comes out, or null. From a stream; from the owner if the pool is private.
+// Pops a ready unit, or returns null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
 
-// pop(), if that would be this unit; false also where another is in the way. Of a shared pool, or a
-// deque of the calling stream's.
+// pop(), if that would return this unit; false also where another thread is in the way. For a
+// shared pool, or a deque of the calling stream.
 [[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
     const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
                                                       : static_cast<DequePool&>(from).pop_own_if(unit);
@@ -376,11 +380,11 @@ Unit* pop_other(Pool& from);
     return pop_other(from);
 }
 
-// Whether nothing waits and nobody is in the middle of a push. A stream that has announced its
-// sleep asks this last.
+// Whether nothing waits and no push is under way. A stream that has announced its sleep checks this
+// last.
 bool quiet(const Pool& pool);
 
-// Whether anybody may pop from it, and push to it, beside those who draw from it now.
+// Whether any thread may pop from it, and push to it, besides the streams that draw from it now.
 inline bool thief_safe(const Pool& pool) {
     const bool open = pool.kind != WEFT_POOL_PRIVATE && pool.kind != WEFT_POOL_USER && !pool.remote_calls;
     return open && (pool.access == WEFT_POOL_ACCESS_DEFAULT || pool.access == WEFT_POOL_ACCESS_MPMC);
@@ -391,12 +395,12 @@ std::size_t length(const Pool& pool);
 enum class Removal : unsigned char { removed, absent, impossible };
 Removal remove(Pool& from, Unit* unit);
 
-// A stream begins or ceases to draw from a pool. attach is false when the pool has another owner
-// already.
+// A stream begins or ceases to draw from a pool. attach returns false when the pool already has
+// another owner.
 bool attach(Pool& pool, void* stream, bool main);
 void detach(Pool& pool, void* stream);
 void detach_sharing(Pool& pool);                   // the stream draws from it for another reason too
-void hand_over(Pool& pool, void* to, bool main);   // whom the owner gives it to
+void hand_over(Pool& pool, void* to, bool main);   // to the thread that becomes its owner
 
 // Null: no memory.
 Pool* create(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);
