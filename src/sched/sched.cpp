@@ -10,21 +10,21 @@
 namespace weft::sched {
 namespace {
 
-// Every so many picks begin at another pool than the first. Primes, so that they do not fall in
-// step with what the units do. The small one is of those whose order is a convenience: what waits
-// behind busy pools waits microseconds. The large one is of those whose order is what the program
-// wants: it costs less than the thousandth part of the stream.
+// One pick in so many begins at a pool other than the first. Both numbers are primes, so that they
+// do not fall in step with the units. The small one is for schedulers whose order is a convenience:
+// units behind busy pools wait microseconds. The large one is for schedulers whose order is the
+// program's intent: it costs less than a thousandth of the stream.
 constexpr unsigned often = DequePool::turn;
 constexpr unsigned rarely = 1021;
 
-// Which pool has the turn: the first, or now and then each of the others.
+// The pool whose turn it is: the first, or now and then each of the others.
 std::size_t beginning(Sched& by, unsigned turn) {
     if (++by.picks % turn != 0) return 0;
     return by.picks / turn % by.count;
 }
 
 // The bound that sched.h promises: no pool is passed over by more picks than it takes to give each
-// its turn. `first` and those before `end` were asked.
+// its turn. `first` and the pools before `end` were asked.
 void check_turns([[maybe_unused]] Sched& by, [[maybe_unused]] unsigned turn, [[maybe_unused]] std::size_t first,
                  [[maybe_unused]] std::size_t end) {
     if constexpr (config::checked) {
@@ -44,8 +44,8 @@ Unit* pick_in_order(Sched& by, unsigned turn) {
     return unit;
 }
 
-// A unit that was stolen from a deque belongs to the thief's deque from now on, if `adopts` is set:
-// it becomes ready where it last ran, and the victim's lines are left alone.
+// From now on a unit that was stolen from a deque belongs to the thief's deque, if `adopts` is set:
+// it becomes ready where it last ran, and the victim's cache lines are left alone.
 void adopt(Sched& by, Unit* unit, Pool& from) {
     ++by.stolen;
     by.stolen_from = &from;
@@ -85,7 +85,7 @@ Unit* pick_other(Sched& by) {
     case WEFT_SCHED_PRIORITY: return pick_in_order(by, rarely);
     case WEFT_SCHED_RANDOM_STEAL: return pick_random_steal(by);
     case WEFT_SCHED_USER:
-        if (by.ops.pick == nullptr) return nullptr;   // stateful: it alone knows what is next
+        if (by.ops.pick == nullptr) return nullptr;   // stateful: only the scheduler knows what is next
         return to_unit(by.ops.pick(by.self, handles::to_handle<weft_sched>(handles::Thing::scheduler, &by)),
                        "the pick of a scheduler");
     case WEFT_SCHED_DEFAULT: break;

@@ -1,6 +1,6 @@
-// Schedulers: pick the next unit from their pools, for one stream. The built-in ones are told apart
-// by a tag and keep nothing but a random state and a count between two picks (stateless); one of
-// the user's is a table (weft_sched_ops).
+// Schedulers: each picks the next unit from its pools, for one stream. The built-in ones are
+// distinguished by a tag and keep only a random state and a count between two picks (stateless); a
+// user's scheduler is a table (weft_sched_ops).
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,30 @@ namespace weft {
 
 struct Sched {
     weft_sched_kind kind;
-    weft_sched_ops ops = {};   // of a user's
+    weft_sched_ops ops = {};   // for a user's scheduler
     void* self = nullptr;
     Pool** pools = nullptr;   // the first is the main pool
     std::size_t count = 0;
     IdleList::Entry* places = nullptr;   // one for each pool's idle list, for the stream's sleep
     Random random{0};
     unsigned picks = 0;                  // so that every pool gets a turn
-    unsigned* passed_over = nullptr;     // checked builds: how often in a row each pool was not asked
+    unsigned* passed_over = nullptr;     // checked builds: how often in a row each pool was passed over
     std::size_t stolen = 0;              // units that came out of another stream's deque; the stream takes the number
-    const Pool* stolen_from = nullptr;   // the last one's pool; an observed stream takes it with the unit
-    atomic<void*> stream{nullptr};       // that runs it; in a pool it is its own
-    Unit* unit = nullptr;                // that it runs as: in a pool, or because it owns its loop
+    const Pool* stolen_from = nullptr;   // the pool of the last one; an observed stream takes it with the unit
+    atomic<void*> stream{nullptr};       // the one that runs it; a scheduler in a pool is its own
+    Unit* unit = nullptr;                // the unit as which it runs: in a pool, or because it owns its loop
     unsigned turn = 0;                   // in a pool: how many units it runs before others of that pool
-    unsigned ran = 0;                    // of them, when it owns its loop
+    unsigned ran = 0;                    // how many of them it has run, if it owns its loop
     bool as_main = false;                // its unit is that of a main scheduler that owns its loop
-    bool calls_program = false;          // to pick comes to a callback of the program's: its own, or a pool's
-    bool adopts = true;                  // what it steals from a deque belongs to its own from then on, if it has one
+    bool calls_program = false;          // picking calls a callback of the program: its own, or a pool's
+    bool adopts = true;                  // units that it steals from a deque belong to its own, if it has one
     bool owned = true;                   // freed when its stream ends, or its turns, or another takes its place
     Sched* next = nullptr;               // the runtime's list of all schedulers
 
     explicit Sched(weft_sched_kind of) : kind(of) {}
     bool stateless() const { return kind != WEFT_SCHED_USER || ops.pick != nullptr; }
-    // Whether its stream sleeps at once, instead of looking round for a while, when nothing is to
-    // be done.
+    // Whether its stream sleeps at once when there is nothing to do, instead of looking for work
+    // for a while.
     bool sleeps_at_once() const { return kind == WEFT_SCHED_BASIC_WAIT || pools[0]->kind == WEFT_POOL_BLOCKING; }
 };
 
@@ -57,20 +57,20 @@ bool quiet(const Sched& of);
 // Null: no memory. `ops` only for WEFT_SCHED_USER.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
 void destroy(Sched* sched);
-// As create(), but the scheduler does not count among those who draw from its pools: they may be
+// create(), but the scheduler does not count among those that draw from its pools: they may be
 // freed meanwhile.
 Sched* create_uncounted(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools,
                         std::size_t count);
 void destroy_uncounted(Sched* sched);
 
-// The stream claims the scheduler and its pools. False: another stream has it, or one of the pools
-// has an owner already; nothing is changed.
+// The stream claims the scheduler and its pools. False: another stream has the scheduler, or one of
+// the pools has an owner already; nothing is changed.
 bool attach(Sched& sched, void* stream);
-// Pool::stateful, of those that are no stream's or keep their loop
+// counts in Pool::stateful, for schedulers that belong to no stream or keep their loop
 void count_stateful(Sched& sched, const void* owner, int change);
 void detach(Sched& sched, void* stream);
 
-// The pools with an owner go from the one to the other, both of whom run the scheduler.
+// The pools that have an owner pass from the current one to `to`; both run the scheduler.
 void hand_over(Sched& sched, void* to);
 
 }   // namespace sched
