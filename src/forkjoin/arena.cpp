@@ -15,29 +15,29 @@
 namespace weft {
 namespace {
 
-// One call of run_in_arena(), on its caller's stack: what its forks have published, and the
-// contexts that can go on.
+// One call of run_in_arena(), on its caller's stack: the jobs that its forks have published, and
+// the contexts that can run.
 struct Execution : Jobs {
     Arena& arena;
     Unit& caller;
     const std::size_t most;   // harts that it may have, the caller's included
     Domain* domain = nullptr;
-    atomic<bool> asked{false};          // for the others
+    atomic<bool> asked{false};          // harts for the other contexts
     atomic<bool> over{false};           // fn has returned
-    atomic<std::size_t> can_go_on{0};   // contexts, for a look without the lock
+    atomic<std::size_t> can_go_on{0};   // contexts, for a check without the lock
 
     os::Lock ready_lock;   // guards what follows
     Fifo<Unit, &Unit::link> ready;
     bool caller_ready = false;
-    bool registrant_looks = false;   // the only stream that may run the caller looks for something to do
+    bool registrant_looks = false;   // the only stream that may run the caller is looking for work
     unsigned turns = 0;
 
     Execution(Arena& in, Unit& by) : arena(in), caller(by), most(harts_of(in)) {
         work_came = [](Jobs& here) { static_cast<Execution&>(here).want_harts(); };
-        streams.store(most, std::memory_order_relaxed);   // relaxed: nobody else knows it
+        streams.store(most, std::memory_order_relaxed);   // relaxed: no other thread knows it
     }
 
-    // There is something to do, and nobody looks for it.
+    // There is something to do, and no hart is looking for it.
     void want_harts() {
         if (most == 1) return;
         // relaxed: it does not become false again
@@ -57,15 +57,15 @@ struct Execution : Jobs {
         can_go_on.fetch_add(1);
     }
 
-    // A context that can go on, or null. What has begun comes before what has not; but now and then
-    // the oldest job has the turn, since a context may yield until somebody has run that.
+    // A context that can run, or null. Contexts that have begun come before jobs; but now and then
+    // the oldest job has the turn, since a context may yield until that job has been run.
     enum class Turn : bool { may_be_a_jobs, contexts };
     Unit* take_ready(const Stream& stream, Turn whose) {
         constexpr unsigned turn = 16;
         if (can_go_on.load() == 0) return nullptr;
         std::lock_guard guard(ready_lock);
         if (whose == Turn::may_be_a_jobs && ++turns % turn == 0 && any()) return nullptr;
-        // Where one stream alone may run the caller and is looking, no hart need be sent there.
+        // Where only one stream may run the caller and is looking, no hart need be sent there.
         const bool may_take_caller =
             domain->registrant_stream == nullptr || domain->registrant_stream == &stream || !registrant_looks;
         Unit* unit;
@@ -83,13 +83,14 @@ struct Execution : Jobs {
     Unit* next(Stream& stream) {
         if (Unit* const unit = take_ready(stream, Turn::may_be_a_jobs)) return unit;
         if (Unit* const unit = take_job(stream)) {
-            if (any()) tell();   // one was woken, and there is something for another
+            if (any()) tell();   // one hart was woken, and there is something for another
             return unit;
         }
         return take_ready(stream, Turn::contexts);
     }
 
-    // For a while, as long as nobody wants the hart. Null also where the stream is wanted.
+    // Looks for work for a while, as long as the hart is not wanted elsewhere. Null also where a
+    // request to the stream is pending.
     Unit* look_around(Stream& stream) {
         const std::uint64_t spin_ns = stream.of->settings.values.spin_ns;
         if (spin_ns <= 1) return nullptr;
@@ -104,7 +105,7 @@ struct Execution : Jobs {
         return nullptr;
     }
 
-    // As look_around(), on the caller's own stream. Meanwhile other streams leave the caller to it.
+    // look_around(), on the caller's own stream. Meanwhile other streams leave the caller to it.
     Unit* look_around_for_registrant(Stream& stream) {
         const auto set_looking = [&](bool now) {
             std::lock_guard guard(ready_lock);
@@ -113,7 +114,7 @@ struct Execution : Jobs {
         set_looking(true);
         Unit* const unit = look_around(stream);
         set_looking(false);
-        // those who have left it the caller are gone, perhaps
+        // the streams that have left it the caller may be gone
         return unit != nullptr ? unit : take_ready(stream, Turn::contexts);
     }
 
@@ -121,14 +122,14 @@ struct Execution : Jobs {
     Unit* find(Stream& stream) {
         if (Unit* const unit = next(stream)) return unit;
         if (has_pending_attention(stream)) {
-            if (any()) kick(*domain);   // it has not looked at the jobs: they are another one's
+            if (any()) kick(*domain);   // it has not checked the jobs: they are for another hart
             return nullptr;
         }
         if (Unit* const unit =
                 domain->registrant_stream == &stream ? look_around_for_registrant(stream) : look_around(stream))
             return unit;
         if (has_to_go()) return nullptr;
-        request_steals(stream, true);   // a stream that forks from now on publishes it, and wants a hart
+        request_steals(stream, true);   // from now on a stream that forks publishes the job, and wants a hart
         if (Unit* const unit = next(stream)) return unit;
         if (has_pending_attention(stream)) decide({Transition::What::reenter, nullptr, {}});
         return nullptr;
@@ -144,8 +145,8 @@ void enter(void* raw) {
 void unblock(void* raw, weft_unit* context) {
     auto& here = *static_cast<Execution*>(raw);
     here.go_on_later(*to_unit(context));
-    // One that yields is the next of the hart that it leaves. What somebody spawns or wakes who
-    // goes on is for another.
+    // A context that yields is the next of the hart that it leaves. A context that a running unit
+    // spawns or wakes is for another hart.
     const Stream* const stream = current_or_null();
     if (stream == nullptr || stream->running != nullptr) here.tell();
 }
@@ -163,7 +164,7 @@ weft_status execute(Arena& arena, Unit& self, void (*fn)(void*), void* argument)
     ops.enter = enter;
     ops.unblock = unblock;
     if (const weft_status status = register_domain(ops, &here, &here.domain, &here); status != WEFT_OK) return status;
-    ++self.jobs_out;   // it does not end in the middle
+    ++self.jobs_out;   // the unit must not end in the middle
     fn(argument);
     --self.jobs_out;
     here.over.store(true, std::memory_order_relaxed);         // relaxed: a hint

@@ -1,6 +1,6 @@
 // The fork-join arena: a domain on the jobs of a fork (core/jobs.hpp). Each call of run_in_arena()
-// registers one of its own, with a list of its own, below the domain whose hart the caller has; an
-// Arena is no more than how many harts such a call may have.
+// registers its own domain, with its own list, below the domain whose hart the caller has; an Arena
+// is only the number of harts that such a call may have.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 namespace weft {
 
 struct Arena {
-    const std::size_t harts;          // 0: as many as there are
+    const std::size_t harts;          // 0: as many as exist
     atomic<std::size_t> callers{0};   // calls in it that have not returned
 
     explicit Arena(std::size_t most) : harts(most) {}
 };
 
-// As many as a call may have now.
+// The number of harts that a call may have now.
 std::size_t harts_of(const Arena& arena);
 
 weft_status run_in_arena(Arena& arena, void (*fn)(void*), void* argument);
 
-// Where the calling unit's forks are published; null: in no arena.
+// The arena where the calling unit's forks are published; null: in no arena.
 Arena* arena_here();
 
 }   // namespace weft

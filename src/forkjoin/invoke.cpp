@@ -20,7 +20,7 @@ struct UnitWait : Suspension, JobWaiter {
         if (!PublishedJob::of(job).enroll(*this)) go_on();
     }
     void go_on() {
-        resume_waiting(self);   // the last: this lies on its stack
+        resume_waiting(self);   // the last act: this lies on its stack
     }
 };
 
@@ -36,8 +36,8 @@ struct TaskletWait : JobWaiter {
 };
 
 // A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there
-// are none for a while its OS thread sleeps: whoever has taken the job runs it to its end, since it
-// is a tasklet's as well.
+// are none for a while its OS thread sleeps: the thief that has taken the job runs it to its end,
+// since the job is a tasklet's as well.
 [[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
@@ -56,7 +56,7 @@ struct TaskletWait : JobWaiter {
 }   // namespace
 
 bool take_back(weft_job& job) {
-    // it was published or is unstealable, or the rings are confused
+    // else it was not published and is not unstealable, or the rings are inconsistent
     WEFT_ASSERT(PublishedJob::of(job).state.load() - PublishedJob::available < 4);
     // relaxed: the unit has written `unstealable` itself, and no other value becomes that.
     if (PublishedJob::of(job).state.load(std::memory_order_relaxed) == PublishedJob::unstealable) return true;
@@ -67,7 +67,8 @@ bool take_back(weft_job& job) {
         else wait_in_ult(current(), self, job);
     }
     --self.jobs_out;
-    // The thief that has taken one will come for the next, and need not have requested it by then.
+    // The thief that has taken a job will come for the next, and need not have requested it by
+    // then.
     if (!mine) current().jobs.request_steal();
     return mine;
 }

@@ -1,4 +1,4 @@
-// The join of a fork whose second branch is no more where the fork has left it.
+// The join of a fork whose second branch is no longer where the fork has left it.
 #pragma once
 
 #include "weft/embed/job.h"

@@ -16,8 +16,8 @@ namespace {
 
 struct Team;
 
-// Where members are spawned, as their descriptors have it: so they are told from other units of the
-// domain.
+// The place where members are spawned, as their descriptors have it: it distinguishes them from
+// other units of the domain.
 constinit const char members_place = 0;
 
 struct Member {
@@ -36,16 +36,16 @@ struct Team {
     atomic<std::size_t> left;   // members that have not returned, and the caller until it waits
 
     os::Lock lock;                   // guards what follows
-    Fifo<Unit, &Unit::link> ready;   // can go on
+    Fifo<Unit, &Unit::link> ready;   // contexts that can run
     std::size_t begun = 0;
     unsigned turns = 0;
 
     Team(std::size_t of, void (*call)(void*), void* with, Unit& by)
         : fn(call), argument(with), count(of), caller(&by), left(of + 1) {}
 
-    // What goes on, or begins, on the hart that has come; null: nothing. Who went on before begins
-    // no new one but now and then, so that a member that yields until another has done something
-    // does not keep that from beginning.
+    // The context that continues, or begins, on the hart that has come; null: none. A context that
+    // can continue comes before one that begins, except now and then, so that a member that yields
+    // until another has done something does not keep that other from beginning.
     Unit* next(Member** begins) {
         constexpr unsigned turn = 16;
         std::lock_guard guard(lock);
@@ -55,7 +55,7 @@ struct Team {
         return (*begins)->context;
     }
 
-    // The last to come wakes the caller.
+    // The last caller wakes the team's caller.
     void done() {
         if (left.fetch_sub(1) != 1) return;
         resume_waiting(*caller);
@@ -66,7 +66,7 @@ void member_main(void* raw) {
     const auto& self = *static_cast<const Member*>(raw);
     Team& team = *self.team;
     team.fn(team.argument);
-    if (has_forked(*current().running)) return;   // the others are the parent's
+    if (has_forked(*current().running)) return;   // the other members are the parent's
     team.done();                                  // the team stays until this hart has left it
 }
 
@@ -103,13 +103,13 @@ struct TeamWait : Suspension {
     suspend(stream, wait, Waits::members, team.domain);
 }
 
-// All of them, or none.
+// Makes all of them, or none.
 weft_status make_members(Team& team) {
     for (std::size_t i = 0; i < team.count; ++i) {
         team.members[i] = {&team, i, nullptr};
         const weft_status status = make_context(nullptr, 0, &members_place, &team.members[i].context);
         if (status == WEFT_OK) {
-            team.members[i].context->join_state.detach_local();   // nobody else knows it yet
+            team.members[i].context->join_state.detach_local();   // no other thread knows it yet
             continue;
         }
         while (i-- != 0) drop_context(*team.members[i].context);
@@ -137,7 +137,7 @@ weft_status run_team(std::size_t count, void (*fn)(void*), void* argument) {
     if (status == WEFT_OK) {
         status = make_members(team);
         if (status == WEFT_OK) {
-            // the caller waits, and leaves its own
+            // the caller waits, and leaves its own hart
             request_harts(*team.domain, static_cast<std::ptrdiff_t>(count - 1));
             wait_for_members(team);
         } else {

@@ -9,7 +9,7 @@ namespace weft {
 
 weft_status run_team(std::size_t count, void (*fn)(void*), void* argument);
 
-// Of the calling member; false: it is none.
+// The place of the calling member; false: the caller is none.
 bool team_place(std::size_t& number, std::size_t& count);
 
 }   // namespace weft
