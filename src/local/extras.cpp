@@ -11,10 +11,10 @@
 namespace weft {
 namespace {
 
-// relaxed: whoever frees the unit knows what it has.
+// relaxed: the thread that frees the unit knows what it has.
 Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_order_relaxed); }
 
-// Nobody reads them any more.
+// No thread reads them any more.
 [[gnu::always_inline]] inline void release_first(Extras& extras) {
     if (void* const given = extras.data.load(std::memory_order_relaxed); given != nullptr && extras.release != nullptr)
         extras.release(given);
@@ -29,13 +29,13 @@ Extras* more_of(const Extras& extras) { return extras.more.load(std::memory_orde
 [[gnu::noinline]] void drop_more(Extras& extras, Stream* stream) {
     release_more(extras);
     while (Extras* const more = more_of(extras)) {
-        extras.more.store(more_of(*more), std::memory_order_relaxed);   // relaxed, both: ours alone
+        extras.more.store(more_of(*more), std::memory_order_relaxed);   // relaxed, both: only this thread uses them
         more->more.store(nullptr, std::memory_order_relaxed);
         give_extras(stream, more);
     }
 }
 
-// Of a unit that has some. relaxed, and by plain stores: nobody else knows the unit.
+// For a unit that has some. relaxed, and by plain stores: no other thread knows the unit.
 [[gnu::always_inline]] inline Extras* take_from(Unit& unit) {
     auto* const had = static_cast<Extras*>(extras_word(unit).load(std::memory_order_relaxed));
     extras_word(unit).store(nullptr, std::memory_order_relaxed);
@@ -77,7 +77,7 @@ Extras* obtain_extras(Unit& unit, Stream* stream) {
 bool give_data(Unit& unit, void* data, void (*release)(void*), Stream* stream) {
     Extras* extras = extras_of(unit);
     if (extras == nullptr) {
-        // Nearly always: the unit's first extras, with the data in them from the beginning.
+        // The usual case: the unit's first extras, with the data in them from the beginning.
         Extras* const made = take_extras(stream);
         if (made == nullptr) return false;
         made->release = release;
@@ -89,7 +89,7 @@ bool give_data(Unit& unit, void* data, void (*release)(void*), Stream* stream) {
     std::lock_guard guard(extras->lock);
     if (extras->data.load() != nullptr) return false;
     extras->release = release;
-    extras->data.store(data, std::memory_order_release);   // release: pairs with whoever asks for them
+    extras->data.store(data, std::memory_order_release);   // release: pairs with the threads that read them
     return true;
 }
 
@@ -102,12 +102,12 @@ bool give_at_spawn(Unit& unit, const Key* key, void* data, void (*release)(void*
     if (made == nullptr) return false;
     if (key == nullptr) {
         made->release = release;
-        made->data.store(data, std::memory_order_relaxed);   // relaxed: nobody else knows the unit
+        made->data.store(data, std::memory_order_relaxed);   // relaxed: no other thread knows the unit
     } else {
         made->slots[key->place].put(key->mark, data);
     }
-    // By stores: nobody asks anything of it yet. release: pairs with extras_of(). relaxed: as in
-    // publish_extras().
+    // By stores: no request to the unit is possible yet. release: pairs with extras_of(). relaxed:
+    // as in publish_extras().
     extras_word(unit).store(made, std::memory_order_release);
     unit.marks.store(static_cast<std::uint8_t>(unit.marks.load(std::memory_order_relaxed) | Unit::extras.word),
                      std::memory_order_relaxed);

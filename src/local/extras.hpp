@@ -1,5 +1,5 @@
-// Extras come and go: their memory is the calling stream's, or that of all OS threads that are no
-// streams. See unit/extras.hpp.
+// Extras come and go: their memory belongs to the calling stream, or is shared by all OS threads
+// that are no streams. See unit/extras.hpp.
 #pragma once
 
 #include "process/stream.hpp"
@@ -9,12 +9,12 @@ namespace weft {
 
 struct Key;
 
-// Of an OS thread that is no stream.
+// For an OS thread that is no stream.
 void* take_extras_outside();
 void give_extras_outside(Extras* extras);
 
-// Memory for extras that nobody knows yet, begun; null: there is none. `stream`: the calling one,
-// or null.
+// Memory for extras that no thread knows yet, begun; null: there is none. `stream`: the calling
+// one, or null.
 [[gnu::always_inline]] inline Extras* take_extras(Stream* stream) {
     auto* const made = static_cast<Extras*>(stream != nullptr ? stream->heap->extras->take() : take_extras_outside());
     if (made != nullptr) made->begin();
@@ -27,13 +27,13 @@ void give_extras_outside(Extras* extras);
     stream->heap->extras->give(extras);
 }
 
-// Those that another is making; it is about to write the word.
+// The extras that another thread is making; it is about to write the word.
 Extras* others_extras(const Unit& unit);
 
-// Those that were made become the unit's, or those that it has by now are returned.
-// Whoever sets the mark writes the word, by which all others find them.
+// The extras that were made become the unit's, or those that it has by now are returned.
+// The thread that sets the mark writes the word, by which all others find them.
 inline Extras* publish_extras(Unit& unit, Extras* made) {
-    // relaxed: it decides who is the first, and no more.
+    // relaxed: it only decides which thread is the first.
     const Unit::Marks before{unit.marks.fetch_or(Unit::extras.word, std::memory_order_relaxed)};
     if (before.has(Unit::extras)) [[unlikely]]
         return others_extras(unit);
@@ -41,20 +41,20 @@ inline Extras* publish_extras(Unit& unit, Extras* made) {
     return made;
 }
 
-// Makes them if there are none. From anybody, while the unit is not freed; null: no memory.
+// Makes them if there are none. From any thread, while the unit is not freed; null: no memory.
 Extras* obtain_extras(Unit& unit, Stream* stream);
 
-// The program's data, given once. False: no memory, or it has some.
+// Gives the program's data, once. False: no memory, or the unit has some.
 bool give_data(Unit& unit, void* data, void (*release)(void* data), Stream* stream);
 
-// Gives the data to a unit that nobody knows yet, or, with a lasting key, the value under that.
-// False: no memory.
+// Gives the data to a unit that no thread knows yet, or, with a lasting key, the value under that
+// key. False: no memory.
 bool give_at_spawn(Unit& unit, const Key* key, void* data, void (*release)(void* data), Stream* stream);
 
-// With the descriptor: nobody else knows the unit. What it has is released, and the memory goes
-// back.
+// With the descriptor: no other thread knows the unit. Releases what the unit has, and gives the
+// memory back.
 void drop_extras(Unit& unit, Stream* stream);
-// Releases what it has, where the memory goes with the runtime.
+// Releases what the unit has, where the memory goes with the runtime.
 void release_extras(Unit& unit);
 
 }   // namespace weft

@@ -1,7 +1,7 @@
-// What the C interface calls a weft_key. Programs read the first words of it without a call
-// (weft/embed/here.h). A release gives them the key. A build that checks gives each life of a key a
-// place of its own, which says that the calls must be asked, and stays: so a read of a key that has
-// been freed comes to a call as well, which tells it.
+// The object that the C interface calls a weft_key. Programs read its first words without a call
+// (weft/embed/here.h). A release build hands out the key itself. A build that checks gives each
+// life of a key a place of its own, which says that the call must be made, and stays: so a read of
+// a key that has been freed makes a call as well, which reports it.
 #pragma once
 
 #include <new>
@@ -21,7 +21,7 @@ struct KeyFace {
     explicit KeyFace(const Key& of) : read{~std::uint64_t{0}, of.offset, false}, key(&of) {}
 };
 
-// Of a key that has just been made.
+// The handle of a key that has just been made.
 inline weft_key* new_handle(Key& key) {
     if constexpr (config::checked) {
         auto* const face = new (handles::room_for_good(sizeof(KeyFace))) KeyFace(key);
@@ -31,7 +31,7 @@ inline weft_key* new_handle(Key& key) {
     return reinterpret_cast<weft_key*>(&key);
 }
 
-// `call`: which function of the C interface was given the handle; by itself, the one that asks.
+// `call`: the function of the C interface that was given the handle; by default, the calling one.
 inline const Key* to_key(const weft_key* handle, [[maybe_unused]] const char* call = __builtin_FUNCTION()) {
     if constexpr (config::checked) {
         if (handle == nullptr) return nullptr;

@@ -21,8 +21,8 @@ Extras* next_of(Extras& extras, Stream* stream) {
     return made;
 }
 
-// Values of a key that is about to be freed, taken out while no slab comes or goes and released
-// when that is over: what is called then may make and free units.
+// Values of a key that is about to be freed. They are taken out while no slab comes or goes, and
+// released when that is over: the functions called then may make and free units.
 struct Taking {
     static constexpr std::size_t few = 64;
 
@@ -48,11 +48,11 @@ struct Taking {
     }
 };
 
-// What the process has inherited over a fork lies in slabs of its parent's.
+// The extras that the process has inherited over a fork lie in slabs of its parent.
 void each_extras(Process& of, void (*visit)(void* extras, void* argument), void* argument) {
     of.extras.each(visit, argument);
     if (of.inherited == nullptr) return;
-    // acquire: as lasting_of().
+    // acquire: pairs with set_lasting(), as in lasting_of().
     for (Extras* extras = extras_of(*of.inherited); extras != nullptr;
          extras = extras->more.load(std::memory_order_acquire))
         visit(extras, argument);
@@ -107,7 +107,7 @@ void release_lasting(const Key& key) {
     void* few[Taking::few];
     std::size_t room = std::max(count_values(*of, key.mark), Taking::few);
     auto* const many = room == Taking::few ? nullptr : static_cast<void**>(os::allocate(room * sizeof(void*)));
-    if (many == nullptr) room = Taking::few;                                      // it takes several rounds
+    if (many == nullptr) room = Taking::few;                                      // then it takes several rounds
     void (*const release)(void*) = key.release.load(std::memory_order_relaxed);   // relaxed: as in release_slots()
     Taking taking{key.mark, many == nullptr ? few : many, room};
     do {
@@ -117,7 +117,7 @@ void release_lasting(const Key& key) {
         for (std::size_t i = 0; i < taking.count; ++i) {
             if (release != nullptr) release(taking.values[i]);
         }
-        // until those who free units have released what they have taken
+        // until threads that free units have released the values that they have taken
         if (taking.more && taking.count == 0) os::thread_yield();
     } while (taking.more);
     os::release(many);

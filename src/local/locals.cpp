@@ -24,9 +24,9 @@ struct Chunk {
     Key keys[chunk_keys];
 };
 
-os::Lock lock;   // guards what is no atomic in the tables, and the keys that are free
+os::Lock lock;   // guards the fields of the tables that are not atomic, and the free keys
 
-// Those that follow units. Written under the lock.
+// The keys that follow units. Written under the lock.
 atomic<const Key*> followers[most_following] = {};
 
 class Table {
@@ -41,7 +41,7 @@ public:
         return chunk == nullptr ? nullptr : &chunk->keys[place % chunk_keys];
     }
 
-    // Under the lock, as give().
+    // Under the lock, like give().
     Key* take() {
         check();
         if (Key* key = free_) {
@@ -65,7 +65,7 @@ public:
         key.next_free = free_;
         free_ = &key;
     }
-    // So that the first places are taken first.
+    // Gives the key back so that the first places are taken first.
     void give_in_order(Key& key) {
         check_free(key);
         Key** at = &free_;
@@ -73,7 +73,7 @@ public:
         key.next_free = std::exchange(*at, &key);
     }
 
-    // While nobody runs: each place is that of one key, and those that do not live are free.
+    // While no thread runs: each place is that of one key, and keys that do not live are free.
     void check_whole() const {
         check();
         std::uint32_t dead = 0, free = 0;
@@ -99,9 +99,9 @@ private:
     Key* free_ = nullptr;
 };
 constinit Table passing(Table::most_chunks* chunk_keys);
-constinit Table lasting(1024);   // a unit's values are found by as many steps as there are threes of them
+constinit Table lasting(1024);   // finding a unit's value takes one step for each three keys
 
-// For the simulator, which learns of it where keys are made: the tables are nobody else's.
+// For the simulator, which learns of it where keys are made: no other code has the tables.
 void let_be_checked() {
     if constexpr (config::checked) {
         check_keys = [] {
@@ -119,7 +119,7 @@ void each_follower(Call call) {
     }
 }
 
-// Nobody is called in the place of a unit that is followed; `inline_pool` is the unit's as long as
+// No unit is called in the place of a unit that is followed; `inline_pool` is the unit's as long as
 // it runs.
 void call_nobody(Stream& stream, const Unit& unit) {
     stream.inline_pool = &Stream::no_pool;
@@ -129,26 +129,26 @@ void call_again(Stream& stream) {
     if (stream.direct != nullptr) stream.inline_pool = stream.direct;
 }
 
-// The unit, which runs, has got a value under such a key.
+// The unit, which runs, has got a value under a key that follows units.
 void begin_to_follow(Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
     unit.mark(Unit::careful);
     call_nobody(current(), unit);
 }
 
-// It has none any more, or ends. Of one that the scheduler has called, that does the rest; where
-// its joiner or its parent has, that goes on with `inline_pool`.
+// The unit has no such value any more, or ends. If the scheduler has called it, the scheduler does
+// the rest; if its joiner or its parent has, that continues with `inline_pool`.
 void cease_to_follow(const Unit& unit) {
     if (unit.kind == Kind::tasklet || unit.kind == Kind::hosted) return;
-    if (is_in_own_float(unit)) return;   // which calls nobody
+    if (is_in_own_float(unit)) return;   // such a unit calls no other
     if (!unit.is_light() || unit.is_called()) call_again(current());
 }
 
-// The unit's own. False: no memory.
+// For the unit itself. False: no memory.
 bool grow(Extras& extras, std::uint32_t place) {
     if (place < Extras::few) {
-        for (Local& local : extras.first_locals) local = {};   // as another unit may have left them
-        extras.locals_room = Extras::few;                      // the first, in the place that is there for it
+        for (Local& local : extras.first_locals) local = {};   // another unit may have left them
+        extras.locals_room = Extras::few;                      // the first, in the place that is reserved for it
         return true;
     }
     std::uint32_t room = Extras::few;
@@ -200,7 +200,7 @@ void free_key(Key& key) {
         for (atomic<const Key*>& place : followers) {
             if (place.load() == &key) place.store(nullptr);
         }
-        key.leaves.store(nullptr, std::memory_order_relaxed);   // relaxed, both: nobody uses the key any more
+        key.leaves.store(nullptr, std::memory_order_relaxed);   // relaxed, both: no thread uses the key any more
         key.returns.store(nullptr, std::memory_order_relaxed);
         following.fetch_sub(1);
     }
@@ -215,7 +215,7 @@ bool set_local(Unit& unit, const Key& key, void* value, Stream* stream) {
     if (value == nullptr && (extras == nullptr || key.place >= extras->locals_room)) return true;
     if (extras == nullptr) extras = obtain_extras(unit, stream);
     if (extras == nullptr || (key.place >= extras->locals_room && !grow(*extras, key.place))) return false;
-    // relaxed: the key lives, so nobody changes it.
+    // relaxed: the key lives, so no thread changes it.
     extras->locals[key.place] = {value, key.generation.load(std::memory_order_relaxed)};
     if (key.follows()) [[unlikely]] {
         if (value != nullptr) begin_to_follow(unit);
@@ -225,11 +225,11 @@ bool set_local(Unit& unit, const Key& key, void* value, Stream* stream) {
 }
 
 void end_locals(Unit& unit) noexcept {
-    // As pthread keys have it: a destructor may set values, and is called for them, too, a few
-    // times over.
+    // Like the destructors of pthread keys: a destructor may set values, and is called for them,
+    // too, up to a few times.
     constexpr int rounds = 4;
     Extras* const had = extras_of(unit);
-    if (had == nullptr || had->locals_room == 0) return;   // it has some for other reasons
+    if (had == nullptr || had->locals_room == 0) return;   // it has extras for other reasons
     Extras& extras = *had;
     unit.mark(Unit::ending);
     // relaxed: the unit's own values
@@ -242,7 +242,7 @@ void end_locals(Unit& unit) noexcept {
             if (value == nullptr) continue;
             const Key& key = *passing.at(place);
             // acquire: pairs with make_key(). Another generation: the key was freed, and its values
-            // are nobody's.
+            // belong to no key.
             if (key.generation.load(std::memory_order_acquire) != extras.locals[place].generation) continue;
             // relaxed: published with the generation.
             void (*const destroy)(void*) = key.destructor.load(std::memory_order_relaxed);
@@ -270,7 +270,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
         atomic<const Key*>* place = followers;
         while (place != followers + most_following && place->load() != nullptr) ++place;
         if (place == followers + most_following) return false;
-        key.leaves.store(leaves, std::memory_order_relaxed);   // relaxed, both: its place publishes them
+        key.leaves.store(leaves, std::memory_order_relaxed);   // relaxed, both: the key's place publishes them
         key.returns.store(returns, std::memory_order_relaxed);
         place->store(&key, std::memory_order_release);   // release: pairs with each_follower()
         following.fetch_add(1);
@@ -281,7 +281,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
 
 namespace {
 
-// Whether the unit is one that keys tell of.
+// Whether the unit is one of which keys are notified.
 bool tell_followers(const Stream& stream, const Unit& unit, atomic<void (*)(void*)> Key::*what) {
     const bool guest = stream.role.guest != nullptr && stream.role.guest->unit == &unit;
     bool followed = false;
@@ -307,7 +307,7 @@ void tell_followers_it_returns(Stream& stream, const Unit& unit) {
 bool is_own_code(const Unit& unit) {
     if (!unit.flags.has_all(Unit::primary | Unit::bound)) return false;
     const Process& of = process();
-    return &unit != of.primary || !of.settings.values.roaming_primary;   // one that roams is bound now and then
+    return &unit != of.primary || !of.settings.values.roaming_primary;   // a roaming one is bound now and then
 }
 
 void tell_followers_of_primary() {

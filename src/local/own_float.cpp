@@ -17,10 +17,10 @@ constexpr std::size_t marks = own_float_bit | inside_float_bit;
 
 using Body = void (*)(void*);
 
-// As a unit that runs finds it where the stream has one.
+// The inline pool that a running unit finds, if the stream has one.
 PrivatePool* inline_pool_of(Stream& stream) { return stream.direct != nullptr ? stream.direct : &Stream::no_pool; }
 
-// Ends what the body has had, also when it throws.
+// Ends the body's own environment, also when the body throws.
 class Inside {
 public:
     Inside(Stream& stream, Unit& unit) : unit_(unit), inline_pool_(stream.inline_pool) {
@@ -30,7 +30,7 @@ public:
     ~Inside() {
         Stream& stream = current();
         end_own_float(stream, unit_);
-        if (unit_.is_light()) stream.inline_pool = inline_pool_;   // its caller's, which goes on
+        if (unit_.is_light()) stream.inline_pool = inline_pool_;   // that of its caller, which continues
     }
     Inside(const Inside&) = delete;
 
@@ -45,10 +45,10 @@ void own_float_body(void* argument) {
     const Body body = reinterpret_cast<Body>(std::exchange(unit.waits_until_ns, 0));
     const Inside inside(stream, unit);
     body(argument);
-    if (unit.marked(Unit::extras)) end_locals(unit);   // as long as it has what is its own
+    if (unit.marked(Unit::extras)) end_locals(unit);   // while the unit still has its own environment
 }
 
-// What the native units of the stream share that the caller is on.
+// The environment that the native units share on the caller's stream.
 bool shared_floating_point(arch::FloatingPoint& shared) {
     const Stream* const stream = current_or_null();
     const Unit* const unit = stream == nullptr ? nullptr : stream->running;
@@ -82,9 +82,9 @@ arch::FloatingPoint leave_own_float(Stream& stream) {
 void enter_own_float(Stream& stream, const arch::FloatingPoint& own) {
     stream.carrier.own.floating_point = arch::floating_point();
     arch::set_floating_point(own, stream.carrier.own.floating_point);
-    stream.inline_pool = &Stream::no_pool;   // what it calls would run with its own
+    stream.inline_pool = &Stream::no_pool;   // a unit that it calls would run with its own
     if (stream.sched->calls_program)
-        stream.through_scheduler = true;   // and so would the stream that picks the next, before it has left
+        stream.through_scheduler = true;   // and so would the pick of the next unit, before this one has left
 }
 
 void end_own_float(Stream& stream, Unit& unit) {
@@ -93,8 +93,8 @@ void end_own_float(Stream& stream, Unit& unit) {
     leave_own_float(stream);
 }
 
-// relaxed, both: a thief that takes a job under its list's lock sees what was noted before it was
-// published there, or something later.
+// relaxed, both: a thief that takes a job under its list's lock sees the environment that was noted
+// before the job was published there, or a later one.
 void note_own_float(Unit& owner) {
     if (is_in_own_float(owner))
         atomic_ref(owner.user_stack_bytes).store(arch::pack(arch::floating_point()) | marks, std::memory_order_relaxed);
@@ -116,7 +116,7 @@ void run_job_of(const Unit& owner, weft_job& job) {
     if (!has_own && !is_in_own_float(*stream.running)) return job.run(&job);
     const arch::FloatingPoint before = arch::floating_point();
     arch::set_floating_point(has_own ? owners : stream.carrier.own.floating_point, before);
-    job.run(&job);   // which catches what is thrown
+    job.run(&job);   // which catches exceptions
     arch::set_floating_point(before, arch::floating_point());
 }
 
