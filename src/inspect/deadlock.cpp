@@ -13,15 +13,15 @@
 namespace weft {
 namespace {
 
-// Whether the stream sleeps until somebody wakes it, and nobody has begun to. relaxed where the
-// hint is one. What a main scheduler's own loop is to see to counts as well, unlike in
-// has_pending_attention(): whether that loop waits is the stream's own to know.
+// Whether the stream sleeps until it is woken, and no thread has begun to wake it. relaxed where
+// the value is a hint. The duties of a main scheduler's own loop count as well, unlike in
+// has_pending_attention(): whether that loop waits is the stream's own data.
 bool sleeps_for_good(const Stream& stream) {
     return stream.sleep.asleep.load() && stream.heap->timers.earliest() == Timers::never &&
            !pending_attention_of(stream).any();
 }
 
-// An OS thread of the program's that was a guest may do anything, as others of the program's.
+// A program's OS thread that was a guest may do anything, like the program's other threads.
 bool is_outside(const Stream& stream) { return stream.role.guest != nullptr && is_outside(*stream.role.guest); }
 
 // Under the runtime's lock.
@@ -42,7 +42,8 @@ bool others_are_asleep(const Process& of, const Stream& self) {
     return others_sleep(of, self);
 }
 
-// With some hart; those that guests have left reclaimable do not count. Under the runtime's lock.
+// Whether there is a granted hart; harts that guests have left reclaimable do not count. Under the
+// runtime's lock.
 bool somebody_computes(const Process& of) {
     std::size_t reclaimable = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -54,13 +55,13 @@ bool somebody_computes(const Process& of) {
     return of.base.granted() > reclaimable;
 }
 
-// What the units wait for.
+// The waits of the units.
 struct Waiting {
     std::size_t units = 0;
-    std::size_t calls = 0;   // that block, and will end
+    std::size_t calls = 0;   // calls that block, and will end
 };
 
-// Hidden from the thread sanitizer, as list.cpp's snapshot.
+// Hidden from the thread sanitizer, like list.cpp's snapshot.
 [[gnu::no_sanitize_thread]] void look_at(void* object, void* raw) {
     const auto& unit = *static_cast<const Unit*>(object);
     auto& found = *static_cast<Waiting*>(raw);
@@ -70,8 +71,8 @@ struct Waiting {
     if (now == State::waiting && unit.waits == Waits::blocking) ++found.calls;
 }
 
-// Streams whose OS thread is not one that Weft has started, and sleeps here. Under the runtime's
-// lock.
+// The number of streams whose OS thread is not one that Weft has started, and sleeps here. Under
+// the runtime's lock.
 std::size_t borrowed_threads(const Process& of) {
     std::size_t count = 0;
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
@@ -83,20 +84,20 @@ std::size_t borrowed_threads(const Process& of) {
     return count;
 }
 
-// Whether there is, or may be, an OS thread of the program's that may wake somebody.
+// Whether there is, or may be, an OS thread of the program that may wake a stream.
 bool somebody_outside(std::size_t borrowed) {
     const std::size_t all = os::thread_count();
     return all == 0 || all > os::threads_started() + borrowed + OutsideWait::count.load();
 }
 
-// Of a look: whether it is to be told.
+// Judges a check: whether it is to be reported.
 bool judge(Quiet& quiet, const Waiting& waiting, bool outside) {
     if (waiting.calls != 0) {
         quiet.settled = true;   // the end of the call is another state
     } else if (outside) {
         quiet.found = 0;
-        quiet.patience_ns *= 2;        // it may end, and nobody would tell us
-    } else if (++quiet.found == 2) {   // an OS thread that is on its way out of a wait is there by the second
+        quiet.patience_ns *= 2;        // it may end, and nothing would report that
+    } else if (++quiet.found == 2) {   // an OS thread on its way out of a wait has arrived by the second check
         quiet.settled = true;
         return true;
     }
@@ -139,7 +140,7 @@ std::uint64_t begin_watch(Stream& stream) {
 
 void look_anew(Process& of) {
     if (of.settings.values.deadlock == WEFT_DEADLOCK_IGNORE || of.base.granted() > of.guests.load()) return;
-    // Any that sleeps and has an OS thread; one that is awake looks when it goes to sleep.
+    // Any stream that sleeps and has an OS thread; one that is awake checks when it goes to sleep.
     std::lock_guard guard(of.lock);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];

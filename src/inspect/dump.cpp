@@ -30,7 +30,7 @@ using context::Trace;
 
 std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-// A copy of an object that others may change or free at this moment.
+// A copy of an object that other threads may change or free at this moment.
 template <class T>
 class Copy {
 public:
@@ -108,9 +108,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_stack_bytes = 256 << 10;   // of a unit's stack that are looked at
+    static constexpr std::size_t most_stack_bytes = 256 << 10;   // the part of a unit's stack that is copied
     static constexpr std::size_t enough = 32 << 10;              // of text, before it is written
-    static constexpr int looks = 3;                              // at a unit that does not keep still
+    static constexpr int looks = 3;                              // at a unit that keeps changing
 
     // relaxed: a wish.
     bool ended() const { return gone_ || stop_.load(std::memory_order_relaxed); }
@@ -189,12 +189,12 @@ private:
             const Stream* const stream = of_.streams[rank];
             if (stream == nullptr || stream->role.guest == nullptr) continue;
             const Unit* unit = nullptr;
-            os::safe_read(&stream->role.guest->unit, &unit, sizeof unit);   // without an order, as below
+            os::safe_read(&stream->role.guest->unit, &unit, sizeof unit);   // without an order, as in running_on()
             guests_[unit] = stream->carrier.thread_id.load();
         }
     }
 
-    // Under the runtime's lock: the stream is there. Without an order: safe_read() rather than a
+    // Under the runtime's lock: the stream exists. Without an order: safe_read() rather than a
     // race.
     static const Unit* running_on(const Stream& of) {
         const Unit* running = nullptr;
@@ -202,7 +202,7 @@ private:
         return running;
     }
 
-    // Under the same lock.
+    // Under the runtime's lock.
     void stream(const Stream& of) {
         char name[sizeof of.name] = {};
         os::safe_read(of.name, name, sizeof name - 1);   // without an order: safe_read() rather than a race
@@ -230,8 +230,8 @@ private:
         line("\n");
     }
 
-    // A pool that is listed is not freed while we have the lock. The program's own may do anything
-    // when it is asked, and is not.
+    // A pool that is listed is not freed while the lock is held. The program's own pool may do
+    // anything when its functions are called, and they are not.
     void main_pool(const Pool* pool) {
         const Pool* listed = of_.pools;
         while (listed != nullptr && listed != pool) listed = listed->next;
@@ -271,7 +271,7 @@ private:
         const State state = look.unit->life.now();
         const bool saved = look.unit->context != nullptr && state != State::running && state != State::done;
         look.has_frames = saved && trace(*look.unit, look.trace);
-        // One of kind Full has a context from the beginning; it is at its entry.
+        // A unit of kind Full has a context from the beginning; it stands at its entry.
         look.fresh = state == State::ready &&
                      (!saved ||
                       (look.has_frames && look.trace.frames[0] == number(reinterpret_cast<void*>(weft_context_entry))));
@@ -293,7 +293,7 @@ private:
         std::size_t bytes = most_stack_bytes;
         Copy<mem::Stack> stack;
         if (!stack.take(unit.stack)) return false;
-        if (!unit.has(Unit::primary) || has_forked(unit)) {   // else it stands on a stack of the C library's
+        if (!unit.has(Unit::primary) || has_forked(unit)) {   // else it stands on a C library stack
             const std::uintptr_t lowest = number(stack->lowest), end = lowest + stack->bytes;
             if (from < lowest || from >= end) return false;
             bytes = std::min(bytes, end - from);
@@ -326,7 +326,7 @@ private:
         line("\n");
     }
 
-    // What libraries say of it.
+    // What libraries report of the unit.
     void told(const Unit* address, const Unit& unit) {
         char text[256];
         const auto guest = guests_.find(address);
@@ -361,8 +361,8 @@ private:
         if (unit.name[0] != '\0') line(" '%.*s'", static_cast<int>(sizeof unit.name - 1), unit.name);
     }
 
-    // Who holds the mutex is the first word of what follows its own (sync/objects.hpp), but for a
-    // bit that says he has been given it and has not run since.
+    // The holder of the mutex is in the first word after the mutex's own word (sync/objects.hpp),
+    // except for a bit that says that it has been given the mutex and has not run since.
     void holder(const void* mutex) {
         constexpr std::uintptr_t mask = sizeof(std::uintptr_t) - 1;
         const std::uintptr_t at = (number(mutex) + sizeof(std::uint32_t) + mask) & ~mask;
@@ -391,7 +391,7 @@ private:
     void frames(const Look& look) {
         const Trace& trace = look.trace;
         std::vector<std::uintptr_t> all(trace.frames, trace.frames + trace.count);
-        // Thousands that wait at one place: the frames once.
+        // Thousands of units may wait at one place: the frames are printed once.
         if (look.sure && !all.empty()) {
             if (traces_.size() == most_traces) traces_.clear();
             const auto [known, fresh] = traces_.emplace(all, look.unit->id);
@@ -416,9 +416,9 @@ private:
     std::vector<const Unit*> all_, sorted_;   // descriptors; the second by address
     context::Unwinder unwinder_;
     trace::Symbols symbols_;
-    std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // which unit had them first
-    std::unordered_map<const Unit*, std::size_t> running_;          // on which stream
-    std::unordered_map<const Unit*, std::uint32_t> guests_;         // of which OS thread
+    std::map<std::vector<std::uintptr_t>, std::uint64_t> traces_;   // the unit that had them first
+    std::unordered_map<const Unit*, std::size_t> running_;          // the stream that runs it
+    std::unordered_map<const Unit*, std::uint32_t> guests_;         // the OS thread of it
 };
 
 }   // namespace
@@ -429,7 +429,7 @@ template <class Write>
 void unless_no_memory(DumpSink to, Write write) {
     try {
         write();
-    } catch (...) {   // as in trace_file.cpp, by no name
+    } catch (...) {   // as in trace_file.cpp, without a name
         constexpr char text[] = "weft: no memory to go on with the dump\n";
         to.write(to.self, text, sizeof text - 1);
     }

@@ -1,5 +1,6 @@
-// Who asks for a dump: the program, or somebody from outside by a signal (WEFT_DUMP). The signal's
-// handler rings an OS thread and nothing else; all that it touches is here and never goes.
+// The ways to ask for a dump: a call of the program, or a signal from outside (WEFT_DUMP). The
+// signal's handler only wakes an OS thread; everything that it touches is in this file and is never
+// freed.
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -17,16 +18,16 @@
 namespace weft {
 namespace {
 
-constexpr int patience_ms = 1000;   // for a reader of standard error who does not read
+constexpr int patience_ms = 1000;   // for a reader of standard error that does not read
 
 struct Requests {
-    atomic<std::uint32_t> asked{0};   // how often; the futex that the thread sleeps on
+    atomic<std::uint32_t> asked{0};   // the number of requests; the futex that the thread sleeps on
     atomic<bool> stop{false};
     os::Thread thread;
-    Process* of = nullptr;      // what follows: of begin and end
-    std::uint32_t before = 0;   // what was asked for before begin
+    Process* of = nullptr;      // what follows: used by begin and end
+    std::uint32_t before = 0;   // the requests made before begin
     int signal = 0;             // 0: not begun
-    int previous_of = 0;        // which signal's
+    int previous_of = 0;        // the signal whose action `previous` is
     struct sigaction previous {};
 };
 
@@ -37,8 +38,8 @@ void on_signal(int) {
     os::futex_wake(requests.asked, 1);   // which leaves errno alone
 }
 
-// In steps that fit a pipe which poll() has found to have room, so that a reader who does not read
-// cannot hold us for long.
+// In steps that fit a pipe which poll() has found to have room, so that a reader that does not read
+// cannot hold this thread for long.
 bool write_to_stderr(void*, const char* text, std::size_t bytes) {
     constexpr std::size_t step = 4096;   // PIPE_BUF
     while (bytes > 0) {
@@ -53,8 +54,8 @@ bool write_to_stderr(void*, const char* text, std::size_t bytes) {
     return true;
 }
 
-// The thread: a dump for each time that it finds it was asked meanwhile. It takes the signal too,
-// where all others block it.
+// The thread: makes a dump whenever it finds that one was requested meanwhile. It accepts the
+// signal too, which all others block.
 void serve(void*) {
     os::thread_name("weft/dump");
     os::thread_without_signals();
@@ -79,7 +80,7 @@ bool is_ours(const struct sigaction& action) {
     return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == on_signal;
 }
 
-// Unless somebody has put another in the place of ours.
+// Unless another handler has replaced this one.
 void restore_handler(int signal) {
     struct sigaction present {};
     sigaction(signal, nullptr, &present);
@@ -106,8 +107,8 @@ weft_status dumps_begin(Process& of, int signal) {
     sigemptyset(&ours.sa_mask);
     struct sigaction present {};
     sigaction(signal, nullptr, &present);
-    // Ours already: the last end left it below somebody who had come later, and he has gone since.
-    // What was before it is known still.
+    // The handler is installed already: the last dumps_end() left it below a handler that had come
+    // later, and that has gone since. The action before it is still known.
     if (!is_ours(present) || requests.previous_of != signal) requests.previous = present;
     requests.previous_of = signal;
     if (sigaction(signal, &ours, nullptr) == 0) return WEFT_OK;
@@ -157,7 +158,7 @@ weft_status dump_to(Process& of, std::FILE* file, const Unit* unit) {
         bool written = true;
     } request{of, file, unit};
     os::Thread thread;
-    // The caller may be a unit whose stack is too small for what writes names.
+    // The caller may be a unit whose stack is too small for the code that writes names.
     const bool started = os::thread_start(
         thread, dump_stack_bytes,
         [](void* raw) {

@@ -1,4 +1,4 @@
-// What can be seen of the whole runtime: its counters and its live units.
+// What can be observed of the whole runtime: its counters and its live units.
 #include "inspect/list.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using trace::counts;
 
 Count nth(std::size_t index) { return static_cast<Count>(index); }
 
-// Those that no stream keeps: the state of a moment.
+// Values that no stream keeps: the state of a moment.
 struct Gauge {
     const char* path;
     std::uint64_t (*read)(const Process& of);
@@ -58,14 +58,14 @@ constexpr Gauge gauges[] = {
          const std::size_t granted = of.base.granted(), limit = hart::limit();
          return granted > limit ? granted - limit : 0;
      }},
-    // Each time that one was: to the streams, a domain or a guest. What a guest takes up again that
-    // it has left reclaimable is not counted.
+    // Each grant of a hart: to the streams, a domain or a guest. A hart that a guest takes up again
+    // after it has left it reclaimable is not counted.
     {"/harts/count/lent", [](const Process& of) -> std::uint64_t { return of.base.grants(); }},
-    // Beside neighbours: now, and how often some have come to be.
+    // Because of neighbours: withheld now, and how often withholding has begun.
     {"/harts/count/withheld", [](const Process& of) -> std::uint64_t { return of.neighbours.withheld.load(); }},
     {"/harts/count/withholdings", [](const Process& of) -> std::uint64_t { return of.neighbours.withholdings.load(); }},
-    // OS threads beside the streams: to take harts to domains, and to rescue. They stay until the
-    // runtime ends, but where hosted units need the room.
+    // OS threads beside the streams: those that take harts to domains, and those that rescue. They
+    // stay until the runtime ends, except where hosted units need the room.
     {"/harts/count/carriers",
      [](const Process& of) -> std::uint64_t { return of.carriers.started.load() + of.rescue.carriers.started.load(); }},
     // How often the kernel refused one. Where none can be had a guest's OS thread carries what it
@@ -78,7 +78,7 @@ constexpr Gauge gauges[] = {
     {"/rescue/count/refused", [](const Process& of) -> std::uint64_t { return of.rescue.refused.load(); }},
 };
 
-// "/units{stream#2}/count/run" for stream 2.
+// For example "/units{stream#2}/count/run" for stream 2.
 Text<128> path_of(Count which, std::size_t rank) {
     const char* const path = trace::path(which);
     const char* const rest = std::strchr(path + 1, '/');
@@ -87,7 +87,8 @@ Text<128> path_of(Count which, std::size_t rank) {
     return text;
 }
 
-// Takes "{stream#N}" out of `name`; false when there is none, or no counter has so long a name.
+// Takes "{stream#N}" out of `name`; false when there is none, or no counter has a name of that
+// length.
 bool split(const char* name, Text<128>& path, std::size_t& rank) {
     static constexpr std::string_view mark = "{stream#";
     const char* const begin = std::strstr(name, mark.data());
@@ -101,7 +102,7 @@ bool split(const char* name, Text<128>& path, std::size_t& rank) {
     return true;
 }
 
-// The names that begin as `name` does up to its last slash, or all.
+// The names that begin like `name` up to its last slash, or all.
 Text<os::error_text_bytes> near(const char* name) {
     const char* const slash = *name == '\0' ? nullptr : std::strchr(name + 1, '/');
     const std::string_view start =
@@ -123,7 +124,7 @@ struct Visit {
     void* argument;
 };
 
-// A snapshot of a descriptor that may change under our eyes: what is shown is what some moment had.
+// A snapshot of a descriptor that may change meanwhile: the values shown are those of some moment.
 // Therefore it is hidden from the thread sanitizer, and copied by hand.
 [[gnu::no_sanitize_thread]] bool snapshot(const Unit& unit, const Pool* pool, weft_unit_info& info,
                                           char (&name)[sizeof unit.name]) {
@@ -143,8 +144,8 @@ struct Visit {
                                              : name_of(unit.waits);
     info.waits_object = state == State::suspended ? unit.waits_object : nullptr;
     info.waits_until_ns = state == State::suspended ? unit.waits_until_ns : 0;
-    // One that is ready again has something to go on from; one of kind Full has its stack from the
-    // beginning.
+    // A unit that is ready again has a context to continue from; a unit of kind Full has its stack
+    // from the beginning.
     info.started = state != State::ready || unit.context != nullptr;
     info.pool = handles::shown<weft_pool>(unit.pool);
     return true;
@@ -176,8 +177,8 @@ bool is_own_counter(const char* name) {
 
 weft_status read_counter(Process& of, const char* name, std::uint64_t* value) {
     std::lock_guard guard(of.lock);
-    // Nothing is allocated: the report of `weft run` reads some where a process ends from a signal
-    // handler that interrupted malloc.
+    // Nothing is allocated: the report of `weft run` reads some counters where a process ends from
+    // a signal handler that interrupted malloc.
     Text<128> of_one;
     std::size_t rank = 0;
     const bool one_stream = std::strchr(name, '{') != nullptr && split(name, of_one, rank);

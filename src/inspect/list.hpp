@@ -1,4 +1,4 @@
-// What can be seen of the whole runtime: its counters and its live units.
+// What can be observed of the whole runtime: its counters and its live units.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace weft {
 
-// What each_unit() would tell of one.
+// The information that each_unit() would give of one unit.
 void look_at_unit(const Unit& unit, weft_unit_info& info);
 
 // Whether the runtime itself has a counter of that name.
 bool is_own_counter(const char* name);
 
 weft_status read_counter(Process& of, const char* name, std::uint64_t* value);
-// `pool`: only of those that belong there; null: of all.
+// `pool`: only units that belong there; null: all units.
 void each_unit(Process& of, void (*visit)(const weft_unit_info* info, void* argument), void* argument,
                const Pool* pool = nullptr);
 void print_units(Process& of, std::FILE* file);
