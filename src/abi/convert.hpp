@@ -1,4 +1,5 @@
-// Between the opaque types of the C interface and ours, and the checks that every call makes.
+// Conversions between the opaque types of the C interface and the library's types, and the checks
+// that every call makes.
 #pragma once
 
 #include "base/handles.hpp"
@@ -12,7 +13,7 @@
 
 namespace weft {
 
-// `call`: which function of the C interface was given the handle; by itself, the one that asks.
+// `call`: the function of the C interface that was given the handle; by default, the calling one.
 inline const Pool* to_pool(const weft_pool* handle, const char* call = __builtin_FUNCTION()) {
     return handles::to_object<const Pool>(handles::Thing::pool, handle, call);
 }

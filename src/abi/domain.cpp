@@ -15,14 +15,14 @@ using What = Transition::What;
 Domain* to_domain(weft_domain* handle, const char* call = __builtin_FUNCTION()) {
     return handles::to_object<Domain>(handles::Thing::domain, handle, call);
 }
-constexpr std::uint32_t no_word = 0;   // of what is no domain
+constexpr std::uint32_t no_word = 0;   // for what is no domain
 
 const Domain* to_domain(const weft_domain* handle, const char* call = __builtin_FUNCTION()) {
     return handles::to_object<const Domain>(handles::Thing::domain, handle, call);
 }
 weft_domain* to_handle(Domain* domain) { return handles::to_handle<weft_domain>(handles::Thing::domain, domain); }
 
-// What a context does to pause: on the transition stack its domain says what the hart does next.
+// How a context pauses: on the transition stack its domain decides what the hart does next.
 struct Pause : Suspension {
     static constexpr State state = State::suspended;
     static constexpr Unit::Marks handled = Unit::at_return;
@@ -33,7 +33,7 @@ struct Pause : Suspension {
     void publish() {
         Stream& stream = current();
         stream.serving.deciding = true;
-        call(weft::to_handle(&self), argument);   // anybody may have resumed it before this returns
+        call(weft::to_handle(&self), argument);   // any thread may have resumed it before this returns
         stream.serving.deciding = false;
     }
 };
@@ -166,7 +166,7 @@ weft_status weft_domain_ask_back(weft_domain* child, uint32_t harts) noexcept {
     if (child == nullptr) return is_null("child");
     Domain& of = *to_domain(child);
     if (of.parent == nullptr) return fail(WEFT_INVALID, "the domain is a child of the base, which asks for itself");
-    of.reclaim_changes.fetch_add(1);   // counted before it is said
+    of.reclaim_changes.fetch_add(1);   // counted before it is published
     of.to_reclaim.store(harts);
     return WEFT_OK;
 }

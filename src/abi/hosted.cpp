@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::uint64_t moment_ns = 50'000;
 
-// A guest's hart and OS thread are for those who are about to have nothing to do. Another unit lets
-// them run once, and keeps its OS thread, which may be the only one, and would go on only if it is
-// told of the time.
+// A guest's hart and OS thread are for the units and carriers that are about to have nothing to do.
+// Any other caller lets those run once, and keeps its OS thread, which may be the only one: it
+// would continue from a sleep only if it were notified of the time.
 void wait_a_moment() {
     if (calling_guest() != nullptr) {
         static_cast<void>(sync::sleep_until(os::now_ns() + moment_ns));
@@ -31,8 +31,8 @@ void wait_a_moment() {
     os::futex_wait(nobody_wakes, 0, moment_ns);
 }
 
-// An OS thread that is outside comes in for the time, if that takes no waiting. With no other OS
-// thread to be had nobody else might run what is about to have nothing to do.
+// An OS thread that is outside comes in for the time, if that takes no waiting. If no other OS
+// thread can be had, no other might run the units that are about to have nothing to do.
 class Inside {
 public:
     explicit Inside(const Process& of)

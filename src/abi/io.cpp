@@ -14,7 +14,7 @@ using namespace weft;
 
 namespace {
 
-// What lies in a weft_timer.
+// The contents of a weft_timer.
 struct UserTimer : Timer {
     void (*fn)(void*) = nullptr;
     void* argument = nullptr;
@@ -27,7 +27,7 @@ Poller* to_poller(weft_poller* handle, const char* call = __builtin_FUNCTION()) 
     return handles::to_object<Poller>(handles::Thing::poller, handle, call);
 }
 
-// The hint, completed; not WEFT_OK: it makes no sense.
+// Completes the hint; not WEFT_OK: it makes no sense.
 weft_status complete(const weft_poller_hint* hint, weft_poller_hint& out) {
     if (hint == nullptr) return WEFT_OK;
     if (hint->size < sizeof(std::size_t) || hint->size > 4096) {
@@ -114,14 +114,14 @@ weft_status weft_poller_unregister(weft_poller* poller) noexcept {
     const int descriptor = gone->descriptor;
     handles::freed(gone);
     of->pollers.remove(*gone, current_or_null());
-    if (descriptor >= 0) of->reactor.remove(descriptor);   // nobody arms it any more
+    if (descriptor >= 0) of->reactor.remove(descriptor);   // no thread arms it any more
     note_pollers(*of);
     return WEFT_OK;
 }
 
 weft_status weft_stream_post(weft_stream* stream, void (*fn)(void*), void* argument) noexcept {
-    if (stream == nullptr || fn == nullptr) return WEFT_INVALID;     // no text: a signal handler may have called
-    if (to_stream(stream)->role.hidden) return WEFT_WRONG_CONTEXT;   // likewise
+    if (stream == nullptr || fn == nullptr) return WEFT_INVALID;     // no text: the caller may be a signal handler
+    if (to_stream(stream)->role.hidden) return WEFT_WRONG_CONTEXT;   // no text, for the same reason
     return post(*to_stream(stream), fn, argument) ? WEFT_OK : WEFT_BUSY;
 }
 

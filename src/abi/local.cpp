@@ -13,7 +13,7 @@ using namespace weft;
 
 namespace {
 
-// What others read of keys and values (weft/embed/here.h).
+// The words of keys and values that programs read without a call (weft/embed/here.h).
 static_assert(offsetof(Key, mark) == offsetof(weft_key_here, mark) &&
               offsetof(Key, offset) == offsetof(weft_key_here, offset) &&
               offsetof(Key, near) == offsetof(weft_key_here, near));
@@ -81,7 +81,7 @@ weft_status weft_key_create_with(const weft_key_options* options, weft_key** key
     if (options->size < sizeof(std::size_t) || options->size > 4096) {
         return fail(WEFT_INVALID, "weft_key_options.size is %zu; set it to sizeof(weft_key_options)", options->size);
     }
-    weft_key_options given{};   // what an older header does not have is zero
+    weft_key_options given{};   // members that an older header lacks are zero
     std::memcpy(&given, options, std::min(options->size, sizeof given));
     const bool follows = given.leaves != nullptr || given.returns != nullptr;
     if (given.lasting && follows)

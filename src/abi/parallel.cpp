@@ -15,7 +15,7 @@ struct Branch : weft_job {
     void* argument;
 };
 
-// As weft::invoke has it. noinline: a unit may come back on another stream, whose ring is asked for
+// Like weft::invoke. noinline: a unit may come back on another stream, whose ring is looked up
 // anew.
 [[gnu::noinline]] void fork(weft_job& job) {
     Stream* const stream = current_or_null();
@@ -46,8 +46,8 @@ weft_status weft_invoke(void (*f)(void*), void* f_argument, void (*g)(void*), vo
     return WEFT_OK;
 }
 
-// Under weft::sim the caller's word leads nowhere, and it asks at both in any case: they look at
-// the ring as it would.
+// Under weft::sim the caller's word leads nowhere, and the caller makes both calls in any case:
+// they check the ring as the caller would.
 void weft_job_offer(weft_job* job) noexcept { fork(*job); }
 
 bool weft_job_take_back(weft_job* job) noexcept { return joined(*job); }

@@ -21,16 +21,16 @@ weft_status admit(Process& of, Pool* made, weft_pool** pool) {
     return WEFT_OK;
 }
 
-// Of a table that has push_with, which is called instead.
+// For a table that has push_with, which is called instead.
 void no_push(void*, weft_unit*) {}
 
-// Why the unit cannot be pushed to the pool, or WEFT_OK.
+// Whether the unit can be pushed to the pool: WEFT_OK, or the reason why not.
 weft_status may_push(const Pool* to, const Unit* unit) {
     if (!unit->life.is(State::ready)) return fail(WEFT_WRONG_STATE, "only a ready unit that was popped can be pushed");
     return may_move(*unit, *to);
 }
 
-// Of units that are to be pushed, those that belong to another pool: all of them, or none.
+// Of the units to be pushed, admits those that belong to another pool: all of them, or none.
 bool admit_all(Pool& to, weft_unit* const* units, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         if (to_unit(units[i])->pool == &to || pool::admits(to, *to_unit(units[i]))) continue;
@@ -52,7 +52,7 @@ weft_status pop_foreign(Pool& from, Unit** units, std::size_t capacity, std::siz
     return fail(WEFT_WRONG_CONTEXT, "the pool is private to another stream");
 }
 
-// A remote call of the runtime's is nobody else's business: it is run, and the next is taken.
+// A remote call of the runtime does not concern the caller: it is run, and the next unit is taken.
 Unit* past_remote_calls(Pool& from, Unit* popped) {
     while (popped != nullptr && popped->has(Unit::internal)) {
         popped->body(popped->argument);
@@ -236,7 +236,7 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
     for (size_t i = 0; i < taken; ++i) {
         Unit* unit = popped[i];
         if (unit->has(Unit::internal)) {
-            unit->body(unit->argument);   // a remote call of the runtime's
+            unit->body(unit->argument);   // a remote call of the runtime
         } else {
             units[kept++] = weft::to_handle(unit);
         }

@@ -28,14 +28,14 @@ weft_status admit(Process& of, Sched* made, weft_sched** sched) {
     return WEFT_OK;
 }
 
-// The stream that runs the scheduler and calls from its `run`; null otherwise.
+// The stream that runs the scheduler, if the call comes from its `run`; null otherwise.
 Stream* running(weft_sched* sched, const char* call = __builtin_FUNCTION()) {
     Stream* stream = current_or_null();
     return stream != nullptr && stream->running != nullptr && stream->running == to_sched(sched, call)->unit ? stream
                                                                                                              : nullptr;
 }
 
-// In a build that checks, handles are not the addresses of what they stand for.
+// In a build that checks, handles are not the addresses of their objects.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, weft_pool* const* pools, std::size_t count,
               [[maybe_unused]] const char* call = __builtin_FUNCTION()) {
     if constexpr (!config::checked) return sched::create(kind, ops, self, reinterpret_cast<Pool* const*>(pools), count);

@@ -16,7 +16,7 @@ using namespace weft;
 
 namespace {
 
-// The scheduler that the options ask for; made here when they name none. `owned` receives a pool
+// The scheduler that the options name, or one made here if they name none. `owned` receives a pool
 // made for it.
 weft_status choose_sched(Process& of, const weft_stream_options& options, Sched** sched, Pool** owned) {
     if (options.sched != nullptr) {
@@ -28,8 +28,8 @@ weft_status choose_sched(Process& of, const weft_stream_options& options, Sched*
     if (main == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a pool");
     *sched = default_sched(of, *main);
     if (*sched == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a scheduler");
-    // It steals from the streams that were there before, which do not steal from it: what it steals
-    // would be its own alone, and stay behind when it ends.
+    // It steals from the streams that existed before, which do not steal from it: units that it
+    // adopted would be its own alone, and stay behind when it ends.
     (*sched)->adopts = false;
     return WEFT_OK;
 }
@@ -40,7 +40,7 @@ void return_pool(Process& of, Pool* owned) {
     owned->orphan = true;
 }
 
-// The kind that a stream's ULTs are of when they do not say.
+// The kind of a stream's ULTs that do not name one.
 weft_status default_kind(const Process& of, const weft_kind& given, Kind& kind) {
     const int asked = number_of(given);
     if (asked != WEFT_KIND_DEFAULT && !is_kind(asked)) return no_such_kind(asked);
@@ -50,7 +50,7 @@ weft_status default_kind(const Process& of, const weft_kind& given, Kind& kind) 
 
 weft_status check(const weft_stream* stream) { return stream == nullptr ? is_null("stream") : WEFT_OK; }
 
-// Of what only a stream of the program's can be asked for.
+// For requests that only a stream of the program can serve.
 weft_status check_own(const weft_stream* stream, const char* call = __builtin_FUNCTION()) {
     return stream == nullptr ? is_null("stream") : is_the_programs(*to_stream(stream, call));
 }
@@ -182,7 +182,7 @@ weft_stream* weft_stream_at(size_t rank) noexcept {
     if (of == nullptr || rank >= Process::most_ranks) return nullptr;
     std::lock_guard guard(of->lock);
     Stream* const stream = of->streams[rank];
-    // what carries harts to domains is no stream of the program's
+    // a stream that carries harts to domains is not the program's
     return stream == nullptr || stream->role.hidden ? nullptr : to_handle(stream);
 }
 

@@ -19,7 +19,7 @@ bool known(weft_urgency urgency) {
 static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH &&
               static_cast<int>(Urgency::low) == WEFT_URGENCY_LOW);
 
-// The quick way: nobody holds the mutex.
+// The quick way: the mutex is free.
 [[gnu::always_inline]] inline bool lock_free(Mutex& mutex) {
     const Caller caller;
     void* const identity = caller.identity();
@@ -29,7 +29,7 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH &&
     return true;
 }
 
-// `deadline_ns`: one that is known here need not be asked for.
+// `deadline_ns`: a value that is known at compile time need not be tested.
 [[gnu::always_inline]] inline weft_status wait_for_set(Event event, void** value, std::uint64_t deadline_ns) {
     Waiter waiter;
     const weft_status status = wait_at(event, waiter, deadline_ns, Waits::event, event.address());
@@ -69,7 +69,7 @@ weft_status weft_unit_join_many_until(weft_unit* const* units, size_t count, uin
         if (!weft_unit_joined(status)) return status;
         if (status != WEFT_OK) all = status;
     }
-    return all == WEFT_OK ? all : weft_unit_join_many(units, count);   // which says how the first has ended
+    return all == WEFT_OK ? all : weft_unit_join_many(units, count);   // which reports how the first has ended
 }
 
 weft_status weft_unit_join_free_until(weft_unit* unit, uint64_t deadline_ns) noexcept {
@@ -116,7 +116,7 @@ weft_status weft_mutex_spin_lock(weft_mutex* mutex) noexcept {
     if (mutex == nullptr) return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
     if (lock_free(of)) return WEFT_OK;
-    // a recursive one, or an error
+    // a recursive mutex, or an error
     if (of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);
     os::Backoff backoff;
     while (!lock_free(of)) backoff.wait();

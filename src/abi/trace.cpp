@@ -63,7 +63,7 @@ weft_status weft_unit_dump(const weft_unit* unit, FILE* file) noexcept {
     if (unit == nullptr || file == nullptr) return is_null(unit == nullptr ? "unit" : "file");
     Process* of = process_or_null();
     if (of == nullptr) return not_initialized();
-    // Not to_unit(): one that has been freed is looked for as well, and not found.
+    // Not to_unit(): a unit that has been freed is searched for as well, and not found.
     const auto address = reinterpret_cast<std::uintptr_t>(unit) & ((std::uintptr_t{1} << generation_shift) - 1);
     return dump_to(*of, file, reinterpret_cast<const Unit*>(address));
 }

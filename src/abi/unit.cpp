@@ -82,7 +82,7 @@ weft_status weft_unit_join_many(weft_unit* const* units, size_t count) noexcept 
     return join_many(units, count);
 }
 
-// Enumerations of the interface that are the core's.
+// Enumerations of the interface that have counterparts in the core.
 static_assert(WEFT_BY_YIELD == static_cast<int>(Leaving::yields) &&
               WEFT_BY_SUSPEND == static_cast<int>(Leaving::suspends) &&
               WEFT_BY_EXIT == static_cast<int>(Leaving::ends));
@@ -233,13 +233,13 @@ weft_status weft_unit_resume(weft_unit* unit) noexcept {
     return resume(*to_unit(unit));
 }
 
-// What follows, and the assertions of process/stream.hpp, is layout 1: who changes what they say
-// gives it another number.
+// The declarations that follow, and the assertions of process/stream.hpp, are layout 1: a change of
+// what they say needs another number.
 static_assert(WEFT_EMBED_LAYOUT == 1);
 const char weft_embed_layout_1 = 1;
 uint32_t weft_embed_layout(void) noexcept { return WEFT_EMBED_LAYOUT; }
 
-// What <weft/embed/here.h> says of units, besides where the one that runs is found
+// What <weft/embed/here.h> says of units, besides where to find the running one
 // (process/stream.hpp).
 static_assert(offsetof(Unit, kind) == offsetof(weft_running, kind) && sizeof(Kind) == 1);
 static_assert(mem::slab_bytes == WEFT_BLOCK_BYTES && sizeof(mem::Slab) == WEFT_BLOCK_HEAD &&
@@ -384,7 +384,7 @@ weft_status weft_unit_stack_get(const weft_unit* unit, weft_stack_info* info) no
     told.guarded = WEFT_UNSUPPORTED;
     const mem::Stack* stack = of->stack;
     if (stack == nullptr && of == running_or_null())
-        stack = current().sched_context.stack;   // it stands on its scheduler's
+        stack = current().sched_context.stack;   // it stands on its scheduler's stack
     if (stack != nullptr && !of->join_state.done()) {
         told.lowest = stack->lowest;
         told.bytes = stack->bytes;
