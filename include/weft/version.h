@@ -1,9 +1,9 @@
-/* Weft's version, and what is stable since when.
+/* Weft's version, and what stays stable across versions.
  *
  * The C ABI grows and never shrinks within a major version: structures that a caller fills begin
- * with their size, so an older caller works on a newer library. Before 1.0 that holds within a
- * minor version. The library's soname says with which programs it works: libweft.so.0.7 with those
- * that were linked with a 0.7; the loader refuses others. */
+ * with their size, so an older caller works with a newer library. Before 1.0 this holds within a
+ * minor version. The library's soname says which programs it works with: libweft.so.0.7 works with
+ * programs that were linked with a 0.7; the loader refuses others. */
 #ifndef WEFT_VERSION_H
 #define WEFT_VERSION_H
 
@@ -11,10 +11,10 @@
 #define WEFT_VERSION_MAJOR 0
 /** Minor version: changes when the ABI grows. */
 #define WEFT_VERSION_MINOR 7
-/** Patch version: changes when neither does. */
+/** Patch version: changes when the ABI neither breaks nor grows. */
 #define WEFT_VERSION_PATCH 0
 
-/** Marks what the shared library exports. */
+/** Marks a symbol that the shared library exports. */
 #define WEFT_API __attribute__((visibility("default")))
 
 #ifdef __cplusplus
@@ -32,24 +32,23 @@
 
 WEFT_BEGIN
 
-/** The version of the library that is running, as MAJOR * 10000 + MINOR * 100 + PATCH; it may
- * differ from the macros, which are those of the header. From anywhere; never switches. Since
- * 0.1. */
+/** The version of the library in use, as MAJOR * 10000 + MINOR * 100 + PATCH; it may differ from
+ * the macros, which give the header's version. From anywhere; never switches. Since 0.1. */
 WEFT_API int weft_version(void) WEFT_NOTHROW;
 
-/** What a library may have been built without, by an option of its CMake. */
+/** Features that a library may have been built without, by an option of its CMake. */
 typedef enum weft_feature {
-    /** units are asked to go to other pools: weft_unit_migrate_to_pool and its like
+    /** requests that units move to other pools: weft_unit_migrate_to_pool and its like
      * (WEFT_MIGRATION) */
     WEFT_FEATURE_MIGRATION = 1,
-    /** units are asked to end: weft_unit_cancel (WEFT_CANCEL) */
+    /** requests that units end: weft_unit_cancel (WEFT_CANCEL) */
     WEFT_FEATURE_CANCEL = 2,
     /** weft_observer_register, and the trace of the settings (WEFT_OBSERVERS) */
     WEFT_FEATURE_OBSERVERS = 4
 } weft_feature;
 
-/** Bits of weft_feature: what the library that is running was built with, unless told otherwise
- * all. A call that needs another returns WEFT_UNSUPPORTED and does nothing. From anywhere; never
+/** The features that the library in use was built with, as bits of weft_feature; by default all. A
+ * call that needs a missing feature returns WEFT_UNSUPPORTED and does nothing. From anywhere; never
  * switches. Since 0.4. */
 WEFT_API unsigned weft_features(void) WEFT_NOTHROW;
 
