@@ -1,7 +1,7 @@
 /* Harts: hardware threads that may be used now (the word is Lithe's: Pan, Hindman, Asanovic, PLDI
  * 2010, section 2). A hart is a token, lent and never owned. The process has as many as its CPU set
  * and the CPU quota of its cgroups allow. Streams, domains (domain.h) and guests (guest.h) share
- * them. */
+ * the harts. */
 #ifndef WEFT_HART_H
 #define WEFT_HART_H
 
@@ -13,59 +13,60 @@
 
 WEFT_BEGIN
 
-/** How harts are shared among those who want them: the streams, which count as one, the domains
- * that no other domain lends to (domain.h), and guests. Whoever has more than his share while
- * others lack theirs is asked to give them back: domains learn it by weft_domain_wanted, streams
- * lend theirs between two units. */
+/** How harts are shared among the claimants: the streams, which count as one, the domains that no
+ * other domain lends to (domain.h), and guests. A claimant that has more than its share while
+ * another lacks its own is asked to give harts back: domains learn this by weft_domain_wanted,
+ * streams lend their harts between two units. */
 typedef enum weft_hart_policy {
-    WEFT_HART_FAIR = 0,      /**< as many to each, as far as they want them */
+    WEFT_HART_FAIR = 0,      /**< the same number to each, as far as each wants them */
     WEFT_HART_WEIGHTED = 1,  /**< in proportion to their weights; see weft_domain_weight_set */
-    WEFT_HART_FIRST_COME = 2 /**< as many as are wanted to whoever came first, and so on */
+    WEFT_HART_FIRST_COME = 2 /**< as many as it wants to the first to arrive, then to the second, and so on */
 } weft_hart_policy;
 
 /** How the harts are used at this moment. The numbers are read one after the other. */
 typedef struct weft_hart_use {
     /** sizeof(weft_hart_use), set by the caller */
     size_t size;
-    /** harts the process may use: min(CPU set, cgroup quota), at least 1 */
+    /** harts that the process may use: min(CPU set, cgroup quota), at least 1 */
     size_t limit;
     /** tokens held now; idle streams hold none */
     size_t granted;
-    /** how many of them are beyond the limit */
+    /** how many of the granted tokens are beyond the limit */
     size_t oversubscribed;
     /** streams alive */
     size_t streams;
-    /** harts that could be granted at once: nobody holds them, or a guest has left them loose
+    /** harts that could be granted at once: free ones, and reclaimable ones, whose guest is outside
      * (guest.h). Since 0.6 */
     size_t available;
 } weft_hart_use;
 
-/** The number of harts the process may use: CPUs in its affinity mask, or fewer when a cgroup (v1
- * or v2, the process's own or an ancestor) has a CPU quota: floor(quota / period), at least 1. The
- * quota is read anew at most once a second. The mask is that of the OS thread that asks first in
- * the process; while there is a runtime it is read anew every second from a thread of Weft's that
- * is bound to no CPU. So a change for the whole process is followed then (a cgroup's cpuset,
- * taskset -a -p), and a thread that binds itself alone changes nothing. Works before weft_init.
- * From any thread or unit; never switches. Since 0.1. */
+/** The number of harts that the process may use: CPUs in its affinity mask, or fewer when a cgroup
+ * (v1 or v2, the process's own or an ancestor) has a CPU quota: floor(quota / period), at least 1.
+ * The quota is read again at most once a second. The mask is that of the OS thread that makes the
+ * first call in the process; while there is a runtime it is read again every second from a thread
+ * of Weft that is bound to no CPU. So a change for the whole process takes effect while there is a
+ * runtime (a cgroup's cpuset, taskset -a -p), and a thread that binds only itself changes nothing.
+ * Works before weft_init. From any thread or unit; never switches. Since 0.1. */
 WEFT_API size_t weft_hart_limit(void) WEFT_NOTHROW;
 
-/** The caller has a hart, and has looked for what another hart of its library is to do for longer
- * than usual, by some tens of microseconds. Where other processes compute on the processors of this
- * one, and it comes to that again and again, some harts are withheld for a while (WEFT_NEIGHBOURS).
- * Looks at most once in 10 ms. From anywhere but signal handlers; never switches. Since 0.6. */
+/** Reports a long wait: the caller has a hart, and has polled for something that another hart of
+ * its library is to do for longer than usual, by some tens of microseconds. Where other processes
+ * compute on the processors of this process, and such reports come again and again, some harts are
+ * withheld for a while (WEFT_NEIGHBOURS). The call examines this at most once in 10 ms. From
+ * anywhere but signal handlers; never switches. Since 0.6. */
 WEFT_API void weft_hart_overdue(void) WEFT_NOTHROW;
 
-/** The caller has looked in vain, and more than once, for what somebody else is to do and no call
- * of Weft's tells of, and yields. weft_unit_yield goes to those who are ready on the caller's hart;
- * this, to those as well that have none: a guest lets domains have its hart that could use more,
- * until one of those has nothing to do, or also looks in vain (or WEFT_SLICE_NS are over); a
- * context of a domain lets a guest or another domain have one that lacks it. True: so it was, and
- * the caller has its turn again. False: nobody could use the hart, or the caller is neither, and
- * nothing has happened.
- * From anywhere but signal handlers and callbacks; switches. Since 0.6. */
+/** Yields the hart. For a caller that has polled more than once, without success, for something
+ * that another thread or unit is to do and that no call of Weft reports. weft_unit_yield yields to
+ * units that are ready on the caller's hart; this call yields also to claimants that have no hart.
+ * A guest lends its hart to domains that could use more, until one of these has nothing to do, or
+ * also polls without success (or WEFT_SLICE_NS are over). A context of a domain yields a hart to a
+ * guest or another domain that lacks one. True: the hart was yielded, and the caller has its turn
+ * again. False: no claimant could use the hart, or the caller is neither a guest nor a context, and
+ * nothing has happened. From anywhere but signal handlers and callbacks; switches. Since 0.6. */
 WEFT_API bool weft_hart_make_way(void) WEFT_NOTHROW;
 
-/** From now on harts are shared so, whatever weft_settings.hart_policy has said. Returns WEFT_OK,
+/** Sets how harts are shared from now on, whatever weft_settings.hart_policy was. Returns WEFT_OK,
  * WEFT_INVALID (there is no such policy), WEFT_NOT_INITIALIZED. From anywhere but signal handlers;
  * never switches. Since 0.6. */
 WEFT_API weft_status weft_hart_policy_set(weft_hart_policy policy) WEFT_NOTHROW;
@@ -84,12 +85,12 @@ typedef struct weft_hart_place {
 } weft_hart_place;
 
 /** Where hart number `hart` lies; harts are numbered from 0 in the order of the CPUs in the
- * process's affinity mask. The first question about topology loads hwloc (5 to 15 ms).
- * Returns WEFT_OK, WEFT_INVALID (no such hart), WEFT_UNSUPPORTED (hwloc is not installed),
- * WEFT_NO_MEMORY. Works before weft_init. From any thread or unit; never switches. Since 0.1. */
+ * process's affinity mask. The first query of the topology loads hwloc (5 to 15 ms). Returns
+ * WEFT_OK, WEFT_INVALID (no such hart), WEFT_UNSUPPORTED (hwloc is not installed), WEFT_NO_MEMORY.
+ * Works before weft_init. From any thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_hart_place_get(size_t hart, weft_hart_place *place) WEFT_NOTHROW;
 
-/** The number of NUMA nodes that have CPUs of this process. Loads hwloc. Returns as
+/** The number of NUMA nodes that have CPUs of this process. Loads hwloc. Returns the statuses of
  * weft_hart_place_get. Works before weft_init. From any thread or unit; never switches. Since
  * 0.1. */
 WEFT_API weft_status weft_numa_count_get(size_t *count) WEFT_NOTHROW;

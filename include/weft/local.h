@@ -13,7 +13,7 @@
  *     weft_key_options options = {.size = sizeof options, .lasting = true, .release = forget};
  *     weft_key_create_with(&options, &key);     when the library begins
  *     weft_unit_local_set(unit, key, known);    in any state of the unit; forget(known) when freed
- *     weft_key_free(key);                       at the end: forget(known) for each unit that lives on
+ *     weft_key_free(key);                       at the end: forget(known) for each live unit
  */
 #ifndef WEFT_LOCAL_H
 #define WEFT_LOCAL_H
