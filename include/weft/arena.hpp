@@ -1,8 +1,9 @@
-// Fork-join arenas in C++. <weft/arena.h> tells what an arena is.
+// Fork-join arenas in C++. <weft/arena.h> documents what an arena is.
 //
 //     weft::arena arena(4);
-//     const double sum = arena.execute([&] { return weft::parallel_reduce(x, 0.0); });   // on four harts at most,
-//     whatever else the process does
+//     const double sum = arena.execute([&] { return weft::parallel_reduce(x, 0.0); });
+//
+// The sum uses four harts at most, whatever else the process does.
 #pragma once
 
 #include <weft/language.hpp>
@@ -24,7 +25,7 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
-// A call in an arena, and what comes of it.
+// A call in an arena, with its result or exception.
 template <class F>
 class arena_call {
 public:
@@ -57,25 +58,26 @@ private:
 
 }   // namespace detail
 
-/** A fork-join arena. Calls in it may be made by any units at once; it is freed when none is
- * left. */
+/** A fork-join arena. Any number of units may call in it at once. It may be destroyed when no call
+ * is left in it. */
 class arena {
 public:
-    /** Of so many harts a call, the caller's included; 0: as many as there are. Throws an error. */
+    /** An arena in which a call has at most `harts` harts, the caller's included; 0: as many as
+     * there are. Throws an error. */
     explicit arena(std::size_t harts = 0) { check(weft_arena_create(harts, &handle_)); }
     /** Takes the arena; `other` is left with none. */
     arena(arena&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    /** Changes places with `other`. */
+    /** Exchanges the two arenas. */
     arena& operator=(arena&& other) noexcept {
         std::swap(handle_, other.handle_);
         return *this;
     }
-    /** No call is in it. */
+    /** Requires that no call is in the arena. */
     ~arena() { weft_arena_free(handle_); }
 
-    /** Calls f() in the arena, as weft_arena_execute, and returns what it returns, by value, or
-     * throws what it throws. Throws an error where that is refused: then f has not been called. May
-     * switch. */
+    /** Calls f() in the arena, as weft_arena_execute does. Returns the result of f by value, or
+     * throws what f throws. Throws an error when the call is refused; f has not been called then.
+     * May switch. */
     template <std::invocable F>
     auto execute(F&& f) const {
         detail::arena_call<F> call(f);

@@ -15,14 +15,16 @@ inline namespace v0 {
 
 namespace detail {
 
-// True: done; false: the deadline came first. Anything else is an error.
+// True: the call has succeeded; false: the deadline came first. Any other status is thrown as an
+// error.
 inline bool in_time(weft_status status) {
     if (status == WEFT_TIMED_OUT) return false;
     check(status);
     return true;
 }
 
-// Times of the monotonic clock, rounded up; too late for the clock means never.
+// A time of the monotonic clock in nanoseconds, rounded up. A time beyond what the clock can show
+// becomes WEFT_FOREVER.
 template <class Duration>
 std::uint64_t deadline_of(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time) noexcept {
     using seconds = std::chrono::duration<long double>;
@@ -41,8 +43,8 @@ std::uint64_t deadline_in(const std::chrono::duration<Rep, Period>& duration) no
     return weft_now_ns() + in_ns;
 }
 
-// Calls wait(deadline_ns) until it is true or the clock shows `time`, by whatever clock: one that
-// is set meanwhile is asked again.
+// Calls wait(deadline_ns) until it returns true or Clock shows `time`. A clock other than the
+// monotonic one may be set meanwhile, so it is read again after each wait.
 template <class Clock, class Duration, class Wait>
 bool wait_by(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
     if constexpr (std::same_as<Clock, std::chrono::steady_clock>) {

@@ -1,5 +1,5 @@
-// Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> tells what
-// each call does and when it may be made. The template writes the C table.
+// Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> documents what
+// each call does and when it may be made. The template `registered` fills in the C table.
 #pragma once
 
 #include <weft/language.hpp>
@@ -21,7 +21,7 @@
 namespace weft {
 inline namespace v0 {
 
-/** A domain that somebody else owns. Copying it copies the pointer. */
+/** A reference to a domain; it owns nothing. Copying it copies the pointer. */
 class domain_ref {
 public:
     /** No domain: the base. */
@@ -31,20 +31,22 @@ public:
 
     /** The handle, for calls of the C interface. */
     constexpr weft_domain* native_handle() const noexcept { return handle_; }
-    /** Whether it is one, and not the base. */
+    /** Whether this refers to a domain other than the base. */
     explicit constexpr operator bool() const noexcept { return handle_ != nullptr; }
     /** Whether both are the same domain. */
     friend constexpr bool operator==(domain_ref, domain_ref) noexcept = default;
 
-    /** Wants so many harts more than before, or fewer; see weft_domain_request. */
+    /** Requests `delta` harts more than before, or fewer when `delta` is negative; see
+     * weft_domain_request. */
     void request(std::ptrdiff_t delta) const { check(weft_domain_request(handle_, delta)); }
-    /** How many harts it is asked to give back. */
+    /** How many harts the domain is asked to give back. */
     std::uint32_t wanted() const noexcept { return __atomic_load_n(weft_domain_wanted(handle_), __ATOMIC_RELAXED); }
-    /** Whether somebody lacks a hart: then nobody looks for something to do. */
+    /** Whether any client of the harts lacks one. A hart of the domain that only searches for work
+     * is to be given up then; see weft_domain_lacked. */
     bool lacked() const noexcept { return __atomic_load_n(weft_domain_lacked(handle_), __ATOMIC_RELAXED) != 0; }
-    /** Asks it, a child, for so many of its harts. */
+    /** Asks this domain, a child of the caller's domain, to give back `harts` of its harts. */
     void ask_back(std::uint32_t harts) const { check(weft_domain_ask_back(handle_, harts)); }
-    /** The domain above. */
+    /** The domain's parent. */
     domain_ref parent() const {
         weft_domain* parent = nullptr;
         check(weft_domain_parent_get(handle_, &parent));
@@ -57,18 +59,19 @@ private:
 
 namespace this_hart {
 
-/** The domain that has the hart of the caller. */
+/** The domain whose hart the caller has. */
 inline domain_ref domain() noexcept { return weft_domain_self(); }
 
-/** Decisions, in a domain's `enter` and in what pause() calls; see <weft/domain.h>. */
+/** The hart goes to `child`. This and the following functions are decisions: they are called in a
+ * domain's `enter` and in the function that pause() calls; see <weft/domain.h>. */
 inline void enter(domain_ref child) { check(weft_domain_enter(child.native_handle())); }
 /** `enter` is called again. */
 inline void reenter() { check(weft_domain_reenter()); }
 /** The hart goes back to the parent. */
 inline void yield() { check(weft_domain_yield()); }
-/** The hart goes on in the domain with an OS thread that is no guest's. */
+/** The hart continues in the domain on an OS thread that belongs to no guest. */
 inline void pass() { check(weft_domain_pass()); }
-/** Goes on with a context that was unblocked, or has paused. */
+/** Continues a context that was unblocked, or has paused. */
 inline void resume(unit_ref context) { check(weft_context_resume(context.native_handle())); }
 /** Starts a context at body(argument). */
 inline void run(unit_ref context, void (*body)(void*), void* argument) {
@@ -77,8 +80,8 @@ inline void run(unit_ref context, void (*body)(void*), void* argument) {
 
 }   // namespace this_hart
 
-/** What a type needs to be a domain: what weft_domain_ops has, as member functions that do not
- * throw. Those that concern children are optional, and so is block. */
+/** What a type needs to be a domain: the functions of weft_domain_ops as member functions that do
+ * not throw. The functions that concern children are optional, and so is `block`. */
 template <class T>
 concept domain_type = requires(T& domain, unit_ref context) {
     { domain.enter() }
@@ -87,7 +90,7 @@ concept domain_type = requires(T& domain, unit_ref context) {
     noexcept;
 };
 
-/** Registers a domain for the time of its life, by the ULT that makes it; see
+/** Registers a domain for the lifetime of this object, by the ULT that constructs it; see
  * weft_domain_register. */
 template <domain_type T>
 class registered {
@@ -125,7 +128,7 @@ public:
     }
     registered(const registered&) = delete;
     registered& operator=(const registered&) = delete;
-    /** Unregisters it, and waits until every hart of it is back. */
+    /** Unregisters the domain, and waits until each of its harts is back. */
     ~registered() { weft_domain_unregister(handle_); }
 
     /** The domain. */
@@ -135,8 +138,8 @@ private:
     weft_domain* handle_ = nullptr;
 };
 
-/** A context of the domain whose hart makes it, freed with this object, before which it has
- * ended. */
+/** A context of the domain whose hart the constructing caller has. The context must have ended
+ * before this object is destroyed, which frees the context. */
 class context {
 public:
     /** `stack_bytes` 0: the default; otherwise at least WEFT_STACK_LEAST. Throws an error. */
@@ -145,7 +148,7 @@ public:
     }
     /** Takes the context; `other` is left with none. */
     context(context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-    /** Changes places with `other`. */
+    /** Exchanges the two contexts. */
     context& operator=(context&& other) noexcept {
         std::swap(handle_, other.handle_);
         return *this;
@@ -156,7 +159,7 @@ public:
         weft_unit_free(handle_);
     }
 
-    /** It as a unit. */
+    /** The context as a unit. */
     unit_ref get() const noexcept { return handle_; }
     /** Waits until it has ended. */
     void join() const { check(weft_unit_join(handle_)); }
@@ -166,22 +169,22 @@ private:
 };
 
 /** Pauses the calling context: publish(context) is called on the transition stack and may decide
- * what the hart does next; see weft_context_pause. It must not throw. */
+ * what the hart does next; see weft_context_pause. `publish` must not throw. */
 template <class Publish>
 requires std::invocable<Publish&, unit_ref>
 void pause(Publish publish) {
     check(weft_context_pause(
         [](weft_unit* context, void* raw) {
-            // Moved: anybody may resume the context, whose stack has the original, once it is
-            // published.
+            // Moved off the context's stack: once the context is published, any thread may resume
+            // it and so reuse the stack that holds the original.
             Publish call = std::move(*static_cast<Publish*>(raw));
             call(unit_ref(context));
         },
         std::addressof(publish)));
 }
 
-/** Calls f() on `count` contexts at once, and returns when all have returned; see weft_spmd. f must
- * not throw. */
+/** Calls f() in `count` contexts at once, and returns when all calls have returned; see weft_spmd.
+ * f must not throw. */
 template <class F>
 requires std::invocable<F&>
 void spmd(std::size_t count, F&& f) {
@@ -191,7 +194,7 @@ void spmd(std::size_t count, F&& f) {
         const_cast<void*>(static_cast<const void*>(std::addressof(f)))));
 }
 
-/** The caller's number in its spmd, or the largest number there is. */
+/** The caller's number among the members of its spmd; SIZE_MAX when it is not a member. */
 inline std::size_t spmd_tid() noexcept { return weft_spmd_member(); }
 
 }   // namespace v0

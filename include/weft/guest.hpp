@@ -1,4 +1,5 @@
-// Guests in C++: an OS thread is inside for the time of a scope. <weft/guest.h> tells what that is.
+// Guests in C++: an OS thread is inside for the duration of a scope. <weft/guest.h> documents what
+// that means.
 #pragma once
 
 #include <weft/language.hpp>
@@ -9,18 +10,19 @@
 namespace weft {
 inline namespace v0 {
 
-/** The calling OS thread is inside as long as this lives; scopes nest. In a unit it does
- * nothing. */
+/** The calling OS thread is inside as long as this object lives. Scopes nest. In a unit this object
+ * does nothing. */
 class guest {
 public:
     /** Enters; see weft_guest_enter. Throws an error. */
     guest() { check(weft_guest_enter()); }
     guest(const guest&) = delete;
     guest& operator=(const guest&) = delete;
-    /** Leaves, on the same thread: no domain that was registered inside is left. */
+    /** Leaves. Requires the thread that entered, and that no domain registered inside is left. */
     ~guest() { weft_guest_leave(); }
 
-    /** The caller has been woken for nothing, and waits again (weft_guest_in_vain). */
+    /** Says that the caller was woken without reason and is about to wait again; see
+     * weft_guest_in_vain. */
     static void in_vain() noexcept { weft_guest_in_vain(); }
 };
 

@@ -1,4 +1,4 @@
-// Harts in C++: how many hardware threads may be used, how they are, and where they lie.
+// Harts in C++: how many hardware threads may be used, how they are used, and where they lie.
 #pragma once
 
 #include <weft/language.hpp>
@@ -11,11 +11,11 @@
 namespace weft {
 inline namespace v0 {
 
-/** How harts are shared among those who want more than there are; see weft_hart_policy. */
+/** How harts are shared when their clients want more than there are; see weft_hart_policy. */
 enum class hart_policy {
-    fair = WEFT_HART_FAIR,            /**< as many to each, as far as they want them */
-    weighted = WEFT_HART_WEIGHTED,    /**< in proportion to their weights */
-    first_come = WEFT_HART_FIRST_COME /**< as many as are wanted to whoever came first */
+    fair = WEFT_HART_FAIR,            /**< each client gets equally many, as far as it wants them */
+    weighted = WEFT_HART_WEIGHTED,    /**< in proportion to the clients' weights */
+    first_come = WEFT_HART_FIRST_COME /**< each client gets as many as it wants, in the order of arrival */
 };
 
 /** How the harts are used at this moment. */
@@ -24,7 +24,7 @@ struct hart_use {
     std::size_t granted;        /**< tokens held now; idle streams hold none */
     std::size_t oversubscribed; /**< how many of them are beyond the limit */
     std::size_t streams;        /**< streams alive */
-    std::size_t available;      /**< harts that could be granted at once */
+    std::size_t available;      /**< harts that could be granted immediately */
 };
 
 /** Where a hart lies in the machine. */
@@ -39,15 +39,16 @@ struct hart_place {
  * cgroups. Works without a runtime. */
 inline std::size_t hart_limit() noexcept { return weft_hart_limit(); }
 
-/** The caller has waited for another hart of its library for longer than usual
- * (weft_hart_overdue). */
+/** Says that the caller has waited for another hart of its library for longer than usual; see
+ * weft_hart_overdue. */
 inline void hart_overdue() noexcept { weft_hart_overdue(); }
 
-/** The caller has looked in vain for what somebody else is to do, and yields, to those that have no
- * hart, too (weft_hart_make_way). False: nobody could use the hart, and nothing has happened. */
+/** Says that the caller has polled without success for something that another thread is to do, and
+ * yields, also to guests and domains that have no hart; see weft_hart_make_way. False: no other
+ * guest or domain could use the hart, and nothing has happened. */
 inline bool make_way() noexcept { return weft_hart_make_way(); }
 
-/** From now on harts are shared so; see weft_hart_policy_set. */
+/** Sets how harts are shared from now on; see weft_hart_policy_set. */
 inline void set_hart_policy(hart_policy policy) { check(weft_hart_policy_set(static_cast<weft_hart_policy>(policy))); }
 
 /** How the harts are used. */
@@ -58,7 +59,7 @@ inline hart_use harts_in_use() {
     return {use.limit, use.granted, use.oversubscribed, use.streams, use.available};
 }
 
-/** Where hart number `hart` lies. The first question about topology loads hwloc. Works without a
+/** Where hart number `hart` lies. The first query about the topology loads hwloc. Works without a
  * runtime. */
 inline hart_place place_of_hart(std::size_t hart) {
     weft_hart_place place{};
@@ -67,7 +68,8 @@ inline hart_place place_of_hart(std::size_t hart) {
     return {place.cpu, place.core, place.package, place.numa};
 }
 
-/** How many NUMA nodes have CPUs of this process. Loads hwloc. Works without a runtime. */
+/** The number of NUMA nodes that have CPUs of this process. Loads hwloc. Works without a
+ * runtime. */
 inline std::size_t numa_count() {
     std::size_t count = 0;
     check(weft_numa_count_get(&count));

@@ -21,13 +21,13 @@ inline namespace v0 {
 
 namespace this_thread {
 
-/** Sleeps for at least `duration`; others run meanwhile. */
+/** Sleeps for at least `duration`; other units run meanwhile. */
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
     check(weft_sleep_until(detail::deadline_in(duration)));
 }
 
-/** Sleeps until `time` or later; others run meanwhile. */
+/** Sleeps until `time` or later; other units run meanwhile. */
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
     detail::wait_by(time, [](std::uint64_t deadline) {
@@ -40,7 +40,7 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
 
 namespace detail {
 
-// A call that is made elsewhere: what it returns or throws comes back.
+// A call that is made on another thread or stack, with its result or exception.
 template <class F>
 class remote_call {
 public:
@@ -77,8 +77,9 @@ private:
 
 }   // namespace detail
 
-/** Calls function(), which may block its OS thread, without blocking the stream: others run
- * meanwhile. Returns what it returns, by value, and throws what it throws. See weft_blocking. */
+/** Calls function(), which may block its OS thread, without blocking the stream: other units run
+ * meanwhile. Returns the function's result by value, and throws what it throws. See
+ * weft_blocking. */
 template <std::invocable F>
 auto blocking(F&& function) {
     detail::remote_call<std::remove_reference_t<F>> call(function);
@@ -86,8 +87,8 @@ auto blocking(F&& function) {
     return call.finish();
 }
 
-/** Calls function() on the stream's own large stack; it must not suspend. Returns what it returns,
- * by value, and throws what it throws. See weft_on_stream_stack. */
+/** Calls function() on the stream's own large stack; the function must not suspend. Returns its
+ * result by value, and throws what it throws. See weft_on_stream_stack. */
 template <std::invocable F>
 auto on_stream_stack(F&& function) {
     detail::remote_call<std::remove_reference_t<F>> call(function);
@@ -95,26 +96,26 @@ auto on_stream_stack(F&& function) {
     return call.finish();
 }
 
-/** Calls function() at a later time, once, unless it is cancelled or destroyed before; see
+/** Calls function() at a later time, once, unless the timer is cancelled or destroyed before; see
  * weft_timer_start. */
 template <std::invocable F>
 class timer {
 public:
-    /** Not started yet. */
+    /** A timer that is not started yet. */
     explicit timer(F function) : function_(std::move(function)) {}
     timer(const timer&) = delete;
     timer& operator=(const timer&) = delete;
-    /** Cancels it. It must not be about to fire on another stream. */
+    /** Cancels the timer, which must not be about to fire on another stream. */
     ~timer() { cancel(); }
 
-    /** Starts it: it will fire after `duration`. */
+    /** Starts the timer: it will fire after `duration`. */
     template <class Rep, class Period>
     void start(const std::chrono::duration<Rep, Period>& duration) {
         check(weft_timer_start(
             &timer_, [](void* self) { std::invoke(static_cast<timer*>(self)->function_); }, this,
             detail::deadline_in(duration)));
     }
-    /** True: it will not fire. */
+    /** Cancels the timer. True: it will not fire. */
     bool cancel() noexcept { return weft_timer_cancel(&timer_) == WEFT_OK; }
 
 private:
@@ -122,12 +123,12 @@ private:
     F function_;
 };
 
-/** Calls function() between units and while the streams are idle, as long as it lives; see
+/** Calls function() between units and while the streams are idle, as long as this object lives; see
  * weft_poller_register. The function returns whether something has happened, and must not throw. */
 template <std::predicate F>
 class poller {
 public:
-    /** Begins to poll. */
+    /** Begins to call the function. */
     explicit poller(F function, const weft_poller_hint* hint = nullptr) : function_(std::move(function)) {
         check(weft_poller_register(
             [](void* self) noexcept -> bool { return std::invoke(static_cast<poller*>(self)->function_); }, this, hint,
@@ -135,7 +136,7 @@ public:
     }
     poller(const poller&) = delete;
     poller& operator=(const poller&) = delete;
-    /** Ends it; waits for a call that runs at this moment. */
+    /** Ends the calls, and waits for one that is running at this moment. */
     ~poller() { weft_poller_unregister(poller_); }
 
 private:

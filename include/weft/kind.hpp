@@ -8,7 +8,7 @@
 namespace weft {
 inline namespace v0 {
 
-/** What kind of thread a unit is; weft_kind says more. */
+/** What kind of thread a unit is; weft_kind has the details. */
 enum class unit_kind {
     /** as the settings say */
     unspecified = WEFT_KIND_DEFAULT,
@@ -16,19 +16,20 @@ enum class unit_kind {
     full = WEFT_KIND_FULL,
     /** a ULT whose stack is allocated when it first runs */
     lsa = WEFT_KIND_LSA,
-    /** run to completion on the scheduler's stack; cannot suspend */
+    /** runs to completion on the scheduler's stack; cannot suspend */
     tasklet = WEFT_KIND_TASKLET,
     /** a tasklet, by its name in the paper */
     rtc = WEFT_KIND_RTC,
     /** called on a stack of its own; promoted when it suspends */
     roc = WEFT_KIND_ROC,
-    /** called on a stack of its own in its scheduler's place, which begins anew when it suspends */
+    /** called on a stack of its own, and its scheduler is not saved: that begins anew if the unit
+     * suspends */
     ss = WEFT_KIND_SS,
-    /** called on the scheduler's stack, which it keeps when it suspends */
+    /** called on the scheduler's stack, which the unit keeps if it suspends */
     sc = WEFT_KIND_SC,
-    /** what costs least where it is spawned, as far as that is known */
+    /** the kind that costs least for the place that spawns the unit, as far as that is known */
     automatic = WEFT_KIND_AUTO,
-    /** on the stack of a pthread that is parked, and by its thread pointer */
+    /** runs on the stack of a parked pthread, with that pthread's thread pointer */
     hosted = WEFT_KIND_HOSTED
 };
 

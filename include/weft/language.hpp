@@ -1,5 +1,5 @@
-// What Weft's C++ headers need of the compiler; each of them includes this first, so that its
-// sentence is the first that is read. Declares nothing.
+// What Weft's C++ headers require of the compiler. Each of them includes this one first, so that
+// its message is the first that a user reads. Declares nothing.
 #pragma once
 
 #if __cplusplus < 202002L

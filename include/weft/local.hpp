@@ -1,4 +1,5 @@
-// A value that each unit has for itself, as a thread_local variable is a thread's: see local.h.
+// Values that each unit has for itself, as each thread has its own copy of a thread_local variable;
+// see local.h.
 #pragma once
 
 #include <weft/language.hpp>
@@ -17,13 +18,13 @@ inline namespace v0 {
 struct key_options {
     /** called with a unit's value when the unit ends; null with `lasting` */
     void (*destructor)(void* value) = nullptr;
-    /** values belong to the unit's handle, not to one life of it */
+    /** values belong to the unit's handle, and survive the unit's end and revival */
     bool lasting = false;
     /** with `lasting`: called with a unit's value when the unit is freed */
     void (*release)(void* value) = nullptr;
-    /** called before a unit leaves; with `returns` */
+    /** called before a unit leaves its OS thread; requires `returns` */
     void (*leaves)(void* value) = nullptr;
-    /** called when a unit goes on */
+    /** called when a unit continues; requires `leaves` */
     void (*returns)(void* value) = nullptr;
 };
 
@@ -42,7 +43,7 @@ public:
         options.returns = wanted.returns;
         check(weft_key_create_with(&options, &handle_));
     }
-    /** Nobody may use it any more; see weft_key_free. */
+    /** Frees the key, which must not be used any more; see weft_key_free. */
     ~key() { weft_key_free(handle_); }
     key(const key&) = delete;
     key& operator=(const key&) = delete;
@@ -59,8 +60,8 @@ private:
     weft_key* handle_ = nullptr;
 };
 
-/** One object for each unit that asks for it, made when it is first asked for and destroyed when
- * the unit ends, in that unit. May be a static variable.
+/** One object for each unit that uses it. A unit's object is made at its first use, and destroyed
+ * when the unit ends, in that unit. May be a static variable.
  *
  *     static weft::unit_local<std::vector<int>> scratch;
  *     scratch->push_back(1);                    in any unit
@@ -68,9 +69,9 @@ private:
 template <class T>
 class unit_local {
 public:
-    /** No unit has an object yet. Throws weft::error with WEFT_NO_MEMORY. */
+    /** Makes the key; no unit has an object yet. Throws weft::error with WEFT_NO_MEMORY. */
     unit_local() { check(weft_key_create(destroy, &key_)); }
-    /** Nobody may use it any more. The objects of units that have not ended are not destroyed. */
+    /** No unit may use it any more. The objects of units that have not ended are not destroyed. */
     ~unit_local() { weft_key_free(key_); }
     unit_local(const unit_local&) = delete;
     unit_local& operator=(const unit_local&) = delete;
@@ -87,8 +88,8 @@ public:
      * units. */
     T* operator->() const requires std::default_initializable<T> { return &**this; }
 
-    /** Makes the calling unit's object anew; the one that it had is destroyed. Throws weft::error
-     * outside of units. */
+    /** Makes a new object for the calling unit, and destroys the one that it had. Throws
+     * weft::error outside of units. */
     template <class... Arguments>
     requires std::constructible_from<T, Arguments...> T& emplace(Arguments&&... arguments) const {
         auto made = std::make_unique<T>(std::forward<Arguments>(arguments)...);

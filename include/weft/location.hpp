@@ -1,4 +1,4 @@
-// A place in the program: what std::source_location is, also for compilers that have none (clang
+// A place in the program's source, as std::source_location, for compilers that lack it, too (clang
 // 14).
 #pragma once
 
@@ -15,7 +15,8 @@ public:
     /** No place. */
     constexpr location() noexcept = default;
 
-    /** Where this is called; as a default argument: where the function is called that has it. */
+    /** The place of this call. As a default argument: the place where the function that has the
+     * argument is called. */
     static constexpr location current(const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
                                       std::uint_least32_t line = __builtin_LINE()) noexcept {
         location made;
@@ -29,7 +30,7 @@ public:
     constexpr const char* file_name() const noexcept { return file_; }
     /** The function's name; "" for no place. */
     constexpr const char* function_name() const noexcept { return function_; }
-    /** The line, from 1 on; 0 for no place. */
+    /** The line, counted from 1; 0 for no place. */
     constexpr std::uint_least32_t line() const noexcept { return line_; }
 
 private:

@@ -1,4 +1,5 @@
-// Lazy fork-join in C++: weft::invoke. <weft/parallel.h> tells how it works and who may call it.
+// Lazy fork-join in C++: weft::invoke. <weft/parallel.h> documents how it works and from where it
+// may be called.
 #pragma once
 
 #include <weft/language.hpp>
@@ -20,8 +21,8 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
-// Where the unit that calls leaves its jobs; null on an OS thread that is no stream. They come
-// first in a weft_here.
+// The job ring of the calling unit; null on an OS thread that is no stream. A weft_here begins with
+// it.
 [[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept { return reinterpret_cast<weft_jobs*>(here()); }
 
 [[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
@@ -29,16 +30,17 @@ namespace detail {
     if (jobs == nullptr) [[unlikely]]
         return weft_job_offer(&job);
     weft_job** const bottom = jobs->bottom;
-    // relaxed: others take room away at any time, and a fork that has not seen it yet is as good.
+    // relaxed: a thief may lower the limit at any time, and a fork that has not seen that yet does
+    // no harm.
     if (bottom >= __atomic_load_n(&jobs->limit, __ATOMIC_RELAXED)) [[unlikely]]
         return weft_job_offer(&job);
     *bottom = &job;
     jobs->bottom = bottom + 1;
 }
 
-// True: the job is to be run here.
+// True: the caller is to run the job.
 [[gnu::always_inline]] inline bool join(weft_job& job) noexcept {
-    weft_jobs* const jobs = jobs_here();   // perhaps another stream's than at the fork
+    weft_jobs* const jobs = jobs_here();   // perhaps of another stream than at the fork
     if (jobs == nullptr) [[unlikely]]
         return weft_job_take_back(&job);
     weft_job** const newest = jobs->bottom - 1;
@@ -48,11 +50,11 @@ namespace detail {
     return true;
 }
 
-// What a branch returns, by value.
+// The result of a branch, by value.
 template <class F>
 using result_of = std::remove_cvref_t<std::invoke_result_t<F>>;
 
-// The second branch, with room for what becomes of it elsewhere.
+// The second branch, with room for its result or exception when a thief runs it.
 template <class G>
 class branch : public weft_job {
     static constexpr bool returns = !std::is_void_v<result_of<G>>;
@@ -64,19 +66,19 @@ public:
     }
     branch(const branch&) = delete;
     branch& operator=(const branch&) = delete;
-    // Whatever was kept has been fetched or dropped.
+    // A result or exception that was kept has been fetched or dropped already.
     ~branch() {}
 
-    // The end of a fork, where f has come to its end. `body` again, so that the caller's compiler
-    // knows it.
+    // Joins the branch after f has returned. `body` is passed again so that the compiler knows it
+    // at the call and can inline it.
     [[gnu::always_inline]] result_of<G> join(std::remove_reference_t<G>& body) {
         if (detail::join(*this)) [[likely]]
             return std::invoke(static_cast<G&&>(body));
         return fetch();
     }
 
-    // The end of one where f has thrown: its exception goes on, and what has become of this branch,
-    // if it has been run, is dropped.
+    // Joins the branch after f has thrown: the exception of f propagates, and the result or
+    // exception of this branch, if a thief has run it, is dropped.
     [[gnu::noinline, gnu::cold]] void abandon() noexcept {
         if (detail::join(*this)) return;
         if (threw_) {
@@ -160,21 +162,20 @@ auto as_tuple(F&& f) {
     }
 }
 
-// From three on: the first branch against all others.
+// Three or more branches: a fork of the first branch and all others.
 template <class F, class... Others>
 auto tuple_of(F&& f, Others&&... others);
 
 }   // namespace detail
 
-/** Calls f() and g(), of which another stream may take g; returns when both have ended. Where
- * nobody takes it, it is called after f, on the same stack and by the same unit, and no unit is
- * made for it. See weft_invoke, which has the rules, for who may call this and what it must not be
- * used for.
+/** Calls f() and g(), and returns when both have ended. Another stream may take g. If none takes
+ * it, g is called after f, on the same stack and by the same unit, and no unit is made for it. The
+ * rules of weft_invoke apply: from where this may be called, and what it must not be used for.
  *
- * Returns what both return, by value: a std::pair; the result of the one where the other returns
- * void; nothing where both do. Throws what f throws: then g has not been called, or has come to its
- * end, and what it threw is lost. Otherwise what g throws, wherever it was run. May switch. Since
- * 0.4. */
+ * Returns both results by value, as a std::pair; one result when the other function returns void;
+ * nothing when both return void. Throws what f throws: then g has not been called, or has ended,
+ * and an exception of g is lost. Otherwise throws what g throws, wherever it was run. May switch.
+ * Since 0.4. */
 template <std::invocable F, std::invocable G>
 [[gnu::always_inline]] inline auto invoke(F&& f, G&& g) {
     detail::branch<G> second(g);
@@ -195,9 +196,10 @@ template <std::invocable F, std::invocable G>
     }
 }
 
-/** As invoke(f, g), of three and more: each may be taken by another stream, but for the first.
- * Returns the results in order, those that are void left out: a std::tuple, or nothing where all
- * are void. Of several exceptions the first branch's counts. May switch. Since 0.4. */
+/** As invoke(f, g), for three or more functions: another stream may take each of them but the
+ * first. Returns the results in order, without those that are void, as a std::tuple, or nothing
+ * when all are void. Of several exceptions the exception of the first branch is thrown. May switch.
+ * Since 0.4. */
 template <std::invocable F, std::invocable G, std::invocable H, std::invocable... More>
 auto invoke(F&& f, G&& g, H&& h, More&&... more) {
     auto all =

@@ -1,5 +1,6 @@
-// Pools in C++: where ready units wait. Handles, and the template that writes the C table of a pool
-// of one's own. A pool_ref is one pointer and owns nothing; a pool owns.
+// Pools in C++: where ready units wait. This header has the handles, and the template that fills in
+// the C table of a user-defined pool. A pool_ref is one pointer and owns nothing; a `pool` owns a
+// pool.
 #pragma once
 
 #include <weft/language.hpp>
@@ -26,13 +27,13 @@ enum class pool_kind {
     shared_fifo = WEFT_POOL_SHARED,   /**< first in, first out, for any number of streams */
     deque = WEFT_POOL_DEQUE,          /**< one stream's newest first; others steal the oldest */
     user = WEFT_POOL_USER,            /**< made from a type by make_pool */
-    lifo = WEFT_POOL_LIFO,            /**< last in, first out; what yields goes behind all others */
+    lifo = WEFT_POOL_LIFO,            /**< last in, first out; a unit that yields goes behind all others */
     priority = WEFT_POOL_PRIORITY,    /**< the most urgent first; see weft_pool_kind */
-    blocking = WEFT_POOL_BLOCKING     /**< as shared_fifo, but its stream sleeps as soon as nothing is to be done */
+    blocking = WEFT_POOL_BLOCKING     /**< as shared_fifo, but its stream sleeps as soon as there is no work */
 };
 
-/** Who may push to a pool and who may pop from it: a promise, looked at in checked builds; see
- * weft_pool_access. */
+/** How many streams or threads may push to a pool and pop from it: a promise of the program, which
+ * checked builds verify; see weft_pool_access. */
 enum class pool_access {
     unspecified = WEFT_POOL_ACCESS_DEFAULT, /**< nothing is promised */
     exclusive = WEFT_POOL_ACCESS_PRIVATE,   /**< one stream pushes and pops */
@@ -42,11 +43,11 @@ enum class pool_access {
     mpmc = WEFT_POOL_ACCESS_MPMC            /**< any number of either */
 };
 
-/** A pool that somebody else owns. Copying it copies the pointer. Any number of threads may use one
- * pool. */
+/** A reference to a pool; it owns nothing. Copying it copies the pointer. Any number of threads may
+ * use one pool. */
 class pool_ref {
 public:
-    /** No pool. Where a pool is optional this means the default. */
+    /** No pool. Where a pool is optional, this means the default. */
     constexpr pool_ref() noexcept = default;
     /** The pool behind a handle of the C interface. */
     constexpr pool_ref(weft_pool* handle) noexcept : handle_(handle) {}   // NOLINT: meant to convert
@@ -72,38 +73,39 @@ public:
         return static_cast<pool_kind>(kind);
     }
 
-    /** What was promised of its use. */
+    /** The access that was promised for it. */
     pool_access access() const {
         weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT;
         check(weft_pool_access_get(handle_, &access));
         return static_cast<pool_access>(access);
     }
 
-    /** Puts a unit that was popped back into this pool, which becomes its pool. */
+    /** Puts a unit that was popped into this pool, which becomes the unit's pool. */
     void push(unit_ref unit) const { check(weft_pool_push(handle_, unit.native_handle())); }
 
-    /** Takes a ready unit out, to be run by scheduler_ref::run_unit or pushed again; none when
-     * nothing waits. */
+    /** Takes a ready unit out, to be run by scheduler_ref::run_unit or pushed again; none when no
+     * unit waits. */
     unit_ref pop() const {
         weft_unit* unit = nullptr;
         check(weft_pool_pop(handle_, &unit));
         return unit;
     }
 
-    /** Puts units that were popped back together; all or, when an error is thrown, none. */
+    /** Puts several popped units into this pool: all of them, or none when an error is thrown. */
     void push_many(std::span<weft_unit* const> units) const {
         check(weft_pool_push_many(handle_, units.data(), units.size()));
     }
 
-    /** Takes as many ready units out as there are and `units` has room for; returns those. */
+    /** Takes out as many ready units as there are and as fit in `units`. Returns the part of
+     * `units` that holds them. */
     std::span<weft_unit*> pop_many(std::span<weft_unit*> units) const {
         std::size_t count = 0;
         check(weft_pool_pop_many(handle_, units.data(), units.size(), &count));
         return units.first(count);
     }
 
-    /** Takes a ready unit out, and waits for one `timeout` long; none when the time has passed. Not
-     * in a unit, but in a scheduler's run and on OS threads that are no streams; see
+    /** Takes a ready unit out, and waits up to `timeout` for one; none when the time has passed.
+     * Not from a unit, only from a scheduler's `run` and from OS threads that are no streams; see
      * weft_pool_pop_wait. */
     unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
         weft_unit* unit = nullptr;
@@ -111,12 +113,12 @@ public:
         return unit;
     }
 
-    /** Takes one unit out of the middle. Throws an error with WEFT_WRONG_STATE when it does not
-     * wait here. */
+    /** Takes this unit out, wherever in the pool it is. Throws an error with WEFT_WRONG_STATE when
+     * the unit does not wait in this pool. */
     void remove(unit_ref unit) const { check(weft_pool_remove(handle_, unit.native_handle())); }
 
 protected:
-    /** The handle; a derived owner changes it. */
+    /** The handle; a derived class that owns the pool changes it. */
     weft_pool* handle_ = nullptr;
 };
 
@@ -127,31 +129,32 @@ inline pool_ref pool_of(unit_ref unit) {
     return pool;
 }
 
-/** Says that `unit`, which was popped, is suspended or calls itself, belongs to `pool` from now on;
- * see weft_unit_pool_set. */
+/** Makes `pool` the pool that `unit` belongs to from now on. The unit must have been popped, be
+ * suspended, or be the caller; see weft_unit_pool_set. */
 inline void set_pool_of(unit_ref unit, pool_ref pool) {
     check(weft_unit_pool_set(unit.native_handle(), pool.native_handle()));
 }
 
 /** A pool that is freed with this object. A pool that is still in use then, because a scheduler
- * draws from it or units wait in it, stays until the runtime ends; close() says so instead. */
+ * draws from it or units wait in it, stays until the runtime ends; close() throws in that case. */
 class pool : public pool_ref {
 public:
     /** No pool. */
     pool() noexcept = default;
     /** Creates one of the pools that come with the library. */
     explicit pool(pool_kind kind) { check(weft_pool_create(static_cast<weft_pool_kind>(kind), &handle_)); }
-    /** Creates one of the pools that come with the library, with a promise of who uses it. */
+    /** Creates one of the pools that come with the library, with a promise of how it is
+     * accessed. */
     pool(pool_kind kind, pool_access access) {
         const weft_pool_options options{sizeof options, static_cast<weft_pool_kind>(kind),
                                         static_cast<weft_pool_access>(access)};
         check(weft_pool_create_with(&options, &handle_));
     }
-    /** Takes over a pool of the C interface. */
+    /** Takes ownership of a pool of the C interface. */
     explicit pool(weft_pool* handle) noexcept : pool_ref(handle) {}
     /** Takes the pool; `other` is left with none. */
     pool(pool&& other) noexcept : pool_ref(std::exchange(other.handle_, nullptr)) {}
-    /** Frees this pool as the destructor does and takes the other. */
+    /** Frees this pool as the destructor does, then takes the other. */
     pool& operator=(pool&& other) noexcept {
         pool(std::move(other)).swap(*this);
         return *this;
@@ -168,7 +171,7 @@ public:
         handle_ = nullptr;
     }
 
-    /** Gives the pool up without freeing it. */
+    /** Gives up ownership without freeing the pool. */
     weft_pool* release() noexcept { return std::exchange(handle_, nullptr); }
 
     /** Exchanges two pools. */
@@ -177,13 +180,18 @@ public:
     friend void swap(pool& one, pool& other) noexcept { one.swap(other); }
 };
 
-/** What a type must have to be a pool: push, pop and length as in weft_pool_ops; none may throw or
- * suspend. Optional: `bool remove(unit)`, without which yield_to cannot reach into the pool;
- * `push(unit, weft_pool_operation)`, called instead of push(unit); `push_many(units,
- * weft_pool_operation)` and `pop_many(units)`, which says how many, of spans of them, instead of
- * one by one; `pop_wait(std::chrono::nanoseconds)`, a unit or none, which may block the OS thread;
- * `attach(unit)` and `detach(unit)`; `bool admit(unit)` instead of attach; see weft_pool_ops. A
- * unit is a weft_unit* or a unit_ref; units are linked without memory by unit_ref::link(). */
+/** What a type must have to be a pool: `push`, `pop` and `length` as in weft_pool_ops. None of its
+ * functions may throw or suspend. These are optional; see weft_pool_ops:
+ *
+ * - `bool remove(unit)`, without which yield_to cannot take a unit out of the pool
+ * - `push(unit, weft_pool_operation)`, called instead of push(unit)
+ * - `push_many(units, weft_pool_operation)` and `pop_many(units)`, on spans of units, called
+ *   instead of single pushes and pops; pop_many returns how many it has taken
+ * - `pop_wait(std::chrono::nanoseconds)`, which returns a unit or none, and may block the OS thread
+ * - `attach(unit)` and `detach(unit)`
+ * - `bool admit(unit)` instead of attach
+ *
+ * A unit is a weft_unit* or a unit_ref; unit_ref::link() links units without allocating memory. */
 template <class P>
 concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, weft_unit* unit) {
     { pool.push(unit) }
@@ -196,7 +204,7 @@ concept pool_policy = std::destructible<P> && requires(P& pool, const P& quiet, 
 
 namespace detail {
 
-// The C table of a pool type; the object is deleted by the table's destroy.
+// The C table of a pool type; the table's `destroy` deletes the object.
 template <pool_policy P>
 constexpr weft_pool_ops pool_table() noexcept {
     weft_pool_ops ops{};
@@ -257,7 +265,7 @@ constexpr weft_pool_ops pool_table() noexcept {
                       noexcept->std::convertible_to<unit_ref>;
                   }) {
         ops.pop_wait = [](void* self, std::uint64_t deadline_ns) {
-            // As long as the clock can say, where more is asked for.
+            // A deadline beyond the range of std::chrono::nanoseconds becomes the longest timeout.
             constexpr auto longest = static_cast<std::uint64_t>(std::chrono::nanoseconds::max().count());
             const std::uint64_t now_ns = weft_now_ns(), left_ns = deadline_ns < now_ns ? 0 : deadline_ns - now_ns;
             const std::chrono::nanoseconds timeout(static_cast<std::int64_t>(left_ns < longest ? left_ns : longest));
@@ -275,7 +283,8 @@ constexpr weft_pool_ops pool_table() noexcept {
 template <pool_policy P>
 inline constexpr weft_pool_ops pool_ops = detail::pool_table<P>();
 
-/** A pool made from a type. The object lives as long as the pool in the library does. */
+/** A pool made from a user-defined type. The object lives as long as the pool in the library
+ * does. */
 template <pool_policy P>
 class user_pool : public pool {
 public:
@@ -297,7 +306,7 @@ private:
     P* policy_ = nullptr;
 };
 
-/** Makes a pool of one's own type: `auto pool = weft::make_pool<my_lifo>();`. */
+/** Makes a pool of a user-defined type: `auto pool = weft::make_pool<my_lifo>();`. */
 template <pool_policy P, class... Arguments>
 user_pool<P> make_pool(Arguments&&... arguments) {
     return user_pool<P>(std::in_place, std::forward<Arguments>(arguments)...);

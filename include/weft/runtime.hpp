@@ -26,60 +26,60 @@ enum class guard_kind {
     install = WEFT_GUARD_INSTALL,   /**< MADV_GUARD_INSTALL: Linux 6.13 and later */
     mprotect = WEFT_GUARD_MPROTECT, /**< mprotect: near 32,000 stacks, canaries beyond */
     canary = WEFT_GUARD_CANARY,     /**< a word at the end of the stack */
-    none = WEFT_GUARD_NONE          /**< nothing: overflows destroy what lies below */
+    none = WEFT_GUARD_NONE          /**< none: an overflow overwrites the memory below the stack */
 };
 
-/** What is done when no unit can ever go on; see weft_deadlock. */
+/** What the runtime does when no unit can ever continue; see weft_deadlock. */
 enum class deadlock_kind {
-    report = WEFT_DEADLOCK_REPORT, /**< standard error gets the units that wait, and the program waits on */
-    abort = WEFT_DEADLOCK_ABORT,   /**< they are reported, and abort() ends the process */
-    ignore = WEFT_DEADLOCK_IGNORE  /**< nothing is looked for */
+    report = WEFT_DEADLOCK_REPORT, /**< the waiting units are reported on standard error; the program waits on */
+    abort = WEFT_DEADLOCK_ABORT,   /**< the waiting units are reported, and abort() ends the process */
+    ignore = WEFT_DEADLOCK_IGNORE  /**< the runtime does not check for deadlocks */
 };
 
-/** What becomes of units that could run while their streams block, spin or compute; see
+/** What happens to units that could run while their streams block, spin or compute; see
  * weft_rescue. */
 enum class rescue_kind {
     unspecified = WEFT_RESCUE_DEFAULT, /**< as on */
-    on = WEFT_RESCUE_ON,               /**< OS threads beside the streams run those that several streams may run */
-    off = WEFT_RESCUE_OFF,             /**< they wait, and standard error is told if it lasts */
-    all = WEFT_RESCUE_ALL,             /**< also those of pools from which one stream alone draws */
-    ignore = WEFT_RESCUE_IGNORE        /**< they wait, and nobody looks */
+    on = WEFT_RESCUE_ON,               /**< OS threads beside the streams run units that several streams may run */
+    off = WEFT_RESCUE_OFF,             /**< the units wait; a wait that lasts is reported on standard error */
+    all = WEFT_RESCUE_ALL,             /**< as on, also for units of pools from which one stream alone draws */
+    ignore = WEFT_RESCUE_IGNORE        /**< the units wait, and the runtime does not check for them */
 };
 
-/** Whether fewer harts are used for a while beside other processes that compute on the same
+/** Whether the process uses fewer harts for a while when other processes compute on the same
  * processors; see weft_neighbours. */
 enum class neighbours_kind {
     unspecified = WEFT_NEIGHBOURS_DEFAULT, /**< as withhold */
-    withhold = WEFT_NEIGHBOURS_WITHHOLD,   /**< they are */
-    ignore = WEFT_NEIGHBOURS_IGNORE        /**< nobody looks */
+    withhold = WEFT_NEIGHBOURS_WITHHOLD,   /**< it does */
+    ignore = WEFT_NEIGHBOURS_IGNORE        /**< the runtime does not check for such processes */
 };
 
-/** What a program may ask of the runtime; written with designated initialisers. Zero means the
- * default. The environment variable of each setting wins over it; see runtime.h. */
+/** The settings that a program can give the runtime; to be written with designated initialisers.
+ * Zero means the default. The environment variable of a setting takes precedence; see runtime.h. */
 struct settings {
     /** streams to start; 0, all_harts: as many as the process may use harts */
     std::size_t streams = 0;
     /** a thread's stack, at least WEFT_STACK_LEAST; 0: 65536 */
     std::size_t stack_bytes = 0;
-    /** 0: one page */
+    /** the size of the guard; 0: one page */
     std::size_t guard_bytes = 0;
     /** how stacks are guarded */
     guard_kind guard = guard_kind::automatic;
-    /** the kind of a thread that does not say */
+    /** the kind of a thread whose attributes do not specify one */
     unit_kind kind = unit_kind::unspecified;
-    /** the streams' main pools */
+    /** the kind of the streams' main pools */
     pool_kind pool = pool_kind::unspecified;
-    /** as fits the pools */
+    /** the kind of the streams' schedulers; unspecified: as fits the pools */
     scheduler_kind scheduler = scheduler_kind::unspecified;
-    /** where schedulers and tasklets run; 0: 262144 */
+    /** the size of the stack on which schedulers and tasklets run; 0: 262144 */
     std::size_t scheduler_stack_bytes = 0;
-    /** idle memory above this goes back; 0: 67108864 */
+    /** idle memory above this goes back to the system; 0: 67108864 */
     std::size_t idle_memory_bytes = 0;
-    /** how long an idle stream looks for work; 0: 20000 */
+    /** how long an idle stream spins for work before it sleeps; 0: 20000 */
     std::size_t spin_ns = 0;
-    /** keep the counters of time in units and schedulers */
+    /** maintain the counters of the time in units and in schedulers */
     bool timing = false;
-    /** a signal that asks for a dump on standard error; 0: none. Since 0.3 */
+    /** a signal that makes the process write a dump to standard error; 0: none. Since 0.3 */
     int dump = 0;
     /** a file for a trace of all units and streams; null: none. Since 0.7 */
     const char* trace = nullptr;
@@ -87,21 +87,22 @@ struct settings {
     std::size_t trace_events = 0;
     /** no thread of kind automatic runs on its scheduler's stack. Since 0.7 */
     bool own_stacks = false;
-    /** the primary unit waits in stream 0's main pool as others do. Since 0.5 */
+    /** the primary unit waits in stream 0's main pool as other units do. Since 0.5 */
     bool roaming_primary = false;
-    /** how harts are shared among those who want more than there are. Since 0.7 */
+    /** how harts are shared when their clients want more than there are. Since 0.7 */
     hart_policy sharing = hart_policy::fair;
-    /** for how long one keeps a hart where they take turns; 0: 5000000. Since 0.7 */
+    /** how long a client keeps a hart when clients take turns; 0: 5000000. Since 0.7 */
     std::size_t slice_ns = 0;
-    /** when no unit can ever go on. Since 0.7 */
+    /** what to do when no unit can ever continue. Since 0.7 */
     deadlock_kind deadlock = deadlock_kind::report;
-    /** when streams are stuck while units could run. Since 0.7 */
+    /** what to do when streams are stuck while units could run. Since 0.7 */
     rescue_kind rescue = rescue_kind::unspecified;
-    /** OS threads that rescue at once, at most; 0: as many as units live. Since 0.7 */
+    /** the most OS threads that rescue at the same time; 0: as many as there are live units. Since
+     * 0.7 */
     std::size_t rescue_bound = 0;
-    /** harts to use, at most; 0: as many as CPU set and quota allow. Since 0.6 */
+    /** the most harts to use; 0: as many as the CPU set and the quota allow. Since 0.6 */
     std::size_t harts = 0;
-    /** beside processes that compute on the same processors. Since 0.7 */
+    /** what to do when other processes compute on the same processors. Since 0.7 */
     neighbours_kind neighbours = neighbours_kind::unspecified;
     /** every unit has a floating-point environment of its own. Since 0.7 */
     bool own_float = false;
@@ -112,13 +113,13 @@ struct settings {
  *     weft::runtime runtime;
  *
  * The constructing thread becomes the primary unit of stream 0. Runtimes nest; the settings of
- * inner ones are ignored. To be destroyed by the thread that constructed it. */
+ * inner ones are ignored. The thread that constructed a runtime must destroy it. */
 class runtime {
 public:
     /** Starts the runtime with the default settings. Throws weft::error; see weft_init. */
     runtime() : runtime(weft::settings{}) {}
 
-    /** Starts the runtime as `wanted` says. Throws weft::error; see weft_init. */
+    /** Starts the runtime with the settings `wanted`. Throws weft::error; see weft_init. */
     explicit runtime(const weft::settings& wanted) {
         weft_settings asked{};
         asked.size = sizeof asked;
@@ -153,14 +154,14 @@ public:
     runtime(const runtime&) = delete;
     runtime& operator=(const runtime&) = delete;
 
-    /** Ends what the constructor began, unless finalize() did. Units that are suspended then never
-     * go on, and nothing is said about them; finalize() does. */
+    /** Ends what the constructor began, unless finalize() has done so. Units that are still
+     * suspended never continue, and are not reported; finalize() reports them. */
     ~runtime() {
         if (started_) weft_finalize();
     }
 
     /** Ends what the constructor began: runs what is ready, stops the streams, frees everything.
-     * Throws weft::error with WEFT_BUSY when units were still suspended (all is freed
+     * Throws weft::error with WEFT_BUSY when units were still suspended (everything is freed
      * nevertheless), with WEFT_WRONG_CONTEXT when the caller is not the primary unit, and with
      * WEFT_NO_MEMORY as weft_finalize does (nothing is done). */
     void finalize() {
@@ -172,7 +173,7 @@ public:
     /** Whether a runtime runs. */
     static bool running() noexcept { return weft_initialized(); }
 
-    /** The settings in force, environment included. */
+    /** The settings in force, including the environment's. */
     static weft::settings settings_in_force() {
         weft_settings force{};
         force.size = sizeof force;
@@ -205,10 +206,11 @@ public:
 
     /** Writes each environment variable to `file`: name, legal values, default, meaning. */
     static void print_environment(std::FILE* file) { check(weft_environment_print(file)); }
-    /// Throws where a variable's value is not legal; `file` gets a line for each. See weft_environment_check.
+    /** Throws when a variable's value is not legal, and writes a line for each to `file`; see
+     * weft_environment_check. */
     static void check_environment(std::FILE* file = nullptr) { check(weft_environment_check(file)); }
 
-    /** Gives idle memory of the calling stream and of the common store back to the system. */
+    /** Returns idle memory of the calling stream and of the common store to the system. */
     static void trim_memory() { check(weft_memory_trim()); }
 
 private:

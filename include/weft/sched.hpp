@@ -1,6 +1,6 @@
-// Schedulers in C++: they pick the next unit from their pools. Handles, and the template that
-// writes the C table of a scheduler of one's own. A scheduler_ref is one pointer and owns nothing;
-// a scheduler owns until a stream takes it.
+// Schedulers in C++: a scheduler picks the next unit from its pools. This header has the handles,
+// and the template that fills in the C table of a user-defined scheduler. A scheduler_ref is one
+// pointer and owns nothing; a `scheduler` owns a scheduler until a stream takes it.
 #pragma once
 
 #include <weft/language.hpp>
@@ -23,15 +23,15 @@ inline namespace v0 {
 /** The schedulers that come with the library. */
 enum class scheduler_kind {
     unspecified = WEFT_SCHED_DEFAULT,       /**< as the settings say */
-    basic = WEFT_SCHED_BASIC,               /**< the pools in their order: the first that has a unit gives it */
-    random_steal = WEFT_SCHED_RANDOM_STEAL, /**< the first pool; when it is empty the others, from a random one on */
+    basic = WEFT_SCHED_BASIC,               /**< the first pool, in their order, that has a unit */
+    random_steal = WEFT_SCHED_RANDOM_STEAL, /**< the first pool; when it is empty, the others from a random one on */
     user = WEFT_SCHED_USER,                 /**< made from a type by make_scheduler */
-    basic_wait = WEFT_SCHED_BASIC_WAIT,     /**< as basic, but its stream sleeps as soon as nothing is to be done */
-    priority = WEFT_SCHED_PRIORITY          /**< the pools in the order of their importance; see weft_sched_kind */
+    basic_wait = WEFT_SCHED_BASIC_WAIT,     /**< as basic, but its stream sleeps as soon as there is no work */
+    priority = WEFT_SCHED_PRIORITY          /**< the pools in the order of importance; see weft_sched_kind */
 };
 
-/** A scheduler that somebody else owns; what the functions of a scheduler of one's own are
- * given. */
+/** A reference to a scheduler; it owns nothing. The functions of a user-defined scheduler are
+ * passed one. */
 class scheduler_ref {
 public:
     /** No scheduler. */
@@ -60,33 +60,34 @@ public:
         return pool;
     }
 
-    /** Whether it has pick rather than run. */
+    /** Whether it has `pick` rather than `run`. */
     bool stateless() const {
         bool stateless = false;
         check(weft_sched_stateless_get(handle_, &stateless));
         return stateless;
     }
 
-    /** Whether it is freed when its use ends; see weft_sched_owned_set. Before it is given away. */
+    /** Sets whether the scheduler is freed when its use ends; see weft_sched_owned_set. To be
+     * called before the scheduler is given away. */
     void set_owned(bool owned) const { check(weft_sched_owned_set(handle_, owned)); }
 
     /** Runs a unit that was popped; returns when it has ended or left the stream. Only from
      * `run`. */
     void run_unit(unit_ref unit) const { check(weft_sched_run_unit(handle_, unit.native_handle())); }
     /** Whether `run` should return: the stream is asked to stop and the pools are empty. Only from
-     * `run`, which should ask at least once a millisecond. */
+     * `run`, which should call this at least once a millisecond. */
     bool should_stop() const noexcept { return weft_sched_check_stop(handle_); }
     /** Gives the hart back and sleeps until a pool has a unit or the stream is wanted. Only from
      * `run`. */
     void wait() const { check(weft_sched_wait(handle_)); }
 
 protected:
-    /** The handle; a derived owner changes it. */
+    /** The handle; a derived class that owns the scheduler changes it. */
     weft_sched* handle_ = nullptr;
 };
 
 /** What a type must have to be a stateless scheduler: `pick(scheduler_ref)` returns the next unit,
- * or none. It may not throw or suspend, and is called on units' stacks. */
+ * or none. It must not throw or suspend, and is called on units' stacks. */
 template <class S>
 concept picking_scheduler = std::destructible<S> && requires(S& scheduler, scheduler_ref self) {
     { scheduler.pick(self) }
@@ -101,7 +102,7 @@ concept running_scheduler = std::destructible<S> && requires(S& scheduler, sched
     noexcept;
 };
 
-/** A scheduler of one's own: it has exactly one of pick and run. */
+/** A user-defined scheduler: it has exactly one of `pick` and `run`. */
 template <class S>
 concept scheduler_policy = picking_scheduler<S>
 != running_scheduler<S>;
@@ -137,7 +138,7 @@ std::vector<weft_pool*> pool_handles(const Range& pools) {
 template <scheduler_policy S>
 inline constexpr weft_sched_ops scheduler_ops = detail::scheduler_table<S>();
 
-/** A range of pools, or of references to pools. */
+/** A range of pools or of pool references. */
 template <class R>
 concept pool_range =
     std::ranges::forward_range<const R> && std::derived_from<std::ranges::range_value_t<const R>, pool_ref>;
@@ -147,19 +148,19 @@ class scheduler : public scheduler_ref {
 public:
     /** No scheduler. */
     scheduler() noexcept = default;
-    /** One of the schedulers that come with the library, over these pools; the first is the main
-     * pool of the stream that will run it. */
+    /** A scheduler that comes with the library, over these pools; the first is the main pool of the
+     * stream that will run it. */
     scheduler(scheduler_kind kind, std::initializer_list<pool_ref> pools)
         : scheduler(kind, detail::pool_handles(pools)) {}
-    /** One of the schedulers that come with the library, over a range of pools; the first is the
-     * main pool. */
+    /** A scheduler that comes with the library, over a range of pools; the first is the main
+     * pool. */
     template <pool_range R>
     scheduler(scheduler_kind kind, const R& pools) : scheduler(kind, detail::pool_handles(pools)) {}
-    /** Takes over a scheduler of the C interface. */
+    /** Takes ownership of a scheduler of the C interface. */
     explicit scheduler(weft_sched* handle) noexcept : scheduler_ref(handle) {}
     /** Takes the scheduler; `other` is left with none. */
     scheduler(scheduler&& other) noexcept : scheduler_ref(std::exchange(other.handle_, nullptr)) {}
-    /** Frees this scheduler as the destructor does and takes the other. */
+    /** Frees this scheduler as the destructor does, then takes the other. */
     scheduler& operator=(scheduler&& other) noexcept {
         scheduler(std::move(other)).swap(*this);
         return *this;
@@ -169,13 +170,13 @@ public:
         if (handle_ != nullptr) weft_sched_free(handle_);
     }
 
-    /** Gives the scheduler up without freeing it: a stream has taken it. */
+    /** Gives up ownership without freeing the scheduler: a stream has taken it. */
     weft_sched* release() noexcept { return std::exchange(handle_, nullptr); }
 
     /** Pushes the scheduler into a pool, where it runs as a unit and runs `turn` units of its own
-     * pools at a time (0: 61); see weft_sched_push. It is given away, and freed when it has ended
-     * unless set_owned(false) was called. Returns its unit, to be joined and freed
-     * (weft_unit_join_free). */
+     * pools at a time (0: 61); see weft_sched_push. This object gives up ownership: the scheduler
+     * is freed when it has ended, unless set_owned(false) was called. Returns its unit, to be
+     * joined and freed (weft_unit_join_free). */
     [[gnu::always_inline]] weft_unit* push_into(pool_ref pool, std::size_t turn = 0) {
         const weft_sched_push_options options{sizeof options, turn};
         weft_unit* unit = nullptr;
@@ -208,14 +209,15 @@ scheduler make_scheduler(const std::vector<weft_pool*>& pools, Arguments&&... ar
 
 }   // namespace detail
 
-/** Makes a scheduler of one's own type over these pools, constructed from `arguments`. */
+/** Makes a scheduler of the user-defined type S over these pools, constructed from `arguments`. */
 template <scheduler_policy S, class... Arguments>
 requires std::constructible_from<S, Arguments...> scheduler make_scheduler(std::initializer_list<pool_ref> pools,
                                                                            Arguments&&... arguments) {
     return detail::make_scheduler<S>(detail::pool_handles(pools), std::forward<Arguments>(arguments)...);
 }
 
-/** Makes a scheduler of one's own type over a range of pools, constructed from `arguments`. */
+/** Makes a scheduler of the user-defined type S over a range of pools, constructed from
+ * `arguments`. */
 template <scheduler_policy S, pool_range R, class... Arguments>
 requires std::constructible_from<S, Arguments...> scheduler make_scheduler(const R& pools, Arguments&&... arguments) {
     return detail::make_scheduler<S>(detail::pool_handles(pools), std::forward<Arguments>(arguments)...);

@@ -1,4 +1,4 @@
-// Threads that return a value: weft::spawn, and the handle that joins one.
+// Threads that return a value: weft::spawn, and the handle that joins such a thread.
 #pragma once
 
 #include <weft/language.hpp>
@@ -21,12 +21,12 @@ inline namespace v0 {
 
 namespace detail {
 
-// What a value is kept as until somebody joins.
+// The type in which a value is kept until the join.
 template <class T>
 using kept_value = std::conditional_t<std::is_void_v<T>, std::monostate,
                                       std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
 
-// A body's value. The handle owns it, and `destroy` frees it with what it is a part of.
+// A body's value. The handle owns it, and `destroy` frees the whole object that it is a base of.
 template <class T>
 struct result {
     void (*destroy)(result* self) noexcept;
@@ -41,7 +41,7 @@ template <class T>
 using result_ptr = std::unique_ptr<result<T>, result_deleter<T>>;
 
 // A body with its arguments and its value, in one allocation. The parts are destroyed on the unit's
-// stack, however the call ends, but where the unit is cancelled: then by the handle.
+// stack, however the call ends. If the unit is cancelled, the handle destroys them.
 template <class T, class Function, class... Arguments>
 struct result_closure final : result<T> {
     template <class F, class... A>
@@ -73,15 +73,15 @@ struct result_closure final : result<T> {
 
 }   // namespace detail
 
-/** Owns a thread that returns a T: what weft::spawn returns. Move-only, and for one thread at a
- * time. Since 0.7.
+/** Owns a thread that returns a T: what weft::spawn returns. It is move-only, and one thread at a
+ * time may use it. Since 0.7.
  *
  *     weft::join_handle<int> sum = weft::spawn([] { return 40 + 2; });
  *     std::printf("%d\n", sum.join());
  *
- * An exception that left the body is kept until join() rethrows it. If nobody joins, the destructor
- * calls std::terminate, unless an exception is on its way through it already: none is lost
- * otherwise. */
+ * An exception that left the body is kept until join() rethrows it. Without a join() the destructor
+ * calls std::terminate, unless stack unwinding by another exception is what destroys the handle: in
+ * all other cases no exception is lost. */
 template <class T>
 class [[nodiscard]] join_handle {
     static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>,
@@ -101,32 +101,33 @@ public:
         join_handle(std::move(other)).swap(*this);
         return *this;
     }
-    /** Joins; what the body has returned is dropped. Calls std::terminate when its body ended by an
-     * exception and none is on its way already, when no stack or pthread could be had to run it, or
-     * when joining is impossible, as in a tasklet that would have to wait. That the unit was
-     * cancelled is no reason to. The object must not outlive its runtime, as weft::thread must not.
-     * May switch. */
+    /** Joins, and drops the value that the body has returned. Calls std::terminate when the body
+     * ended by an exception and the handle is not being destroyed by stack unwinding, when the body
+     * could not run for want of a stack or a pthread, or when joining is impossible, as in a
+     * tasklet that would have to wait; not because the unit was cancelled. The object must not
+     * outlive its runtime, as weft::thread must not. May switch. */
     ~join_handle() {
         if (unit_ != nullptr) finish();
     }
 
     /** Whether there is a thread to join. */
     bool joinable() const noexcept { return unit_ != nullptr; }
-    /** The thread's id; that of no unit when there is none. */
+    /** The thread's id; the id of no unit when there is none. */
     unit_id get_id() const noexcept { return ref().get_id(); }
     /** The handle of the C interface; it stays owned. */
     weft_unit* native_handle() const noexcept { return unit_; }
     /** The unit without the ownership. */
     unit_ref ref() const noexcept { return unit_; }
 
-    /** Waits until the thread has ended, frees it, and returns what its body has returned. Rethrows
-     * the exception that ended its body, if one did. Once: afterwards there is no thread to join.
+    /** Waits until the thread has ended, frees it, and returns the value that its body has
+     * returned. Rethrows the exception that ended its body, if one did. To be called once:
+     * afterwards there is no thread to join.
      *
-     * Throws weft::error, and owns the thread still, when nothing could be waited for, as
+     * Throws weft::error, and still owns the thread, when nothing was waited for, as
      * weft::thread::join does. Throws weft::not_returned, and owns nothing any more, when the unit
-     * was cancelled, or no stack or pthread could be had to run its body; weft::error with
-     * WEFT_NOT_RETURNED when the body has ended by this_thread::exit() and so has no value. May
-     * switch. */
+     * was cancelled, or when its body could not run for want of a stack or a pthread; weft::error
+     * with WEFT_NOT_RETURNED when the body has ended by this_thread::exit() and so has no value.
+     * May switch. */
     T join() {
         const std::exception_ptr ended_by = wait() == WEFT_OK ? nullptr : detail::what_ended(unit_);
         weft_unit_free(std::exchange(unit_, nullptr));
@@ -168,7 +169,7 @@ private:
         return status;
     }
 
-    // What is thrown here meets noexcept: std::terminate.
+    // An exception that is thrown here meets noexcept: std::terminate.
     void finish() noexcept {
         if (wait() != WEFT_OK && !may_drop(ref().outcome())) std::rethrow_exception(detail::what_ended(unit_));
         weft_unit_free(unit_);
@@ -180,15 +181,15 @@ private:
     }
 
     weft_unit* unit_ = nullptr;
-    detail::result_ptr<T> result_;   // null of a body that returns nothing and travels in its argument
+    detail::result_ptr<T> result_;   // null for a body that returns nothing and travels in its argument
     int uncaught_ = std::uncaught_exceptions();
 };
 
 /** Spawns a thread that runs a decayed copy of `function` with decayed copies of `arguments`, and
- * returns the handle by which its value is had. The body, its arguments and its value lie in one
- * allocation, or in none when it returns nothing, takes no arguments, and is trivially copyable and
- * fits in a pointer. Throws weft::error when the library refuses (no memory, not initialized, ...).
- * Since 0.7. */
+ * returns the handle whose join() returns its value. The body, its arguments and its value lie in
+ * one allocation, or in none when the body returns nothing, takes no arguments, is trivially
+ * copyable, and fits in a pointer. Throws weft::error when the library refuses (no memory, not
+ * initialized, ...). Since 0.7. */
 template <class F, class... A>
 requires detail::spawnable<F, A...>
 [[gnu::always_inline]] inline auto spawn(const attributes& wanted, F&& function, A&&... arguments) {
@@ -208,7 +209,7 @@ requires detail::spawnable<F, A...>
     }
 }
 
-/** Spawns a thread with default attributes; see above. */
+/** Spawns a thread with default attributes; otherwise as spawn(wanted, function, arguments...). */
 template <class F, class... A>
 requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>)
     [[gnu::always_inline]] inline auto spawn(F&& function, A&&... arguments) {

@@ -1,5 +1,6 @@
-// Streams in C++: they run units on a hart, as their scheduler says. A stream_ref is one pointer
-// and owns nothing; a stream owns, and stops the stream when destroyed.
+// Streams in C++: a stream runs units on a hart in the order that its scheduler chooses. A
+// stream_ref is one pointer and owns nothing; a `stream` owns a stream, and stops it when
+// destroyed.
 #pragma once
 
 #include <weft/language.hpp>
@@ -19,7 +20,7 @@
 namespace weft {
 inline namespace v0 {
 
-/** A stream that somebody else owns. Any number of threads may use one stream. */
+/** A reference to a stream; it owns nothing. Any number of threads may use one stream. */
 class stream_ref {
 public:
     /** No stream. */
@@ -41,7 +42,7 @@ public:
         return rank;
     }
 
-    /** Its name; valid as long as the stream. */
+    /** Its name; valid as long as the stream exists. */
     std::string_view name() const {
         const char* name = "";
         check(weft_stream_name_get(handle_, &name));
@@ -55,16 +56,16 @@ public:
         return pool;
     }
 
-    /** Asks it to run nothing more, from its next switch on, until resume(). Does not wait. */
+    /** Asks the stream to run nothing from its next switch until resume(). Does not wait. */
     void suspend() const { check(weft_stream_suspend(handle_)); }
-    /** Lets it run again. */
+    /** Lets the suspended stream run again. */
     void resume() const { check(weft_stream_resume(handle_)); }
 
-    /** ULTs spawned on it without a kind are of this one from now on; see weft_stream_kind_set.
-     * From a unit of it. */
+    /** From now on, ULTs spawned on the stream without a kind are of this kind; see
+     * weft_stream_kind_set. From a unit that runs on the stream. */
     void set_kind(unit_kind kind) const { check(weft_stream_kind_set(handle_, static_cast<weft_kind>(kind))); }
 
-    /** Binds its carrier to one hart, in the place of what it was bound to. */
+    /** Binds its carrier to one hart, which replaces an earlier binding. */
     void bind_hart(std::size_t hart) const { check(weft_stream_bind_hart(handle_, hart)); }
     /** Binds its carrier to a set of CPUs, "0-3,8". */
     void bind_cpus(const char* cpus) const { check(weft_stream_bind_cpus(handle_, cpus)); }
@@ -82,41 +83,41 @@ public:
         return text.data();
     }
 
-    /** The stream's scheduler, which may lose its place at any moment. */
+    /** The stream's scheduler, which may be replaced at any moment. */
     scheduler_ref get_scheduler() const {
         weft_sched* sched = nullptr;
         check(weft_stream_sched_get(handle_, &sched));
         return sched;
     }
 
-    /** Gives the stream another scheduler, when its loop has its next turn; see
-     * weft_stream_sched_set. It is the stream's then. */
+    /** Gives the stream another scheduler, which takes over when the stream's loop has its next
+     * turn; see weft_stream_sched_set. The stream then owns the scheduler. */
     void set_scheduler(scheduler&& next) const {
         check(weft_stream_sched_set(handle_, next.native_handle()));
         static_cast<void>(next.release());
     }
 
 protected:
-    /** The handle; a derived owner changes it. */
+    /** The handle; a derived class that owns the stream changes it. */
     weft_stream* handle_ = nullptr;
 };
 
-/** How a stream is to be; written with designated initialisers. What is left out is the default.
- * Since 0.7. */
+/** The options of a new stream; to be written with designated initialisers. A field that is left
+ * out has its default. Since 0.7. */
 struct stream_options {
-    /** its main pool, where it is given no scheduler; none: a new one, freed with the stream */
+    /** its main pool, when it is given no scheduler; none: a new pool, freed with the stream */
     pool_ref pool = {};
     /** at most 15 bytes are kept; null: "weft/RANK" */
     const char* name = nullptr;
-    /** of threads that are spawned on it without a kind */
+    /** the kind of threads that are spawned on the stream without a kind */
     unit_kind kind = unit_kind::unspecified;
-    /** what weft_stream_data_get tells from the beginning */
+    /** what weft_stream_data_get returns from the beginning */
     void* data = nullptr;
 };
 
 /** A stream that is stopped, once its pools are empty, and freed when this object is destroyed.
- * Where it cannot be stopped, by a unit that runs on it or by a tasklet, it stays until the runtime
- * ends; stop() says so instead. */
+ * When the destructor cannot stop it, because a unit that runs on it or a tasklet is the caller,
+ * the stream stays until the runtime ends; stop() throws in that case. */
 class stream : public stream_ref {
 public:
     /** Starts a stream with a pool of its own. `name`: at most 15 bytes are kept; null:
@@ -127,18 +128,19 @@ public:
     /** Starts a stream with this scheduler, which it then owns. */
     explicit stream(scheduler&& runs, const char* name = nullptr)
         : stream(std::move(runs), stream_options{.name = name}) {}
-    /** Starts a stream as `wanted` says. Since 0.7. */
+    /** Starts a stream with the options `wanted`. Since 0.7. */
     explicit stream(const stream_options& wanted) { start(nullptr, wanted); }
-    /** Starts a stream as `wanted` says with this scheduler, which it then owns. Since 0.7. */
+    /** Starts a stream with the options `wanted` and this scheduler, which it then owns. Since
+     * 0.7. */
     stream(scheduler&& runs, const stream_options& wanted) {
         start(runs.native_handle(), wanted);
         static_cast<void>(runs.release());
     }
-    /** Takes over a stream of the C interface. */
+    /** Takes ownership of a stream of the C interface. */
     explicit stream(weft_stream* handle) noexcept : stream_ref(handle) {}
     /** Takes the stream; `other` is left with none. */
     stream(stream&& other) noexcept : stream_ref(std::exchange(other.handle_, nullptr)) {}
-    /** Stops this stream as the destructor does and takes the other. */
+    /** Stops this stream as the destructor does, then takes the other. */
     stream& operator=(stream&& other) noexcept {
         stream(std::move(other)).swap(*this);
         return *this;
@@ -148,8 +150,8 @@ public:
         if (handle_ != nullptr) weft_stream_join_free(handle_);
     }
 
-    /** Stops the stream once its pools are empty, waits for that, and frees it. Throws, and keeps
-     * it, when that cannot be done from here. May switch. */
+    /** Stops the stream once its pools are empty, waits until it has stopped, and frees it. Throws,
+     * and keeps the stream, when the caller cannot do that. May switch. */
     void stop() {
         check(weft_stream_join_free(handle_));
         handle_ = nullptr;
@@ -179,14 +181,14 @@ private:
 /** How many streams there are. */
 inline std::size_t stream_count() noexcept { return weft_stream_count(); }
 
-/** The stream of that rank, or none. */
+/** The stream with this rank, or none. */
 inline stream_ref stream_at(std::size_t rank) noexcept { return weft_stream_at(rank); }
 
-/** What the calling stream says of itself. */
+/** Queries of the calling stream about itself. */
 namespace this_stream {
 
 /** The stream that runs the caller, or none outside of streams. After a call that may switch it may
- * be another. */
+ * be another stream. */
 inline stream_ref self() noexcept { return weft_stream_self(); }
 
 }   // namespace this_stream

@@ -1,9 +1,9 @@
-// What threads wait for, in C++: the standard's own classes, for ULTs and OS threads alike, and
-// events, channels and select.
+// What threads wait for, in C++: the classes of the standard library, for ULTs and OS threads
+// alike, and events, channels and select.
 //
-// A class that the standard library has behaves as it says there; what it throws is weft::error.
-// Each may be used by ULTs and by OS threads that are no streams at once; a call that would have to
-// wait throws an error with WEFT_WRONG_KIND in a tasklet.
+// A class that the standard library has, too, behaves as the standard says, but throws weft::error.
+// ULTs and OS threads that are no streams may use one object at the same time. In a tasklet, a call
+// that would have to wait throws an error with WEFT_WRONG_KIND.
 #pragma once
 
 #include <weft/language.hpp>
@@ -45,12 +45,12 @@ public:
     /** The structure of the C interface. */
     using native_handle_type = weft_mutex*;
 
-    /** Locks; waits as long as somebody else holds it. Throws an error with WEFT_WRONG_STATE when
-     * the caller holds it already and it is not recursive. */
+    /** Locks; waits as long as another thread or unit holds the mutex. Throws an error with
+     * WEFT_WRONG_STATE when the caller holds it already and it is not recursive. */
     void lock() { check(weft_mutex_lock(&mutex_)); }
-    /** Locks if nobody holds it. */
+    /** Locks if the mutex is free. */
     bool try_lock() noexcept { return weft_mutex_try_lock(&mutex_) == WEFT_OK; }
-    /** Unlocks. The caller holds it; std::terminate otherwise. */
+    /** Unlocks. The caller must hold the mutex; otherwise std::terminate is called. */
     void unlock() noexcept { check(weft_mutex_unlock(&mutex_)); }
 
     /** Locks, if that is possible within `duration`. */
@@ -65,11 +65,11 @@ public:
                        [this](std::uint64_t deadline) { return in_time(weft_mutex_lock_until(&mutex_, deadline)); });
     }
 
-    /** Locks before those who wait with lock(). */
+    /** Locks ahead of the waiters of lock(). */
     void lock_high() { check(weft_mutex_lock_urgent(&mutex_, WEFT_URGENCY_HIGH)); }
-    /** Locks when nobody else waits. */
+    /** Locks when there is no other waiter. */
     void lock_low() { check(weft_mutex_lock_urgent(&mutex_, WEFT_URGENCY_LOW)); }
-    /** Locks without letting other units run meanwhile; see weft_mutex_spin_lock. */
+    /** Locks by spinning, without letting other units run meanwhile; see weft_mutex_spin_lock. */
     void spin_lock() { check(weft_mutex_spin_lock(&mutex_)); }
 
     /** The structure of the C interface. */
@@ -92,7 +92,7 @@ public:
     constexpr mutex() noexcept : mutex_base(0) {}
 };
 
-/** A lock that its holder may lock again, as std::recursive_mutex and
+/** A mutex that its holder may lock again, as std::recursive_mutex and
  * std::recursive_timed_mutex. */
 class recursive_mutex : public detail::mutex_base {
 public:
@@ -100,15 +100,15 @@ public:
     constexpr recursive_mutex() noexcept : mutex_base(1) {}
 };
 
-/** An alias of weft::mutex, which has deadlines already. */
+/** An alias of weft::mutex, which supports deadlines already. */
 using timed_mutex = mutex;
-/** An alias of weft::recursive_mutex, which has deadlines already. */
+/** An alias of weft::recursive_mutex, which supports deadlines already. */
 using recursive_timed_mutex = recursive_mutex;
 
 /** A lock for many readers or one writer, as std::shared_timed_mutex; neither side starves. */
 class shared_mutex {
 public:
-    /** An unlocked one. */
+    /** An unlocked mutex. */
     constexpr shared_mutex() noexcept = default;
     shared_mutex(const shared_mutex&) = delete;
     shared_mutex& operator=(const shared_mutex&) = delete;
@@ -118,15 +118,15 @@ public:
 
     /** Locks for writing. */
     void lock() { check(weft_rwlock_write_lock(&lock_)); }
-    /** Locks for writing if nobody holds it. */
+    /** Locks for writing if no reader or writer holds the mutex. */
     bool try_lock() noexcept { return weft_rwlock_try_write_lock(&lock_) == WEFT_OK; }
-    /** Unlocks what was locked for writing. */
+    /** Unlocks after lock(). */
     void unlock() noexcept { check(weft_rwlock_unlock(&lock_)); }
-    /** Locks for reading; waits for writers that came before. */
+    /** Locks for reading; waits for writers that came earlier. */
     void lock_shared() { check(weft_rwlock_read_lock(&lock_)); }
-    /** Locks for reading if nobody writes or waits to. */
+    /** Locks for reading if no writer holds the mutex or waits for it. */
     bool try_lock_shared() noexcept { return weft_rwlock_try_read_lock(&lock_) == WEFT_OK; }
-    /** Unlocks what was locked for reading. */
+    /** Unlocks after lock_shared(). */
     void unlock_shared() noexcept { check(weft_rwlock_unlock(&lock_)); }
 
     /** Locks for writing, if that is possible within `duration`. */
@@ -161,7 +161,7 @@ private:
     weft_rwlock lock_ = WEFT_RWLOCK_INIT;
 };
 
-/** An alias of weft::shared_mutex, which has deadlines already. */
+/** An alias of weft::shared_mutex, which supports deadlines already. */
 using shared_timed_mutex = shared_mutex;
 
 // ---- conditions ---------------------------------------------------------------------------------
@@ -170,11 +170,11 @@ using shared_timed_mutex = shared_mutex;
  * std::condition_variable_any. */
 class condition_variable {
 public:
-    /** One that nobody waits for. */
+    /** A condition variable without waiters. */
     constexpr condition_variable() noexcept = default;
     condition_variable(const condition_variable&) = delete;
     condition_variable& operator=(const condition_variable&) = delete;
-    /** Nobody waits any more; who has been notified may still be on the way. */
+    /** Requires that there are no waiters, except notified ones whose wait has not returned yet. */
     ~condition_variable() {
         if (mutex_ != nullptr) static_cast<void>(weft_cond_settle(&cond_, mutex_));
     }
@@ -182,12 +182,12 @@ public:
     /** The structure of the C interface. */
     using native_handle_type = weft_cond*;
 
-    /** Wakes one that waits. */
+    /** Wakes one waiter. */
     void notify_one() noexcept { weft_cond_signal(&cond_); }
-    /** Wakes all that wait. */
+    /** Wakes all waiters. */
     void notify_all() noexcept { weft_cond_broadcast(&cond_); }
 
-    /** Unlocks, waits for a notification, locks again. May return without one. */
+    /** Unlocks, waits for a notification, and locks again. May return without a notification. */
     void wait(std::unique_lock<mutex>& lock) { check(weft_cond_wait(&cond_, handle(lock))); }
     /** Waits until `done()` is true. */
     template <std::predicate Done>
@@ -195,7 +195,7 @@ public:
         while (!done()) wait(lock);
     }
 
-    /** Waits until `time` at most. */
+    /** Waits for a notification until `time` at most. */
     template <class Clock, class Duration>
     std::cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time) {
         const bool notified = detail::wait_by(time, [&](std::uint64_t deadline) {
@@ -203,7 +203,7 @@ public:
         });
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
-    /** Waits until `done()` is true, or until `time`; what done() says then. */
+    /** Waits until `done()` is true, or until `time`. Returns the last result of done(). */
     template <class Clock, class Duration, std::predicate Done>
     bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time, Done done) {
         while (!done()) {
@@ -211,26 +211,26 @@ public:
         }
         return true;
     }
-    /** Waits for `duration` at most. */
+    /** Waits for a notification for `duration` at most. */
     template <class Rep, class Period>
     std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration) {
         const bool notified =
             detail::in_time(weft_cond_wait_until(&cond_, handle(lock), detail::deadline_in(duration)));
         return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
     }
-    /** Waits until `done()` is true, or for `duration`; what done() says then. */
+    /** Waits until `done()` is true, or for `duration`. Returns the last result of done(). */
     template <class Rep, class Period, std::predicate Done>
     bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& duration, Done done) {
         return wait_before(lock, detail::deadline_in(duration), std::move(done));
     }
 
-    /** Waits until `done()` is true or a stop is requested; what done() says then. */
+    /** Waits until `done()` is true or a stop is requested. Returns the last result of done(). */
     template <std::predicate Done>
     bool wait(std::unique_lock<mutex>& lock, std::stop_token stop, Done done) {
         return wait_stoppable(lock, stop, WEFT_FOREVER, done);
     }
-    /** Waits until `done()` is true, a stop is requested, or `time` has come; what done() says
-     * then. */
+    /** Waits until `done()` is true, a stop is requested, or `time` has come. Returns the last
+     * result of done(). */
     template <class Clock, class Duration, std::predicate Done>
     bool wait_until(std::unique_lock<mutex>& lock, std::stop_token stop,
                     const std::chrono::time_point<Clock, Duration>& time, Done done) {
@@ -241,8 +241,8 @@ public:
         });
         return answer;
     }
-    /** Waits until `done()` is true, a stop is requested, or `duration` has passed; what done()
-     * says then. */
+    /** Waits until `done()` is true, a stop is requested, or `duration` has passed. Returns the
+     * last result of done(). */
     template <class Rep, class Period, std::predicate Done>
     bool wait_for(std::unique_lock<mutex>& lock, std::stop_token stop,
                   const std::chrono::duration<Rep, Period>& duration, Done done) {
@@ -266,8 +266,9 @@ private:
     template <class Done>
     bool wait_stoppable(std::unique_lock<mutex>& lock, const std::stop_token& stop, std::uint64_t deadline,
                         Done& done) {
-        // Whoever requests the stop wakes all; a waiter that has looked before, and takes its place
-        // after, is told by `unless`.
+        // A request to stop wakes all waiters. A waiter that has checked the token before the
+        // request and is enqueued after it learns of the stop by `requested`, which is checked once
+        // it is enqueued.
         const std::stop_callback wake(stop, [this] { weft_cond_interrupt(&cond_); });
         const auto requested = [](void* token) { return static_cast<const std::stop_token*>(token)->stop_requested(); };
         while (!stop.stop_requested()) {
@@ -280,7 +281,7 @@ private:
     }
 
     weft_cond cond_ = WEFT_COND_INIT;
-    weft_mutex* mutex_ = nullptr;   // of those who have waited: the destructor settles with it
+    weft_mutex* mutex_ = nullptr;   // the waiters' mutex: the destructor settles with it
 };
 
 // ---- counting -----------------------------------------------------------------------------------
@@ -292,29 +293,29 @@ class counting_semaphore {
                   "it counts to WEFT_COUNT_MAX");
 
 public:
-    /** The most that it can count. */
+    /** The largest count. */
     static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
 
-    /** Begins with `desired`. */
+    /** The count begins at `desired`. */
     explicit constexpr counting_semaphore(std::ptrdiff_t desired) noexcept
         : semaphore_{static_cast<std::uint32_t>(desired), 0, {}} {}
     counting_semaphore(const counting_semaphore&) = delete;
     counting_semaphore& operator=(const counting_semaphore&) = delete;
 
-    /** Adds `update`; wakes as many as can be served. */
+    /** Adds `update` to the count; wakes as many waiters as the count can serve. */
     void release(std::ptrdiff_t update = 1) {
         check(weft_semaphore_release(&semaphore_, static_cast<std::uint32_t>(update)));
     }
-    /** Takes one; waits until there is one. */
+    /** Subtracts 1 from the count; waits while the count is 0. */
     void acquire() { check(weft_semaphore_acquire(&semaphore_)); }
-    /** Takes one if there is one. */
+    /** Subtracts 1 from the count if it is not 0. */
     bool try_acquire() noexcept { return weft_semaphore_try_acquire(&semaphore_) == WEFT_OK; }
-    /** Takes one, if there is one within `duration`. */
+    /** Subtracts 1 from the count, if that is possible within `duration`. */
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) {
         return detail::in_time(weft_semaphore_acquire_until(&semaphore_, detail::deadline_in(duration)));
     }
-    /** Takes one, if there is one before `time`. */
+    /** Subtracts 1 from the count, if that is possible before `time`. */
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time) {
         return detail::wait_by(time, [this](std::uint64_t deadline) {
@@ -326,16 +327,16 @@ private:
     weft_semaphore semaphore_;
 };
 
-/** A semaphore that needs to count to one only. */
+/** A semaphore that needs to count to 1 only. */
 using binary_semaphore = counting_semaphore<1>;
 
 /** Counts down to zero, once, as std::latch. */
 class latch {
 public:
-    /** The most that it can count. */
+    /** The largest count. */
     static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
 
-    /** Begins with `expected`. */
+    /** The count begins at `expected`. */
     explicit constexpr latch(std::ptrdiff_t expected) noexcept : latch_{static_cast<std::uint32_t>(expected), 0, {}} {}
     latch(const latch&) = delete;
     latch& operator=(const latch&) = delete;
@@ -344,21 +345,23 @@ public:
     void count_down(std::ptrdiff_t update = 1) {
         check(weft_latch_count_down(&latch_, static_cast<std::uint32_t>(update)));
     }
-    /** Whether it has come to zero. */
+    /** Whether the count has reached zero. */
     bool try_wait() const noexcept { return weft_latch_test(&latch_) == WEFT_OK; }
-    /** Waits until it has come to zero. */
+    /** Waits until the count has reached zero. */
     void wait() const { check(weft_latch_wait(const_cast<weft_latch*>(&latch_))); }
     /** Counts down and waits. */
     void arrive_and_wait(std::ptrdiff_t update = 1) {
         count_down(update);
         wait();
     }
-    /** Waits until it has come to zero, or for `duration`; whether it has. */
+    /** Waits until the count has reached zero, or for `duration`. Returns whether it has reached
+     * zero. */
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
         return detail::in_time(weft_latch_wait_until(const_cast<weft_latch*>(&latch_), detail::deadline_in(duration)));
     }
-    /** Waits until it has come to zero, or until `time`; whether it has. */
+    /** Waits until the count has reached zero, or until `time`. Returns whether it has reached
+     * zero. */
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
         return detail::wait_by(time, [this](std::uint64_t deadline) {
@@ -372,24 +375,24 @@ private:
 
 namespace detail {
 
-// What a barrier without a completion of its own calls.
+// The completion of a barrier that is given none.
 struct nothing_to_complete {
     void operator()() noexcept {}
 };
 
 }   // namespace detail
 
-/** Lets a number of threads go on together, phase after phase, as std::barrier. The completion must
- * not suspend. */
+/** Lets a number of threads continue together, phase after phase, as std::barrier. The completion
+ * must not suspend. */
 template <class CompletionFunction = detail::nothing_to_complete>
 class barrier {
     static_assert(std::is_nothrow_invocable_v<CompletionFunction&>, "the completion must not throw");
 
 public:
-    /** A phase that somebody has arrived in. */
+    /** The phase of an arrival. */
     class arrival_token {
     public:
-        /** Of no phase. */
+        /** A token of no phase. */
         arrival_token() = default;
         /** Takes the phase. */
         arrival_token(arrival_token&&) noexcept = default;
@@ -401,10 +404,10 @@ public:
         std::uint32_t phase_ = 0;
     };
 
-    /** The most that it can expect. */
+    /** The largest number of expected arrivals. */
     static constexpr std::ptrdiff_t max() noexcept { return WEFT_COUNT_MAX; }
 
-    /** Expects `expected` arrivals in each phase. */
+    /** A barrier that expects `expected` arrivals in each phase. */
     explicit barrier(std::ptrdiff_t expected, CompletionFunction completion = CompletionFunction())
         : completion_(std::move(completion)) {
         constexpr bool nothing = std::same_as<CompletionFunction, detail::nothing_to_complete>;
@@ -413,19 +416,19 @@ public:
     barrier(const barrier&) = delete;
     barrier& operator=(const barrier&) = delete;
 
-    /** Arrives `update` times, and does not wait. */
+    /** Arrives `update` times, without waiting. */
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t update = 1) {
         arrival_token token;
         check(weft_barrier_arrive(&barrier_, static_cast<std::uint32_t>(update), &token.phase_));
         return token;
     }
-    /** Waits until that phase has ended. */
+    /** Waits until the phase of `arrival` has ended. */
     void wait(arrival_token&& arrival) const {
         check(weft_barrier_wait_phase(const_cast<weft_barrier*>(&barrier_), arrival.phase_));
     }
     /** Arrives and waits. */
     void arrive_and_wait() { check(weft_barrier_wait(&barrier_)); }
-    /** Arrives, and is expected no more from the next phase on. */
+    /** Arrives, and reduces the number of expected arrivals by 1 from the next phase on. */
     void arrive_and_drop() { check(weft_barrier_arrive_and_drop(&barrier_)); }
 
 private:
@@ -437,32 +440,32 @@ private:
 
 // ---- events -------------------------------------------------------------------------------------
 
-/** Something that happens once, until it is reset; see weft_event. */
+/** An event that happens once, until it is reset; see weft_event. */
 class event {
 public:
-    /** One that is not set. */
+    /** An event that is not set. */
     constexpr event() noexcept = default;
     event(const event&) = delete;
     event& operator=(const event&) = delete;
 
-    /** Sets it; false when it was set already. */
+    /** Sets the event; false when it was set already. */
     bool set(void* value = nullptr) noexcept { return weft_event_set(&event_, value) == WEFT_OK; }
     /** Whether it is set. */
     bool is_set() const noexcept { return weft_event_test(handle(), nullptr) == WEFT_OK; }
-    /** Makes it one that is not set. Not at the same time as a set. */
+    /** Makes the event unset. Must not be called at the same time as set(). */
     void reset() noexcept { weft_event_reset(&event_); }
-    /** Waits until it is set; the pointer that it carries. */
+    /** Waits until the event is set. Returns the pointer that it carries. */
     void* wait() const {
         void* value = nullptr;
         check(weft_event_wait(handle(), &value));
         return value;
     }
-    /** Waits until it is set, or for `duration`; whether it is. */
+    /** Waits until the event is set, or for `duration`. Returns whether it is set. */
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
         return detail::in_time(weft_event_wait_until(handle(), detail::deadline_in(duration), nullptr));
     }
-    /** Waits until it is set, or until `time`; whether it is. */
+    /** Waits until the event is set, or until `time`. Returns whether it is set. */
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
         return detail::wait_by(time, [this](std::uint64_t deadline) {
@@ -477,7 +480,7 @@ private:
     weft_event event_ = WEFT_EVENT_INIT;
 };
 
-/** Waits until one of the events is set; its number, the first in order if several are. */
+/** Waits until one of the events is set. Returns its index, the lowest if several are set. */
 template <std::same_as<event>... Events>
 std::size_t wait_any(Events&... events) {
     weft_event* const all[] = {events.native_handle()...};
@@ -497,7 +500,7 @@ void wait_all(Events&... events) {
 
 namespace detail {
 
-// Where an element lives or will live: whose life it is, the library says by what it answers.
+// Memory for an element. The status that the library returns says whether an element lives in it.
 template <class T>
 struct slot {
     alignas(T) unsigned char bytes[sizeof(T)];
@@ -512,7 +515,7 @@ struct slot {
 }   // namespace detail
 
 /** A bounded queue for any number of senders and receivers, which can be closed. With capacity 0 a
- * send waits until its element is received. T is moved without throwing. */
+ * send waits until its element is received. Moving a T must not throw. */
 template <class T>
 class channel {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
@@ -538,14 +541,16 @@ public:
     }
     channel(const channel&) = delete;
     channel& operator=(const channel&) = delete;
-    /** Nobody waits any more; what is in it is destroyed. */
+    /** Requires that no thread or unit waits for the channel any more. Destroys the elements in
+     * it. */
     ~channel() { static_cast<void>(weft_channel_free(channel_)); }
 
-    /** Sends; waits until there is room, or a receiver. False: the channel is closed. */
+    /** Sends; waits until there is room or a receiver. False: the channel is closed. */
     bool send(T element) { return send_before(std::move(element), WEFT_FOREVER) == WEFT_OK; }
     /** Sends if that needs no waiting. */
     bool try_send(T element) { return send_before(std::move(element), 0) == WEFT_OK; }
-    /** Receives; waits until there is something. Nothing: the channel is closed and empty. */
+    /** Receives; waits until there is an element. Returns an empty optional when the channel is
+     * closed and empty. */
     std::optional<T> receive() { return receive_before(WEFT_FOREVER); }
     /** Receives if that needs no waiting. */
     std::optional<T> try_receive() { return receive_before(0); }
@@ -559,9 +564,9 @@ public:
     std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) {
         return receive_before(detail::deadline_in(duration));
     }
-    /** Closes it: nothing more can be sent. False: it was closed. */
+    /** Closes the channel: nothing more can be sent. False: it was closed already. */
     bool close() noexcept { return weft_channel_close(channel_) == WEFT_OK; }
-    /** How many elements are in it: a hint. */
+    /** How many elements are in the channel: a hint. */
     std::size_t size() const noexcept {
         std::size_t length = 0;
         weft_channel_length_get(channel_, &length);
@@ -593,7 +598,7 @@ private:
 
 namespace detail {
 
-// What select() may do: receive.
+// A case of select() that receives.
 template <class T, class Then>
 class receiving {
 public:
@@ -614,7 +619,7 @@ private:
     slot<T> to_;
 };
 
-// What select() may do: send.
+// A case of select() that sends.
 template <class T, class Then>
 class sending {
 public:
@@ -662,44 +667,46 @@ std::optional<std::size_t> select_before(std::uint64_t deadline, Cases&... cases
 
 }   // namespace detail
 
-/** For select(): receives from `from`. If select() does it, it calls then(std::optional<T>): the
- * element, or nothing where the channel is closed and empty. */
+/** A case for select(): receives from `from`. If select() does this case, it calls
+ * then(std::optional<T>) with the element, or with an empty optional when the channel is closed and
+ * empty. */
 template <class T, class Then>
 auto on_receive(channel<T>& from, Then&& then) {
     static_assert(std::is_invocable_v<Then&, std::optional<T>>, "on_receive: `then` takes a std::optional<T>");
     return detail::receiving<T, Then>(from, std::forward<Then>(then));
 }
 
-/** For select(): sends `element` to `to`. If select() does it, it calls then(bool): true; false
- * where the channel is closed. An element that was not sent is destroyed with this. */
+/** A case for select(): sends `element` to `to`. If select() does this case, it calls then(bool)
+ * with true, or with false when the channel is closed. An element that was not sent is destroyed
+ * with the case. */
 template <class T, class Then>
 auto on_send(channel<T>& to, std::type_identity_t<T> element, Then&& then) {
     static_assert(std::is_invocable_v<Then&, bool>, "on_send: `then` takes a bool");
     return detail::sending<T, Then>(to, std::move(element), std::forward<Then>(then));
 }
 
-/** Does exactly one of the cases (on_receive, on_send), as soon as one can be done; of several that
- * can, any. Then it calls the function of that case, and throws what that throws.
+/** Does exactly one of the cases (on_receive, on_send), as soon as one can be done; if several can,
+ * any of them. Then it calls the function of that case, and throws what the function throws.
  *
  *     weft::select(weft::on_receive(orders, [&](std::optional<order> next) { ... }),
  *                  weft::on_send(results, result, [&](bool sent) { ... }));
  *
- * Returns which case it was, from 0. Throws error. From any thread or unit; a ULT may switch. Since
- * 0.7. */
+ * Returns the index of that case, counted from 0. Throws error. From any thread or unit; a ULT may
+ * switch. Since 0.7. */
 template <detail::select_case... Cases>
 requires(sizeof...(Cases) != 0) std::size_t select(Cases&&... cases) {
     return *detail::select_before(WEFT_FOREVER, cases...);
 }
 
-/** As select(), if that needs no waiting. Nothing: no case could be done, and no function is
- * called. */
+/** As select(), if that needs no waiting. Returns an empty optional when no case could be done; no
+ * function is called then. */
 template <detail::select_case... Cases>
 requires(sizeof...(Cases) != 0) std::optional<std::size_t> try_select(Cases&&... cases) {
     return detail::select_before(0, cases...);
 }
 
-/** As select(), if a case can be done within `duration`. Nothing: none could, and no function is
- * called. */
+/** As select(), if a case can be done within `duration`. Returns an empty optional when none could;
+ * no function is called then. */
 template <class Rep, class Period, detail::select_case... Cases>
 requires(sizeof...(Cases) !=
          0) std::optional<std::size_t> select_for(const std::chrono::duration<Rep, Period>& duration,

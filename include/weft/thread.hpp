@@ -1,8 +1,8 @@
-// Threads and tasklets as std::jthread has it, and what a thread says of itself.
+// Threads and tasklets with the interface of std::jthread, and the calling thread's view of itself.
 //
 // A body and its arguments travel to the unit in one allocation, or in none when there are no
-// arguments and the callable is trivially copyable and fits in a pointer. The body's side of the
-// trip is below, in detail.
+// arguments and the callable is trivially copyable and fits in a pointer. The functions in
+// namespace detail are the unit's side of this.
 #pragma once
 
 #include <weft/language.hpp>
@@ -34,54 +34,57 @@
 namespace weft {
 inline namespace v0 {
 
-/** How a thread is to be; written with designated initialisers. What is left out is the default. */
+/** The attributes of a new thread; to be written with designated initialisers. A field that is left
+ * out has its default. */
 struct attributes {
-    /** where it waits while it is ready; none: the main pool of the calling stream */
+    /** where the thread waits while it is ready; none: the main pool of the calling stream */
     pool_ref pool = {};
     /** see unit_kind */
     unit_kind kind = unit_kind::unspecified;
     /** at least WEFT_STACK_LEAST; 0: as the settings say */
     std::size_t stack_bytes = 0;
-    /** memory of the caller for the stack; it must outlive the join */
+    /** the caller's memory for the stack; it must outlive the join */
     std::span<std::byte> stack = {};
     /** copied, at most 23 bytes */
     const char* name = nullptr;
-    /** run the new thread at once and let the caller wait in its pool */
+    /** run the new thread immediately and let the caller wait in its pool */
     bool child_first = false;
-    /** note how deep the stack was used; see stack_info */
+    /** record how much of the stack was used; see stack_info */
     bool measure_stack = false;
-    /** how urgent: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that look at it */
+    /** how urgent the thread is: WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST; for pools that use
+     * priorities */
     int priority = 0;
-    /** without a pool: into this stream's main pool, as a hint; none: the calling one */
+    /** without a pool: a hint to use this stream's main pool; none: the calling stream */
     stream_ref stream = {};
-    /** only that stream ever runs it; without a pool */
+    /** only that stream ever runs the thread; only without a pool */
     bool bound = false;
-    /** whether it may be asked to go to another pool */
+    /** whether the thread may be asked to migrate to another pool */
     bool migratable = true;
-    /** of kind automatic: stands for the place that spawns it; none: the call, and the body's
-     * type */
+    /** for kind automatic: the address that stands for the place that spawns the thread; none: the
+     * call, and the body's type */
     const void* site = nullptr;
-    /** called when it goes to another pool; see weft_unit_on_migration */
+    /** called when the thread migrates to another pool; see weft_unit_on_migration */
     void (*on_migration)(weft_unit* unit, void* argument) = nullptr;
     /** given to on_migration */
     void* on_migration_argument = nullptr;
-    /** what weft_unit_data_get tells; see weft_unit_options. Not of spawn_many */
+    /** what weft_unit_data_get returns; see weft_unit_options. Not for spawn_many */
     void* data = nullptr;
     /** called with data when the unit is freed */
     void (*release)(void* data) = nullptr;
-    /** a lasting key: data is its value, and weft_unit_data_get tells of another */
+    /** a lasting key: `data` is the thread's value under this key, and not what weft_unit_data_get
+     * returns */
     const weft_key* key = nullptr;
-    /** of kind hosted: on a pthread that no unit has been on */
+    /** for kind hosted: on a pthread that no unit has used */
     bool fresh = false;
-    /** it has a floating-point environment of its own, and begins with the one in force here; see
-     * weft_unit_options */
+    /** the thread has a floating-point environment of its own, and begins with the one in force at
+     * the spawn; see weft_unit_options */
     bool own_float = false;
 };
 
 namespace detail {
 
-// Every field of weft_unit_options but size (tools/headers.py counts them), and whether all are
-// left at their defaults.
+// All fields of weft_unit_options but `size` (tools/headers.py counts them), and whether all have
+// their defaults.
 class unit_options {
 public:
     explicit unit_options(const attributes& wanted) noexcept {
@@ -92,7 +95,7 @@ public:
         set(options_.name, wanted.name);
         set(options_.child_first, wanted.child_first);
         set(options_.measure_stack, wanted.measure_stack);
-        // 127: refused
+        // the library refuses 127
         set(options_.priority,
             static_cast<std::int8_t>(wanted.priority < -128 || wanted.priority > 127 ? 127 : wanted.priority));
         set(options_.stream, wanted.stream.native_handle());
@@ -108,7 +111,7 @@ public:
         set(options_.key, wanted.key);
     }
 
-    // Null for the defaults, so that the library takes its shortest way.
+    // Null for the defaults, so that the library takes its fastest path.
     const weft_unit_options* given() const noexcept { return plain_ ? nullptr : &options_; }
 
 private:
@@ -122,8 +125,8 @@ private:
     bool plain_ = true;
 };
 
-// What a body is called through: this_thread::exit() ends here, any other exception goes on to the
-// unit.
+// Calls a body: the exception of this_thread::exit() ends here, any other exception propagates to
+// the unit.
 template <class Call>
 void enter(Call&& call) {
     try {
@@ -146,8 +149,7 @@ struct closure final : closure_base {
           }},
           parts(std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    // The body of the unit. The parts are destroyed here, on the unit's stack, however the call
-    // ends.
+    // The body of the unit. It destroys the parts on the unit's stack, however the call ends.
     static void body(void* argument) {
         const std::unique_ptr<closure, deleter> self(static_cast<closure*>(argument));
         enter([&] {
@@ -192,9 +194,9 @@ struct spawned {
     closure_ptr closure;
 };
 
-// Every function of the headers through which a program spawns is inlined always, also where
-// nothing is optimised. So the address that the library returns to, which a unit keeps as its spawn
-// site, lies in the program's function, and the debug information has the program's line as that of
+// Every function of the headers through which a program spawns is always inlined, also without
+// optimisation. So the address that the library returns to, which a unit keeps as its spawn site,
+// lies in the program's function, and the debug information gives the program's line as the line of
 // the outermost inlined call.
 template <class F, class... A>
 [[gnu::always_inline]] inline spawned spawn(spawn_call call, const attributes& wanted, F&& function, A&&... arguments) {
@@ -217,7 +219,7 @@ template <class F, class... A>
 concept spawnable = std::constructible_from<std::decay_t<F>, F> &&(std::constructible_from<std::decay_t<A>, A>&&...) &&
                     std::invocable<std::decay_t<F>, std::decay_t<A>...>;
 
-// As std::jthread: a body that takes a std::stop_token before its arguments gets one.
+// As with std::jthread, a body that takes a std::stop_token before its arguments gets one.
 template <class F, class... A>
 concept takes_stop_token = std::constructible_from<std::decay_t<F>, F> &&
                            (std::constructible_from<std::decay_t<A>, A>&&...) &&
@@ -229,15 +231,17 @@ concept not_a_handle =
 
 }   // namespace detail
 
-/** A user-level thread, with the interface of std::jthread: it can suspend, and it is asked to stop
- * and joined when destroyed.
+/** A user-level thread, with the interface of std::jthread: it can suspend. The destructor asks it
+ * to stop and joins it.
  *
  *     weft::thread hello([] { std::puts("hello"); });
- *     weft::thread patient([](std::stop_token stop) { while (!stop.stop_requested())
- *     weft::this_thread::yield(); }); hello.join();
+ *     weft::thread patient([](std::stop_token stop) {
+ *         while (!stop.stop_requested()) weft::this_thread::yield();
+ *     });
+ *     hello.join();
  *
- * A callback of the stop state (std::stop_callback) runs where stop is requested and must not
- * suspend there. */
+ * A callback of the stop state (std::stop_callback) runs in the thread that requests the stop, and
+ * must not suspend. */
 class thread : public unit_handle {
 public:
     /** Owns no thread. */
@@ -251,8 +255,8 @@ public:
         [[gnu::always_inline]] explicit thread(F&& function, A&&... arguments)
         : thread(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    /** Spawns a thread as `wanted` says. With child_first it has run, up to its first suspension,
-     * when the constructor returns. */
+    /** Spawns a thread with the attributes `wanted`. With child_first the thread has run up to its
+     * first suspension when the constructor returns. */
     template <class F, class... A>
     requires(detail::spawnable<F, A...> || detail::takes_stop_token<F, A...>)
         [[gnu::always_inline]] explicit thread(const attributes& wanted, F&& function, A&&... arguments) {
@@ -270,7 +274,7 @@ public:
 
     /** Takes the thread; `other` is left with none. */
     thread(thread&& other) noexcept = default;
-    /** Asks this thread to stop and joins it, as the destructor does, then takes the other. */
+    /** Asks this thread to stop and joins it, as the destructor does, then takes the other one. */
     thread& operator=(thread&& other) noexcept {
         thread(std::move(other)).swap(*this);
         return *this;
@@ -280,12 +284,12 @@ public:
         if (joinable()) stop_.request_stop();
     }
 
-    /** The source of the token that the body was given. A body that takes none has no stop state,
-     * and costs none: then stop_possible() of the source is false. */
+    /** The source of the token that the body was given. A body that takes no token has no stop
+     * state and pays for none: stop_possible() of the source is false then. */
     std::stop_source get_stop_source() const noexcept { return stop_; }
     /** The token that the body was given; see get_stop_source(). */
     std::stop_token get_stop_token() const noexcept { return stop_.get_token(); }
-    /** Asks the body to stop. True: it had not been asked before, and takes a token. */
+    /** Asks the body to stop. True: the body takes a token and had not been asked before. */
     bool request_stop() noexcept { return stop_.request_stop(); }
 
     /** Exchanges two threads. */
@@ -304,8 +308,8 @@ private:
     std::stop_source stop_{std::nostopstate};
 };
 
-/** A unit that runs to completion on the scheduler's stack: cheaper than a thread, and cannot
- * suspend. Otherwise as weft::thread. */
+/** A unit that runs to completion on the scheduler's stack: it is cheaper than a thread, and cannot
+ * suspend. Otherwise it is as weft::thread. */
 class tasklet : public unit_handle {
 public:
     /** Owns no tasklet. */
@@ -318,9 +322,9 @@ public:
         [[gnu::always_inline]] explicit tasklet(F&& function, A&&... arguments)
         : tasklet(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...) {}
 
-    /** Spawns a tasklet as `wanted` says. Of that the pool, the name, the priority, the stream,
-     * `bound`, the site, the data and what concerns migration count; a stack that is larger than
-     * the scheduler's is refused. */
+    /** Spawns a tasklet with the attributes `wanted`. Of these the pool, the name, the priority,
+     * the stream, `bound`, the site, the data and the attributes of migration count. A stack larger
+     * than the scheduler's is refused. */
     template <class F, class... A>
     requires detail::spawnable<F, A...>
     [[gnu::always_inline]] explicit tasklet(const attributes& wanted, F&& function, A&&... arguments) {
@@ -335,8 +339,8 @@ inline void swap(unit_handle& one, unit_handle& other) noexcept { one.swap(other
 
 namespace detail {
 
-// Waits for all of `units`; how they have ended is asked afterwards, one by one. Throws when
-// nothing was waited for.
+// Waits for all of `units`; the caller checks afterwards how each has ended. Throws when nothing
+// was waited for.
 inline void wait_for_all(std::span<weft_unit* const> units) {
     const weft_status status = weft_unit_join_many(units.data(), units.size());
     if (!weft_unit_joined(status)) throw error(status);
@@ -344,10 +348,10 @@ inline void wait_for_all(std::span<weft_unit* const> units) {
 
 }   // namespace detail
 
-/** Joins all threads and tasklets of a range with one suspension, however many they are; those that
- * are not joinable are passed over. When all have ended, rethrows the exception of the first in
- * order that ended by one; those of the others are dropped. Throws weft::error as unit_handle::join
- * when there are some that cannot be waited for. May switch. */
+/** Joins all threads and tasklets of a range with one suspension, however many they are; handles
+ * that are not joinable are skipped. When all have ended, rethrows the exception of the first in
+ * order that ended by one; the exceptions of the others are dropped. Throws weft::error as
+ * unit_handle::join when some cannot be waited for. May switch. */
 template <std::ranges::forward_range Range>
 requires std::derived_from<std::ranges::range_value_t<Range>, unit_handle>
 void join_all(Range&& handles) {
@@ -367,7 +371,7 @@ void join_all(Range&& handles) {
     if (first) std::rethrow_exception(first);
 }
 
-/** Units that were spawned together by spawn_many, owned and joined together. */
+/** Units that spawn_many has spawned together, to be owned and joined together. */
 class thread_group {
 public:
     /** Owns nothing. */
@@ -381,7 +385,7 @@ public:
         return *this;
     }
     /** Joins. Calls std::terminate when a body ended by an exception, or when joining is
-     * impossible, also where no runtime runs any more. */
+     * impossible, also when no runtime runs any more. */
     ~thread_group() {
         if (!units_.empty()) finish();
     }
@@ -394,8 +398,9 @@ public:
     unit_ref operator[](std::size_t index) const noexcept { return units_[index]; }
 
     /** Waits until all units have ended, with one suspension, and frees them. Rethrows the
-     * exception of the first in order whose body ended by one; those of the others are dropped.
-     * Throws weft::error, and owns the units still, when they cannot be waited for. May switch. */
+     * exception of the first in order whose body ended by one; the exceptions of the others are
+     * dropped. Throws weft::error, and still owns the units, when they cannot be waited for. May
+     * switch. */
     void join() {
         detail::wait_for_all(units_);
         std::exception_ptr first;
@@ -422,7 +427,8 @@ public:
     friend thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function);
 
 private:
-    // Unit i gets the address of element i of `places`; its number is the distance from the first.
+    // Unit i gets the address of element i of `places`; its number is the distance from the first
+    // element.
     template <class Function>
     struct shared_state {
         template <class F>
@@ -450,18 +456,18 @@ private:
     void finish() noexcept {
         detail::expect_runtime(units_.front(), "weft::thread_group");
         join();
-    }   // what join() throws meets noexcept: std::terminate
+    }   // an exception of join() meets noexcept: std::terminate
 
-    // Before the units, so that it is destroyed after them; a plain pointer with a deleter, to hold
-    // any type.
+    // Declared before the units, so that it is destroyed after them. A void pointer with a deleter,
+    // to hold any type.
     std::unique_ptr<void, void (*)(void*)> state_{nullptr, [](void*) {}};
     std::vector<weft_unit*> units_;
 };
 
-/** Spawns `count` threads as `wanted` says, all of them or none; thread i calls function(i), or
- * function() when it takes no number. One copy of `function` is called by all of them, at the same
- * time and as const; it lives until the group is joined. With unit_kind::tasklet they are tasklets.
- * child_first and stack must be left out. */
+/** Spawns `count` threads with the attributes `wanted`, all of them or none. Thread i calls
+ * function(i), or function() when it takes no number. All of them call one copy of `function`, at
+ * the same time and as const; the copy lives until the group is joined. With unit_kind::tasklet the
+ * units are tasklets. child_first and stack must be left out. */
 template <class F>
 [[gnu::always_inline]] inline thread_group spawn_many(const attributes& wanted, std::size_t count, F&& function) {
     using function_type = std::decay_t<F>;
@@ -482,26 +488,27 @@ template <class F>
     return group;
 }
 
-/** Spawns `count` threads with default attributes; see above. */
+/** Spawns `count` threads with default attributes; otherwise as spawn_many(wanted, count,
+ * function). */
 template <class F>
 [[gnu::always_inline]] inline thread_group spawn_many(std::size_t count, F&& function) {
     return spawn_many(attributes{}, count, std::forward<F>(function));
 }
 
-/** Where a unit is that is to run next; see weft_hand_off_to. Since 0.7. */
+/** The state of the unit that is to run next; see weft_hand_off_to. Since 0.7. */
 enum class hand_off_to {
     ready = WEFT_TO_READY,         /**< it waits in its pool */
     suspended = WEFT_TO_SUSPENDED, /**< it is suspended, and resumes */
     popped = WEFT_TO_POPPED        /**< it was popped */
 };
 
-/** What the calling thread says and does of itself, as std::this_thread. */
+/** Operations of the calling thread on itself, as in std::this_thread. */
 namespace this_thread {
 
 /** The calling unit, or none outside of units. */
 inline unit_ref self() noexcept { return here::unit(); }
 
-/** The calling unit's id; that of no unit outside of units. */
+/** The calling unit's id; the id of no unit outside of units. */
 inline unit_id get_id() noexcept { return self().get_id(); }
 
 /** The calling unit's name, empty when it has none or outside of units. */
@@ -510,34 +517,35 @@ inline std::string_view name() noexcept { return self() ? self().name() : std::s
 /** Names the calling unit; at most 23 bytes are kept. */
 inline void set_name(const char* name) { self().set_name(name); }
 
-/** Lets others run: the calling thread goes to the end of its pool. May switch. */
+/** Lets other units run: the calling thread goes to the end of its pool. May switch. */
 inline void yield() { check(weft_unit_yield()); }
 
 /** Lets `unit`, which must be ready, run now in the caller's place. Throws weft::error, and nothing
- * happens, when it is not ready or its pool cannot give a unit out of the middle; see
+ * happens, when the unit is not ready or its pool cannot remove a unit from its middle; see
  * weft_unit_yield_to. May switch. */
 inline void yield_to(unit_ref unit) { check(weft_unit_yield_to(unit.native_handle())); }
 
-/** As yield_to(), for a unit that is suspended, and resumes, or that was popped; see
+/** As yield_to(), for a unit that is suspended, which this resumes, or for one that was popped; see
  * weft_unit_hand_off. May switch. Since 0.7. */
 inline void yield_to(unit_ref unit, hand_off_to from) {
     check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_YIELD));
 }
 
-/** As yield_to(), but the calling thread is suspended until somebody resumes it. May switch. */
+/** As yield_to(), but the calling thread is suspended until it is resumed. May switch. */
 inline void suspend_to(unit_ref unit, hand_off_to from = hand_off_to::ready) {
     check(weft_unit_hand_off(unit.native_handle(), static_cast<weft_hand_off_to>(from), WEFT_BY_SUSPEND));
 }
 
-/** Suspends the calling thread until somebody resumes it by a unit_ref that he has already. May
- * switch. */
+/** Suspends the calling thread until it is resumed. The waker must already have a unit_ref to it.
+ * May switch. */
 inline void suspend() { check(weft_unit_suspend(nullptr, nullptr)); }
 
 /** Suspends the calling thread and calls publish(unit_ref) on whatever runs next, once the thread's
- * stack has been left: publish puts the unit where its waker will find it. Its last act may already
- * have been answered by a resume; after that it must not touch the stack of the suspended thread.
- * It must not suspend; what it throws ends the process. A trivially copyable callable is copied off
- * the stack before it is called, so it may touch its own captures to its end. May switch. */
+ * stack has been left: publish puts the unit where its waker will find it. A resume may already
+ * follow the last act of publish, so after that act publish must not touch the stack of the
+ * suspended thread. It must not suspend; an exception that leaves it ends the process. A trivially
+ * copyable callable is copied off the stack before it is called, so it may use its own captures
+ * until it returns. May switch. */
 template <class Publish>
 requires std::invocable < std::remove_reference_t<Publish>
 &, unit_ref > void suspend(Publish&& publish) {
@@ -555,10 +563,10 @@ requires std::invocable < std::remove_reference_t<Publish>
         const_cast<void*>(static_cast<const void*>(std::addressof(publish)))));
 }
 
-/** Ends the calling thread or tasklet, which must be a weft::thread, a weft::tasklet, or of
- * spawn_many. Unlike weft_unit_exit it unwinds: the destructors of the unit's frames run. It does
- * so by an exception that no handler but catch (...) sees, and that one has to rethrow it. Throws
- * weft::error with WEFT_WRONG_CONTEXT outside of units. */
+/** Ends the calling thread or tasklet, which must be a weft::thread, a weft::tasklet, or a unit of
+ * spawn_many. Unlike weft_unit_exit it unwinds: the destructors of the unit's frames run. It
+ * unwinds by an exception that no handler but catch (...) sees, and such a handler must rethrow it.
+ * Throws weft::error with WEFT_WRONG_CONTEXT outside of units. */
 [[noreturn]] inline void exit() {
     if (!self()) throw error(WEFT_WRONG_CONTEXT, "WEFT_WRONG_CONTEXT: this_thread::exit() was called outside of units");
     throw detail::exit_request{};

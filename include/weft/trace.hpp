@@ -1,4 +1,4 @@
-// Counters in C++, the list of the units that live, and who observes what becomes of them.
+// Counters, the list of the live units, and observers of units, in C++.
 #pragma once
 
 #include <weft/language.hpp>
@@ -27,21 +27,22 @@ inline std::uint64_t counter(const char* name) {
 /** Reads a counter whose name is a std::string; times in nanoseconds. */
 inline std::uint64_t counter(const std::string& name) { return counter(name.c_str()); }
 
-/** Writes all counters to `file`, a line each. */
+/** Writes all counters to `file`, one on each line. */
 inline void print_counters(std::FILE* file) { check(weft_counters_print(file)); }
 
-/** Writes all units that live to `file`, a line each. */
+/** Writes all live units to `file`, one on each line. */
 inline void print_units(std::FILE* file) { check(weft_units_print(file)); }
 
 /** Writes a dump of all streams and units to `file`, with frames. See weft_dump. Since 0.3. */
 inline void dump(std::FILE* file) { check(weft_dump(file)); }
 
-/** Observes units as long as it lives: weft_observer_register. Is not copied; a moved-from one
- * observes nothing. Since 0.3. */
+/** Observes units as long as this object lives; see weft_observer_register. It cannot be copied; a
+ * moved-from observer observes nothing. Since 0.3. */
 class observer {
 public:
-    /** call(seen) is made for each of `events`, bits of weft_observed; by several streams at once,
-     * and under the rules of weft_observer_register. It must not throw. Throws weft::error. */
+    /** Registers an observer: call(seen) is called for each event in `events`, which are bits of
+     * weft_observed, by several streams at once and under the rules of weft_observer_register.
+     * `call` must not throw. Throws weft::error. */
     template <class Call>
     observer(unsigned events, Call call) {
         static_assert(std::is_nothrow_invocable_v<Call&, const weft_observation&>,
@@ -56,14 +57,14 @@ public:
         call_ = std::move(kept);
     }
 
-    /** Takes over what the other one does. */
+    /** Takes over the registration; `other` observes nothing any more. */
     observer(observer&& other) noexcept
         : handle_(std::exchange(other.handle_, nullptr)), call_(std::move(other.call_)) {}
     observer(const observer&) = delete;
     observer& operator=(const observer&) = delete;
 
-    /** weft_observer_unregister: when it returns no call is under way. Before the last
-     * weft_finalize. */
+    /** Unregisters the observer with weft_observer_unregister: when this returns no call is
+     * running. Must happen before the last weft_finalize. */
     ~observer() {
         if (handle_ != nullptr) static_cast<void>(weft_observer_unregister(handle_));
     }

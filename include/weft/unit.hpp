@@ -1,6 +1,6 @@
-// Units in C++. A unit_ref is one pointer and owns nothing; a unit_handle owns a unit and joins it,
-// and is what weft::thread and weft::tasklet have in common. The unit keeps the exception that
-// ended its body; whoever joins gets it.
+// Units in C++. A unit_ref is one pointer and owns nothing. A unit_handle owns a unit and joins it;
+// it is the base of weft::thread and weft::tasklet. The unit keeps the exception that ended its
+// body; the joiner gets it.
 #pragma once
 
 #include <weft/language.hpp>
@@ -28,11 +28,11 @@
 namespace weft {
 inline namespace v0 {
 
-/** Where a unit is in its life. */
+/** The state of a unit. */
 enum class unit_state {
     ready = WEFT_UNIT_READY,         /**< in a pool, or popped and about to run */
     running = WEFT_UNIT_RUNNING,     /**< on a stream */
-    suspended = WEFT_UNIT_SUSPENDED, /**< until somebody resumes it */
+    suspended = WEFT_UNIT_SUSPENDED, /**< until it is resumed */
     done = WEFT_UNIT_DONE            /**< its body has ended */
 };
 
@@ -44,17 +44,17 @@ enum class unit_outcome {
     exception = WEFT_OUTCOME_EXCEPTION,
     /** it was asked to end */
     cancelled = WEFT_OUTCOME_CANCELLED,
-    /** its body was not called: no stack could be had for it */
+    /** its body was not called: no stack could be allocated for it */
     no_stack = WEFT_OUTCOME_NO_STACK,
-    /** its body was not called: it is hosted, and no pthread could be had for it */
+    /** its body was not called: it is hosted, and no pthread could be created for it */
     no_pthread = WEFT_OUTCOME_NO_PTHREAD
 };
 
-/** What a join throws when the unit has ended, but neither returned nor thrown. Its code() is
+/** What a join throws when the unit has ended, but has neither returned nor thrown. Its code() is
  * WEFT_NOT_RETURNED. Since 0.7. */
 class WEFT_API not_returned : public error {
 public:
-    /** An error with the library's sentence about the last failing call of this OS thread. */
+    /** An error with the library's message about the last failed call of this OS thread. */
     explicit not_returned(unit_outcome outcome) : error(WEFT_NOT_RETURNED), outcome_(outcome) {}
 
     /** How the unit has ended. */
@@ -64,12 +64,12 @@ private:
     unit_outcome outcome_;
 };
 
-/** Tells units apart, as std::thread::id does threads: ordered, hashable, printable. */
+/** Identifies a unit, as std::thread::id identifies a thread: ordered, hashable, printable. */
 class unit_id {
 public:
     /** The id of no unit. */
     constexpr unit_id() noexcept = default;
-    /** The id with that number; see weft_unit_id_get. */
+    /** The id with this number; see weft_unit_id_get. */
     explicit constexpr unit_id(std::uint64_t number) noexcept : number_(number) {}
 
     /** The number, which no other unit of this run of the runtime has; 0 for no unit. */
@@ -86,22 +86,22 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/** What is known of a unit's stack. */
+/** What is known about a unit's stack. */
 struct stack_info {
     std::span<std::byte> bytes = {}; /**< the usable bytes; empty while it has no stack */
-    std::size_t most_bytes = 0;      /**< the most that was ever used, to a page; 0 unless measured */
+    std::size_t most_bytes = 0;      /**< the most that was ever used, rounded to a page; 0 unless measured */
     bool guarded = false;            /**< by a guard page or a canary */
 };
 
-/** How a unit is to begin anew; written with designated initialisers. Since 0.7. */
+/** How a unit is to begin anew; to be written with designated initialisers. Since 0.7. */
 struct revive_options {
     weft_pool* pool = nullptr;  /**< where it waits; null: the main pool of the calling stream */
-    bool child_first = false;   /**< run it at once and let the caller wait in its pool */
-    const void* site = nullptr; /**< stands for the place that revives it; null: the call */
+    bool child_first = false;   /**< run it immediately and let the caller wait in its pool */
+    const void* site = nullptr; /**< the address that stands for the place that revives it; null: the call */
 };
 
-/** A unit that somebody else owns. Copying it copies the pointer; it is good as long as the unit is
- * not freed. */
+/** A reference to a unit; it owns nothing. Copying it copies the pointer. It is valid as long as
+ * the unit is not freed. */
 class unit_ref {
 public:
     /** No unit. */
@@ -122,13 +122,14 @@ public:
         if (handle_ != nullptr) weft_unit_id_get(handle_, &number);
         return unit_id(number);
     }
-    /** Its name, empty when it has none; valid as long as the unit. */
+    /** Its name, empty when it has none; valid as long as the unit exists. */
     std::string_view name() const noexcept {
         const char* name = "";
         if (handle_ != nullptr) weft_unit_name_get(handle_, &name);
         return name;
     }
-    /** Names it; at most 23 bytes are kept. From the unit itself, or while it does not run. */
+    /** Names the unit; at most 23 bytes are kept. From the unit itself, or while it does not
+     * run. */
     void set_name(const char* name) const { check(weft_unit_name_set(handle_, name)); }
 
     /** Its kind. */
@@ -144,18 +145,18 @@ public:
         check(weft_unit_priority_get(handle_, &priority));
         return priority;
     }
-    /** Changes how urgent it is; it counts from the next time that the unit goes into a pool. */
+    /** Changes how urgent it is; takes effect the next time that the unit goes into a pool. */
     void set_priority(int priority) const { check(weft_unit_priority_set(handle_, priority)); }
 
-    /** Its state: stale as soon as it returns, unless it is unit_state::done; whoever reads that
-     * sees what the unit has done. */
+    /** Its state: stale as soon as this returns, unless it is unit_state::done; a caller that reads
+     * `done` sees everything that the unit has done. */
     unit_state state() const {
         weft_unit_state state = WEFT_UNIT_READY;
         check(weft_unit_state_get(handle_, &state));
         return static_cast<unit_state>(state);
     }
 
-    /** How it has ended. Throws an error with WEFT_BUSY when it has not. Since 0.7. */
+    /** How it has ended. Throws an error with WEFT_BUSY when it has not ended. Since 0.7. */
     unit_outcome outcome() const {
         weft_unit_outcome outcome = WEFT_OUTCOME_RETURNED;
         check(weft_unit_outcome_get(handle_, &outcome));
@@ -178,8 +179,8 @@ public:
     /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
     bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
 
-    /** Gives it, which has ended, another life: body(argument) runs in its pool, or in the calling
-     * stream's; see weft_unit_revive_with. Since 0.7. */
+    /** Starts the unit again, which must have ended: body(argument) runs in the pool of `wanted`,
+     * or in the calling stream's main pool; see weft_unit_revive_with. Since 0.7. */
     [[gnu::always_inline]] void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
         weft_revive_options options{};
         options.size = sizeof options;
@@ -188,11 +189,12 @@ public:
         check(weft_unit_revive_with(handle_, wanted.pool, body, argument, &options));
     }
 
-    /** Asks it to end; see weft_unit_cancel. Its frames are not unwound: where that matters, use
-     * the std::stop_token of a weft::thread. Throws an error with WEFT_WRONG_STATE when it has
-     * ended. */
+    /** Asks the unit to end; see weft_unit_cancel. Its frames are not unwound: where unwinding
+     * matters, use the std::stop_token of a weft::thread. Throws an error with WEFT_WRONG_STATE
+     * when it has ended. */
     void cancel() const { check(weft_unit_cancel(handle_)); }
-    /** Asks it to go to another pool, a weft_pool* or a pool_ref; see weft_unit_migrate_to_pool. */
+    /** Asks the unit to migrate to another pool, given as a weft_pool* or a pool_ref; see
+     * weft_unit_migrate_to_pool. */
     template <class Pool>
     void migrate_to(const Pool& pool) const {
         if constexpr (std::is_convertible_v<const Pool&, weft_pool*>) {
@@ -201,15 +203,16 @@ public:
             check(weft_unit_migrate_to_pool(handle_, pool.native_handle()));
         }
     }
-    /** Waits until it has gone where it was asked to; see weft_unit_migrate_wait. May switch. */
-    void wait_for_migration() const { check(weft_unit_migrate_wait(handle_)); }
-    /** As wait_for_migration(), but returns false when the unit has not gone within `duration`. May
+    /** Waits until the unit has migrated as it was asked to; see weft_unit_migrate_wait. May
      * switch. */
+    void wait_for_migration() const { check(weft_unit_migrate_wait(handle_)); }
+    /** As wait_for_migration(), but returns false when the unit has not migrated within `duration`.
+     * May switch. */
     template <class Rep, class Period>
     bool wait_for_migration_for(const std::chrono::duration<Rep, Period>& duration) const {
         return detail::in_time(weft_unit_migrate_wait_until(handle_, detail::deadline_in(duration)));
     }
-    /** As wait_for_migration(), but returns false when the unit has not gone before `time`. May
+    /** As wait_for_migration(), but returns false when the unit has not migrated before `time`. May
      * switch. */
     template <class Clock, class Duration>
     bool wait_for_migration_until(const std::chrono::time_point<Clock, Duration>& time) const {
@@ -217,32 +220,33 @@ public:
             return detail::in_time(weft_unit_migrate_wait_until(handle_, deadline));
         });
     }
-    /** Whether it may be asked to go to another pool. */
+    /** Whether the unit may be asked to migrate to another pool. */
     bool migratable() const {
         bool may = false;
         check(weft_unit_migratable_get(handle_, &may));
         return may;
     }
-    /** Says whether it may. */
+    /** Sets whether the unit may be asked to migrate to another pool. */
     void set_migratable(bool may) const { check(weft_unit_migratable_set(handle_, may)); }
 
-    /** The slot that belongs to the pool as long as a pool holds the unit; see weft_unit_link. */
+    /** The unit's link field, which belongs to the pool as long as a pool holds the unit; see
+     * weft_unit_link. */
     void*& link() const noexcept { return *weft_unit_link(handle_); }
 
 protected:
-    /** The handle; a derived owner changes it. */
+    /** The handle; a derived class that owns the unit changes it. */
     weft_unit* handle_ = nullptr;
 };
 
 namespace detail {
 
-// What this_thread::exit() throws; body functions catch it. Not a std::exception, so that only
-// catch (...) sees it.
+// What this_thread::exit() throws; the functions that call a body catch it. It is not a
+// std::exception, so that only catch (...) sees it.
 struct WEFT_API exit_request {};
 
 // A callable with its arguments, on the heap. The body deletes it. `destroy` is for a body that
-// never ran, or was cancelled; if that was while it deleted, only the memory goes, for destructors
-// that were left in their middle do not run again.
+// never ran, or was cancelled. If the body was cancelled while it deleted the closure, `destroy`
+// frees the memory only: destructors that were interrupted do not run again.
 struct closure_base {
     void (*destroy)(closure_base*) noexcept;
     bool body_deletes = false;
@@ -252,7 +256,7 @@ struct closure_deleter {
 };
 using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 
-// What a join throws for the unit, of which the latest call has said WEFT_NOT_RETURNED.
+// What a join throws for the unit, after the latest call on it has returned WEFT_NOT_RETURNED.
 [[gnu::cold, gnu::noinline]] inline std::exception_ptr what_ended(unit_ref unit) {
     const unit_outcome outcome = unit.outcome();
     if (outcome != unit_outcome::exception) return std::make_exception_ptr(not_returned(outcome));
@@ -265,7 +269,7 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
     weft_unit_outlived(unit, owner);
     std::terminate();
 }
-// The memory of units goes with their runtime, and on a stream there is one.
+// The memory of units is freed with their runtime. A caller on a stream has a runtime for certain.
 [[gnu::always_inline]] inline void expect_runtime(const weft_unit* unit, const char* owner) noexcept {
     if (here() == nullptr && !weft_initialized()) [[unlikely]]
         end_outlived(unit, owner);
@@ -273,15 +277,15 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
 
 }   // namespace detail
 
-/** Owns a unit that was spawned, joins it when destroyed: what weft::thread and weft::tasklet have
- * in common.
+/** Owns a unit that was spawned, and joins it when destroyed: the base of weft::thread and
+ * weft::tasklet.
  *
- * The object itself is for one thread at a time, as std::thread is. An exception that left the
- * unit's body is kept by the unit until join() rethrows it. If nobody does, the destructor calls
- * std::terminate, as the exception would have done in a std::thread: none is lost. */
+ * One thread at a time may use the object itself, as with std::thread. The unit keeps an exception
+ * that left its body until join() rethrows it. Without a join() the destructor calls
+ * std::terminate, as the exception would have done in a std::thread: no exception is lost. */
 class unit_handle {
 public:
-    /** Tells units apart. */
+    /** The type that identifies units. */
     using id = unit_id;
     /** The handle of the C interface. */
     using native_handle_type = weft_unit*;
@@ -297,16 +301,16 @@ public:
         return *this;
     }
     /** Joins. Calls std::terminate when the body ended by an exception, or when joining is
-     * impossible, as in a tasklet that would have to wait. That the unit was cancelled is no reason
-     * to. The object must not outlive its runtime: where none runs any more, a sentence on standard
-     * error says so, and std::terminate is called. */
+     * impossible, as in a tasklet that would have to wait; not because the unit was cancelled. The
+     * object must not outlive its runtime: when no runtime runs any more, the destructor says so on
+     * standard error and calls std::terminate. */
     ~unit_handle() {
         if (unit_ != nullptr) finish();
     }
 
     /** Whether there is a unit to join. */
     bool joinable() const noexcept { return unit_ != nullptr; }
-    /** The unit's id; that of no unit when there is none. */
+    /** The unit's id; the id of no unit when there is none. */
     id get_id() const noexcept { return ref().get_id(); }
     /** The handle of the C interface; it stays owned. */
     native_handle_type native_handle() const noexcept { return unit_; }
@@ -318,21 +322,21 @@ public:
     /** Waits until the unit has ended, and frees it. Rethrows the exception that ended its body, if
      * one did.
      *
-     * Throws weft::error, and owns the unit still, when nothing could be waited for: WEFT_INVALID
-     * (not joinable), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet
-     * cannot wait), WEFT_BUSY (it is detached). Others may wait for it by its handle, and must be
-     * back before this is called or wait for it first.
+     * Throws weft::error, and still owns the unit, when nothing was waited for: WEFT_INVALID (not
+     * joinable), WEFT_WRONG_STATE (a unit cannot join itself), WEFT_WRONG_KIND (a tasklet cannot
+     * wait), WEFT_BUSY (it is detached). Other threads may wait for the unit by its handle; their
+     * waits must have returned before this is called, or have begun before this one.
      *
-     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or no
-     * stack or pthread could be had to run its body.
+     * Throws weft::not_returned, and owns nothing any more, when the unit was cancelled, or when
+     * its body could not run for want of a stack or a pthread.
      *
-     * Where no runtime runs any more it ends the process as the destructor does. May switch. */
+     * When no runtime runs any more it ends the process as the destructor does. May switch. */
     void join() {
         expect_runtime();
         settle(weft_unit_join(unit_));
     }
 
-    /** As join(), but returns false at once when the unit has not ended. */
+    /** As join(), but returns false immediately when the unit has not ended. */
     bool try_join() {
         const weft_status status = weft_unit_try_join(unit_);
         if (status == WEFT_BUSY) return false;
@@ -367,7 +371,8 @@ public:
     }
 
 protected:
-    /** Takes over a unit that was just spawned, and the closure that its body will delete. */
+    /** Takes ownership of a unit that was just spawned, and of the closure that its body will
+     * delete. */
     void adopt(weft_unit* unit, detail::closure_ptr closure) noexcept {
         unit_ = unit;
         closure_ = std::move(closure);
@@ -392,8 +397,8 @@ private:
         settle(status);   // what it throws meets noexcept: std::terminate
     }
 
-    // After a join with this status: frees the unit when it has ended, throws what there is to
-    // throw.
+    // After a join with this status: frees the unit when it has ended, and throws an error or the
+    // unit's exception if there is one.
     void settle(weft_status status) {
         if (status == WEFT_OK) [[likely]] {
             weft_unit_free(std::exchange(unit_, nullptr));
@@ -405,7 +410,8 @@ private:
         }
     }
 
-    // Frees the unit, which has not returned, and throws what has ended it.
+    // Frees the unit, whose body has not returned, and throws the exception that ended it, or
+    // not_returned.
     [[noreturn, gnu::cold, gnu::noinline]] void throw_outcome() {
         const std::exception_ptr ended_by = detail::what_ended(unit_);
         // the body has deleted it
@@ -423,9 +429,9 @@ private:
     detail::closure_ptr closure_;
 };
 
-/** Calls visit(const weft_unit_info&) for each unit that lives. A unit that is created or ends
- * meanwhile may be missed. The visitor must not suspend, spawn or free; what it throws comes out
- * here, after the walk. */
+/** Calls visit(const weft_unit_info&) for each live unit. A unit that is created or ends meanwhile
+ * may be missed. The visitor must not suspend, spawn or free; an exception of the visitor is
+ * rethrown here, after the walk. */
 template <std::invocable<const weft_unit_info&> Visitor>
 void for_each_unit(Visitor&& visit) {
     struct walk {
