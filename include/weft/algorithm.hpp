@@ -1,34 +1,36 @@
-// Loops, reductions, scans, sorts and groups of tasks, in parallel: what most programs begin with.
+// Parallel loops, reductions, scans, sorts and groups of tasks: what most programs begin with.
 //
 //     weft::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
-//     const double norm = weft::parallel_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v;
-//     }); weft::parallel_sort(names);
+//     const double norm =
+//         weft::parallel_reduce(x, 0.0, std::plus<>(), [](double v) { return v * v; });
+//     weft::parallel_sort(names);
 //
-// **What they promise.** Each call returns when all is done that it was asked for, so what it was
-// given may lie on the caller's stack. Elements run in the calling unit and, when other streams
-// have nothing to do (in an arena: its harts), in theirs, in any order and at the same time: they
-// must not race with each other. The functions are called as const, and copied only where nobody
-// can tell. They may wait, lock, throw, and call algorithms in their turn.
+// **What they promise.** Each call returns when all its work is done, so its arguments may lie on
+// the caller's stack. Elements run in the calling unit and, when other streams (in an arena: its
+// harts) have nothing to do, in units of those, in any order and at the same time: elements must
+// not race with each other. The functions are called as const, and are copied only where the copy
+// cannot be observed. They may wait, lock, throw, and call algorithms themselves.
 //
 // **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no
-// streams: such a thread begins alone and hands what is left after some 20 us to a unit of the
-// runtime, for which it waits. Without a runtime, and where nothing may suspend, the calls are
-// plain loops. All of them may switch.
+// streams: such a thread begins alone, hands what is left after some 20 us to a unit of the
+// runtime, and waits for that unit. Without a runtime, and where the caller may not suspend, the
+// calls are plain loops. All of them may switch.
 //
-// **How it is split.** Nobody has to guess a size of pieces. A call runs its elements one after the
-// other, as a plain loop does, and looks now and then whether another stream asks for work; if one
-// does, and what is left is worth the way (some 4 us), it is cut in two, and so are the halves in
+// **How the work is split.** There is no grain size to tune. A call runs its elements one after the
+// other, as a plain loop does, and checks now and then whether another stream asks for work. If one
+// does, and the rest is worth a steal (some 4 us), the rest is cut in two, and so are the halves in
 // their turn. So a short loop stays a loop, and a long one is cut a few times for each stream,
-// however many elements it has. weft::splitting says otherwise.
+// however many elements it has. weft::splitting overrides this.
 //
 // **Options** come last, in any order, each at most once: a weft::splitting, and a std::stop_token.
-// With a token, no batch of elements begins once a stop was requested (those that run end first),
-// and the call says whether all was done: it returns bool where it returns nothing without a token,
-// and a std::optional, empty if something was left out, of what it returns otherwise.
+// With a token, no batch of elements begins once a stop was requested (batches that run are
+// finished first), and the call says whether all was done. A call that returns nothing without a
+// token then returns bool; a call that returns a value then returns a std::optional of it, which is
+// empty if something was left out.
 //
-// **Exceptions.** The first one that leaves an element's function is rethrown by the call, after
-// what runs has ended; elements that have not begun by then are left out as after a stop. What the
-// others throw is dropped. this_thread::exit() in an element ends the caller.
+// **Exceptions.** The call rethrows the first exception that leaves an element's function, after
+// the batches that run have ended. Elements that have not begun by then are left out, as after a
+// stop. Later exceptions are dropped. this_thread::exit() in an element ends the caller.
 //
 // Since 0.4.
 #pragma once
@@ -65,15 +67,15 @@
 namespace weft {
 inline namespace v0 {
 
-/** How a parallel algorithm is split, where it is not left to itself; written with designated
- * initialisers. */
+/** How the work of a parallel algorithm is split, instead of automatically; to be written with
+ * designated initialisers. */
 struct splitting {
-    /** As many elements at least stay together, and pieces of that size are worth another stream's
-     * while: nothing is measured. 0: as the head of this file says. */
+    /** At least this many elements stay together, and pieces of this size are taken to be worth a
+     * steal: nothing is measured. 0: as the head of this file says. */
     std::size_t grain = 0;
-    /** Of parallel_reduce: operands are bracketed in the same way each time, as the number of
-     * elements and the grain say (0: 1024), whoever helps and however many streams there are. So
-     * sums of floating-point numbers come out the same, to the bit. */
+    /** For parallel_reduce: the number of elements and the grain (0: 1024) alone determine how
+     * operands are bracketed, whichever streams help and however many there are. So sums of
+     * floating-point numbers are equal each time, to the bit. */
     bool reproducible = false;
 };
 
@@ -85,11 +87,11 @@ namespace detail {
 template <class Option>
 concept option = std::same_as<Option, splitting> || std::same_as<Option, std::stop_token>;
 
-// Whether a call with these can be stopped.
+// Whether a call with these options can be stopped.
 template <class... Options>
 inline constexpr bool stoppable = (std::same_as<Options, std::stop_token> || ...);
 
-// What an algorithm that returns Result without a token returns with these options.
+// The return type with these options of an algorithm that returns Result without a token.
 template <class Result, class... Options>
 struct answer_of : std::type_identity<std::optional<Result>> {};
 template <class Result, class... Options>
@@ -102,7 +104,7 @@ struct answer_of<void, Options...> : std::type_identity<bool> {
 template <class Result, class... Options>
 using answer = typename answer_of<Result, Options...>::type;
 
-// The options of a call, those that are left out included.
+// The options of a call, including those that are left out.
 struct chosen {
     splitting how;
     std::stop_token stop;
@@ -120,10 +122,10 @@ chosen choose(Options&&... options) {
     return made;
 }
 
-// ---- what is run over ---------------------------------------------------------------------------
+// ---- the elements -------------------------------------------------------------------------------
 
-// Elements by their numbers from 0: whole numbers from `first` on. Their number is told in unsigned
-// arithmetic, so that a range may cross zero and be as long as the type is wide.
+// Elements by their indices from 0: whole numbers from `first` on. Their count is computed in
+// unsigned arithmetic, so that a range may cross zero and be as long as the type is wide.
 template <std::integral Number>
 class numbers {
     using modular = std::make_unsigned_t<Number>;
@@ -143,7 +145,7 @@ public:
 
     template <class F>
     [[gnu::always_inline]] void each(std::size_t begin, std::size_t end, F&& f) const {
-        const numbers own = *this;   // which nothing that f writes can be
+        const numbers own = *this;   // f cannot write to this copy
         for (; begin != end; ++begin) f(own[begin]);
     }
 
@@ -152,7 +154,7 @@ private:
     std::size_t count_;
 };
 
-// What an iterator with random access comes by.
+// The elements between a random-access iterator and its end.
 template <std::random_access_iterator Iterator>
 class places {
     using difference = std::iter_difference_t<Iterator>;
@@ -175,7 +177,7 @@ private:
     std::size_t count_;
 };
 
-// Two whole numbers, of any types: a range of the type that both have in common.
+// Two whole numbers, of any types: they bound a range of their common type.
 template <class First, class Last>
 concept whole_numbers =
     std::integral<First> && std::integral<Last> && !std::same_as<First, bool> && !std::same_as<Last, bool>;
@@ -191,13 +193,13 @@ auto sequence(First first, Last last) {
     return places<First>(std::move(first), static_cast<std::size_t>(count));
 }
 
-/** The end of a range whose elements are known by their numbers: a whole number beside a whole
- * number, a sized sentinel beside an iterator with random access. */
+/** The two bounds of a range whose elements are known by their indices: two whole numbers, or an
+ * iterator with random access and its sized sentinel. */
 template <class First, class Last>
 concept bounds = whole_numbers<First, Last> ||
     (std::random_access_iterator<First>&& std::sized_sentinel_for<Last, First>);
 
-/** A range whose elements are known by their numbers. */
+/** A range whose elements are known by their indices. */
 template <class Range>
 concept numbered_range = std::ranges::random_access_range<Range> && std::ranges::sized_range<Range>;
 
@@ -214,16 +216,16 @@ using element_between = element_of<decltype(sequence(std::declval<First>(), std:
 template <class Range>
 using element_in = element_of<decltype(sequence_of(std::declval<Range&>()))>;
 
-/** A function of one element: what is called for each between two bounds, or of a range. */
+/** A function of one element, to be called for each element between two bounds or of a range. */
 template <class F, class First, class Last>
 concept takes_each_between = bounds<First, Last> && std::invocable<const F&, element_between<First, Last>>;
 template <class F, class Range>
 concept takes_each_in = numbered_range<Range> && std::invocable<const F&, element_in<Range>>;
 
-// A call that fits none of an algorithm's forms comes to a form that takes anything, by a
-// conversion, so that each other form comes before it: it says in one sentence what there is, where
-// the compiler would list each form and what it lacks. Whether a call fits is asked by the concepts
-// here.
+// A call that fits none of an algorithm's overloads selects an overload that takes `anything` by a
+// conversion, so that every other overload is preferred to it. Its static_assert lists the
+// overloads in one sentence, where the compiler would list each overload and why it does not match.
+// The concepts of this file decide whether a call fits.
 struct anything {
     anything() = default;
     template <class T>
@@ -232,16 +234,17 @@ struct anything {
 template <class>
 inline constexpr bool fits = false;
 
-// ---- how it is split ----------------------------------------------------------------------------
+// ---- splitting ----------------------------------------------------------------------------------
 
-// Whether a fork would be shown to a stream that has asked for work: a load and a comparison.
+// Whether a fork would publish its job to a stream that has asked for work: a load and a
+// comparison.
 [[gnu::always_inline]] inline bool work_is_wanted(const weft_jobs& jobs) noexcept {
-    // relaxed: a wish that is seen a little later is as good
+    // relaxed: to see a steal request a little later does no harm
     return jobs.bottom >= __atomic_load_n(&jobs.limit, __ATOMIC_RELAXED);
 }
 
-// What all pieces of one call share. It lies with the caller, who returns when they have ended:
-// that is what orders their last accesses before its own.
+// The state that all pieces of one call share. It lies on the caller's stack. The caller joins all
+// pieces before it returns, which orders their last accesses before its own.
 class common {
 public:
     explicit common(chosen&& options) noexcept
@@ -249,9 +252,9 @@ public:
     common(const common&) = delete;
     common& operator=(const common&) = delete;
 
-    // Whether the elements that have not begun are to be left out.
+    // Whether to leave out the elements that have not begun.
     bool over() noexcept {
-        // relaxed: it hands nothing on
+        // relaxed: no data depends on it
         if (over_.load(std::memory_order_relaxed)) [[unlikely]]
             return true;
         if (!stoppable_ || !stop_.stop_requested()) [[likely]]
@@ -259,13 +262,13 @@ public:
         over_.store(true, std::memory_order_relaxed);
         return true;
     }
-    // In a handler: keeps the exception, if it is the first.
+    // Called in a handler: keeps the exception, if it is the first.
     void fail() noexcept {
         // relaxed: the joins order the rest
         if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::current_exception();
         over_.store(true, std::memory_order_relaxed);
     }
-    // At the end, by the caller: true when nothing was left out.
+    // Called by the caller at the end: true when nothing was left out.
     bool settle() {
         if (thrown_) std::rethrow_exception(std::move(thrown_));
         return !over_.load(std::memory_order_relaxed);
@@ -284,8 +287,8 @@ private:
     const bool stoppable_;
 };
 
-// On how many harts pieces may run at once: an arena's; in another library's domain the caller's
-// alone; else as many as there are streams.
+// On how many harts pieces may run at once: on the harts of an arena; in another library's domain
+// on the caller's alone; elsewhere on as many as there are streams.
 inline std::size_t parallelism() noexcept {
     std::size_t harts = 1;
     if (const weft_arena* const arena = weft_arena_self();
@@ -294,17 +297,18 @@ inline std::size_t parallelism() noexcept {
     return weft_domain_self() != nullptr ? 1 : weft_stream_count();
 }
 
-// How fast one piece goes, and so how many elements it runs before it looks round again. A quiet
-// piece, which nobody wants anything of, reads no clock: it runs an eighth of its elements, so that
-// whoever asks waits for an eighth of it at most, however long an element takes. A piece that is
-// asked for a part measures itself until it knows whether what is left is worth splitting.
+// Measures how fast one piece runs, and so decides how many elements it runs before it checks for
+// requests again. A quiet piece, of which no stream asks for a part, reads no clock: it runs an
+// eighth of its elements, so that a stream that asks waits for an eighth of the piece at most,
+// however long an element takes. A piece that is asked for a part measures itself until it knows
+// whether the rest is worth splitting.
 class pace {
 public:
     static constexpr std::size_t most_at_once = 1024;   // so that stops and exceptions are seen
-    // what was measured for so long is no accident, nor mostly the clock
+    // a measurement of this length is neither an accident nor mostly the clock's own cost
     static constexpr std::uint64_t settled_ns = 500;
-    static constexpr double worth_ns = 4000;           // what a steal and the join with it cost, several times
-    static constexpr double between_looks_ns = 1000;   // long against a look at the clock
+    static constexpr double worth_ns = 4000;           // several times the cost of a steal and its join
+    static constexpr double between_looks_ns = 1000;   // long compared with reading the clock
     static constexpr std::uint64_t alone_ns = 20000;   // an OS thread that is no stream begins alone
     static constexpr double worth_a_unit_ns = 50000;
 
@@ -314,7 +318,8 @@ public:
           guest_(jobs_here() == nullptr),
           alone_(guest_ && !weft_initialized()) {}
 
-    // Of a part of the piece, with `count` elements; on a stream, whatever it was before.
+    // The pace of a part of the piece, with `count` elements. The part runs on a stream, wherever
+    // the piece has run.
     pace of_part(std::size_t count) const noexcept {
         pace made = *this;
         made.guest_ = made.alone_ = false;
@@ -323,15 +328,15 @@ public:
         return made;
     }
     bool guest() const noexcept { return guest_; }
-    // After something else than elements.
+    // Called after work other than elements.
     void measure_anew() noexcept { since_ns_ = 0; }
-    // As many elements as take that long, where it is known.
+    // The number of elements that take `ns`; unlimited when the pace is not known.
     std::size_t elements_in(double ns) const noexcept {
         if (element_ns_ == 0) return static_cast<std::size_t>(-1);
         return std::max({static_cast<std::size_t>(ns / element_ns_), grain_, std::size_t{1}});
     }
 
-    // How many elements to run now, of `rest` > 0 that are left; 0: they are to be split.
+    // How many of the `rest` > 0 elements that are left to run now; 0: they are to be split.
     [[gnu::always_inline]] std::size_t next(std::size_t rest) noexcept {
         const weft_jobs* const jobs = jobs_here();
         if (jobs != nullptr && !work_is_wanted(*jobs)) [[likely]] {
@@ -378,21 +383,21 @@ private:
         return std::max({std::min(count / 8, most_at_once), grain, std::size_t{1}});
     }
 
-    // So few that each may be a great thing, and that it costs little if they are not: nothing is
-    // measured. Of more, one may be run first.
+    // So few elements that each may be long, and that splitting costs little if they are not:
+    // nothing is measured. Of more elements the first is run to measure it.
     static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * parallelism(); }
 
     double element_ns_ = 0;        // 0: not known
-    std::uint64_t since_ns_ = 0;   // when the measurement began; 0: there is none
-    std::size_t measured_ = 0;     // elements since
+    std::uint64_t since_ns_ = 0;   // when the measurement began; 0: no measurement is running
+    std::size_t measured_ = 0;     // elements run since then
     std::size_t quiet_batch_;
     std::size_t grain_;
     bool guest_;   // on an OS thread that is no stream
-    bool alone_;   // and there is no runtime
+    bool alone_;   // on such a thread, and there is no runtime
 };
 
-// Calls f() in a unit of the runtime and waits for it; here, if there is none to be had. f throws
-// nothing.
+// Calls f() in a unit of the runtime and waits for it; calls it here if no unit can be spawned. f
+// must not throw.
 template <class F>
 void in_a_unit(F&& f) noexcept {
     thread helper;
@@ -406,12 +411,12 @@ void in_a_unit(F&& f) noexcept {
         helper.join();
     } catch (const error& failure) {
         if (failure.code() != WEFT_NO_MEMORY) std::terminate();   // it was cancelled in the middle
-        f();                                                      // it has not run: no stack could be had
+        f();                                                      // it has not run: there was no stack for it
     }
 }
 
-// What is done when a piece is to be split at `middle`: left(pace) and right(pace), perhaps at
-// once; or for a guest, who has no one to share with, all of it elsewhere. Neither throws.
+// Splits a piece: calls left() and right(), perhaps at once. A guest has no stream to share with,
+// so for a guest all() runs the whole piece in a unit. None of the three throws.
 template <class Left, class Right, class All>
 void split(const pace& now, Left&& left, Right&& right, All&& all) noexcept {
     if (now.guest()) {
@@ -421,8 +426,8 @@ void split(const pace& now, Left&& left, Right&& right, All&& all) noexcept {
     }
 }
 
-// Runs batch(begin, end) over the elements from `begin` to `end`, and shares them with whoever
-// asks.
+// Runs batch(begin, end) over the elements from `begin` to `end`, and shares them with streams that
+// ask for work.
 template <class Batch>
 void run_piece(common& all, const Batch& batch, std::size_t begin, std::size_t end, pace now) noexcept {
     while (begin != end) {
@@ -448,8 +453,8 @@ template <class Sequence, class F, class... Options>
 answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Options... options) {
     common all(choose(std::move(options)...));
     const auto batch = [&](std::size_t begin, std::size_t end) {
-        // What is as good as a copy is one, so that the compiler knows that nothing that f writes
-        // is what f holds: it may keep that in registers.
+        // A small trivially copyable function is copied, so that the compiler knows that f cannot
+        // write to its own captures, and may keep them in registers.
         using held = std::conditional_t<std::is_trivially_copyable_v<F> && sizeof(F) <= 64, const F, const F&>;
         held own = f;
         elements.each(begin, end, [&](auto&& element) { std::invoke(own, std::forward<decltype(element)>(element)); });
@@ -463,13 +468,13 @@ answer<void, Options...> for_each_in(const Sequence& elements, const F& f, Optio
 
 // ---- loops --------------------------------------------------------------------------------------
 
-/** Calls f(i) for each whole number i from `first` up to, and without, `last`; or f(*i) for each
- * iterator i between the two.
+/** Calls f(i) for each whole number i from `first` up to, but not including, `last`; or f(*i) for
+ * each iterator i between the two.
  *
- * first, last  whole numbers, of one type or of two: i has the type that they have in common, which
- *              must hold both; with `first` not below `last` there is nothing to do. Or an iterator
- *              with random access and its sized sentinel
- * f            called as const, by several streams at once; what it returns is ignored
+ * first, last  whole numbers, of one type or of two: i has their common type, which must be able to
+ *              hold both; with `first` not below `last` nothing is called. Or an iterator with
+ *              random access and its sized sentinel
+ * f            called as const, by several streams at once; its result is ignored
  * options      see the head of this file
  *
  * Returns nothing; with a std::stop_token, whether all was done. Throws the first exception that
@@ -486,7 +491,7 @@ detail::answer<void, Options...> parallel_for(Range&& range, const F& f, Options
     return detail::for_each_in(detail::sequence_of(range), f, std::move(options)...);
 }
 
-/** A call that fits none of the forms: says which there are, and does not compile. */
+/** Chosen by a call that fits none of the overloads: lists the overloads, and does not compile. */
 template <class Call = void>
 void parallel_for(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
                   detail::anything = {}, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
@@ -499,10 +504,10 @@ void parallel_for(detail::anything, detail::anything, detail::anything = {}, det
 
 namespace detail {
 
-// The least that a reduction stands on where nothing is said of its order: see parallel_reduce.
+// The grain of a reproducible reduction for which none is given; see splitting::reproducible.
 inline constexpr std::size_t reproducible_grain = 1024;
 
-/** What an operation must do to reduce values made from elements to one value. */
+/** What an operation must support to reduce values made from elements to one value. */
 template <class Op, class Value, class Element>
 concept reduces =
     std::movable<Value> && std::constructible_from<Value, Element> && std::invocable<const Op&, Value, Element> &&
@@ -524,8 +529,8 @@ template <class Transform, class Op, class Value, class Range>
 concept transforms_in =
     takes_each_in<Transform, Range> && reduces<Op, Value, transformed<Transform, element_in<Range>>>;
 
-// A reduction of elements whose results lie with the splits. A piece begins with a value: the
-// caller's, or one made of its first element.
+// A reduction of elements. The results of the pieces lie in the frames that split them. A piece
+// begins with a value: the caller's, or one made from its first element.
 template <class Value, class Sequence, class Op, class Transform>
 struct reduction {
     common& all;
@@ -533,7 +538,7 @@ struct reduction {
     const Op& op;
     const Transform& transform;
 
-    // Nothing in `result`: something was left out.
+    // Leaves `result` empty when something was left out.
     void run(std::optional<Value>& result, Value& before, std::size_t begin, std::size_t end, pace now) const noexcept {
         try {
             Value value = std::move(before);
@@ -541,7 +546,7 @@ struct reduction {
                 if (all.over()) return;
                 const std::size_t count = now.next(end - begin);
                 if (count == 0) return share(result, value, begin, end, now);
-                Value sum = std::move(value);   // whose address nobody has: it may lie in a register
+                Value sum = std::move(value);   // its address never escapes: it may lie in a register
                 elements.each(begin, begin + count, [&](auto&& element) {
                     sum = std::invoke(op, std::move(sum),
                                       std::invoke(transform, std::forward<decltype(element)>(element)));
@@ -565,7 +570,7 @@ struct reduction {
         }
     }
 
-    // In halves down to the grain, whoever asks for work.
+    // Splits in halves down to the grain, whether or not a stream asks for work.
     void run_reproducibly(std::optional<Value>& result, std::size_t begin, std::size_t end,
                           std::size_t grain) const noexcept {
         if (all.over()) return;
@@ -630,7 +635,7 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
     }
     all.settle();
     if constexpr (stoppable<Options...>) {
-        return result;   // nothing, if something was left out: run()
+        return result;   // empty if something was left out: see run()
     } else {
         return std::move(*result);
     }
@@ -638,21 +643,21 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
 
 }   // namespace detail
 
-/** The sum of `init` and all elements from `first` to `last`, whole numbers or what iterators point
- * to, where op(a, b) adds: op(...op(op(init, e0), e1)..., en), bracketed in some other way.
+/** The sum of `init` and all elements from `first` to `last`, which are whole numbers or what
+ * iterators point to, where op(a, b) adds: op(...op(op(init, e0), e1)..., en), possibly bracketed
+ * in another way.
  *
  * first, last  as in parallel_for
- * init         the leftmost operand, taken once; its type is that of the result. It need not be
- *              copyable, nor default-constructible
+ * init         the leftmost operand, used once; its type is the type of the result. It need be
+ *              neither copyable nor default-constructible
  * op           must be associative: it is called with two values, or with a value and an element,
- *              the left one of which stood further left. It need not be commutative: operands keep
- *              their order. So joining strings is right; and a floating-point sum has rounding
- *              errors that differ from call to call, unless splitting{.reproducible = true} is
- *              given
+ *              and its left operand stood further left. It need not be commutative: operands keep
+ *              their order. So joining strings is right. A floating-point sum has rounding errors
+ *              that differ from call to call, unless splitting{.reproducible = true} is given
  * options      see the head of this file
  *
- * Returns the sum; with a std::stop_token, nothing if something was left out. Throws the first
- * exception that leaves op. May switch. */
+ * Returns the sum; with a std::stop_token, an empty optional if something was left out. Throws the
+ * first exception that leaves op. May switch. */
 template <class First, class Last, class Value, detail::reduces_between<Value, First, Last> Op = std::plus<>,
           detail::option... Options>
 detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value init, const Op& op = Op(),
@@ -661,7 +666,7 @@ detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value 
                              std::move(options)...);
 }
 
-/** As parallel_reduce(first, last, init, op), of what transform(element) returns for each
+/** As parallel_reduce(first, last, init, op), for the results of transform(element) for each
  * element. */
 template <class First, class Last, class Value, class Op, detail::transforms_between<Op, Value, First, Last> Transform,
           detail::option... Options>
@@ -671,7 +676,7 @@ detail::answer<Value, Options...> parallel_reduce(First first, Last last, Value 
                              std::move(options)...);
 }
 
-/** As parallel_reduce(first, last, init, op), of the elements of a range with random access and a
+/** As parallel_reduce(first, last, init, op), for the elements of a range with random access and a
  * size. */
 template <detail::numbered_range Range, class Value, detail::reduces_in<Value, Range> Op = std::plus<>,
           detail::option... Options>
@@ -679,8 +684,8 @@ detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, con
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, std::identity(), std::move(options)...);
 }
 
-/** As parallel_reduce(range, init, op), of what transform(element) returns for each element of the
- * range. */
+/** As parallel_reduce(range, init, op), for the results of transform(element) for each element of
+ * the range. */
 template <detail::numbered_range Range, class Value, class Op, detail::transforms_in<Op, Value, Range> Transform,
           detail::option... Options>
 detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, const Op& op, const Transform& transform,
@@ -688,7 +693,7 @@ detail::answer<Value, Options...> parallel_reduce(Range&& range, Value init, con
     return detail::reduce_in(detail::sequence_of(range), std::move(init), op, transform, std::move(options)...);
 }
 
-/** A call that fits none of the forms: says which there are, and does not compile. */
+/** Chosen by a call that fits none of the overloads: lists the overloads, and does not compile. */
 template <class Call = void>
 void parallel_reduce(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
                      detail::anything = {}, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
@@ -710,7 +715,7 @@ concept scan_output = std::random_access_iterator<Output> && std::indirectly_wri
 template <class Element>
 using value_of = std::remove_cvref_t<Element>;
 
-/** What an operation must do to scan elements, beyond reducing them. */
+/** What an operation must support to scan elements. */
 template <class Op, class Value, class Element, class Output>
 concept scans = reduces<Op, Value, Element> && std::copyable<Value> && scan_output<Output, Value>;
 
@@ -724,23 +729,23 @@ concept scans_from_between = bounds<First, Last> && scans<Op, Value, element_bet
 template <class Op, class Output, class Value, class Range>
 concept scans_from_in = numbered_range<Range> && scans<Op, Value, element_in<Range>, Output>;
 
-// A scan from left to right, by the caller, as long as nobody asks for work. If somebody does, the
-// next blocks are done together, in a round: the first ones are scanned as before, the others only
-// added up by those who help; then what stands before each is known, and they are scanned at once.
-// With P streams a round has P + 1 blocks and takes the time of two: the least for a scan whose
-// elements are read twice at most. A block that a helper gets too late, when all before it is done,
-// is scanned straight away.
+// The caller scans from left to right as long as no stream asks for work. When one does, the next
+// blocks are done together, in a round: the first blocks are scanned as before, while the helping
+// streams only add up the others; then the sum before each block is known, and the blocks are
+// scanned at the same time. With P streams a round has P + 1 blocks and takes the time of two: the
+// minimum for a scan that reads its elements twice at most. A block that a helper gets only when
+// all blocks before it are done is scanned directly.
 template <class Value, class Sequence, class Output, class Op, bool inclusive>
 class scan {
     using output_difference = std::iter_difference_t<Output>;
     static constexpr std::size_t most_blocks = 65;
-    static constexpr double block_ns = 200000;   // long against the joins of a round, short against what a cache holds
+    static constexpr double block_ns = 200000;   // long against a round's joins, short against a cache's contents
 
 public:
     scan(common& all, const Sequence& elements, Output output, const Op& op)
         : all_(all), elements_(elements), output_(std::move(output)), op_(op) {}
 
-    // From element `begin` on, before which stands `before`.
+    // Scans from element `begin` on. `before` is the sum of the elements before it.
     void run(Value& before, std::size_t begin, pace now) noexcept {
         try {
             while (begin != elements_.size()) {
@@ -763,15 +768,15 @@ public:
 private:
     struct round_state {
         std::size_t begin, length, blocks, end;
-        Value& before;                            // of block `done`, for whoever runs that
-        std::vector<std::optional<Value>> sums;   // of blocks, and then what stands before them
-        std::atomic<std::size_t> done{0};         // so many blocks from the left are finished
+        Value& before;                            // the sum before block `done`, for the stream that runs it
+        std::vector<std::optional<Value>> sums;   // the sums of the blocks, later the sums before them
+        std::atomic<std::size_t> done{0};         // how many blocks from the left are finished
 
         std::size_t first_of(std::size_t block) const noexcept { return std::min(begin + block * length, end); }
     };
 
-    // The outputs of [begin, end), before which stands `before`; and it is then what stands before
-    // `end`. An element is read before the output of its place is written.
+    // Writes the outputs of [begin, end). `before` is the sum before `begin`, and afterwards the
+    // sum before `end`. Each element is read before the output at its index is written.
     void finish(Value& before, std::size_t begin, std::size_t end) const {
         Value value = std::move(before);
         Output place = output_ + static_cast<output_difference>(begin);
@@ -804,7 +809,7 @@ private:
         }
         add_up(state, 0, state.blocks);
         if (all_.over()) return end;
-        const std::size_t done = state.done.load(std::memory_order_relaxed);   // relaxed: all has been joined
+        const std::size_t done = state.done.load(std::memory_order_relaxed);   // relaxed: all forks are joined
         if (done == state.blocks) return end;
         for (std::size_t block = done; block != state.blocks; ++block) {
             std::optional<Value>& sum = state.sums[block];
@@ -821,8 +826,8 @@ private:
         return end;
     }
 
-    // Each block of [first, last): scanned if all before it are, otherwise added up. The last of
-    // all need not be.
+    // Handles each block of [first, last): scans it if all blocks before it are scanned, otherwise
+    // adds it up. The last block of the round need not be added up.
     void add_up(round_state& state, std::size_t first, std::size_t last) noexcept {
         if (last - first > 1) {
             const std::size_t middle = first + (last - first) / 2;
@@ -833,8 +838,8 @@ private:
         if (all_.over()) return;
         try {
             const std::size_t begin = state.first_of(first), end = state.first_of(first + 1);
-            // acquire and release: who runs the next block gets `before` from the one who ran this.
-            // Nobody else can change `done` from `first`.
+            // acquire and release: the stream that runs the next block gets `before` from the
+            // stream that ran this one. No other stream can change `done` while it is `first`.
             if (state.done.load(std::memory_order_acquire) == first) {
                 finish(state.before, begin, end);
                 state.done.store(first + 1, std::memory_order_release);
@@ -871,7 +876,7 @@ private:
     const Op& op_;
 };
 
-// `begin` elements are done, and `before` is their sum.
+// Scans from element `begin` on; `before` is the sum of the elements before it.
 template <bool inclusive, class Value, class Sequence, class Output, class Op, class... Options>
 answer<Output, Options...> scan_in(const Sequence& elements, Output output, Value before, std::size_t begin,
                                    const Op& op, Options... options) {
@@ -887,7 +892,7 @@ answer<Output, Options...> scan_in(const Sequence& elements, Output output, Valu
     }
 }
 
-// Without an initial value: the first output is the first element.
+// A scan without an initial value: the first output is the first element.
 template <class Sequence, class Output, class Op, class... Options>
 answer<Output, Options...> scan_from_first(const Sequence& elements, Output output, const Op& op, Options... options) {
     if (elements.size() == 0) return output;
@@ -898,21 +903,21 @@ answer<Output, Options...> scan_from_first(const Sequence& elements, Output outp
 
 }   // namespace detail
 
-/** The sums of the elements up to each, itself included (std::inclusive_scan): output[0] = e0,
- * output[1] = op(e0, e1), and so on.
+/** For each element, the sum of the elements up to and including it (std::inclusive_scan):
+ * output[0] = e0, output[1] = op(e0, e1), and so on.
  *
  * first, last  as in parallel_for
- * output       an iterator with random access to as many places; `first` itself is allowed (in
- *              place), any other overlap is not
- * op           as in parallel_reduce; it is called up to twice for an element when other streams
- *              help. Its values are copied
+ * output       an iterator with random access to as many places as there are elements; `first`
+ *              itself is allowed (in place), any other overlap is not
+ * op           as in parallel_reduce; called up to twice for an element when other streams help.
+ *              Its values are copied
  * options      see the head of this file
  *
- * Returns the end of the output; with a std::stop_token, nothing if something was left out. Then,
- * and after an exception, outputs may be missing anywhere but those that are there are right. With
- * other streams' help it takes 2 / (streams + 1) of the time, and some memory: a value for each
- * stream; if there is none, it does without the help. Throws the first exception that leaves op or
- * a copy. May switch. */
+ * Returns the end of the output; with a std::stop_token, an empty optional if something was left
+ * out. In that case, and after an exception, outputs may be missing anywhere, but those that are
+ * there are right. With the help of other streams a scan takes 2 / (streams + 1) of the time, and
+ * some memory: a value for each stream. If there is no memory, it does without the help. Throws the
+ * first exception that leaves op or a copy. May switch. */
 template <class First, class Last, class Output, detail::scans_between<Output, First, Last> Op = std::plus<>,
           detail::option... Options>
 detail::answer<Output, Options...> parallel_scan(First first, Last last, Output output, const Op& op = Op(),
@@ -921,7 +926,7 @@ detail::answer<Output, Options...> parallel_scan(First first, Last last, Output 
                                    std::move(options)...);
 }
 
-/** As parallel_scan(first, last, output, op), of the elements of a range with random access and a
+/** As parallel_scan(first, last, output, op), for the elements of a range with random access and a
  * size. */
 template <detail::numbered_range Range, class Output, detail::scans_in<Output, Range> Op = std::plus<>,
           detail::option... Options>
@@ -930,7 +935,7 @@ detail::answer<Output, Options...> parallel_scan(Range&& range, Output output, c
     return detail::scan_from_first(detail::sequence_of(range), std::move(output), op, std::move(options)...);
 }
 
-/** A call that fits none of the forms: says which there are, and does not compile. */
+/** Chosen by a call that fits none of the overloads: lists the overloads, and does not compile. */
 template <class Call = void>
 void parallel_scan(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
                    detail::anything = {}, detail::anything = {}, detail::anything = {}, detail::anything = {}) {
@@ -941,8 +946,8 @@ void parallel_scan(detail::anything, detail::anything, detail::anything = {}, de
         "value; op takes two values and returns one, which is copied; it is called as const");
 }
 
-/** The sums of `init` and the elements before each (std::exclusive_scan): output[0] = init,
- * output[1] = op(init, e0), and so on. Otherwise as parallel_scan. */
+/** For each element, the sum of `init` and the elements before it (std::exclusive_scan): output[0]
+ * = init, output[1] = op(init, e0), and so on. Otherwise as parallel_scan. */
 template <class First, class Last, class Output, class Value,
           detail::scans_from_between<Output, Value, First, Last> Op = std::plus<>, detail::option... Options>
 detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last last, Output output, Value init,
@@ -951,7 +956,7 @@ detail::answer<Output, Options...> parallel_exclusive_scan(First first, Last las
                                   std::move(init), 0, op, std::move(options)...);
 }
 
-/** As parallel_exclusive_scan(first, last, output, init, op), of a range with random access and a
+/** As parallel_exclusive_scan(first, last, output, init, op), for a range with random access and a
  * size. */
 template <detail::numbered_range Range, class Output, class Value,
           detail::scans_from_in<Output, Value, Range> Op = std::plus<>, detail::option... Options>
@@ -961,7 +966,7 @@ detail::answer<Output, Options...> parallel_exclusive_scan(Range&& range, Output
                                   std::move(options)...);
 }
 
-/** A call that fits none of the forms: says which there are, and does not compile. */
+/** Chosen by a call that fits none of the overloads: lists the overloads, and does not compile. */
 template <class Call = void>
 void parallel_exclusive_scan(detail::anything, detail::anything, detail::anything = {}, detail::anything = {},
                              detail::anything = {}, detail::anything = {}, detail::anything = {},
@@ -979,11 +984,11 @@ namespace detail {
 template <class Projection, class Iterator, class Compare>
 concept sorts = std::sortable<Iterator, Compare, Projection>;
 
-// Quicksort whose halves are forks; the standard's sort for what is small, and for what the pivots
-// have not divided well.
+// Quicksort whose two parts are the branches of a fork. The standard library sorts small ranges,
+// and ranges that the pivots have not divided well.
 template <class Iterator, class Compare, class Projection>
 class sort {
-    static constexpr std::size_t least = 512;   // as many elements are sorted in some 10 us: worth a steal
+    static constexpr std::size_t least = 512;   // sorting so many takes some 10 us: worth a steal
 
 public:
     sort(common& all, const Compare& compare, const Projection& projection)
@@ -1007,10 +1012,10 @@ public:
 
     std::size_t grain() const noexcept { return grain_; }
 
-    // Moves elements so that those before the place that it returns are not above the one there,
-    // and those behind it not below. By exchanges only: when a comparison throws, all elements are
-    // there. Equal ones go to both sides, so many of them divide as well as others. No comparison,
-    // however inconsistent, leads out of the range.
+    // Partitions: elements before the returned place are not greater than the element there, and
+    // elements behind it are not less. It only swaps, so when a comparison throws, all elements are
+    // still in the range. Equal elements go to both sides, so that many of them divide as well as
+    // others. No comparison, however inconsistent, leads out of the range.
     Iterator divide(const Iterator& first, const Iterator& last, std::size_t count) const {
         const auto step = static_cast<difference>(count / 8);
         const Iterator centre = first + static_cast<difference>(count / 2);
@@ -1057,8 +1062,8 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
         pieces.run(first, first + static_cast<std::iter_difference_t<Iterator>>(count),
                    2 * static_cast<unsigned>(std::bit_width(count)));
     };
-    // A thread that is no stream has nobody to share with; a hundred comparisons for each element
-    // are worth a unit.
+    // An OS thread that is no stream has no stream to share with. A unit is worth its cost from 4
+    // grains of elements on.
     if (jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
         in_a_unit(run);
     } else {
@@ -1070,25 +1075,25 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
 
 }   // namespace detail
 
-/** Sorts, as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b),
- * invoke(projection, a)) is false wherever a stands before b. Not stable: equal elements come in
- * any order.
+/** Sorts as std::ranges::sort does: afterwards invoke(compare, invoke(projection, b),
+ * invoke(projection, a)) is false wherever a stands before b. The sort is not stable: equal
+ * elements come in any order.
  *
  * first, last  an iterator with random access and its sized sentinel
- * compare      a strict weak order, called as const by several streams at once, as the projection
- *              is
- * options      after the projection; see the head of this file. With a grain, as many elements at
- *              least are sorted by one stream
+ * compare      a strict weak order; like the projection, it is called as const by several streams
+ *              at once
+ * options      after the projection; see the head of this file. With a grain, one stream sorts at
+ *              least that many elements
  *
- * O(n log n) comparisons and exchanges in the worst case too; a frame for each halving on the
- * stack, of some 200 bytes. Allocates nothing, on a stream; an OS thread that is none leaves more
- * than some 2,000 elements to a unit at once. Elements are moved only: they need not be copyable.
- * With P streams it takes some (2 + log2(n / P) / P) n steps, as each range is divided by one
- * stream alone.
+ * O(n log n) comparisons and exchanges, also in the worst case; each halving takes a frame of some
+ * 200 bytes on the stack. On a stream it allocates nothing; an OS thread that is no stream leaves
+ * more than some 2,000 elements to a unit from the start. Elements are only moved: they need not be
+ * copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as one stream alone divides
+ * each range.
  *
- * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are there, in
- * some order. Throws the first exception that leaves compare or projection: then the elements are
- * valid, and no more is known of them, as with std::sort. May switch. */
+ * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are still
+ * there, in some order. Throws the first exception that leaves compare or projection: then the
+ * elements are valid but unspecified, as with std::sort. May switch. */
 template <std::random_access_iterator First, std::sized_sentinel_for<First> Last, class Compare = std::ranges::less,
           detail::sorts<First, Compare> Projection = std::identity, detail::option... Options>
 detail::answer<void, Options...> parallel_sort(First first, Last last, Compare compare = Compare(),
@@ -1097,7 +1102,8 @@ detail::answer<void, Options...> parallel_sort(First first, Last last, Compare c
     return detail::sort_in(std::move(first), count, compare, projection, std::move(options)...);
 }
 
-/** Sorts a range with random access and a size; see above. */
+/** As parallel_sort(first, last, compare, projection), for a range with random access and a
+ * size. */
 template <detail::numbered_range Range, class Compare = std::ranges::less,
           detail::sorts<std::ranges::iterator_t<Range>, Compare> Projection = std::identity, detail::option... Options>
 detail::answer<void, Options...> parallel_sort(Range&& range, Compare compare = Compare(),
@@ -1106,7 +1112,7 @@ detail::answer<void, Options...> parallel_sort(Range&& range, Compare compare = 
                            projection, std::move(options)...);
 }
 
-/** A call that fits none of the forms: says which there are, and does not compile. */
+/** Chosen by a call that fits none of the overloads: lists the overloads, and does not compile. */
 template <class Call = void>
 void parallel_sort(detail::anything, detail::anything = {}, detail::anything = {}, detail::anything = {},
                    detail::anything = {}, detail::anything = {}, detail::anything = {}) {
@@ -1118,27 +1124,27 @@ void parallel_sort(detail::anything, detail::anything = {}, detail::anything = {
 
 // ---- groups of tasks ----------------------------------------------------------------------------
 
-/** Tasks that are waited for together: any number of them, added at any time, also by tasks of the
- * group.
+/** A group of tasks that are waited for together: any number of tasks, added at any time, also by
+ * tasks of the group.
  *
  *     weft::task_group group;
  *     group.run([] { ... });
  *     group.run([](std::stop_token stop) { while (!stop.stop_requested()) ... });
  *     group.wait();
  *
- * A task is a unit of its own: it may suspend, and may run on any stream. It takes one allocation,
- * for its function and what that holds, and frees it when it has ended; the group itself takes one,
- * for its stop state.
+ * A task is a unit of its own: it may suspend, and may run on any stream. Each task takes one
+ * allocation, for its function and the function's captures, and frees it when it has ended. The
+ * group itself takes one, for its stop state.
  *
- * A group that was stopped begins no more tasks: by cancel(), by a stop of the token that it was
- * made with, or by an exception that has left a task. Tasks that run are not disturbed, but those
- * that take a std::stop_token can see it. It stays stopped.
+ * cancel(), a stop of the token that the group was made with, and an exception that leaves a task
+ * each stop the group. A stopped group begins no more tasks, and stays stopped. Running tasks are
+ * not disturbed, but those that take a std::stop_token can see the stop.
  *
- * run(), cancel() and what only looks may be called by any units and OS threads at once. wait() and
- * the destructor are for one, who is no task of the group, and while they wait only tasks of the
- * group may add others. A task that wants to end early returns, throws, or calls
- * this_thread::exit(): one that is cancelled as a unit (unit_ref::cancel), or ends by
- * weft_unit_exit, is waited for for ever. */
+ * Any units and OS threads may call run(), cancel() and the queries at the same time. wait() and
+ * the destructor are for a single caller, which is no task of the group; while they wait, only
+ * tasks of the group may add tasks. A task that wants to end early returns, throws, or calls
+ * this_thread::exit(). A task that is cancelled as a unit (unit_ref::cancel), or ends by
+ * weft_unit_exit, is waited for forever. */
 class task_group {
 public:
     /** A group without tasks. */
@@ -1149,32 +1155,33 @@ public:
     task_group& operator=(const task_group&) = delete;
 
     /** Stops the group, as the destructor of std::jthread does, and waits. Calls std::terminate
-     * when a task has thrown and no wait() has rethrown it, unless an exception is on its way
-     * through here already: none is lost otherwise. May switch. */
+     * when a task has thrown and no wait() has rethrown the exception, unless stack unwinding by
+     * another exception is what destroys the group: in all other cases no exception is lost. May
+     * switch. */
     ~task_group() {
-        // relaxed: the caller's own tasks count, and it knows them
+        // relaxed: only tasks that the caller knows of matter here
         if (pending_.load(std::memory_order_relaxed) != 1) stop_.request_stop();
         finish();
         if (thrown_ && std::uncaught_exceptions() == uncaught_) std::terminate();
     }
 
-    /** Adds a task: it calls a decayed copy of `function`, with a std::stop_token of this group's
-     * if it takes one. What it returns is dropped. Throws weft::error when the library refuses (no
-     * memory, not initialized), std::bad_alloc, and what the copy throws; then there is no task. In
-     * a stopped group it does nothing. */
+    /** Adds a task: it calls a decayed copy of `function`, with the group's std::stop_token if the
+     * function takes one. The result of the function is dropped. Throws weft::error when the
+     * library refuses (no memory, not initialized), std::bad_alloc, and what the copy throws; then
+     * no task was added. In a stopped group this does nothing. */
     template <class F>
     requires detail::spawnable<F> || detail::takes_stop_token<F>
     [[gnu::always_inline]] void run(F&& function) { run(attributes{}, std::forward<F>(function)); }
 
-    /** Adds a task that is as `wanted` says: its pool, its kind, and so on. With child_first it has
-     * run, up to its first suspension, when this returns. */
+    /** Adds a task with the attributes `wanted`: its pool, its kind, and so on. With child_first
+     * the task has run up to its first suspension when this returns. */
     template <class F>
     requires detail::spawnable<F> || detail::takes_stop_token<F>
     [[gnu::always_inline]] void run(const attributes& wanted, F&& function) {
         if (stop_.stop_requested()) return;
         auto made = std::make_unique<task<std::decay_t<F>>>(*this, std::forward<F>(function));
         const detail::unit_options options(wanted);
-        // relaxed: it does not come down to 0 before the caller's own count does
+        // relaxed: the count cannot reach 0 before the caller's own count is subtracted
         pending_.fetch_add(1, std::memory_order_relaxed);
         const weft_status status = weft_ult_spawn(wanted.pool.native_handle(), task<std::decay_t<F>>::body, made.get(),
                                                   options.given(), nullptr);
@@ -1186,8 +1193,8 @@ public:
         static_cast<void>(made.release());   // the body deletes it
     }
 
-    /** Calls `function` here, as the task that it would be, then waits as wait() does, and returns
-     * what that returns. */
+    /** Calls `function` here, as if it were a task of the group, then waits as wait() does, and
+     * returns the result of wait(). */
     template <class F>
     requires std::invocable<F> || std::invocable<F, std::stop_token>
     bool run_and_wait(F&& function) {
@@ -1195,18 +1202,18 @@ public:
         return wait();
     }
 
-    /** Waits until all tasks have ended, those included that are added meanwhile. Then rethrows the
-     * first exception that has left one; the others are dropped. Returns false when the group was
-     * stopped: tasks may have been left out. Throws weft::error with WEFT_WRONG_KIND when it would
-     * have to wait in a tasklet: then nothing has changed. More tasks may be added afterwards. May
-     * switch. */
+    /** Waits until all tasks have ended, including those that are added meanwhile. Then rethrows
+     * the first exception that has left a task; the others are dropped. Returns false when the
+     * group was stopped: tasks may have been left out. Throws weft::error with WEFT_WRONG_KIND when
+     * it would have to wait in a tasklet: then nothing has changed. More tasks may be added
+     * afterwards. May switch. */
     bool wait() {
         finish();
         if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
         return !stop_.stop_requested();
     }
 
-    /** Stops the group. False: it was stopped before. */
+    /** Stops the group. False: it was stopped already. */
     bool cancel() noexcept { return stop_.request_stop(); }
     /** Whether it was stopped. */
     bool stop_requested() const noexcept { return stop_.stop_requested(); }
@@ -1228,7 +1235,7 @@ private:
             auto* const self = static_cast<task*>(argument);
             task_group& its = self->group;
             if (!its.stop_requested()) its.call(std::move(self->function));
-            delete self;   // before it is told: who has waited finds nothing left of the task
+            delete self;   // before the count: after a wait nothing of the task is left
             its.count_down();
         }
 
@@ -1247,25 +1254,25 @@ private:
                 }
             });
         } catch (...) {
-            // relaxed: who reads `thrown_` has waited for this task
+            // relaxed: a caller that reads `thrown_` has waited for this task
             if (!failed_.exchange(true, std::memory_order_relaxed)) thrown_ = std::current_exception();
             stop_.request_stop();
         }
     }
 
-    // acq_rel, both: what the tasks did is seen by whoever takes the count to 0, and by who waits.
-    // The group may be gone after the set.
+    // acq_rel, here and in finish(): the task that brings the count to 0, and the waiter, see what
+    // all tasks did. The group may be gone after the set.
     void count_down() noexcept {
         if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) ended_.set();
     }
 
-    // The one who waits has a count of its own, so that nobody sets the event when nobody waits.
+    // The waiter has a count of its own, so that no task sets the event while no caller waits.
     void finish() {
         if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
             try {
                 ended_.wait();
             } catch (const error&) {
-                // It could not wait. Unless all have ended meanwhile: then the event is about to be
+                // The wait was refused. If all tasks have ended meanwhile, the event is about to be
                 // set.
                 if (pending_.fetch_add(1, std::memory_order_acq_rel) != 0) throw;
                 while (!ended_.is_set()) continue;
@@ -1274,12 +1281,12 @@ private:
             }
             ended_.reset();
         }
-        pending_.store(1, std::memory_order_relaxed);   // relaxed: nobody else has a count
+        pending_.store(1, std::memory_order_relaxed);   // relaxed: no task is left
     }
 
     std::stop_source stop_;
     std::optional<std::stop_callback<stopper>> parent_;
-    std::atomic<std::size_t> pending_{1};   // tasks that have not ended, and one for who waits
+    std::atomic<std::size_t> pending_{1};   // tasks that have not ended, and one for the waiter
     event ended_;
     std::atomic<bool> failed_{false};
     std::exception_ptr thrown_;

@@ -1,18 +1,18 @@
-// Simulation: a program for several harts runs on virtual ones, one after the other on the calling
-// OS thread, pre-empted by a seed; again and again, with another seed each time. A run that fails
-// is told by its seed, replays exactly, and is shrunk to the fewest pre-emptions that still make it
-// fail, printed as a table of steps by hart.
+// Simulation: a program for several harts runs on virtual harts, one after the other on the calling
+// OS thread, with pre-emptions that a seed determines; many times, with another seed each time. A
+// run that fails is reported with its seed and replays exactly. It is shrunk to the fewest
+// pre-emptions that still make it fail, and printed as a table of steps by hart.
 //
-// A virtual hart is what an OS thread is elsewhere: the carrier of a stream, or a
-// weft::sim::thread. It may be pre-empted wherever another could see it: at each operation on a
-// weft::sim::atomic and at each call of Weft. What it stores may stay in its store buffer for a
-// while, where others do not see it, as on x86; read-modify-writes, stores that are seq_cst and
-// system calls empty the buffer. Time is virtual: it goes on by some nanoseconds a step, and when
-// every hart waits, at once to the earliest deadline.
+// A virtual hart stands for an OS thread: the carrier of a stream, or a weft::sim::thread. It may
+// be pre-empted wherever another hart could observe it: at each operation on a weft::sim::atomic
+// and at each call of Weft. Its stores may stay in its store buffer for a while, where other harts
+// do not see them, as on x86; read-modify-writes, seq_cst stores and system calls empty the buffer.
+// Time is virtual: it advances by some nanoseconds a step, and when every hart waits, it jumps to
+// the earliest deadline.
 //
-// The program is linked with weft::sim (libweft_sim) in the place of weft::weft: the same library
-// on virtual harts, checked. It must share data by weft::sim::atomic and Weft's own means:
-// std::atomic, std::thread and std::mutex are not seen.
+// The program is linked with weft::sim (libweft_sim) instead of weft::weft: this is the library on
+// virtual harts, in a checked build. The program must share data by weft::sim::atomic and Weft's
+// own means: the simulation does not see std::atomic, std::thread and std::mutex.
 //
 //     auto result = weft::sim::explore({.seeds = 500}, [] {
 //         queue of;                                            // hand-written, on weft::sim::atomic
@@ -43,75 +43,76 @@
 
 namespace weft::sim {
 
-/** How the hart that runs next is chosen. */
+/** How the simulation chooses the hart that runs next. */
 enum class scheduler {
-    /** odd seeds: random; even seeds: priorities */
+    /** odd seeds: `random`; even seeds: `priorities` */
     both,
-    /** at random moments a random hart */
+    /** switches to a random hart at random moments */
     random,
-    /** the hart of the highest random priority runs; at a few random moments it becomes the lowest
+    /** the hart with the highest random priority runs; at a few random moments it gets the lowest
      * (PCT) */
     priorities
 };
 
-/** What explore() does. All zero but the seeds are the defaults. */
+/** What explore() does. The initialisers are the defaults. */
 struct options {
     /** how many runs; the first that fails ends them */
     std::uint64_t seeds = 100;
-    /** of the first run; the others follow */
+    /** the seed of the first run; the seeds of the others follow it */
     std::uint64_t first_seed = 1;
-    /** who chooses the hart that runs next */
+    /** how the hart that runs next is chosen */
     scheduler by = scheduler::both;
     /** CPUs that the virtual machine claims to have; there may be more virtual harts */
     unsigned harts = 4;
-    /** a run that takes more has failed: it never ends */
+    /** a run that takes more steps has failed: it never ends */
     std::uint64_t most_steps = 5'000'000;
-    /** a run that takes more real time has failed: it waits by a loop that no hart can leave */
+    /** a run that takes more seconds of real time has failed: a hart is in a loop that it cannot
+     * leave */
     unsigned most_seconds = 60;
-    /** false: each store is seen at once */
+    /** false: other harts see each store immediately */
     bool store_buffers = true;
-    /** futex waits may end for no reason, and deadlines come early, as on a slow machine */
+    /** futex waits may wake spuriously, and deadlines come early, as on a slow machine */
     bool early_wakes = true;
-    /** of the calls of Weft's that a system may refuse (memory, threads, descriptors; or a futex
-     * wait that a signal ends), counted from 1, this one is refused; 0: none */
+    /** Weft's calls that a system may refuse (memory, threads, descriptors; or a futex wait that a
+     * signal ends) are counted from 1, and this one is refused; 0: none */
     std::uint64_t fail_at = 0;
-    /** memory of Weft's that is left at the end is a failure */
+    /** memory that Weft has not freed at the end is a failure */
     bool leaks = true;
     /** a failure is shrunk before it is reported */
     bool shrink = true;
-    /** what a report said after "replay:": this run alone, instead of seeds */
+    /** the text after "replay:" in a report: explore() does this run alone, instead of seeds */
     const char* replay = nullptr;
-    /** the report has the table of steps, whether the run failed or not */
+    /** the report includes the table of steps, whether the run failed or not */
     bool trace = false;
-    /** of the table, the last ones */
+    /** how many lines of the table are printed, counted from its end */
     std::size_t lines = 250;
-    /** the table has the steps that Weft's own code makes, too; false: it tells how many there are
-     * between two of the program's. Since 0.7 */
+    /** the table includes the steps of Weft's own code; false: it has their number between two
+     * steps of the program. Since 0.7 */
     bool weft_steps = false;
 };
 
-/** What came of it. */
+/** The result of explore(). */
 struct result {
     /** a run has failed */
     bool failed = false;
-    /** without those that shrank a failure */
+    /** how many runs there were, without those that shrank a failure */
     std::uint64_t runs = 0;
-    /** of all runs */
+    /** the steps of all runs */
     std::uint64_t steps = 0;
-    /** calls that a system may refuse, in the run that had most of them: how far options::fail_at
-     * goes */
+    /** the calls that a system may refuse, in the run that had most of them: the largest useful
+     * options::fail_at */
     std::uint64_t refusable = 0;
-    /** of the run that failed */
+    /** the seed of the run that failed */
     std::uint64_t seed = 0;
-    /** what went wrong, the table of steps, how to replay it; empty when nothing did */
+    /** what went wrong, the table of steps, and how to replay it; empty when no run failed */
     std::string report;
-    /** for options::replay */
+    /** the value for options::replay */
     std::string replay;
 };
 
 /** Runs `body` as the first virtual hart of a new virtual machine, once for each seed, each time in
  * a process of its own (fork), so that runs are independent and may crash. A run fails when check()
- * does, when an assertion of Weft's does, when an exception leaves `body`, when it crashes or
+ * fails, when an assertion in Weft fails, when an exception leaves `body`, when the run crashes or
  * exits, when all harts wait for one another, or when it takes too long. Not from a virtual hart,
  * nor while the runtime runs. Returns when all runs have passed or one has failed and been
  * shrunk. */
@@ -123,18 +124,20 @@ bool simulated() noexcept;
 /** Ends the run as failed unless `holds`. Outside of a run: ends the process. */
 void check(bool holds, const char* what, const weft::location& where = weft::location::current());
 
-/** Virtual time, in nanoseconds. Of a run; elsewhere that of the monotonic clock. */
+/** The virtual time of the run, in nanoseconds; outside of a run the time of the monotonic
+ * clock. */
 std::uint64_t now_ns() noexcept;
 
-/** The calling virtual hart sleeps, in virtual time. Not from a unit: weft_sleep_until. */
+/** Lets the calling virtual hart sleep in virtual time. Not from a unit, which uses
+ * weft_sleep_until. */
 void sleep_ns(std::uint64_t duration_ns, const weft::location& where = weft::location::current());
 
-/** Lets others run: for loops that look at something until it changes. The point of pre-emption
- * that such a loop needs; a virtual hart that only yields waits for others as one that sleeps does,
- * and when all of them do nothing but yield the run never ends. */
+/** Lets other harts run: the point of pre-emption that a loop needs which polls something until it
+ * changes. A virtual hart that only yields waits for other harts, as a sleeping hart does. When all
+ * harts do nothing but yield, the run never ends. */
 void yield(const weft::location& where = weft::location::current());
 
-/** A virtual hart beside the calling one. Like std::thread; it must be joined. */
+/** A virtual hart beside the calling one. It is like std::thread, and must be joined. */
 class thread {
 public:
     /** Starts body() on a hart of its own. */
@@ -143,10 +146,10 @@ public:
         : body_(std::make_unique<std::function<void()>>(std::move(body))) {
         start(where);
     }
-    thread(thread&&) = default; /**< the other one is joined already */
-    /** A thread that was not joined is a failed check. */
+    thread(thread&&) = default; /**< the moved-from thread counts as joined */
+    /** If the thread was not joined, a check fails. */
     ~thread();
-    /** Waits for the end of its body. Once. */
+    /** Waits for the end of its body. To be called once. */
     void join(const weft::location& where = weft::location::current());
 
 private:
@@ -156,7 +159,7 @@ private:
     void* hart_ = nullptr;
 };
 
-/** How atomics meet the machine; not for users. */
+/** The interface between atomics and the virtual machine; not for users. */
 namespace detail {
 
 enum class access : std::uint8_t {
@@ -173,19 +176,18 @@ enum class access : std::uint8_t {
     notify
 };
 
-extern std::int64_t countdown;   // steps until somebody must look; never, outside of a run
+extern std::int64_t countdown;   // steps until at_point() must be called; never, outside of a run
 extern bool buffering;           // the running hart's stores are buffered
 
 void at_point(access what, const void* word, const weft::location& where);
 
-// Before each operation that others can see.
+// Called before each operation that other harts can see.
 [[gnu::always_inline]] inline void point(access what, const void* word, const weft::location& where) {
     if (--countdown < 0) [[unlikely]]
         at_point(what, word, where);
 }
 
-// The store that comes next goes to the buffer: what is there now is what others see until it is
-// emptied.
+// Buffers the store that comes next: other harts see the present value until the buffer is emptied.
 void keep_old(void* word, std::size_t bytes);
 void empty_buffer();
 
@@ -201,7 +203,7 @@ struct amount<T*> {
     using type = std::ptrdiff_t;
 };
 
-// The operations, on a word that lies anywhere.
+// The operations on a word anywhere in memory.
 template <class T>
 struct operations {
     using where = weft::location;
@@ -243,9 +245,9 @@ struct operations {
 
 }   // namespace detail
 
-/** An atomic that virtual harts see: std::atomic's interface. The orders mean what they mean on
- * x86: a store that is not seq_cst may be buffered; weaker orders than x86's are not simulated. An
- * operation is a point where the hart may be pre-empted. */
+/** An atomic that virtual harts see, with the interface of std::atomic. The orders mean what they
+ * mean on x86: a store that is not seq_cst may be buffered; orders weaker than those of x86 are not
+ * simulated. Each operation is a point where the hart may be pre-empted. */
 template <class T>
 class atomic {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "up to eight bytes, trivially copyable");
@@ -261,25 +263,28 @@ public:
     /** As std::atomic has it. */
     static constexpr bool is_always_lock_free = true;
 
-    /** The value is T(). */
+    /** An atomic with the value T(). */
     constexpr atomic() noexcept : value_() {}
-    /** No other hart knows it yet: this is no operation on an atomic. */
+    /** An atomic with this value. No other hart knows the atomic yet, so this is no point of
+     * pre-emption. */
     constexpr atomic(T value) noexcept : value_(value) {}
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
 
     /** The value, as this hart sees it. */
     T load(order = seq_cst, const where& at = where::current()) const noexcept { return on::load(value_, at); }
-    /** Unless seq_cst, it may stay in the store buffer for a while. */
+    /** Stores a value. Unless the order is seq_cst, the store may stay in the store buffer for a
+     * while. */
     void store(T value, order by = seq_cst, const where& at = where::current()) noexcept {
         on::store(value_, value, by, at);
     }
-    /** Empties the store buffer, as all of the following. Returns the value before. */
+    /** Exchanges the value and returns the old one. This and the following read-modify-writes empty
+     * the store buffer. */
     T exchange(T value, order = seq_cst, const where& at = where::current()) noexcept {
         return on::change(
             detail::access::exchange, value_, [value](T) { return value; }, at);
     }
-    /** Never fails for no reason. */
+    /** Compares and exchanges; never fails spuriously. */
     bool compare_exchange_strong(T& expected, T desired, order = seq_cst, order = seq_cst,
                                  const where& at = where::current()) noexcept {
         return on::compare_exchange(value_, expected, desired, at);
@@ -289,27 +294,27 @@ public:
                                const where& at = where::current()) noexcept {
         return on::compare_exchange(value_, expected, desired, at);
     }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T fetch_add(change by, order = seq_cst, const where& at = where::current()) noexcept {
         return on::change(
             detail::access::add, value_, [by](T old) { return static_cast<T>(old + by); }, at);
     }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T fetch_sub(change by, order = seq_cst, const where& at = where::current()) noexcept {
         return on::change(
             detail::access::subtract, value_, [by](T old) { return static_cast<T>(old - by); }, at);
     }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T fetch_or(T bits, order = seq_cst, const where& at = where::current()) noexcept {
         return on::change(
             detail::access::set_bits, value_, [bits](T old) { return static_cast<T>(old | bits); }, at);
     }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T fetch_and(T bits, order = seq_cst, const where& at = where::current()) noexcept {
         return on::change(
             detail::access::clear_bits, value_, [bits](T old) { return static_cast<T>(old & bits); }, at);
     }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T fetch_xor(T bits, order = seq_cst, const where& at = where::current()) noexcept {
         return on::change(
             detail::access::flip_bits, value_, [bits](T old) { return static_cast<T>(old ^ bits); }, at);
@@ -322,26 +327,26 @@ public:
         store(value);
         return value;
     }
-    /** Returns the value afterwards. */
+    /** Returns the new value. */
     T operator++() noexcept { return static_cast<T>(fetch_add(1) + 1); }
-    /** Returns the value afterwards. */
+    /** Returns the new value. */
     T operator--() noexcept { return static_cast<T>(fetch_sub(1) - 1); }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T operator++(int) noexcept { return fetch_add(1); }
-    /** Returns the value before. */
+    /** Returns the old value. */
     T operator--(int) noexcept { return fetch_sub(1); }
-    /** Returns the value afterwards. */
+    /** Returns the new value. */
     T operator+=(change by) noexcept { return static_cast<T>(fetch_add(by) + by); }
-    /** Returns the value afterwards. */
+    /** Returns the new value. */
     T operator-=(change by) noexcept { return static_cast<T>(fetch_sub(by) - by); }
 
-    /** Sleeps while the value is `old`, until it is notified; by loops, as std::atomic::wait. */
+    /** Sleeps until notified, while the value is `old`; loops, as std::atomic::wait does. */
     void wait(T old, order = seq_cst, const where& at = where::current()) const noexcept {
         detail::wait_while_equal(&value_, &old, sizeof old, at);
     }
-    /** Wakes one that waits, if any. */
+    /** Wakes one waiter, if there is one. */
     void notify_one(const where& at = where::current()) noexcept { detail::notify(&value_, false, at); }
-    /** Wakes all that wait. */
+    /** Wakes all waiters. */
     void notify_all(const where& at = where::current()) noexcept { detail::notify(&value_, true, at); }
 
 private:
