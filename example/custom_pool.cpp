@@ -1,8 +1,8 @@
-// A pool of one's own: units of a stream run by priority instead of in turn.
+// A user-defined pool: the units of a stream run by priority instead of in turn.
 //
-// Any type with push, pop and length can be a pool; weft::make_pool writes the C table for it. This
-// one keeps one list for each priority. It links the units through the slot that each has for its
-// pool, so push needs no memory.
+// Any type with push, pop and length can be a pool; weft::make_pool fills in the C table for it.
+// This pool keeps one list for each priority. It links the units through the link field that each
+// unit has for its pool, so push allocates no memory.
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -16,8 +16,8 @@ class PriorityPool {
 public:
     static constexpr std::size_t levels = 3;
 
-    // A unit's priority is the last character of its name: '0' is the most urgent. Units without
-    // one are in the middle.
+    // A unit's priority is the last character of its name: '0' is the most urgent. Units without a
+    // priority are in the middle.
     static std::size_t level_of(weft::unit_ref unit) noexcept {
         const std::string_view name = unit.name();
         const std::size_t level = name.empty() ? levels : static_cast<std::size_t>(name.back() - '0');
@@ -77,7 +77,7 @@ int main() {
         threads.emplace_back(weft::attributes{.pool = pool, .name = "p0"}, say, "at once", i);
     }
     {
-        const weft::stream stream(pool);   // draws from the pool only now, when all are in it
+        const weft::stream stream(pool);   // draws from the pool only now, when all units are in it
         weft::join_all(threads);
     }
     pool.close();

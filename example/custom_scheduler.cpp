@@ -1,7 +1,7 @@
-// A scheduler of one's own: two pools share a stream by weight. Of every four units three come from
-// the first pool, as long as both have some.
+// A user-defined scheduler: two pools share a stream by weight. Of every four units three come from
+// the first pool, as long as both pools have units.
 //
-// Any type with `pick` can be a scheduler; weft::make_scheduler writes the C table for it.
+// Any type with `pick` can be a scheduler; weft::make_scheduler fills in the C table for it.
 #include <cstdio>
 
 #include <weft/weft.hpp>
@@ -21,7 +21,7 @@ public:
     }
 
 private:
-    // The C calls, because pick may not throw.
+    // This uses the C calls, because pick must not throw.
     static weft::unit_ref take(weft::scheduler_ref self, std::size_t index) noexcept {
         weft_pool* pool = nullptr;
         weft_unit* unit = nullptr;

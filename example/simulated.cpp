@@ -1,8 +1,8 @@
-// Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack that falls for
-// ABA. Each is explored, and the table of the steps that lead there is printed; then the mended
-// ones are explored, and nothing is found.
+// Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack with the ABA
+// problem. The program explores each, and prints the table of the steps that lead to the failure.
+// Then it explores the corrected versions, and finds nothing.
 //
-// Linked with weft::sim in the place of weft::weft.
+// Linked with weft::sim instead of weft::weft.
 #include <weft/sim.hpp>
 
 #include <cstdio>
@@ -20,8 +20,8 @@ public:
     void push(int value) {
         slots_[pushed_.load() % slots] = value;
         pushed_.store(pushed_.load() + 1, mended ? std::memory_order_seq_cst : std::memory_order_release);
-        // Without a full fence the store above may still be in this processor's buffer when the
-        // look below is made.
+        // Without a full fence the store above may still be in this processor's store buffer when
+        // the load below is executed.
         if (asleep_.load()) {
             asleep_.store(false);
             asleep_.notify_one();
@@ -30,7 +30,7 @@ public:
     int pop() {
         while (pushed_.load() == popped_) {
             asleep_.store(true);
-            if (pushed_.load() != popped_) break;   // what came before it was seen to sleep
+            if (pushed_.load() != popped_) break;   // pushed before the producer could see `asleep_`
             asleep_.wait(true);
         }
         return slots_[popped_++ % slots];
@@ -77,8 +77,8 @@ public:
         for (;;) {
             node* const top = at(seen.index);
             if (top == nullptr) return nullptr;
-            // Another may pop this one, and the next, and push this one again: the head looks as it
-            // did. A tag tells them apart.
+            // Another thread may pop this node and the next one, and push this one again: the head
+            // is then as before, but for a tag, which tells the two states apart.
             sim::yield();
             if (head_.compare_exchange_weak(seen, {index_of(top->next), mended ? seen.tag + 1 : 0})) return top;
         }
@@ -99,9 +99,9 @@ private:
     sim::atomic<head> head_{head{0, 0}};
 };
 
-// Two threads pop and push again; at the end each node is there once. They may as well be units on
-// two streams (weft::thread and a weft::runtime); the table tells how many steps are the runtime's
-// own then.
+// Two threads pop and push again; at the end each node must be there once. They may as well be
+// units on two streams (weft::thread and a weft::runtime); the table then shows how many steps are
+// the runtime's own.
 template <bool mended>
 void use_stack() {
     std::vector<node> nodes(3);

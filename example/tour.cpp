@@ -1,5 +1,6 @@
-// tour: a million user-level threads are created, suspended all at once, and joined; beside them
-// pthreads, as many as the machine allows. Prints a table of times and memory for each thread.
+// tour: creates a million user-level threads, all of them suspended at the same time, and joins
+// them; for comparison it does so with as many pthreads as the machine allows. Prints a table of
+// times and memory for each thread.
 //
 //     tour [--count N] [--pthreads N]
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Seconds since the last look.
+// Seconds since the last lap.
 class Watch {
 public:
     double lap() {
@@ -38,7 +39,7 @@ private:
     Clock::time_point last_ = Clock::now();
 };
 
-// A line of a file of /proc, "Name:   12345 kB", in bytes; 0 when there is none.
+// The number in bytes of a line "Name: 12345 kB" of a file in /proc; 0 when there is no such line.
 double proc_bytes(const char* file, std::string_view name) {
     std::ifstream lines(file);
     for (std::string line; std::getline(lines, line);) {
@@ -47,14 +48,14 @@ double proc_bytes(const char* file, std::string_view name) {
     return 0;
 }
 
-// What this process holds: resident pages and the page tables for them. What the kernel holds for
-// each OS thread, its kernel stack and its task, some 20 KiB, does not show here.
+// The memory that this process holds: resident pages and their page tables. The kernel's memory for
+// each OS thread, its kernel stack and its task, some 20 KiB, is not included.
 double held_bytes() { return proc_bytes("/proc/self/status", "VmRSS") + proc_bytes("/proc/self/status", "VmPTE"); }
 
 struct Row {
     std::string what;
     std::size_t count = 0;
-    double create = 0;   // seconds, of all together; when it ends some may be suspended already
+    double create = 0;   // seconds, for all threads together; at the end some may be suspended already
     double suspend = 0;
     double resume = 0;
     double join = 0;
@@ -82,7 +83,7 @@ Row tour_of_weft(std::size_t count) {
     return row;
 }
 
-// A pthread and what it waits for.
+// A pthread and the semaphore that it waits for.
 struct Pthread {
     pthread_t thread;
     sem_t go;
@@ -96,8 +97,8 @@ struct Pthread {
     }
 };
 
-// Each OS thread also takes memory of the kernel; a machine that is short of it is not pushed over
-// the edge.
+// Each OS thread also takes kernel memory; this keeps a machine that is short of memory from
+// running out of it.
 bool memory_is_short() {
     return proc_bytes("/proc/meminfo", "MemAvailable") < 0.15 * proc_bytes("/proc/meminfo", "MemTotal");
 }
@@ -106,15 +107,15 @@ void allow_more_threads() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NPROC, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NPROC, &limit);   // refused: then fewer threads come about
+    setrlimit(RLIMIT_NPROC, &limit);   // if this is refused, fewer threads are created
 }
 
-// Creates threads until one is refused; says why in the row.
+// Creates threads until one is refused, and notes the reason in the row.
 void create_pthreads(std::vector<Pthread>& threads, std::atomic<std::size_t>& waiting, Row& row) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, std::max<std::size_t>(PTHREAD_STACK_MIN, 16 * 1024));
-    pthread_attr_setguardsize(&attributes, 0);   // with guards the limit of mappings comes near 32,000 threads
+    pthread_attr_setguardsize(&attributes, 0);   // with guards the limit of mappings is reached near 32,000 threads
     for (; row.count < threads.size(); ++row.count) {
         if (row.count % 1024 == 1023 && memory_is_short()) {
             row.stopped_by = "memory is short";
@@ -182,7 +183,7 @@ void print_table(const Row& weft, const Row& pthreads) {
     }
 }
 
-// The number after `name`; ends the program with 2 when it is none.
+// The number after the option `name`; exits with status 2 when it is not a valid number.
 std::size_t number_for(const char* name, const char* text) {
     std::size_t number = 0;
     const char* const end = text == nullptr ? nullptr : text + std::strlen(text);

@@ -1,4 +1,4 @@
-// A library of tasks. Its policy: of what can go on, the most urgent does.
+// A library of tasks. Its policy: of the tasks that can run, the most urgent runs.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ public:
         std::function<void()> run;
     };
 
-    // Runs all, on so many harts at most, and returns when all have returned. Tasks may wait for
-    // anything, and call any library.
+    // Runs all tasks, on at most `harts` harts, and returns when all have returned. Tasks may wait
+    // for anything, and call any library.
     static void run_all(std::vector<task> tasks, std::size_t harts = weft::hart_limit()) {
         by_priority self;
         const weft::registered<by_priority> domain(self);
@@ -25,7 +25,7 @@ public:
         std::vector<weft::context> contexts(tasks.size());
         self.ready_.reserve(tasks.size() + 1);   // the caller is a context, too
         for (std::size_t i = 0; i < tasks.size(); ++i) {
-            contexts[i].get().set_priority(tasks[i].priority);   // it has it whenever it comes back, too
+            contexts[i].get().set_priority(tasks[i].priority);   // it also keeps it after each wait
             self.ready_.push_back({contexts[i].get(), &tasks[i]});
         }
         self.domain_.request(static_cast<std::ptrdiff_t>(std::min(tasks.size(), harts)) - 1);
@@ -54,7 +54,7 @@ public:
 private:
     struct entry {
         weft::unit_ref context;
-        task* fresh;   // null: it has begun
+        task* fresh;   // null: the task has begun
     };
     weft::domain_ref domain_;
     std::mutex lock_;

@@ -1,5 +1,5 @@
-// A library of parallel loops. Its policy: what can go on does so in the order in which it could,
-// and before anything new begins.
+// A library of parallel loops. Its policy: contexts that become able to continue do so in that
+// order, and before any new one begins.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ public:
             std::size_t number;
         };
         in_order self;
-        // unregisters it at the end, and waits until every hart is back
+        // its destructor unregisters the domain, and waits until every hart is back
         const weft::registered<in_order> domain(self);
         self.domain_ = domain.get();
         self.begin_ = [](void* raw) { static_cast<call*>(raw)->f(static_cast<call*>(raw)->number); };
@@ -29,12 +29,12 @@ public:
         for (std::size_t i = 0; i < count; ++i) calls.push_back({f, i});
         self.ready_.reserve(count + 1);   // the caller is a context, too
         for (std::size_t i = 0; i < count; ++i) self.ready_.push_back({contexts[i].get(), &calls[i]});
-        // beside the one that we have
+        // in addition to the hart that we have
         self.domain_.request(static_cast<std::ptrdiff_t>(std::min(count, weft::hart_limit())) - 1);
-        for (weft::context& context : contexts) context.join();   // our hart runs them meanwhile
+        for (weft::context& context : contexts) context.join();   // our hart runs the contexts meanwhile
     }
 
-    // A hart is here. One load tells whether somebody has a better claim to it.
+    // A hart has arrived. One load tells whether another client has a better claim to it.
     void enter() noexcept {
         const std::lock_guard guard(lock_);
         if (domain_.wanted() != 0 || ready_.empty()) return weft::this_hart::yield();
@@ -55,7 +55,7 @@ public:
 private:
     struct entry {
         weft::unit_ref context;
-        void* fresh;   // null: it has begun
+        void* fresh;   // null: the call has begun
     };
     weft::domain_ref domain_;
     void (*begin_)(void*) = nullptr;

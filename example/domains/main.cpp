@@ -1,7 +1,7 @@
-// Two libraries that know nothing of each other's insides call each other and share the machine's
+// Two libraries that know nothing of each other's internals call each other and share the machine's
 // hardware threads: each is a domain with a policy of its own. Neither starts an OS thread, and
-// however many of their parallel parts are under way at once, there are no more contexts at work
-// than harts. doc/domains.md says how such a library is written.
+// however many of their parallel parts are running at once, no more contexts compute than there are
+// harts. doc/domains.md says how to write such a library.
 #include <atomic>
 #include <cstdio>
 #include <string>
@@ -12,7 +12,7 @@
 int main() {
     const weft::runtime runtime;
 
-    // Each round of a loop runs tasks of its own; the urgent ones among them run a loop.
+    // Each iteration of a loop runs tasks of its own; the urgent tasks run a loop.
     std::atomic<int> loops{0}, tasks{0};
     in_order::for_each(8, [&](std::size_t) {
         const auto quiet = [&] { ++tasks; };
@@ -25,7 +25,7 @@ int main() {
     std::printf("%d tasks and %d rounds within them ran on %zu harts\n", tasks.load(), loops.load(),
                 weft::hart_limit());
 
-    // On one hart the order is the policy's, also after a wait.
+    // On one hart the policy determines the order, also after a wait.
     std::string order;
     const auto note = [&](const char* word) { return [&order, word] { order += word; }; };
     by_priority::run_all({{-1, note("last ")},
@@ -33,7 +33,7 @@ int main() {
                           {3,
                            [&] {
                                order += "first ";
-                               weft::this_thread::yield();   // and goes on before what is less urgent
+                               weft::this_thread::yield();   // and continues before less urgent tasks
                                order += "still ";
                            }}},
                          1);

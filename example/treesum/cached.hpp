@@ -1,5 +1,6 @@
-// Files as far as they lie in memory. A blocking section costs some microseconds, and most of what
-// is read again and again needs none: these ask the kernel for what it can give at once.
+// Access to files as far as they are in the page cache. A blocking section costs some microseconds,
+// and files that are read again and again mostly need none: these calls ask the kernel only for
+// what it can give without waiting.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 
 namespace treesum {
 
-// A descriptor; -1: the kernel would wait, or cannot say, or something is wrong, which open() will
-// tell.
+// Returns a descriptor. -1: the kernel would wait, or cannot tell, or the call failed; open()
+// reports the failure.
 int open_cached(const std::string& path, int flags);
 
-// How many bytes were read, perhaps fewer than there are; 0: the end; -1: the kernel would wait, or
-// cannot say, or something is wrong, which read() will tell.
+// Returns how many bytes were read, perhaps fewer than there are. 0: the end of the file. -1: the
+// kernel would wait, or cannot tell, or the call failed; read() reports the failure.
 ssize_t read_cached(int descriptor, void* to, std::size_t bytes);
 
 }   // namespace treesum

@@ -13,8 +13,8 @@
 namespace treesum {
 namespace {
 
-// O_NONBLOCK: should a FIFO have taken the file's place since it was listed, opening it does not
-// wait for a writer.
+// O_NONBLOCK: if a FIFO has taken the file's place since it was listed, opening it does not wait
+// for a writer.
 constexpr int flags_of(Opening opening) {
     return O_RDONLY | O_CLOEXEC | O_NOCTTY | (opening == Opening::listed ? O_NOFOLLOW | O_NONBLOCK : 0);
 }
@@ -28,10 +28,10 @@ public:
         if (number_ >= 0) ::close(number_);
     }
     int number() const { return number_; }
-    off_t size() const { return size_; }   // when it was opened, of one that was listed
+    off_t size() const { return size_; }   // of a listed file, when it was opened
 
-    // False: it is to be opened by open(). Not what the user named: that may be a FIFO, and opening
-    // it waits for a writer.
+    // False: the caller must use open(). A file that the user named is not opened here: it may be a
+    // FIFO, and opening it waits for a writer.
     bool open_at_once(const std::string& path, Opening opening, int& problem) {
         if (opening != Opening::listed) return false;
         number_ = open_cached(path, flags_of(opening));
@@ -39,7 +39,7 @@ public:
         return number_ >= 0;
     }
 
-    // 0, or the errno of what went wrong.
+    // Returns 0 or an errno.
     int open(const std::string& path, Opening opening) {
         number_ = ::open(path.c_str(), flags_of(opening));
         return number_ < 0 ? errno : check(opening);
@@ -75,20 +75,21 @@ ssize_t Hasher::read_chunk(int descriptor) {
     return bytes;
 }
 
-// What lies in memory is taken at once; for the rest the hart is given away meanwhile.
+// Data in the page cache is read directly; for the rest, the unit gives its hart away while it
+// waits.
 int Hasher::hash(const std::string& path, Opening opening, Digest& digest, Report& report) {
     Descriptor file;
     int problem = 0;
     ssize_t bytes;
-    // a regular file gives less than was asked for only at its end, but not when asked for what
-    // lies in memory
+    // a plain read() of a regular file returns less than was asked for only at its end;
+    // read_cached() may return less earlier
     bool ended = false;
     if (file.open_at_once(path, opening, problem)) {
         bytes = problem != 0 ? 0 : read_cached(file.number(), buffer_.get(), chunk_bytes);
         ended = bytes > 0 && bytes == file.size();
     } else {
-        // One blocking section for all that a small file needs. errno is read in it: it belongs to
-        // its OS thread.
+        // One blocking section does all that a small file needs. It reads errno itself, since errno
+        // belongs to its OS thread.
         bytes = weft::blocking([&]() -> ssize_t {
             problem = file.open(path, opening);
             if (problem != 0) return 0;

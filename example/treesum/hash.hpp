@@ -1,5 +1,5 @@
-// Hashing of whole files, by libcrypto. The units that hash share a few hashers, each with its
-// buffer: that and a semaphore bound memory and open files whatever the size of the tree.
+// Hashes whole files with libcrypto. The hashing units share a few hashers, each with its buffer.
+// The hashers and a semaphore bound memory and open files, whatever the size of the tree.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace treesum {
 
 // How a file is opened.
 enum class Opening {
-    listed,   // found by walking: no symbolic links, nothing that is not a regular file, never waits
-    named     // named by a list of checksums: whatever the name leads to
+    listed,   // found by walking: a regular file, no symbolic link; opening never waits
+    named     // named by a list of checksums: whatever the name refers to
 };
 
 class Hasher {
@@ -28,7 +28,7 @@ public:
     // Throws std::runtime_error when libcrypto has no SHA-256.
     Hasher();
 
-    // The digest of the file, or the errno of what went wrong. Other units go on while it opens and
+    // Computes the digest of the file. Returns 0 or an errno. Other units run while it opens and
     // reads.
     int hash(const std::string& path, Opening opening, Digest& digest, Report& report);
 
@@ -54,16 +54,16 @@ public:
     Hashing(Report& report, std::size_t places)
         : report_(report), places_(places), free_(static_cast<std::ptrdiff_t>(places)) {}
 
-    // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Waits,
-    // that is suspends the caller, while too many are under way. What `then` throws is a complaint
-    // about the file.
+    // Calls then(path, errno or 0, digest) on a unit of its own, once the file was read. Suspends
+    // the caller while too many units are hashing. An exception of `then` is reported as a failure
+    // of the file.
     template <class Then>
     void start(std::string path, Opening opening, Then then) {
         free_.acquire();
         report_.found();
         try {
-            // The name is copied: after a refused spawn it is still here, and the caller's unit
-            // does the work.
+            // The name is copied, so that it is still here after a refused spawn, when the caller's
+            // unit does the work.
             weft::thread({.name = "hash"}, [this, path, opening, then] { run(path, opening, then); }).detach();
         } catch (const weft::error&) {
             run(path, opening, then);
@@ -73,13 +73,13 @@ public:
         }
     }
 
-    // Waits for all that were started; nothing may be started meanwhile.
+    // Waits for all units that were started; none may be started meanwhile.
     void finish() {
         for (std::size_t i = 0; i < places_; ++i) free_.acquire();
     }
 
 private:
-    // Gives the place back however the work ends.
+    // Gives the place back, however the work ends.
     struct Place {
         Hashing& hashing;
         ~Place() {
@@ -107,8 +107,8 @@ private:
 
     Report& report_;
     const std::size_t places_;
-    weft::counting_semaphore<> free_;   // places
-    weft::mutex mutex_;                 // of the hashers that nobody uses
+    weft::counting_semaphore<> free_;   // counts the free places
+    weft::mutex mutex_;                 // guards the idle hashers
     std::vector<std::unique_ptr<Hasher>> idle_;
 };
 

@@ -1,8 +1,8 @@
-// errno for code that may be suspended between two looks at it.
+// errno for code that may be suspended between two uses of it.
 //
 // glibc declares the function behind errno as const, so a compiler may keep the address of one OS
-// thread's errno over a suspension; a unit that wakes on another OS thread would then look at, and
-// write, the wrong one. These are calls that a compiler does not see through.
+// thread's errno across a suspension. A unit that wakes on another OS thread would then read and
+// write the wrong errno. The compiler cannot see through these calls.
 #pragma once
 
 namespace treesum {

@@ -1,6 +1,6 @@
 // treesum: SHA-256 of every file of a directory tree, in the format of sha256sum.
 //
-// Some threads (ULTs) walk directories; each file they find is hashed by a thread of its own. The
+// Some threads (ULTs) walk directories; a thread of its own hashes each file that they find. The
 // numbers of both are bounded: a walker that finds one file too many is suspended until a hash is
 // done.
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 
 using namespace treesum;
 
-// Together they stay below the 1,024 open files that a process commonly has.
+// Together, walkers and hashing units stay below the limit of 1,024 open files that is common for a
+// process.
 std::size_t walkers_for(std::size_t streams) { return std::min<std::size_t>(2 * streams + 2, 64); }
 std::size_t hashes_for(std::size_t streams) { return std::min<std::size_t>(16 * streams, 512); }
 

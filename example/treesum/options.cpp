@@ -21,7 +21,8 @@ std::size_t read_streams(const std::string& value) {
     return streams;
 }
 
-// Goes through the arguments; knows both spellings of a value, "--name VALUE" and "--name=VALUE".
+// Iterates over the arguments; accepts both spellings of a value, "--name VALUE" and
+// "--name=VALUE".
 class Arguments {
 public:
     Arguments(int count, char** arguments) : rest_(arguments + 1, arguments + count) {}

@@ -19,7 +19,7 @@ struct Options {
 
 extern const char* const help_text;
 
-// Throws std::invalid_argument with a sentence that names the value and the remedy.
+// Throws std::invalid_argument with a message that names the value and the remedy.
 Options read_options(int count, char** arguments);
 
 }   // namespace treesum

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::int64_t redraw_ms = 100;
 
-// Writes all of it; the errno of a failure, or 0.
+// Writes all of the text. Returns 0, or the errno of a failure.
 int write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -29,7 +29,7 @@ int write_all(int descriptor, std::string_view text) {
     return 0;
 }
 
-// strerror(3) is not for several threads.
+// Not strerror(3), which is not thread-safe.
 std::string sentence_of(int error_number) { return std::generic_category().message(error_number); }
 
 }   // namespace
@@ -60,7 +60,7 @@ void Report::done() {
     if (!bar_) return;
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start_);
     auto due = next_draw_ms_.load(std::memory_order_relaxed);
-    // One of the many that come at that time draws; the others go on.
+    // Of the units that find the redraw due at the same time, one draws and the others continue.
     if (now.count() < due || !next_draw_ms_.compare_exchange_strong(due, now.count() + redraw_ms)) return;
     const std::lock_guard guard(mutex_);
     draw();
@@ -75,7 +75,7 @@ int Report::finish() {
 
 void Report::say(std::string_view text) {
     clear();
-    write_all(STDERR_FILENO, text);   // nobody is left to be told
+    write_all(STDERR_FILENO, text);   // a failure cannot be reported anywhere
 }
 
 void Report::flush() {

@@ -1,6 +1,5 @@
-// What the tool says: checksum lines on standard output, complaints and the progress bar on
-// standard error. Any unit may call at any time; lines come out whole, in the order of their
-// completion.
+// The tool's output: checksum lines on standard output, failures and the progress bar on standard
+// error. Any unit may call at any time. Lines are written whole, in the order of their completion.
 #pragma once
 
 #include <atomic>
@@ -17,7 +16,7 @@ public:
     // `progress`: draw a bar when standard error is a terminal.
     explicit Report(bool progress);
 
-    // Adds a whole line, or several, to the output; it is written in large pieces.
+    // Adds one or several whole lines to the output, which is written in large pieces.
     void line(std::string_view text);
 
     // "treesum: NAME: sentence" on standard error; the exit status becomes 1.
@@ -28,12 +27,12 @@ public:
     // The exit status becomes 1.
     void fail() { failed_.store(true, std::memory_order_relaxed); }   // read after all units have been joined
 
-    // A file was found, so many bytes of one were read, a file is done.
-    void found() { found_.fetch_add(1, std::memory_order_relaxed); }   // relaxed: figures for the eye
+    // Count a file that was found, bytes that were read, and a file that is done.
+    void found() { found_.fetch_add(1, std::memory_order_relaxed); }   // relaxed: only for display
     void read(std::uint64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void done();
 
-    // Writes what is left, takes the bar away. Returns the exit status.
+    // Writes the rest of the output and removes the bar. Returns the exit status.
     int finish();
 
 private:
@@ -51,10 +50,10 @@ private:
     std::atomic<std::int64_t> next_draw_ms_{0};
     std::atomic<bool> failed_{false};
 
-    std::mutex mutex_;   // of all below; held while writing, never across a suspension
+    std::mutex mutex_;   // guards all members below; held while writing, never across a suspension
     std::string waiting_;
     bool drawn_ = false;
-    bool broken_ = false;   // standard output cannot be written
+    bool broken_ = false;   // writing to standard output has failed
 };
 
 }   // namespace treesum

@@ -67,7 +67,8 @@ std::optional<Expectation> expectation(std::string_view digest, std::string_view
     return Expectation{*bytes, *plain};
 }
 
-// "(NAME) = DIGEST", what follows "SHA256 ". The name may contain parentheses: the last one counts.
+// Reads "(NAME) = DIGEST", the text behind "SHA256 ". The name may contain parentheses: the last
+// one ends it.
 std::optional<Expectation> read_tagged(std::string_view rest, bool is_escaped) {
     const auto end = rest.rfind(')');
     if (rest.empty() || rest.front() != '(' || end == std::string_view::npos) return std::nullopt;
@@ -80,7 +81,7 @@ std::optional<Expectation> read_tagged(std::string_view rest, bool is_escaped) {
     return expectation(rest.substr(digest), name, is_escaped);
 }
 
-// Whether a shell never minds it.
+// Whether a shell never gives the character a meaning of its own.
 bool is_plain(char c) {
     return static_cast<unsigned char>(c) >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
            (c >= 'A' && c <= 'Z') || std::string_view("%+,-./@]_").find(c) != std::string_view::npos;
@@ -88,7 +89,7 @@ bool is_plain(char c) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// A control character as it stands within $'...'.
+// The escape of a control character within $'...'.
 std::string control_escape(char c) {
     constexpr std::string_view known = "\a\b\t\n\v\f\r";
     constexpr std::string_view letters = "abtnvfr";
@@ -99,8 +100,8 @@ std::string control_escape(char c) {
     return octal;
 }
 
-// 'as it is', and what a terminal would act upon as $'\n'; in double quotes when only a single
-// quote asks for any.
+// The name in single quotes, with characters that a terminal would act upon as $'\n'; in double
+// quotes when a single quote is all that needs quoting.
 std::string shell_quoted(std::string_view name) {
     const auto mild = [](char c) { return is_plain(c) || c == ' ' || c == '\'' || c == ':'; };
     if (name.find('\'') != std::string_view::npos && std::all_of(name.begin(), name.end(), mild)) {
@@ -150,7 +151,8 @@ std::string verdict_name(std::string_view name) {
 }
 
 std::string quoted(std::string_view name) {
-    // A shell minds these at the beginning only, or as a whole word.
+    // '#' and '~' have a meaning for a shell at the beginning only, '{' and '}' only as a whole
+    // word.
     const auto harmless = [](char c) { return is_plain(c) || c == '#' || c == '~' || c == '{' || c == '}'; };
     const bool asks = name.empty() || name == "{" || name == "}" || name.front() == '#' || name.front() == '~' ||
                       !std::all_of(name.begin(), name.end(), harmless);

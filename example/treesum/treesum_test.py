@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""treesum says what find and sha256sum say, on small trees made for the purpose.
+"""treesum prints what find and sha256sum print, on small trees made for the tests.
 
     treesum_test.py PROGRAM [unittest's arguments]
 """
@@ -53,7 +53,7 @@ def run(*words, **options):
 
 
 def lines(output):
-    """What sorting makes of an output; escaped names leave no newline within a line."""
+    """The sorted lines of an output; since names are escaped, no line contains a newline."""
     return sorted(output.split(b"\n"))
 
 
@@ -77,7 +77,7 @@ class Treesum(unittest.TestCase):
         return path
 
     def expected(self, *roots, **options):
-        """What the usual tools print."""
+        """The output of the usual tools."""
         options.setdefault("cwd", self.place)
         _, found, _ = run("find", *roots, "-type", "f", "-print0", **options)
         return run("xargs", "-0", "-r", "sha256sum", input=found, **options)
@@ -215,7 +215,7 @@ class Treesum(unittest.TestCase):
         try:
             while piece := os.read(ours, 65536):
                 shown += piece
-        except OSError:  # how a terminal says that nobody holds its other end any more
+        except OSError:  # a terminal reports so that its other end is closed
             pass
         os.close(ours)
         self.assertEqual(lines(done.stdout), lines(self.expected("tree")[1]))

@@ -13,7 +13,7 @@ namespace treesum {
 namespace {
 
 struct Tally {
-    std::size_t proper = 0;   // of these two only the reading unit knows
+    std::size_t proper = 0;   // the reading unit alone uses this and `improper`
     std::size_t improper = 0;
     std::atomic<std::size_t> unreadable{0};
     std::atomic<std::size_t> wrong{0};
@@ -55,11 +55,11 @@ void check_file(const Expectation& expected, Hashing& hashing, Report& report, T
             const std::string name = verdict_name(path);
             if (error_number != 0) {
                 report.failure(path, error_number);
-                tally.unreadable.fetch_add(1, std::memory_order_relaxed);   // relaxed: read after all were joined
+                tally.unreadable.fetch_add(1, std::memory_order_relaxed);   // relaxed: read after all have been joined
                 report.line(name + ": FAILED open or read\n");
             } else if (found != digest) {
                 report.fail();
-                tally.wrong.fetch_add(1, std::memory_order_relaxed);   // relaxed: read after all were joined
+                tally.wrong.fetch_add(1, std::memory_order_relaxed);   // relaxed: read after all have been joined
                 report.line(name + ": FAILED\n");
             } else {
                 report.line(name + ": OK\n");

@@ -8,7 +8,7 @@
 
 namespace treesum {
 
-// Reads the list from the file of that name, "-" for standard input, and reports on each file it
+// Reads the list from the file `list`, "-" for standard input, and reports on each file that it
 // names.
 void verify(const std::string& list, Hashing& hashing, Report& report);
 

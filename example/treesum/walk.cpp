@@ -21,7 +21,7 @@
 namespace treesum {
 namespace {
 
-// A directory on the way to one that is still to be read.
+// A directory on the path to a directory that is still to be read.
 struct Place {
     std::shared_ptr<const Place> above;
     dev_t device = 0;
@@ -30,12 +30,12 @@ struct Place {
 
 struct Directory {
     std::string path;
-    std::shared_ptr<const Place> above;   // null: named by the user
+    std::shared_ptr<const Place> above;   // null: the user named it
 };
 
-// The directories that are still to be read, newest first, so that the list stays about as long as
-// the tree is deep. Walkers wait here, suspended, while others may still find some; when all wait,
-// the walk is over.
+// The directories that are still to be read, newest first, so that the length of the list stays
+// near the depth of the tree. A walker waits here, suspended, while other walkers may still find
+// directories. When all wait, the walk is over.
 class DirectoryList {
 public:
     explicit DirectoryList(std::size_t walkers) : reading_(walkers) {}
@@ -46,13 +46,13 @@ public:
         changed_.notify_one();
     }
 
-    // The next directory for a walker that has read its last; nothing when the walk is over.
+    // The next directory for a walker that has read its last one; nothing when the walk is over.
     std::optional<Directory> next() {
         std::unique_lock lock(mutex_);
         --reading_;
         changed_.wait(lock, [this] { return !waiting_.empty() || reading_ == 0; });
         if (waiting_.empty()) {
-            changed_.notify_all();   // all have read their last
+            changed_.notify_all();   // no walker is reading any more
             return std::nullopt;
         }
         ++reading_;
@@ -62,14 +62,14 @@ public:
     }
 
 private:
-    weft::mutex mutex_;   // of all below
+    weft::mutex mutex_;   // guards all members below
     weft::condition_variable changed_;
     std::vector<Directory> waiting_;
-    std::size_t reading_;   // walkers that do not wait
+    std::size_t reading_;   // walkers that are not waiting
 };
 
-// Trees that the kernel makes up: without end, different at each look, with files that block their
-// reader.
+// Whether the kernel makes up this tree. Such trees are endless, differ at each reading, and have
+// files that block their reader.
 bool made_up(int descriptor) {
     struct statfs system;
     if (::fstatfs(descriptor, &system) != 0) return false;
@@ -103,7 +103,7 @@ public:
         }
     }
 
-    // What each walker does.
+    // The body of each walker.
     void run() {
         while (auto directory = list_.next()) {
             try {
@@ -121,8 +121,9 @@ private:
     using Stream = std::unique_ptr<DIR, Closer>;
 
     void read(const Directory& directory) {
-        // O_NOFOLLOW lets a trailing slash follow, as find does; only what the user named can have
-        // one. It may wait for a disk, or for a server: others go on meanwhile.
+        // With O_NOFOLLOW a trailing slash still follows a symbolic link, as with find; only a path
+        // that the user named can have one. The open may wait for a disk or a server: other units
+        // run meanwhile.
         constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
         int descriptor = open_cached(directory.path, flags);
         if (descriptor < 0) descriptor = weft::blocking([&directory] { return ::open(directory.path.c_str(), flags); });
@@ -146,7 +147,7 @@ private:
         }
     }
 
-    // Where we are; null, after a word to the user, when this directory is not to be read.
+    // The place of this directory; null, after a message to the user, when it is not to be read.
     std::shared_ptr<const Place> place(const Directory& directory, int descriptor) {
         struct stat status;
         if (::fstat(descriptor, &status) != 0) {
@@ -174,7 +175,7 @@ private:
         std::string path = directory.path;
         if (!path.ends_with('/')) path += '/';
         path += name;
-        if (type == DT_UNKNOWN) {   // some file systems do not say
+        if (type == DT_UNKNOWN) {   // some file systems do not report the type
             struct stat status;
             if (::fstatat(descriptor, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
                 return report_.failure(path, last_error());

@@ -1,5 +1,5 @@
-// Walking directory trees with several units at once, as `find DIR -type f` does: no symbolic
-// links, the same spelling of paths.
+// Walks directory trees with several units at once. As `find DIR -type f`, it follows no symbolic
+// links, and spells paths in the same way.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,8 @@
 namespace treesum {
 
 // Calls file(path) for each regular file at or below `roots`, from `walkers` units at once; returns
-// when all was seen. `file` may suspend the unit that calls it, which holds the walk back.
+// when all directories have been read. `file` may suspend the unit that calls it, which slows the
+// walk down.
 void walk(const std::vector<std::string>& roots, std::size_t walkers, Report& report,
           const std::function<void(std::string)>& file);
 

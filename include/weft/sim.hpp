@@ -15,7 +15,7 @@
 // own means: the simulation does not see std::atomic, std::thread and std::mutex.
 //
 //     auto result = weft::sim::explore({.seeds = 500}, [] {
-//         queue of;                                            // hand-written, on weft::sim::atomic
+//         queue of;                                           // hand-written, on weft::sim::atomic
 //         weft::sim::thread producer([&] { of.push(1); });
 //         int got = of.pop_or_wait();
 //         producer.join();
