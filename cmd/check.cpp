@@ -17,8 +17,8 @@ bool begins(const char* text, const char* with) { return std::strncmp(text, with
 
 bool environment_needs_check() {
     for (char** one = environ; *one != nullptr; ++one) {
-        // What an outer `weft run` sets, what is the command's own, and files, which are looked at
-        // without the libraries.
+        // Variables that an outer `weft run` sets, variables of the command itself, and variables
+        // that name files, which the command checks without the libraries.
         const bool known = begins(*one, "WEFT_REPORT=") || begins(*one, "WEFT_REPORT_FORMAT=") ||
                            begins(*one, "WEFT_REPORT_OF=") || begins(*one, "WEFT_REPORT_SPOOL=") ||
                            begins(*one, "WEFT_CHECKED=") || begins(*one, "WEFT_CHILDREN_PRELOAD=") ||
@@ -32,8 +32,8 @@ bool environment_needs_check() {
 bool Checked::missing() const { return error == ENOENT || error == EACCES; }
 
 Checked check_environment(const Pieces& pieces) {
-    // Without what changes how a program is loaded or makes it write something. What a loader says
-    // that finds no memory is lost.
+    // Runs without the variables that change how a program is loaded or make it write something.
+    // The message of a loader that finds no memory is discarded.
     const Outcome outcome = run_and_wait(pieces.info, {"weft-info", "--check"},
                                          {"LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "WEFT_REPORT"}, false);
     Checked checked;
@@ -44,7 +44,7 @@ Checked check_environment(const Pieces& pieces) {
 }
 
 int cannot_be_written(const std::string& path) {
-    // Without blocking: a named pipe that nobody reads yet says ENXIO.
+    // Without blocking: a named pipe without a reader fails with ENXIO.
     const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file >= 0) {
         close(file);

@@ -1,4 +1,5 @@
-// The words of WEFT_CHECKED: `weft run` goes by them, and `weft info` looks whether one is legal.
+// The values of WEFT_CHECKED: `weft run` acts on them, and `weft info` checks whether a value is
+// legal.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +14,7 @@ inline bool checked_is_on() {
     return text != nullptr && (std::strcmp(text, "1") == 0 || std::strcmp(text, "on") == 0);
 }
 
-// Whether it is unset, or has one of them.
+// Whether the variable is unset or has one of these values.
 inline bool checked_is_legal() {
     const char* const text = std::getenv("WEFT_CHECKED");
     return text == nullptr || *text == '\0' || checked_is_on() || std::strcmp(text, "0") == 0 ||

@@ -1,4 +1,4 @@
-// An ELF file as it lies on disk, for those who look at programs and libraries that are not loaded.
+// An ELF file on disk, for code that examines programs and libraries that are not loaded.
 #pragma once
 
 #include <elf.h>
@@ -15,22 +15,22 @@ class Image {
 public:
     explicit Image(const std::string& path);
 
-    // It is an ELF file of this machine's word size that can be read. Everything below is empty
-    // otherwise.
+    // Whether this is a readable ELF file of this machine's word size. If not, everything below is
+    // empty.
     explicit operator bool() const { return header_ != nullptr; }
 
-    // The loader that it names; empty: none, as in a library or a static program.
+    // The loader that the file names; empty: none, as in a library or a static program.
     [[nodiscard]] std::string interpreter() const;
     [[nodiscard]] std::string soname() const;
 
-    // Calls symbol(name, defined, weak) for each symbol of the dynamic table and, where `all`, of
-    // the static one.
+    // Calls symbol(name, defined, weak) for each symbol of the dynamic table and, if `all`, of the
+    // static table.
     template <class Symbol>
     void each_symbol(bool all, Symbol symbol) const {
         for (unsigned i = 0; i < section_count_; ++i) {
             if (sections_[i].sh_type != SHT_DYNSYM && !(all && sections_[i].sh_type == SHT_SYMTAB)) continue;
             const Table table = table_of(sections_[i]);
-            for (std::size_t j = 1; j < table.count; ++j) {   // the first is none
+            for (std::size_t j = 1; j < table.count; ++j) {   // entry 0 is no symbol
                 const ElfW(Sym)& one = table.symbols[j];
                 if (one.st_name >= table.names_size) continue;
                 symbol(table.names + one.st_name, one.st_shndx != SHN_UNDEF, ELF64_ST_BIND(one.st_info) == STB_WEAK);
@@ -38,19 +38,19 @@ public:
         }
     }
 
-    // Whether these bytes are anywhere in the file.
+    // Whether the file contains these bytes.
     [[nodiscard]] bool contains(const char* text) const { return file_.contains(text); }
 
 private:
     struct Table {
         const ElfW(Sym) * symbols = nullptr;
         std::size_t count = 0;
-        const char* names = nullptr;   // ends with a zero
+        const char* names = nullptr;   // null-terminated
         std::size_t names_size = 0;
     };
 
     [[nodiscard]] Table table_of(const ElfW(Shdr) & section) const;
-    // The strings of the entries of the dynamic section that have this tag.
+    // The strings of the entries with this tag in the dynamic section.
     [[nodiscard]] std::vector<std::string> dynamic_strings(ElfW(Sxword) tag) const;
 
     MappedFile file_;

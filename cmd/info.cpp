@@ -1,5 +1,5 @@
-// Behind `weft info`: what the runtime sees here, and whether it understands the environment. A
-// program of its own, since it needs libweft and the command does not.
+// The program behind `weft info`: shows what the runtime sees here, and whether it understands the
+// environment. It is a program of its own, since it needs libweft and the command does not.
 #include <sched.h>
 #include <unistd.h>
 #include <cstdio>
@@ -60,7 +60,7 @@ void show_topology() {
     }
 }
 
-// line(text) of each line that print(file) writes.
+// Calls line(text) for each line that print(file) writes.
 template <class Print, class Line>
 void each_line(Print print, Line line) {
     char* lines = nullptr;
@@ -73,7 +73,7 @@ void each_line(Print print, Line line) {
     std::free(lines);
 }
 
-// The table that the library prints: name, what is legal, "default X", what it means. Each
+// Reads the table that the library prints: name, legal values, "default X", meaning. Returns each
 // variable's default.
 std::map<std::string, std::string> show_settings() {
     std::map<std::string, std::string> known;
@@ -92,8 +92,8 @@ std::map<std::string, std::string> show_settings() {
     return known;
 }
 
-// How many streams a program starts with that does not say itself, and why. From the settings in
-// force, so that it is what the library has come to.
+// Shows how many streams a program starts that does not choose itself, and why. Reads the settings
+// in force, so that it shows the library's own decision.
 void show_streams(std::size_t cpus, const std::string& standard) {
     weft_settings now{};
     now.size = sizeof now;
@@ -117,8 +117,8 @@ void show_streams(std::size_t cpus, const std::string& standard) {
             "  harts that no stream has are for libraries that run as domains, as OpenMP does, and for guests\n");
 }
 
-// A line on standard output for each variable whose value is not legal, and then for each that is
-// probably misspelt. The exit status: 1 if there is one of the first.
+// Writes a line to standard output for each variable whose value is not legal, then for each that
+// is probably misspelt. Returns the exit status: 1 if a value is not legal.
 int check() {
     bool legal = weft_environment_check(stdout) == WEFT_OK;
     for (const weft_bridge::Variable& variable : weft_bridge::variables) {
@@ -151,7 +151,7 @@ int main(int count, char** arguments) {
                 weft_version() % 100);
     show_topology();
     const std::size_t allowed = weft_hart_limit(), cpus = cpus_of_process();   // now: later this thread may be bound
-    const weft_status status = weft_init(nullptr);   // says itself what is wrong with a variable
+    const weft_status status = weft_init(nullptr);   // reports itself what is wrong with a variable
     std::printf(
         "\nHarts\n  the CPU set and the quota allow %zu; used are at most %zu\n\nSettings (variable, value, where it "
         "comes from, meaning)\n",
@@ -172,7 +172,7 @@ int main(int count, char** arguments) {
           weft_command::checked_words + ")")
              .c_str());
     known["WEFT_CHECKED"] = "off";
-    known["WEFT_TOLD_OF"];   // put there by weft_init
+    known["WEFT_TOLD_OF"];   // weft_init sets it
     show_streams(cpus, known["WEFT_STREAMS"]);
     std::printf("\nOther variables that are set\n");
     for (char** one = environ; *one != nullptr; ++one) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`weft info`, and names of variables that are misspelt: each test is a sentence about what a user sees.
+"""`weft info`, and misspelt names of variables: the name of each test states what a user sees.
 
     cmd/info_test.py --build build/release [--cc gcc] [-k WORDS]
 """
@@ -15,7 +15,7 @@ import unittest
 from run_test import clean
 
 OPTIONS = None
-# A program on Weft that forks, and that replaces itself: each part says where it is.
+# A program on Weft that forks, and then replaces itself; each part prints where it is.
 TREE = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ class Case(unittest.TestCase):
         return done.stdout
 
     def settings(self, **more):
-        """What is printed for each variable, and the output without the words that say where a value comes from."""
+        """The value printed for each variable, and the output without the words that name the source of a value."""
         text = self.info(**more)
         shown = text.split("\nSettings")[1].split("\n\n")[0]
         rows = [line.split(None, 3) for line in shown.splitlines()[1:]]
@@ -115,7 +115,7 @@ class Values(Case):
 
 
 class Starts(Case):
-    """What the paragraph on streams says."""
+    """The paragraph on streams."""
 
     def streams(self, **more):
         return self.info(**more).split("\nStreams\n")[1].split("\n\n")[0].splitlines()

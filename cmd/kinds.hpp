@@ -1,24 +1,24 @@
-// What Weft knows of programs and libraries that compute in parallel, in the words that people
-// read: of the preview, before a run, and of the report, after it.
+// What Weft knows about programs and libraries that compute in parallel, in the words of the
+// preview, before a run, and of the report, after it.
 #pragma once
 
 #include <cstring>
 
 namespace weft_command {
 
-// What a library has to do with parallelism.
+// The part that a library has in parallelism.
 enum class Kind : unsigned char {
-    none,             // nothing that Weft has to do with
+    none,             // nothing that concerns Weft
     openmp,           // code that gcc has compiled with -fopenmp
-    openmp_queries,   // refers to functions of OpenMP (omp_) only
+    openmp_queries,   // refers only to the omp_ functions of OpenMP
     libgomp,          // gcc's runtime, or a copy of it
-    libgomp_static,   // has libgomp within it
+    libgomp_static,   // contains libgomp
     llvm_client,      // code that clang has compiled with -fopenmp
-    llvm_runtime,     // LLVM's runtime, or Intel's
-    llvm_static,      // has LLVM's runtime within it
+    llvm_runtime,     // LLVM's OpenMP runtime, or Intel's
+    llvm_static,      // contains LLVM's OpenMP runtime
     tbb,
     openblas,   // with threads of its own
-    threads     // starts threads, and that is all that is known of it
+    threads     // starts threads; nothing else is known about it
 };
 
 // Whether the SONAME is that of LLVM's OpenMP runtime, or of Intel's build of it.
@@ -26,8 +26,9 @@ inline bool is_llvm_runtime(const char* soname) {
     return std::strncmp(soname, "libomp", 6) == 0 || std::strncmp(soname, "libiomp5", 8) == 0;
 }
 
-// By what a file shows that it has a runtime within it: a function that it defines or, where
-// symbols were stripped, words of its messages. LLVM's runtime has the functions of both.
+// Marks by which a file shows that it contains a runtime: a function that it defines or, if its
+// symbols were stripped, words of its messages. LLVM's runtime defines the functions of both
+// runtimes.
 inline constexpr char gnu_function[] = "GOMP_parallel", llvm_function[] = "__kmpc_fork_call";
 inline constexpr char gnu_words[] = "\nlibgomp: ", llvm_words[] = "KMP_DUPLICATE_LIB_OK";
 

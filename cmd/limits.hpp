@@ -1,4 +1,4 @@
-// What a limit of the address space (ulimit -v, as batch systems set it) means for a program on
+// The effect of a limit of the address space (ulimit -v, as batch systems set it) on a program on
 // Weft.
 #pragma once
 
@@ -10,12 +10,12 @@ struct AddressSpace {
     bool limited = false;
     std::size_t limit_KiB = 0;
 
-    // Below it there is too little for a program and Weft. Weft itself takes some 24 MiB.
+    // Below this limit there is too little for a program and Weft. Weft itself takes some 24 MiB.
     static constexpr std::size_t least_KiB = 96 << 10;
     bool too_small() const { return limited && limit_KiB < least_KiB; }
 
-    // How many arenas malloc is to have; 0: as many as it likes. Each reserves 64 MiB of addresses,
-    // and a thread of Weft's that allocates would have one of its own.
+    // How many arenas malloc may have; 0: no limit of ours. Each arena reserves 64 MiB of
+    // addresses, and each of Weft's threads that allocates would have an arena of its own.
     std::size_t most_arenas() const;
 };
 

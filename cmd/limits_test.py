@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`weft run` under the limits that batch systems and containers set: what runs without, runs with it.
+"""`weft run` under the limits that batch systems and containers set: programs that run without it run with it.
 
     cmd/limits_test.py --build build/release [--cc gcc] [-k WORDS]
 
@@ -24,7 +24,7 @@ from run_test import clean
 
 OPTIONS = None
 REQUIRED = {"addresses", "threads", "stack", "locked", "filter"}
-USER = 61187  # has no processes of its own, so RLIMIT_NPROC counts the test's alone
+USER = 61187  # has no other processes, so RLIMIT_NPROC counts only the test's
 TRIED, SKIPPED = set(), []
 
 PROGRAM = r"""
@@ -123,7 +123,7 @@ int main(void) {
 }
 """
 
-# ---- the limits: each is what a child does before the program starts -----------------------------
+# ---- the limits: each is a function that a child calls before the program starts -----------------
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 0x20000, 1, 32, 4096, 16384, 1 << 18
@@ -153,8 +153,8 @@ def without(folder):
 
 def read_only():
     mounts_of_its_own()
-    # Every mount that can be written to, the deepest first: a bind of its own is read-only at once
-    # for this namespace.
+    # Remounts every writable mount, the deepest first: a bind mount of its own becomes read-only
+    # immediately for this namespace.
     with open("/proc/self/mounts") as table:
         places = [line.split()[1] for line in table]
     for place in sorted(set(places) - {"/proc", "/sys", "/dev"}, key=len, reverse=True):
@@ -167,8 +167,8 @@ def limit(which, value):
     return lambda: resource.setrlimit(which, (value, value))
 
 
-# What a container's default filter refuses, in x86-64's and AArch64's numbers. It has more calls,
-# which the programs below never make.
+# The system calls that a container's default filter refuses, with the numbers of x86-64 and
+# AArch64. The filter refuses more calls, which the programs below never make.
 REFUSED = {
     "x86_64": {
         "io_uring_setup": 425,
@@ -239,7 +239,8 @@ REFUSED = {
         "syslog": 116,
     },
 }
-# And what old libraries of such filters do not know. They answer EPERM, newer ones ENOSYS.
+# System calls that old libraries of such filters do not know. They fail with EPERM, in newer
+# libraries with ENOSYS.
 UNKNOWN = {
     "clone3": 435,
     "membarrier": {"x86_64": 324, "aarch64": 283},
@@ -250,8 +251,8 @@ EPERM, ENOSYS = 1, 38
 
 
 def filtered(unknown):
-    """A filter of system calls, by BPF: the refused ones fail with EPERM, clone3 with ENOSYS; old ones refuse the
-    unknown, too."""
+    """A filter of system calls, in BPF: refused calls fail with EPERM, clone3 with ENOSYS; old filters also refuse
+    unknown calls."""
     machine = os.uname().machine
     answers = {number: EPERM for number in REFUSED[machine].values()}
     for name, number in UNKNOWN.items():
@@ -277,7 +278,7 @@ def filtered(unknown):
 
 @contextlib.contextmanager
 def group(controller, settings):
-    """A cgroup with these settings: what a child does to enter it. Version 1 or 2, whichever the machine has."""
+    """A cgroup with these settings: a function by which a child enters it. Version 1 or 2, as the machine has."""
     first = pathlib.Path("/sys/fs/cgroup") / controller
     root = first if first.is_dir() else pathlib.Path("/sys/fs/cgroup")
     if not first.is_dir() and controller not in (root / "cgroup.subtree_control").read_text().split():
@@ -301,7 +302,7 @@ def group(controller, settings):
 
 
 def users():
-    """Those to run as: a name and what a child does to become it."""
+    """The users to run as: for each name a function by which a child becomes that user."""
     if os.geteuid() != 0:
         return {"a user": lambda: None}
     return {"root": lambda: None, "a user": lambda: (os.setgroups([]), os.setgid(USER), os.setuid(USER))}
@@ -318,7 +319,7 @@ def threads_of_the_user():
 class Limits(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Installed where every user may look, with the programs.
+        # Installed where every user may read, together with the programs.
         cls.place = pathlib.Path(tempfile.mkdtemp(prefix="weft-limits-"))
         cls.addClassCleanup(shutil.rmtree, cls.place)
         cls.place.chmod(0o755)
@@ -363,26 +364,26 @@ class Limits(unittest.TestCase):
         return plain, ours
 
     def no_worse(self, kind, what, prepare, command=None, only=None, said=""):
-        """What runs without runs alike; what is refused there is refused in the same words or runs. Weft says nothing
-        but `said`."""
+        """A program that runs without Weft runs alike with it; a refused one is refused in the same words, or runs.
+        Weft prints nothing but `said`."""
         for name, become in users().items():
             if only not in (None, name):
                 continue
             for words in [command] if command else [(2, 1, 3, 0), (8, 1, 3, 0), (4, 4, 2, 0)]:
                 with self.subTest(limit=what, user=name, program=words):
                     plain, ours = self.pair([self.program, *words], prepare, become)
-                    TRIED.add(kind)  # not where it is skipped
+                    TRIED.add(kind)  # not if the test is skipped
                     heard = re.sub(said, "", ours.stderr) if said else ours.stderr
                     seen = (ours.returncode, ours.stdout, heard)
-                    # Whether several callers find addresses is by chance: how many arenas malloc
-                    # makes depends on who meets whom.
+                    # Whether several callers find enough addresses is a matter of chance: the
+                    # number of malloc's arenas depends on which threads allocate at the same time.
                     if plain.returncode == 0 and (kind != "addresses" or words[1] == 1):
                         self.assertEqual(seen, (0, plain.stdout, plain.stderr))
                     elif words[1] == 1:
                         self.assertIn(
                             seen, [(plain.returncode, plain.stdout, plain.stderr), (0, self.result(words), "")]
                         )
-                    else:  # several callers: which of them is refused first, and how often it is said, is by chance
+                    else:  # several callers: which is refused first, and how often that is said, is chance
                         self.assertIn(ours.returncode, [0, 1, 3], ours.stderr)
                         if ours.returncode == 0:
                             self.assertEqual((ours.stdout, heard), (self.result(words), ""))
@@ -423,9 +424,9 @@ class Limits(unittest.TestCase):
 
     def test_threads_of_several_callers(self):
         before = threads_of_the_user()
-        # 4 callers with 4 members each need 16. The pthreads of members stay when their caller
-        # ends, as do Weft's own OS threads: they end where the program's next pthread_create is
-        # refused. libgomp's stay for a moment, and are met now and then.
+        # 4 callers with 4 members each need 16 threads. The pthreads of members stay when their
+        # caller ends, as do Weft's own OS threads: they end when the program's next pthread_create
+        # is refused. libgomp's threads stay for a moment, so they are sometimes still there.
         harts = len(os.sched_getaffinity(0))
         for more in [16, 17]:
             self.no_worse(
@@ -436,8 +437,8 @@ class Limits(unittest.TestCase):
 
     def test_threads_of_teams_within_teams(self):
         before = threads_of_the_user()
-        # A member that grows a team of its own runs on an OS thread of Weft's meanwhile, beside
-        # those of all members.
+        # A member that grows a team of its own runs on one of Weft's OS threads meanwhile, beside
+        # the OS threads of all members.
         harts = len(os.sched_getaffinity(0))
         for more in [16 + harts + 1, 16 + harts + 5]:
             self.works(f"-u {more}", before + more, [self.nested], "36\n")
@@ -505,7 +506,7 @@ class Limits(unittest.TestCase):
         )
 
     def test_eigenvalues(self):
-        python = "/usr/bin/python3"  # Debian's, for which NumPy is packaged
+        python = "/usr/bin/python3"  # Debian's Python, for which NumPy is packaged
         if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode != 0:
             self.skipTest("there is no NumPy")
         self.under_several(

@@ -1,4 +1,4 @@
-// A file as it lies on disk, mapped for reading.
+// A file on disk, mapped for reading.
 #pragma once
 
 #include <fcntl.h>
@@ -29,14 +29,14 @@ public:
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
 
-    // `count` of them at `offset`; null: they do not lie in the file.
+    // The `count` objects at `offset`; null: they do not lie in the file.
     template <class T>
     const T* at(std::size_t offset, std::size_t count = 1) const {
         const bool inside = bytes_ != nullptr && offset <= size_ && count <= (size_ - offset) / sizeof(T);
         return inside ? reinterpret_cast<const T*>(bytes_ + offset) : nullptr;
     }
 
-    // Whether these bytes are anywhere in the file.
+    // Whether the file contains these bytes.
     [[nodiscard]] bool contains(const char* text) const {
         return bytes_ != nullptr && memmem(bytes_, size_, text, std::strlen(text)) != nullptr;
     }

@@ -9,9 +9,9 @@ namespace weft_command {
 
 namespace {
 
-// Where the executable lies, links followed: so that a link to it may lie anywhere. Without /proc,
-// as in some chroots, the kernel's word on which path was executed says it, too; it is relative
-// where that was, and a script's would be the script.
+// The folder of the executable, with links resolved, so that a link to it may lie anywhere. Without
+// /proc, as in some chroots, the path that the kernel reports as executed gives it, too; that path
+// is relative if the executed one was, and for a script it would be the script.
 std::string own_folder() {
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
@@ -25,13 +25,14 @@ std::string own_folder() {
 struct KnownLibrary {
     Piece piece;
     const char* soname;
-    const char* installed;   // folders: below that of installed libraries, and below the build's root
+    const char* installed;   // folders: below the folder of installed libraries, and below the build's root
     const char* built;
     bool required;
 };
 
-// libweft_openblas.so guards OpenBLAS, and a build may be without it. The others need libweft.so
-// and know where it is: named here, the loader looks in one library instead of a dozen.
+// libweft_openblas.so guards OpenBLAS; a build may lack it. The other libraries need libweft.so and
+// know where it is. It is preloaded by name, too, so that the loader searches one library for its
+// symbols instead of a dozen.
 constexpr KnownLibrary known_libraries[] = {
     {Piece::regions, "libweft_regions.so.0", "/weft", "/cmd", true},
     {Piece::openmp, "libgomp.so.1", "/weft/openmp", "/bridge/openmp", true},

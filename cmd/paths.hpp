@@ -1,4 +1,5 @@
-// Where the command finds what it preloads: beside itself, in an installation and in a build tree.
+// Where the command finds the libraries that it preloads: beside itself, in an installation and in
+// a build tree.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace weft_command {
 
-// What may be preloaded, in the order in which the loader is to find it.
+// The libraries that may be preloaded, in the order in which the loader is to find them.
 enum class Piece { regions, openmp, pthread, openblas, weft, report };
 
 struct Library {
@@ -17,23 +18,23 @@ struct Library {
 };
 
 struct Pieces {
-    std::vector<Library> libraries;   // those that there are
+    std::vector<Library> libraries;   // the libraries that exist
     std::string info;                 // the program behind `weft info`
-    std::string root;                 // below which they lie
+    std::string root;                 // the folder below which they lie
     bool is_installed = false;
-    std::string missing;   // the first library that has to be there and is not; empty: none
+    std::string missing;   // the first required library that does not exist; empty: none
 };
 
 Pieces find_pieces();
 
-// Puts a build of the library into libweft's place (checked, tsan, asan), and what was built to run
-// on that beside it. False: it is not there.
+// Replaces libweft by another build of it (checked, tsan, asan), and adds the libraries that were
+// built to run on that. False: the build does not exist.
 bool find_variant(const char* name, Pieces& pieces);
 
-// The file's own path, links followed; empty: it is not there.
+// The file's own path, with links resolved; empty: the file does not exist.
 std::string real(const std::string& path);
 
-// An absolute path of what may be given relative to the current folder.
+// The absolute path for one that may be relative to the current folder.
 std::string absolute(const std::string& path);
 
 }   // namespace weft_command

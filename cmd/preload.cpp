@@ -8,7 +8,8 @@ namespace weft_command {
 
 namespace {
 
-// The loader's own separators of LD_PRELOAD, and what it replaces in it.
+// Paths with the loader's separators, or with characters that it expands, cannot be named in the
+// two variables.
 bool can_be_preloaded(const std::string& path) { return path.find_first_of(" \t\n:$") == std::string::npos; }
 bool can_be_searched(const std::string& folder) { return folder.find_first_of(":;$") == std::string::npos; }
 
@@ -64,7 +65,7 @@ std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& 
     split(text_of("LD_PRELOAD"), " :\t\n", [&](const std::string& entry) {
         if (!is_ours(entry, pieces) && !is_ours(entry, known)) join(list, entry);
     });
-    // An empty list is no list.
+    // An empty list is not set at all.
     list.empty() ? unsetenv("LD_PRELOAD") : setenv("LD_PRELOAD", list.c_str(), 1);
     if (!folders.empty()) {
         split(text_of("LD_LIBRARY_PATH"), ":;", [&](const std::string& entry) {

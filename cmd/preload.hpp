@@ -1,4 +1,5 @@
-// What the loader is told of: LD_PRELOAD, and LD_LIBRARY_PATH where it can hold no paths.
+// Tells the loader what to preload: by LD_PRELOAD, and by LD_LIBRARY_PATH where LD_PRELOAD cannot
+// hold the paths.
 #pragma once
 
 #include <algorithm>
@@ -8,31 +9,31 @@
 
 namespace weft_command {
 
-// Of the pieces, those that not every run has.
+// The pieces that only some runs preload.
 struct Preloaded {
     bool openmp;
     bool report;
 };
 
-// Sets the variables: ours first, then what the user had, without what another run has put there,
-// or this one has for other programs (`known`). Returns why not, in words, where they lie where the
-// loader can be told of by nothing; empty: done.
+// Sets the variables: Weft's libraries first, then the user's entries, without entries that another
+// run has added, or that this run has for other programs (`known`). Returns an empty string, or the
+// reason, in words, when the libraries lie where no variable can name them to the loader.
 std::string preload(const Preloaded& asked, const Pieces& pieces, const Pieces& known);
 
-// As preload(), where what the program starts gets the release: what is for a sanitizer cannot be
-// loaded without its run-time library. The preloaded library puts that back
-// (src/os/linux/children.cpp).
+// As preload(), but the programs that the program starts get the release: a library built for a
+// sanitizer cannot be loaded without the sanitizer's run-time library. The preloaded library
+// restores the release's list for them (src/os/linux/children.cpp).
 std::string preload_for_program_alone(const Preloaded& asked, const Pieces& pieces, const Pieces& release);
 
-// The variable's value; empty: there is none.
+// The variable's value; empty: it is not set.
 std::string text_of(const char* variable);
 
 bool same_file(const std::string& one, const std::string& other);
 
-// Adds it to a list whose parts a colon separates.
+// Adds `part` to a list whose parts are separated by colons.
 void join(std::string& list, const std::string& part);
 
-// Calls part(text) for what stands between any of the separators.
+// Calls part(text) for each part between the separators.
 template <class Part>
 void split(const std::string& text, const char* separators, Part part) {
     for (std::size_t at = 0; at < text.size();) {

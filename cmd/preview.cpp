@@ -23,11 +23,11 @@ std::string file_of(const std::string& path) { return path.substr(path.rfind('/'
 
 struct Listing {
     std::vector<std::string> objects;   // paths, the program's first
-    std::vector<std::string> trouble;   // what the loader complains about
+    std::vector<std::string> trouble;   // the loader's complaints
 };
 
-// Asking the loader means running it. Whoever has made the program could have named a loader of his
-// own, so that one is run only that belongs to the system.
+// Asking the loader means running it. The program's author could have named any program as its
+// loader, so only a loader that belongs to the system is run.
 bool is_the_systems(const std::string& loader) {
     struct stat status;
     return stat(loader.c_str(), &status) == 0 && status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
@@ -44,7 +44,7 @@ void read_line(std::string line, Listing& listing) {
     }
     std::string path = line.substr(0, address);
     if (arrow != std::string::npos && arrow < address) path.erase(0, arrow + 4);
-    if (!path.empty() && path[0] == '/') listing.objects.push_back(path);   // the kernel's own has no file
+    if (!path.empty() && path[0] == '/') listing.objects.push_back(path);   // the kernel's own object has no file
 }
 
 template <class Line>
@@ -63,10 +63,10 @@ Listing list(const std::string& program, const std::string& loader) {
         listing.trouble.push_back("'" + loader + "' is not the system's, and was not asked");
         return listing;
     }
-    // $ORIGIN is the folder of the file itself when the kernel starts it, and that of the given
-    // name here.
+    // When the kernel starts the program, $ORIGIN is the folder of the file itself; here it would
+    // be the folder of the given name.
     const std::string file = real(program);
-    // What makes the loader say more or run more than it is asked for.
+    // Variables that make the loader print more or run more than it is asked for.
     const std::vector<const char*> without = {"LD_AUDIT",   "LD_DEBUG",  "LD_BIND_NOW", "LD_WARN",
                                               "LD_VERBOSE", "LD_UNUSED", "LD_PROFILE"};
     const Outcome outcome = run_and_wait(loader, {loader, "--list", file}, without, true);
@@ -76,14 +76,14 @@ Listing list(const std::string& program, const std::string& loader) {
     return listing;
 }
 
-// ---- what is in them ----------------------------------------------------------------------------
+// ---- the objects --------------------------------------------------------------------------------
 
 struct Object {
     std::string path;
     std::string soname;
-    unsigned constructs = 0, queries = 0, llvm = 0;   // functions of OpenMP that it calls
+    unsigned constructs = 0, queries = 0, llvm = 0;   // how many functions of OpenMP it refers to
     bool starts_threads = false, opens = false, exec_blas = false;
-    bool defines_gnu = false, defines_llvm = false;   // a runtime's entry points
+    bool defines_gnu = false, defines_llvm = false;   // it has a runtime's entry points
 };
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
@@ -93,7 +93,7 @@ bool is_one_of(const char* name, std::initializer_list<const char*> names) {
 void note_call(Object& object, const char* name, bool weak) {
     if (begins(name, "__kmpc_")) ++object.llvm;
     if (begins(name, "GOMP_")) ++object.constructs;
-    if (begins(name, "omp_") && !weak) ++object.queries;   // weak: only asked where somebody has it
+    if (begins(name, "omp_") && !weak) ++object.queries;   // weak: called only if another library defines it
     if (is_one_of(name, {"pthread_create", "thrd_create",
                          "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"})) {
         object.starts_threads = true;
@@ -112,8 +112,8 @@ Object look_into(const std::string& path) {
         if (std::strcmp(name, llvm_function) == 0) object.defines_llvm = true;
         if (std::strcmp(name, "exec_blas") == 0) object.exec_blas = true;
     });
-    // Where the symbols were stripped, by words of their messages. Only a file that starts threads
-    // can have one inside.
+    // If the symbols were stripped, runtimes are recognised by words of their messages. Only a file
+    // that starts threads can contain a runtime.
     if (object.starts_threads && !object.defines_gnu && !object.defines_llvm) {
         object.defines_llvm = image.contains(llvm_words);
         object.defines_gnu = image.contains(gnu_words);
@@ -121,7 +121,8 @@ Object look_into(const std::string& path) {
     return object;
 }
 
-// The C and C++ libraries have the functions that others start threads and open libraries by.
+// Whether this is a library of a language: these define the functions by which other libraries
+// start threads and open libraries.
 bool is_of_the_language(const Object& object) {
     for (const char* name : {"libc.so", "libpthread.so", "libdl.so", "libstdc++.so", "libgfortran.so", "libgcc_s.so",
                              "ld-linux", "libc++.so", "libm.so"}) {
@@ -131,7 +132,7 @@ bool is_of_the_language(const Object& object) {
 }
 
 Kind kind_of(const Object& object) {
-    // LLVM's runtime has the entry points of the GNU ABI, too.
+    // LLVM's runtime defines the entry points of the GNU ABI, too.
     if (object.defines_llvm) return is_llvm_runtime(object.soname.c_str()) ? Kind::llvm_runtime : Kind::llvm_static;
     if (begins(object.soname, "libgomp")) return Kind::libgomp;
     if (object.defines_gnu) return Kind::libgomp_static;
@@ -143,7 +144,7 @@ Kind kind_of(const Object& object) {
     return object.starts_threads && !is_of_the_language(object) ? Kind::threads : Kind::none;
 }
 
-// ---- what is said -------------------------------------------------------------------------------
+// ---- the text -----------------------------------------------------------------------------------
 
 enum class Verdict { taken_over, guarded, left_alone };
 
@@ -217,8 +218,7 @@ private:
         return ", which Weft does not serve";
     }
 
-    // The first of those that `is` tells apart, and how many others there are; empty: there is
-    // none.
+    // The first object for which `is` is true, and how many others there are; empty: there is none.
     template <class Is>
     static std::string first_of(const std::vector<Object>& all, Is is) {
         std::string names;
@@ -232,7 +232,7 @@ private:
         return names;
     }
 
-    // Many libraries could start threads, and few do.
+    // Many libraries could start threads, but few do.
     void starters(const std::vector<Object>& all) {
         const std::string names = first_of(all, [](const Object& object) { return kind_of(object) == Kind::threads; });
         if (names.empty()) return;
@@ -240,7 +240,7 @@ private:
         line("would be left alone", "threads, if any are started by " + names + guests);
     }
 
-    // No list tells what is opened while the program runs.
+    // No list shows the libraries that are opened while the program runs.
     void openers(const std::vector<Object>& all) {
         const std::string names =
             first_of(all, [](const Object& object) { return object.opens && !is_of_the_language(object); });
@@ -268,14 +268,14 @@ bool is_a_piece(const std::string& path, const Pieces& pieces) {
                        [&](const Library& library) { return path == library.path(); });
 }
 
-// "#!/usr/bin/env python3": the program that env starts; empty: it is not known.
+// For "#!/usr/bin/env python3": the program that env starts; empty: it is not known.
 std::string started_by_env(const Program& program) {
     if (program.elf || file_of(program.image) != "env") return {};
     const std::string name = program.argument.substr(0, program.argument.find_first_of(" \t"));
     return name.empty() || name[0] == '-' || name.find('=') != std::string::npos ? std::string() : name;
 }
 
-// `depth`: how many programs named by env stand above this one; such scripts can name each other.
+// `depth`: how many programs named by env led to this one; such scripts can name each other.
 void describe(const Program& program, int depth, const Pieces& pieces, const PreviewOptions& options, Text& text) {
     text.head(program.path);
     if (!program.elf && !program.image.empty()) text.line("a script", "its interpreter is " + program.image);

@@ -1,4 +1,4 @@
-// `weft run --preview`: what would become of a program under `weft run`, without running it.
+// `weft run --preview`: what `weft run` would do with a program, without running it.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace weft_command {
 struct PreviewOptions {
     bool native_openmp;
     bool admits_guests;
-    const char* why_variant;   // a clause: why another build than the release is preloaded; null: that is
+    const char* why_variant;   // a clause: why the release is not preloaded; null: it is
 };
 
-// For people. The environment is as `weft run` would leave it for the program, whose loader is
-// asked which libraries it would load; nothing of the program runs.
+// Returns a text for people. The environment must be as `weft run` would leave it for the program.
+// The program's loader is asked which libraries it would load; no code of the program runs.
 std::string preview(const Program& program, const Pieces& pieces, const PreviewOptions& options);
 
 }   // namespace weft_command

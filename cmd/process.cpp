@@ -37,8 +37,8 @@ std::string read_all(int descriptor) {
     }
 }
 
-// The exit status can be waited for, also where the user ignores SIGCHLD, which the program is to
-// find as it was.
+// Makes it possible to wait for the exit status, also if the user ignores SIGCHLD. The destructor
+// restores the handling of SIGCHLD for the program.
 class Awaited {
 public:
     Awaited() {
@@ -60,7 +60,7 @@ private:
     struct sigaction before_;
 };
 
-// A file without a name: two pipes could fill up while the other one is read.
+// A file without a name. With two pipes, one could fill up while the other is read.
 int nameless_file() { return open("/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600); }
 
 }   // namespace

@@ -1,4 +1,4 @@
-// A program that the command runs for itself and waits for.
+// Runs a program for the command itself, and waits for it.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 namespace weft_command {
 
 struct Outcome {
-    int error = 0;        // of starting it, as errno has it; 0: it ran
+    int error = 0;        // the errno of a failure to start it; 0: it ran
     int status = -1;      // its exit status; -1: a signal ended it
-    std::string output;   // what it wrote to standard output
-    std::string errors;   // and to standard error; empty unless asked for, and then it is lost
+    std::string output;   // its standard output
+    std::string errors;   // its standard error; discarded, and empty here, unless asked for
 };
 
-// Runs `path` with these arguments (the first is its name) and without the variables of the
-// environment whose names are listed. Standard input is the caller's. SIGCHLD is as it was
-// afterwards.
+// Runs `path` with these arguments (the first is its name), without the environment variables that
+// are listed in `without`. Standard input is the caller's. Afterwards the handling of SIGCHLD is as
+// it was before.
 Outcome run_and_wait(const std::string& path, std::vector<std::string> arguments,
                      const std::vector<const char*>& without, bool keep_errors);
 

@@ -15,11 +15,12 @@ namespace weft_command {
 
 namespace {
 
-// What this file was compiled for: whatever it starts must be the same, since the libraries are.
+// The platform that this file was compiled for. The programs that it starts must be for the same
+// one, since the libraries are.
 struct Self {
     unsigned char elf_class;
     unsigned short machine;
-    const char* loader;   // of glibc: others know neither the libraries' versions nor what they need of the C library
+    const char* loader;   // of glibc: others lack symbol versions, and functions that the libraries need
 };
 constexpr Self self{sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32, WEFT_ELF_MACHINE, WEFT_LOADER};
 
@@ -45,7 +46,7 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     explicit operator bool() const { return descriptor_ >= 0; }
-    // How much of it there is from `offset` on, at most `size`.
+    // Reads at most `size` bytes from `offset` on; returns how many there were.
     std::size_t read(void* to, std::size_t size, off_t offset) const {
         const ssize_t got = pread(descriptor_, to, size, offset);
         return got < 0 ? 0 : static_cast<std::size_t>(got);
@@ -55,7 +56,8 @@ private:
     int descriptor_;
 };
 
-// A file that execve would run. ENOENT: none; EACCES: not executable; EISDIR: a folder.
+// Returns 0 for a file that execve would run. ENOENT: no such file; EACCES: not executable; EISDIR:
+// a folder.
 int runnable(const std::string& path) {
     struct stat status;
     if (stat(path.c_str(), &status) != 0) return errno;
@@ -86,13 +88,14 @@ void search(const char* name, Program& program) {
             program.path = path;
             return;
         }
-        if (error == EACCES) program.error = EACCES;   // told if nothing better follows
+        if (error == EACCES) program.error = EACCES;   // reported if no better match follows
         if (colon == std::string::npos) return;
         rest.erase(0, colon + 1);
     }
 }
 
-// In secure mode (ld.so(8)) the loader ignores what is preloaded by a path.
+// Whether the program starts in secure mode (ld.so(8)), in which the loader ignores libraries that
+// are preloaded by a path.
 bool secure(const std::string& path, std::string& why) {
     struct stat status;
     if (stat(path.c_str(), &status) != 0) return false;
@@ -117,12 +120,12 @@ void leave(Program& program, Reach reach, std::string why) {
     program.why = std::move(why);
 }
 
-// Both classes of ELF begin alike; headers of programs are read of our own class only.
+// Both classes of ELF files begin alike; program headers are read of our own class only.
 void look_at_elf(const File& file, const unsigned char* identity, Program& program) {
     Elf64_Ehdr header{};
     const std::size_t got = file.read(&header, sizeof header, 0);
     if (identity[EI_CLASS] != self.elf_class || header.e_machine != self.machine) {
-        // A loader for x86 complains about each library of x86-64 on standard error.
+        // A loader for x86 complains on standard error about each library for x86-64.
         return leave(program, Reach::none,
                      std::string("it is for another architecture (") + name_of(header.e_machine) +
                          (identity[EI_CLASS] == ELFCLASS32 ? ", 32 bits)" : ")"));
@@ -156,20 +159,20 @@ Program look_at(const char* name) {
     for (int depth = 0; depth < 6; ++depth) {
         const bool script = depth > 0;
         const File file(path);
-        if (!file) return program;   // may be run and not read: nothing is known
+        if (!file) return program;   // it may be executed but not read: nothing is known
         char begin[PATH_MAX] = {};
         const std::size_t got = file.read(begin, sizeof begin - 1, 0);
         if (got >= EI_NIDENT && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
             program.elf = !script;
             program.image = path;
             look_at_elf(file, reinterpret_cast<const unsigned char*>(begin), program);
-            std::string why;   // the kernel looks at the bits of what it loads, not at those of scripts
+            std::string why;   // the kernel checks the bits of the file that it loads, not those of scripts
             if (program.reach == Reach::full && secure(path, why)) leave(program, Reach::children, why);
             if (script && program.reach != Reach::full) program.why = "its interpreter " + path + ": " + program.why;
             return program;
         }
         if (got < 2 || begin[0] != '#' || begin[1] != '!') {
-            path = "/bin/sh";   // as execvp does with a file that is none of the kernel's
+            path = "/bin/sh";   // as execvp does with a file that the kernel cannot execute
             continue;
         }
         char* word = begin + 2;

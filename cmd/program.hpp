@@ -1,4 +1,4 @@
-// What can be told of a program before it runs: whether the loader will preload anything into it.
+// What is known about a program before it runs: whether the loader will preload anything into it.
 #pragma once
 
 #include <string>
@@ -6,24 +6,24 @@
 namespace weft_command {
 
 enum class Reach {
-    full,       // what is preloaded is loaded
-    children,   // not into this program, but into those that it starts
-    none        // preloading would only make its loader complain, or would break it
+    full,       // the loader loads the preloaded libraries
+    children,   // not into this program, but into programs that it starts
+    none        // preloading would only make the program's loader complain, or would break the program
 };
 
 struct Program {
-    std::string path;   // as the search has found it; empty: not found
+    std::string path;   // as the search found it; empty: not found
     int error = 0;      // why not (ENOENT, EACCES)
-    bool elf = false;   // it is one for the kernel, and not for a shell
-    // the ELF file that the kernel loads: the program or its interpreter; empty: not known
+    bool elf = false;   // the kernel can execute it; false: it is for a shell
+    // the ELF file that the kernel loads: the program or its interpreter; empty: unknown
     std::string image;
-    std::string argument;   // what follows the interpreter's name in a script's first line
+    std::string argument;   // the text behind the interpreter's name in a script's first line
     Reach reach = Reach::full;
-    std::string why;   // of all but full: a clause
+    std::string why;   // a clause that explains every reach but `full`
 };
 
-// Looks for `name` as execvp does, follows the interpreters of scripts, and looks at the ELF file
-// at the end.
+// Searches for `name` as execvp does, follows the interpreters of scripts, and examines the ELF
+// file at the end.
 Program look_at(const char* name);
 
 }   // namespace weft_command

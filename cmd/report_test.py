@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`weft run --report` and `weft info`: what they say of programs whose parallel parts are known.
+"""`weft run --report` and `weft info`: their output for programs whose parallel parts are known.
 
     cmd/report_test.py --build build/release [--cc gcc] [-k WORDS]
 """
@@ -41,7 +41,7 @@ int team(void) {
     return count;
 }
 """
-# Stands for the copy of libgomp that a wheel of Python brings along: it makes teams of one.
+# Stands for the copy of libgomp in a Python wheel: it makes teams of one.
 COPY = "void GOMP_parallel(void (*body)(void*), void* data, unsigned size, unsigned flags) { body(data); }\n"
 LOADER = """
 #include <dlfcn.h>
@@ -54,8 +54,8 @@ int main(int argc, char** argv) {
 }
 """
 
-# Stands for OpenBLAS with threads of its own, as NumPy's wheel brings it: it asks OpenMP one
-# question, and never begins a region.
+# Stands for OpenBLAS with threads of its own, as in NumPy's wheel: it queries OpenMP once, and
+# never begins a region.
 THREADED_BLAS = """
 #include <pthread.h>
 extern int omp_in_parallel(void) __attribute__((weak));
@@ -67,7 +67,7 @@ int team(void) {
     return omp_in_parallel ? omp_in_parallel() : 7;
 }
 """
-# Its exec_blas is called by the loader's table, as Debian's is.
+# Its exec_blas is called through the loader's table, as in Debian's OpenBLAS.
 GUARDED_BLAS = THREADED_BLAS.replace(
     "int team(void) {",
     """
@@ -75,7 +75,7 @@ __attribute__((noinline)) int exec_blas(long count, void* queue) { return count 
 int team(void) {
     if (exec_blas(1, 0) != 0) return 8;""",
 )
-# Stands for LLVM's runtime, which has entry points for gcc's programs, too.
+# Stands for LLVM's runtime, which also has entry points for programs compiled by gcc.
 LLVM_RUNTIME = """
 #include <pthread.h>
 static void* work(void* unused) { return unused; }
@@ -86,8 +86,8 @@ void __kmpc_fork_call(void) {
     pthread_join(thread, 0);
 }
 """
-# Opens and closes each library that it is given, and calls team() as often as the number before it
-# says.
+# Opens and closes each library that it is given, and calls its team() as often as the preceding
+# number says.
 CALLS = """
 #include <dlfcn.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     return 0;
 }
 """
-# A child that goes on in one of several ways, after a region of its own.
+# A child that continues in one of several ways after a region of its own.
 CHILD = """
 #include <signal.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
     return 0;
 }
 """
-# The allocator ends the program once it may not be used.
+# The allocator aborts the program if it is used where it must not be.
 NO_ALLOCATOR = """
 #include <signal.h>
 #include <stdlib.h>
@@ -242,7 +242,7 @@ class Report(Case):
         where = self.place / "report"
         done = self.call("run", f"--report={where}", "--", script)
         self.assertEqual((done.stdout, done.stderr), ("10\n10\n", ""))
-        self.assertEqual(where.read_text().count("weft run report: "), 2)  # bash is what was started
+        self.assertEqual(where.read_text().count("weft run report: "), 2)  # the started program is bash
         self.assertIn(f"weft run report: {program.resolve()} (2 processes, the first of them ", where.read_text())
         self.assertIn(f"taken over: {program.resolve()}: OpenMP of the GNU ABI: 2 regions on Weft", where.read_text())
 
@@ -276,7 +276,7 @@ class Report(Case):
         image[18:20] = (8).to_bytes(2, "little")  # MIPS
         program.write_bytes(image)
         done = self.call("run", "--report", "--", program)
-        self.assertEqual(done.returncode, 126)  # nothing here can run it
+        self.assertEqual(done.returncode, 126)  # nothing on this machine can run it
         self.assertIn("left alone: the program: it is for another architecture", done.stderr)
 
     def test_a_program_of_another_c_library_is_not_broken(self):
@@ -332,7 +332,7 @@ class Report(Case):
         self.assertIn(f"left alone: {library}: OpenBLAS: 2 threads of its own\n", done.stderr)
 
     def test_regions_are_told_by_library_also_of_those_that_were_unloaded(self):
-        """Each comes to lie where the one before it did."""
+        """Each library is loaded at the address of the one before it."""
         libraries = [self.shared(f"lib{number}.so") for number in range(3)]
         done = self.call(
             "run",
@@ -496,7 +496,7 @@ int main(void) {
         env = {"TMPDIR": str(self.place)}
         done = self.call("run", "--report", "--", self.script("script", "#!/no/such/interpreter\n"), env=env)
         self.assertEqual(done.returncode, 126)
-        few = 60000 * 1024  # of addresses, too few for Weft
+        few = 60000 * 1024  # an address space that is too small for Weft
         done = self.call(
             "run",
             "--report",

@@ -45,7 +45,7 @@ const char run_help[] =
 
 namespace {
 
-constexpr int own_failure = 125, not_executable = 126, not_found = 127;   // as env(1), timeout(1) and shells have them
+constexpr int own_failure = 125, not_executable = 126, not_found = 127;   // as in env(1), timeout(1) and shells
 
 [[gnu::format(printf, 1, 2)]] int refuse(const char* format, ...) {
     va_list arguments;
@@ -71,7 +71,7 @@ struct Options {
     char** program = nullptr;
 };
 
-// "--name VALUE" and "--name=VALUE". False: it is another option.
+// Accepts "--name VALUE" and "--name=VALUE". False: it is another option.
 bool value_of(const char* name, char**& at, const char*& value) {
     const std::size_t length = std::strlen(name);
     if (std::strncmp(*at, name, length) != 0) return false;
@@ -88,7 +88,7 @@ bool one_of(const char* text, const char* first, const char* second) {
     return std::strcmp(text, first) == 0 || std::strcmp(text, second) == 0;
 }
 
-// 0: understood; otherwise the exit status, after a word on standard error.
+// Returns 0, or the exit status after a message on standard error.
 int read_options(char** arguments, Options& options) {
     char** at = arguments;
     for (; *at != nullptr && **at == '-'; ++at) {
@@ -98,7 +98,7 @@ int read_options(char** arguments, Options& options) {
             break;
         }
         if (std::strcmp(*at, "--report") == 0) {
-            options.report = true;   // the file comes with '=' only: what follows may be the program
+            options.report = true;   // the file can only be given with '=': the next argument may be the program
             options.report_file = nullptr;
             options.json = false;
         } else if (std::strncmp(*at, "--report=", 9) == 0) {
@@ -115,7 +115,8 @@ int read_options(char** arguments, Options& options) {
             options.help = true;
             return 0;
         } else if (value_of("--harts", at, value)) {
-            // The library reads it too, but says so in a process that is the program's already.
+            // The library checks the value, too, but reports an error in a process that is already
+            // the program's.
             char* end;
             const long number = std::strtol(value, &end, 10);
             if (*value < '0' || *value > '9' || *end != '\0' || number > 1024) {
@@ -142,7 +143,7 @@ int read_options(char** arguments, Options& options) {
 
 // ---- the environment ----------------------------------------------------------------------------
 
-// Adds "name=value" to GLIBC_TUNABLES, unless the user has said something of that.
+// Adds "name=value" to GLIBC_TUNABLES, unless the user has set `name` there.
 void set_tunable(const std::string& name, const std::string& value) {
     const std::string had = text_of("GLIBC_TUNABLES");
     if ((":" + had).find(":" + name + "=") != std::string::npos) return;
@@ -150,14 +151,14 @@ void set_tunable(const std::string& name, const std::string& value) {
 }
 
 void set_tunables(const AddressSpace& addresses) {
-    // the kernel's area belongs to an OS thread, and hosted units change theirs
+    // the kernel's rseq area belongs to an OS thread, and hosted units change OS threads
     set_tunable("glibc.pthread.rseq", "0");
     const std::size_t arenas = addresses.most_arenas();
     if (arenas != 0 && std::getenv("MALLOC_ARENA_MAX") == nullptr)
         set_tunable("glibc.malloc.arena_max", std::to_string(arenas));
 }
 
-// Whether the program runs on Weft. Where it does not, a word says why.
+// Whether the program can run on Weft. If it cannot, a message says why.
 bool fits(const AddressSpace& addresses) {
     if (!addresses.too_small()) return true;
     std::fprintf(
@@ -168,21 +169,21 @@ bool fits(const AddressSpace& addresses) {
     return false;
 }
 
-// AddressSanitizer's library refuses to start where others come before it in LD_PRELOAD. No order
-// suits all programs that may be started, and ours stand in front of nothing that it checks for.
-// libweft_pthread says so to it as well, for programs that are started with an ASAN_OPTIONS of
-// their own.
+// AddressSanitizer's library refuses to start if other libraries come before it in LD_PRELOAD. No
+// order suits all programs that may be started, and Weft's libraries hide nothing that it checks
+// for, so this disables the check. libweft_pthread does so, too, for programs that are started with
+// an ASAN_OPTIONS of their own.
 void set_sanitizer_options() {
     const std::string had = text_of("ASAN_OPTIONS");
-    if (had.find("verify_asan_link_order") != std::string::npos) return;   // the user has said it
+    if (had.find("verify_asan_link_order") != std::string::npos) return;   // the user has set it
     setenv("ASAN_OPTIONS", ((had.empty() ? "" : had + ":") + "verify_asan_link_order=0").c_str(), 1);
 }
 
-// Whether a report is, by its variable.
+// Whether the variable asks for a report.
 bool is_asked(const char* report) { return report != nullptr && *report != '\0' && std::strcmp(report, "off") != 0; }
 
-// A file that is written at the program's end, when it would be too late to learn that it cannot
-// be. `variable` names it, or the option that has set it.
+// Checks a file that is written at the program's end, when it would be too late to learn that it
+// cannot be written. `variable` is the variable that names the file, or the option that has set it.
 bool can_write(const char* what, const std::string& path, const char* variable) {
     const int error = cannot_be_written(path);
     if (error != 0)
@@ -191,9 +192,9 @@ bool can_write(const char* what, const std::string& path, const char* variable) 
     return error == 0;
 }
 
-// Each line begins with the name of a variable that is probably misspelt. Of a name that a run
-// around this one, or a program in it, has told of nothing is said; nor by the programs of this
-// run.
+// Reports the lines, each of which begins with the name of a variable that is probably misspelt. A
+// name that an outer run, or a program in it, has reported is not reported again; nor do the
+// programs of this run report the names again.
 void tell_once(const std::string& lines) {
     std::string told = text_of("WEFT_TOLD_OF");
     split(lines, "\n", [&](const std::string& line) {
@@ -205,7 +206,8 @@ void tell_once(const std::string& lines) {
     if (!told.empty()) setenv("WEFT_TOLD_OF", told.c_str(), 1);
 }
 
-// What the libraries would find wrong only in the program's process, where the program has begun.
+// Checks what the libraries would find wrong only in the program's process, after the program has
+// begun.
 bool environment_is_right(const Options& options, const Pieces& pieces, bool check_values) {
     const char* const trace = std::getenv("WEFT_TRACE");
     if (trace != nullptr && std::strcmp(trace, "off") != 0 &&
@@ -234,22 +236,22 @@ bool environment_is_right(const Options& options, const Pieces& pieces, bool che
     return checked.legal;
 }
 
-// Where the report goes.
+// Sets where the report goes.
 void name_report(Options& options) {
     const char* const outer = std::getenv("WEFT_REPORT");
     if (!options.report) {
-        options.report = is_asked(outer);   // of an outer `weft run`, which goes on with this
+        options.report = is_asked(outer);   // an outer `weft run` has asked for it, and continues as this one
         return;
     }
     setenv("WEFT_REPORT", options.report_file == nullptr ? "stderr" : absolute(options.report_file).c_str(), 1);
     setenv("WEFT_REPORT_FORMAT", options.json ? "json" : "text", 1);
     unsetenv("WEFT_REPORT_SPOOL");
-    // this process reports in any case, others if there is something to tell
+    // this process reports in any case, others only if they have something to report
     setenv("WEFT_REPORT_OF", std::to_string(getpid()).c_str(), 1);
 }
 
-// Empties the file: each process appends to it. When nothing else was found wrong, so that a run
-// that is refused loses no earlier report. False: it cannot be written.
+// Empties the file: each process appends to it. Called when no other error was found, so that a
+// refused run does not lose an earlier report. False: the file cannot be written.
 bool begin_report(const Options& options) {
     if (options.report_file == nullptr) return true;
     const int file = open(text_of("WEFT_REPORT").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -264,13 +266,13 @@ bool begin_report(const Options& options) {
 void report(const std::string& line) {
     const std::string where = text_of("WEFT_REPORT");
     const int file = where == "stderr" ? STDERR_FILENO : open(where.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file < 0) return;   // an outer command has begun it, and the program may have taken it away
+    if (file < 0) return;   // an outer command has begun the file, and the program may have removed it
     const ssize_t written = write(file, line.data(), line.size());
-    static_cast<void>(written);   // nobody is left to be told
+    static_cast<void>(written);   // a failure cannot be reported anywhere
     if (file != STDERR_FILENO) close(file);
 }
 
-// Of a program that Weft will not be in: before it runs.
+// Reports on a program that Weft will not be loaded into, before it runs.
 void report_unreached(const Program& program) {
     weft_report::Program told;
     told.path = program.path;
@@ -282,10 +284,11 @@ void report_unreached(const Program& program) {
     report(std::string(text_of("WEFT_REPORT_FORMAT") == "json" ? to_json(all) : to_text(all)));
 }
 
-// Children of the process hand their reports in there, and it tells of all. Without it each tells
-// of itself. Returns the file that was made; empty: none.
+// Makes the spool, where the children of the process hand their reports in, so that the process
+// reports on all of them. Without a spool each process reports on itself. Returns the file that was
+// made; empty: none.
 std::string begin_spool() {
-    // it is an outer run's report
+    // otherwise the report is an outer run's
     if (text_of("WEFT_REPORT_OF") != std::to_string(getpid()) || std::getenv("WEFT_REPORT_SPOOL") != nullptr) return {};
     std::string path(weft_report::make_spool());
     if (!path.empty()) setenv("WEFT_REPORT_SPOOL", path.c_str(), 1);
@@ -339,16 +342,16 @@ int run(char** arguments) {
     }
     if (options.preview) return show_preview(options, program, is_variant ? variant.why : nullptr, chosen, pieces);
     name_report(options);
-    const bool check_values = environment_needs_check();   // options are checked already
+    const bool check_values = environment_needs_check();   // before options are exported: these are checked already
     if (options.harts != nullptr) setenv("WEFT_HARTS", options.harts, 1);
     if (options.no_rescue) setenv("WEFT_RESCUE", "off", 1);
-    // What it tells changes with the load, and OpenBLAS changes with it: behind its guard that is
-    // safe.
+    // omp_get_max_threads then follows the load, and OpenBLAS changes its number of threads with
+    // it, which is safe behind its guard.
     if (!options.native_openmp) setenv("WEFT_OMP_MAX_THREADS", "follow", 0);
     if (options.guests != nullptr) setenv("WEFT_GUESTS", options.guests, 1);
     if (options.trace != nullptr) setenv("WEFT_TRACE", absolute(options.trace).c_str(), 1);
     if (!environment_is_right(options, pieces, check_values) || !begin_report(options)) return own_failure;
-    // a run within a run is no program of its own
+    // a `weft run` within this one does not count as a program of its own
     const bool unreached = program.reach != Reach::full && !same_file(program.path, "/proc/self/exe");
     if (options.report && unreached) report_unreached(program);
     std::string spool;
@@ -361,10 +364,10 @@ int run(char** arguments) {
         if (!trouble.empty()) return refuse("%s", trouble.c_str());
         set_tunables(addresses);
         set_sanitizer_options();
-        if (options.report && !unreached) spool = begin_spool();   // the report, which removes it, is preloaded
+        if (options.report && !unreached) spool = begin_spool();   // the preloaded report removes it
     }
-    // execvp would give a file that the kernel cannot execute to a shell, also one for another
-    // processor.
+    // execvp would pass a file that the kernel cannot execute to a shell, even a program for
+    // another processor.
     if (program.elf) execv(program.path.c_str(), options.program);
     else execvp(options.program[0], options.program);
     const int error = errno;

@@ -3,11 +3,11 @@
 
 namespace weft_command {
 
-// The arguments that follow "run", ended by a null one. Returns only where the program could not be
-// started: with the command's exit status.
+// Takes the arguments behind "run", with a null pointer at the end. Returns only if the program
+// could not be started: then it returns the command's exit status.
 int run(char** arguments);
 
-// What `weft --help` says of it.
+// Its text in `weft --help`.
 extern const char run_help[];
 
 }   // namespace weft_command

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`weft run`: each test is a sentence about what a user sees of it.
+"""`weft run`: the name of each test states what a user sees.
 
     cmd/run_test.py --build build/release [--cc gcc] [-k WORDS]
 """
@@ -27,7 +27,7 @@ int main(void) {
 }
 """
 
-# Each task handles an exception while others, on the same OS threads, handle theirs.
+# Each task handles an exception while other tasks, on the same OS threads, handle theirs.
 LATE_LIBRARY = """
 #include <exception>
 extern "C" int caught(int* left) {
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
 
 
 def clean():
-    """The environment without what would change the outcome."""
+    """The environment without the variables that would change the outcome."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -254,7 +254,7 @@ class Options(Case):
 
 
 class Refused(Case):
-    """What is told before the program starts."""
+    """What is reported before the program starts."""
 
     def refused(self, *options, env=None, **more):
         done = self.call("run", *options, "--", "echo", "started", env=env, **more)
@@ -326,7 +326,7 @@ class Refused(Case):
         self.assertIn(f"'{self.place}': Is a directory; name another file (WEFT_TRACE)", told)
         self.assertIn("(WEFT_TRACE)", self.refused(env={"WEFT_TRACE": ""}))
         self.assertEqual(self.call("run", "--trace", self.place / "new.json", "--", "true").returncode, 0)
-        self.assertEqual(list(self.place.iterdir()), [])  # only looked at: nothing ran that could be traced
+        self.assertEqual(list(self.place.iterdir()), [])  # only checked: nothing ran that could be traced
 
     def test_a_trace_that_is_there_is_not_touched_by_the_check(self):
         kept = self.place / "kept.json"
@@ -363,7 +363,8 @@ class Refused(Case):
 
         done = self.call("run", "--", self.weft, "--version", env={"WEFT_HARTS": "1"}, preexec_fn=no_memory)
         self.assertEqual(done.returncode, 0)
-        # Nothing about the settings; that so few addresses are too few for Weft is said once.
+        # Nothing is reported about the settings; that the address space is too small for Weft is
+        # reported once.
         self.assertRegex(done.stderr, r"\Aweft run: the address space is limited to 6144 KiB [^\n]*\n\Z")
         self.assertTrue(done.stdout.startswith("weft "))
 
@@ -422,7 +423,7 @@ CLANG = shutil.which("clang")
 
 
 class SanitizedCase(Case):
-    """Programs of a sanitizer say and find what they do without `weft run`."""
+    """Programs built with a sanitizer print and find the same as without `weft run`."""
 
     @staticmethod
     def file_of(compiler, name):
@@ -437,7 +438,7 @@ class SanitizedCase(Case):
         return [line for line in text.splitlines() if line.startswith("SUMMARY")]
 
     def alike(self, program, wrong, finds, env=None, before=()):
-        """Under `weft run` as without; where something is wrong both report it, and the report is named alike."""
+        """Runs the same with and without `weft run`; if there is an error both report it, by the same name."""
         command = [*before, program, *([wrong] if wrong else [])]
         plain = subprocess.run(
             [str(word) for word in command], capture_output=True, text=True, timeout=60, env={**clean(), **(env or {})}
@@ -484,7 +485,7 @@ class Sanitizers(SanitizedCase):
 
 
 class SanitizersInFull(SanitizedCase):
-    """Those that take longer: other compilers, and options that are set in several places."""
+    """Tests that take longer: other compilers, and options that are set in several places."""
 
     def setUp(self):
         if not OPTIONS.full:
@@ -581,7 +582,7 @@ int main(int argc, char **argv) {
 
 
 class Crashes(Case):
-    """A fault in Weft's code is explained as Weft's, and then ends the process as it would."""
+    """A fault in Weft's code is reported as Weft's, and then ends the process as it would have otherwise."""
 
     def crash(self, how, *command):
         program = self.compile(CRASH, "-fopenmp", "-ldl", name="crash")
@@ -645,7 +646,7 @@ class Crashes(Case):
 
 
 class Preview(Case):
-    """What is said without a run."""
+    """What is reported without a run."""
 
     def preview(self, *arguments, **more):
         done = self.call("run", "--preview", *arguments, **more)
@@ -653,7 +654,7 @@ class Preview(Case):
         return done.stdout.splitlines()
 
     def leaving_a_mark(self, *flags, name="program"):
-        """A program with a region that could be seen to have run, and to have been loaded."""
+        """A program with a region, which leaves a file when it is loaded, and prints when it runs."""
         mark = self.place / "mark"
         begun = f'__attribute__((constructor)) static void begun(void) {{ fclose(fopen("{mark}", "w")); }}\n'
         return self.compile(REGION + begun, "-fopenmp", *flags, name=name)
@@ -827,7 +828,7 @@ class Loader(Case):
             self.assertTrue(done.stdout.startswith(f"10\nLD_PRELOAD={self.openmp}:"), (done.stdout, done.stderr))
 
     def test_each_process_of_a_launcher_is_reached(self):
-        # As mpirun: it starts several, with variables of its own, and waits.
+        # Acts as mpirun: it starts several programs, with variables of its own, and waits.
         program = self.compile(REGION, "-fopenmp")
         launcher = self.script(
             "launcher", '#!/bin/sh\nn=$1; shift\ni=0\nwhile [ $i -lt $n ]; do RANK=$i "$@" & i=$((i+1)); done\nwait\n'
@@ -896,10 +897,10 @@ class LimitedAddresses(Case):
 
 
 class Installed(Case):
-    """In other places than where they were built."""
+    """Commands in other places than where they were built."""
 
     def copy(self, name):
-        """A build tree's worth of what the command needs, below a folder of that name."""
+        """Everything that the command needs of a build tree, below a folder of this name."""
         root = self.place / name
         for folder in ["cmd", "bridge/openmp", "bridge/pthread", "bridge/openblas"]:
             (root / folder).mkdir(parents=True)

@@ -9,9 +9,9 @@ namespace weft_command {
 
 namespace {
 
-// What each object that was compiled for the sanitizer calls when it is loaded: of gcc's shared
-// run-time library or clang's, or of the program itself, which has clang's static one and shows it
-// to libraries.
+// The functions that each object compiled for the sanitizer calls when it is loaded. They are in
+// the shared run-time library of gcc or clang, or in the program itself, which then contains
+// clang's static one and exports it to libraries.
 constexpr char of_thread[] = "__tsan_init", of_address[] = "__asan_init";
 
 }   // namespace
@@ -23,7 +23,7 @@ Variant variant_for(const Program& program) {
         if (std::strcmp(name, of_thread) == 0) found = {"tsan", "the program has the thread sanitizer", false, true};
         if (std::strcmp(name, of_address) == 0) found = {"asan", "the program has the address sanitizer", false, true};
     });
-    if (found.name != nullptr) return found;   // these check handles, too
+    if (found.name != nullptr) return found;   // the sanitizers' builds check handles, too
     if (checked_is_on()) found = {"checked", "WEFT_CHECKED asks for it", true, false};
     return found;
 }

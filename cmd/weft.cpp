@@ -1,5 +1,5 @@
 // The command `weft`. It runs before each program that `weft run` starts, so it is linked
-// statically and does little.
+// statically and does little work.
 #include <unistd.h>
 #include <cerrno>
 #include <cstdio>

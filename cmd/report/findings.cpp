@@ -11,17 +11,17 @@ using weft_command::is_llvm_runtime;
 
 namespace {
 
-// An object, with what was counted of it and what its slots say.
+// An object, with its counts and the findings from its slots.
 struct Seen {
     const Object* object;
     std::uint64_t regions = 0, threads = 0;
-    unsigned constructs = 0;         // slots for calls that gcc makes of OpenMP's constructs
-    unsigned queries = 0;            // for functions of OpenMP that are bound to Weft
-    unsigned llvm = 0;               // for calls that clang makes
-    bool starts_threads = false;     // refers to what starts them
-    bool guarded = false;            // OpenBLAS whose parallel part is let in one at a time
+    unsigned constructs = 0;         // slots for calls that gcc generates for OpenMP constructs
+    unsigned queries = 0;            // slots for OpenMP functions that are bound to Weft
+    unsigned llvm = 0;               // slots for calls that clang generates
+    bool starts_threads = false;     // refers to a function that starts threads
+    bool guarded = false;            // OpenBLAS whose parallel part admits one caller at a time
     bool bypasses = false;           // begins regions on Weft that are not counted for it
-    const Object* other = nullptr;   // another libgomp that it calls
+    const Object* other = nullptr;   // the other libgomp that it calls
 };
 
 const Object* object_at(const List<Object>& objects, std::uintptr_t address) {
@@ -32,7 +32,7 @@ const Object* object_at(const List<Object>& objects, std::uintptr_t address) {
 
 // A lazily bound slot points into its own object until the first call.
 void look_at_slot(Seen& seen, const List<Object>& objects, const char* name, bool own, std::uintptr_t value) {
-    const bool exec = std::strcmp(name, "exec_blas") == 0;   // OpenBLAS' own, which it calls by the loader's table
+    const bool exec = std::strcmp(name, "exec_blas") == 0;   // OpenBLAS's own, called through the loader's table
     if (own && !exec) return;
     if (begins(name, "__kmpc_")) ++seen.llvm;
     if (std::strcmp(name, "pthread_create") == 0 || std::strcmp(name, "thrd_create") == 0) seen.starts_threads = true;
@@ -53,8 +53,8 @@ void look_at_slot(Seen& seen, const List<Object>& objects, const char* name, boo
         seen.bypasses = true;
 }
 
-// Without a libgomp of ours, calls that were not made yet would go to the one that the library
-// needs.
+// Without a libgomp of ours, calls that have not been made yet will go to the libgomp that the
+// library needs.
 void find_native(List<Seen>& all) {
     for (Seen& seen : all) {
         if (seen.constructs == 0 || seen.other != nullptr) continue;
@@ -68,11 +68,11 @@ void find_native(List<Seen>& all) {
     }
 }
 
-// ---- what was counted ---------------------------------------------------------------------------
+// ---- counts -------------------------------------------------------------------------------------
 
 struct Counts {
     List<Seen>* seen;
-    List<Library>* gone;   // what was unloaded since
+    List<Library>* gone;   // libraries that were unloaded since
     std::uint64_t known = 0;
 };
 
@@ -112,7 +112,7 @@ void add_counts(Counts& counts, std::uint64_t all_regions, EachRegions regions, 
         if (Seen* const seen = seen_at(*counts.seen, origin.path, origin.base)) seen->threads += count;
         else add_gone(*counts.gone, origin.path, 0, count);
     });
-    // Where one library alone bypasses what counts, the rest is its own.
+    // If only one library bypasses the counting library, the uncounted regions are its own.
     Seen* one = nullptr;
     for (Seen& seen : *counts.seen) {
         if (!seen.bypasses || seen.object->is_ours) continue;
@@ -124,12 +124,12 @@ void add_counts(Counts& counts, std::uint64_t all_regions, EachRegions regions, 
     one->bypasses = false;
 }
 
-// ---- what is to be said -------------------------------------------------------------------------
+// ---- verdicts -----------------------------------------------------------------------------------
 
 bool is_libgomp(const Object& object) { return begins(object.soname, "libgomp"); }
 bool is_openblas(const Object& object) { return object.path.find("openblas") != String::npos; }
 
-// Files are searched only where threads could be started from: an OpenMP runtime starts some.
+// Only files that could start threads are searched: an OpenMP runtime starts some.
 Kind kind_without_openmp(const Seen& seen) {
     const Object& object = *seen.object;
     if (seen.starts_threads) {
@@ -171,7 +171,7 @@ void add_libgomp(List<Library>& libraries, const Seen& seen, const List<Seen>& a
                     }));
     }
     const bool idle = !is_called && seen.threads == 0;
-    if (idle && (!replaced || !is_needed)) return;   // nothing came of it
+    if (idle && (!replaced || !is_needed)) return;   // it had no effect
     add(libraries, seen, idle ? Verdict::taken_over : Verdict::left_alone, Kind::libgomp);
 }
 
@@ -196,7 +196,7 @@ void add_findings(Program& program, const Seen& seen, const List<Seen>& all, boo
     const bool known = seen.constructs != 0 && !is_runtime;
     if (seen.guarded && seen.regions == 0 && seen.threads != 0) {
         add(libraries, seen, Verdict::limited, Kind::openblas);
-        libraries.back().threads = 0;   // those are told with its threads
+        libraries.back().threads = 0;   // they are reported with its entry for threads
     }
     add_threads(program, seen, known || (seen.llvm != 0 && !is_runtime) ? Kind::threads : kind_without_openmp(seen));
 }
@@ -211,7 +211,7 @@ bool is(const char* variable, const char* value) {
 void look_at_process(Program& program, std::uint64_t all_regions, EachRegions regions, const Tally& threads) {
     const List<Object> objects = loaded_objects();
     List<Seen> all;
-    bool replaced = false;   // there is a libgomp of ours
+    bool replaced = false;   // Weft's libgomp is loaded
     for (const Object& object : objects) {
         replaced = replaced || (object.is_ours && is_libgomp(object));
         all.push_back({&object});

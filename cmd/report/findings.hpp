@@ -1,5 +1,5 @@
-// What each library of this process has to do with parallelism: from what the loader has bound, and
-// from what was counted.
+// The part that each library of this process has in parallelism, derived from the loader's bindings
+// and from the counts.
 #pragma once
 
 #include "record.hpp"
@@ -8,12 +8,13 @@
 
 namespace weft_report {
 
-// Of all that is loaded now, and of what began regions or started threads and was unloaded since.
-// Sets program's libraries and how it was started. all_regions: how many the process began on Weft;
-// regions: tells those of each library, may be null.
+// Examines all libraries that are loaded now, and those that began regions or started threads and
+// were unloaded since. Sets the libraries of `program` and how it was started. all_regions: how
+// many regions the process began on Weft; regions: reports those of each library, may be null.
 void look_at_process(Program& program, std::uint64_t all_regions, EachRegions regions, const Tally& threads);
 
-// For the child of a fork, which has the libraries of its parent: only those that it has used.
+// For the child of a fork, which has its parent's libraries: keeps only those that the child has
+// used.
 void forget_unused(Program& program);
 
 }   // namespace weft_report

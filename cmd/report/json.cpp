@@ -1,5 +1,5 @@
-// The report for programs. The keys and the values of "verdict" and "kind" are documented in
-// doc/run.md and stay.
+// The report for programs. doc/run.md documents the keys and the values of "verdict" and "kind",
+// which must not change.
 #include <weft/version.h>
 
 #include "record.hpp"
@@ -34,8 +34,8 @@ const char* key_of(Kind kind) {
     return "";
 }
 
-// Length of the UTF-8 sequence that the text begins with; 0: it is none, since a path may be any
-// bytes.
+// The length of the UTF-8 sequence that the text begins with; 0: it begins with none, since a path
+// may hold any bytes.
 std::size_t sequence(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t length = first < 0x80                    ? 1

@@ -23,7 +23,7 @@ void* take(std::size_t bytes) {
         const std::size_t size = std::max(bytes, chunk);
         void* const made = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (made == MAP_FAILED) {
-            if (out_of_memory == nullptr) _exit(125);   // not reached: all that allocates runs within an attempt
+            if (out_of_memory == nullptr) _exit(125);   // not reached: all code that allocates runs within an attempt
             std::longjmp(*out_of_memory, 1);
         }
         next = static_cast<char*>(made);

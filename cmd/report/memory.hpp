@@ -1,6 +1,6 @@
-// Memory of the report. A process may end from a signal handler that interrupted malloc, so nothing
-// that is used from there on calls the allocator of the program: all comes from pages of the
-// report's own, which are never given back.
+// The report's memory. A process may end from a signal handler that interrupted malloc, so no code
+// that runs from there on calls the program's allocator: all memory comes from the report's own
+// pages, which are never freed.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace weft_report {
 
-// Of one thread at a time. Where there is no memory it leaves the innermost `attempt`.
+// Allocates memory; for one thread at a time. If there is none, control leaves the innermost
+// `attempt`.
 void* take(std::size_t bytes);
 
-// Calls body(argument). False: memory ran out, and the rest of the body was skipped, destructors
-// included.
+// Calls body(argument). False: memory ran out, and the rest of the body was skipped, including
+// destructors.
 bool attempt(void (*body)(void* argument), void* argument);
 
 template <class T>

@@ -16,7 +16,7 @@ using weft_command::MappedFile;
 
 namespace {
 
-// All of a file that tells no size, as those in /proc.
+// The whole contents of a file that reports no size, such as those in /proc.
 String contents_of(const char* path) {
     String text;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,7 +27,7 @@ String contents_of(const char* path) {
     return text;
 }
 
-// A library that was opened by a relative name, whatever the current folder is by now:
+// The path of a library that was opened by a relative name, also if the current folder has changed:
 // /proc/self/maps has a line for each of its segments.
 String mapped_path(std::uintptr_t address) {
     const String maps = contents_of("/proc/self/maps");
@@ -45,7 +45,7 @@ String mapped_path(std::uintptr_t address) {
 
 String path_of(const Object& object) {
     if (object.name.empty()) return program_path();
-    if (object.name.find('/') == String::npos) return {};   // the kernel's own, which has no file
+    if (object.name.find('/') == String::npos) return {};   // the kernel's own object, which has no file
     if (object.name[0] != '/') return mapped_path(object.loaded.first);
     char real[PATH_MAX];
     return realpath(object.name.c_str(), real) != nullptr ? String(real) : object.name;

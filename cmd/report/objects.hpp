@@ -1,6 +1,6 @@
-// What is loaded into this process, and where the loader has bound each object's calls: so it does
-// not matter how a library was loaded (RTLD_DEEPBIND, another namespace of names, what was loaded
-// first).
+// The objects that are loaded into this process, and where the loader has bound each object's
+// calls. So it does not matter how a library was loaded (RTLD_DEEPBIND, another link-map namespace,
+// the order of loading).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ inline bool begins(const char* text, const char* with) { return std::strncmp(tex
 
 struct Object {
     weft_bridge::Loaded loaded;
-    String path;   // links followed
-    String name;   // as the loader has it; empty: the program
+    String path;   // with links resolved
+    String name;   // the loader's name for it; empty: the program
     const char* soname = "";
-    bool is_ours = false;   // libweft.so, what needs it, and what is preloaded with it
+    bool is_ours = false;   // libweft.so, objects that need it, and objects that are preloaded with it
 
     bool holds(std::uintptr_t address) const { return loaded.holds(reinterpret_cast<const void*>(address)); }
-    // Whether need(SONAME) is true of a library that it names as needed.
+    // Whether need(SONAME) is true for a library that the object names as needed.
     template <class Need>
     bool any_needed(Need need) const {
         bool any = false;
@@ -32,22 +32,22 @@ struct Object {
 
 List<Object> loaded_objects();
 
-// The program's path; "a program" where it cannot be read.
+// The program's path; "a program" if it cannot be read.
 String program_path();
 
-// Calls slot(name of a symbol, whether the object itself has one of that name, what the loader has
-// put there).
+// Calls slot(name of a symbol, whether the object itself defines that name, the value that the
+// loader has put there).
 template <class Slot>
 void each_slot(const Object& object, Slot slot) {
     weft_bridge::each_slot(object.loaded, [&slot](const char* name, const ElfW(Sym) & symbol, void* const* place) {
         std::uintptr_t value;
-        std::memcpy(&value, place, sizeof value);   // it need not be aligned
+        std::memcpy(&value, place, sizeof value);   // the slot need not be aligned
         slot(name, symbol.st_shndx != SHN_UNDEF, value);
     });
 }
 
-// Which OpenMP runtimes a file has within it: by the symbols that it defines or, where those were
-// stripped, by words of their messages.
+// The OpenMP runtimes that a file contains, recognised by the symbols that it defines or, if those
+// were stripped, by words of their messages.
 struct Runtimes {
     bool gnu = false, llvm = false;
 };

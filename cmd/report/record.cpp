@@ -6,7 +6,7 @@ namespace weft_report {
 
 namespace {
 
-// Fields are separated by tabs, records end by a line "end".
+// Tabs separate fields; a line "end" ends a record.
 void add_field(String& lines, std::string_view text) {
     for (const char byte : text) {
         switch (byte) {
@@ -20,7 +20,7 @@ void add_field(String& lines, std::string_view text) {
 }
 void add_field(String& lines, std::uint64_t value) { add_field(lines, std::string_view(decimal(value))); }
 
-// What stands before the next separator, which is passed.
+// The text before the next separator; removes both from `rest`.
 std::string_view next_part(std::string_view& rest, char separator) {
     const std::size_t end = std::min(rest.find(separator), rest.size());
     const std::string_view part = rest.substr(0, end);

@@ -1,5 +1,5 @@
-// What processes hand on, and what is told of them together: for each program its processes,
-// counters and libraries.
+// The records that processes hand in, and the report on all of them: for each program its
+// processes, counters and libraries.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,19 @@ struct Library {
     Verdict verdict = Verdict::left_alone;
     Kind kind = Kind::threads;
     String path;
-    String by;   // which other library serves its OpenMP, where that is not Weft's
-    // whether its regions are: those that bypass what counts are in the sum of the process only
+    String by;   // the other library that serves its OpenMP, if Weft does not
+    // whether its regions are counted: regions that bypass the counting library are in the
+    // process's sum only
     bool counted = true;
-    std::uint64_t regions = 0;        // on Weft
-    std::uint64_t threads = 0;        // that it has started
+    std::uint64_t regions = 0;        // regions on Weft
+    std::uint64_t threads = 0;        // threads that it has started
     bool thread_local_data = false;   // it defines thread_local or threadprivate variables
 };
 
 struct Counter {
-    const char* name;       // in the text; in JSON with underscores, in lower case
-    bool is_sum;            // of all processes; else their maximum
-    bool is_rare = false;   // in the text only where it is not 0
+    const char* name;       // as in the text; in JSON in lower case with underscores
+    bool is_sum;            // summed over all processes; false: their maximum
+    bool is_rare = false;   // printed in the text only if it is not 0
 };
 inline constexpr Counter counters[] = {
     {"regions", true},
@@ -51,37 +52,37 @@ static_assert(regions_of_units == counter_count - 1);
 
 struct Program {
     String path;
-    std::uint64_t process = 0;   // the first
+    std::uint64_t process = 0;   // the id of the first process
     std::uint64_t processes = 1;
-    String unreached;             // why Weft is not in it; else empty
+    String unreached;             // why Weft is not loaded into it; otherwise empty
     bool native_openmp = false;   // --openmp=native
     bool admits = false;          // --guests=admit
     std::uint64_t values[counter_count] = {};
     List<Library> libraries;
 };
 
-// Processes that have begun to use threads or OpenMP, and have not reported: a signal has ended
+// Processes that have begun to use threads or OpenMP but have not reported: a signal has ended
 // them, or they still run.
 struct Silent {
     String path;
     std::uint64_t process = 0;
 };
 
-// All that is told at once.
+// The whole report.
 struct Report {
     List<Program> programs;
     List<Silent> silent;
 
     void add(const Program& process);
-    // What stands in the spool. A record that was not finished is left out.
+    // Adds the contents of a spool. A record that was not finished is left out.
     void add(std::string_view lines);
 };
 
-// As they stand in the spool: that a process has begun, and what it tells when it ends.
+// The lines of the spool: that a process has begun, and its record when it ends.
 String to_lines(const Silent& begun);
 String to_lines(const Program& program);
 
-// What the user reads.
+// The texts that the user reads.
 String to_text(const Report& report);
 String to_json(const Report& report);   // one line
 

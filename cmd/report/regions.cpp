@@ -1,7 +1,8 @@
 // Preloaded before libgomp.so.1 by `weft run --report`: counts the regions that each library
-// begins, by their bodies, and hands each call on. So the OpenMP itself counts nothing by library,
-// and a run without a report has nothing of this. Not preloaded with --openmp=native: a libgomp
-// that was opened for its caller alone is behind nobody else, and could not be found from here.
+// begins, by their bodies, and forwards each call. So the OpenMP library itself counts nothing by
+// library, and a run without a report pays for none of this. Not preloaded with --openmp=native: a
+// libgomp that was opened for its caller alone comes behind no other library, so it could not be
+// found from here.
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -23,10 +24,10 @@ class Next {
 public:
     constexpr explicit Next(const char* name) : name_(name) {}
     Function get() {
-        Function known = known_.load(std::memory_order_relaxed);   // relaxed: each that looks finds the same
+        Function known = known_.load(std::memory_order_relaxed);   // relaxed: each lookup finds the same function
         if (known == nullptr) [[unlikely]] {
             known = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name_));
-            known_.store(known, std::memory_order_relaxed);   // relaxed: each that looks finds the same
+            known_.store(known, std::memory_order_relaxed);   // relaxed: each lookup finds the same function
         }
         return known;
     }

@@ -1,6 +1,6 @@
-// Preloaded by `weft run --report`: when a process ends, tells what ran on Weft, what has threads
-// of its own and what was left alone, with counters. Processes that the first one has started hand
-// that in, and the first one tells of all of them (spool.hpp).
+// Preloaded by `weft run --report`: when a process ends, reports what ran on Weft, what has threads
+// of its own and what was left alone, with counters. Processes that the first process has started
+// hand in their reports, and the first process reports all of them (spool.hpp).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,22 +28,22 @@ namespace {
 
 using Exit = void (*)(int);
 
-// What the environment says. The program may change that.
+// The environment's settings, copied because the program may change them.
 struct Settings {
     char where[PATH_MAX] = "";   // "stderr", or a file; empty: no report
     char spool[PATH_MAX] = "";
     bool json = false;
-    pid_t first = 0;   // which tells of all
+    pid_t first = 0;   // the process that reports all of them
 };
 constinit Settings settings;
 
 constinit std::atomic<bool> told{false}, begun{false};
 constinit std::atomic<unsigned> unloads{0};
-pid_t process = 0;     // whose memory this is: a child of vfork has another id
-bool forked = false;   // it goes on with what its parent has loaded, and only what it uses is its own
-int kept = -1;         // standard error as it was, since programs close it before they end
+pid_t process = 0;     // the process that owns this memory: a child of vfork has another id
+bool forked = false;   // it has its parent's libraries, and reports only those that it uses itself
+int kept = -1;         // a duplicate of standard error, since programs close it before they end
 struct stat kept_is;
-EachRegions regions = nullptr;   // null: the native OpenMP counts none
+EachRegions regions = nullptr;   // null: with the native OpenMP nothing counts regions
 Exit next_exit = nullptr;
 
 std::uint64_t counter(const char* name) {
@@ -82,14 +82,14 @@ Program this_process() {
 void write_all(int file, const String& lines) {
     for (std::size_t done = 0; done < lines.size();) {
         const ssize_t written = write(file, lines.data() + done, lines.size() - done);
-        if (written < 0 && errno != EINTR) return;   // nobody is left to be told
+        if (written < 0 && errno != EINTR) return;   // a failure cannot be reported anywhere
         if (written > 0) done += static_cast<std::size_t>(written);
     }
 }
 
 void tell(const String& lines) {
     if (std::strcmp(settings.where, "stderr") == 0) {
-        // The program may have closed ours, and opened something else by its number.
+        // The program may have closed our descriptor, and opened another file under its number.
         struct stat now;
         const bool same =
             kept >= 0 && fstat(kept, &now) == 0 && now.st_dev == kept_is.st_dev && now.st_ino == kept_is.st_ino;
@@ -97,13 +97,13 @@ void tell(const String& lines) {
     }
     const int file = open(settings.where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0) return;
-    write_all(file, lines);   // at once, for others append as well
+    write_all(file, lines);   // in one write, since other processes append as well
     close(file);
 }
 
 void tell_of_all(void*) {
     const Program own = this_process();
-    if (own.libraries.empty() && !is_first()) return;   // one of the many that a script starts
+    if (own.libraries.empty() && !is_first()) return;   // one of the many processes that a script starts
     String others;
     if (*settings.spool != '\0' && hand_in(settings.spool, to_lines(own), is_first(), others)) return;
     Report report;
@@ -124,20 +124,20 @@ void end() {
     errno = error;
 }
 
-// So that a process that is killed is not forgotten.
+// Announces the process, so that it is reported even if it is killed.
 void begin_work() {
     if (begun.exchange(true) || process == 0 || is_first() || *settings.spool == '\0') return;
     char path[PATH_MAX], line[PATH_MAX + 64];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length < 0 ? 0 : length] = '\0';
-    if (length <= 0 || std::strpbrk(path, "%\t\n") != nullptr) return;   // not as it stands; then this is left out
+    if (length <= 0 || std::strpbrk(path, "%\t\n") != nullptr) return;   // it would have to be escaped: not announced
     const int error = errno,
               size = std::snprintf(line, sizeof line, "begun\t%s\t%ld\t\n", path, static_cast<long>(process));
     announce(settings.spool, line, static_cast<std::size_t>(size));
     errno = error;
 }
 
-// The child of a fork begins with nothing done.
+// The child of a fork has counted and reported nothing yet.
 void begin_anew() {
     process = getpid();
     forked = true;
@@ -163,7 +163,7 @@ void read(char (&to)[PATH_MAX], const char* variable) {
     settings.first = first == nullptr ? 0 : static_cast<pid_t>(std::strtol(first, nullptr, 10));
     pthread_atfork(nullptr, nullptr, begin_anew);
     share_with(&shared);
-    // Looked up now: a process may end where dlsym must not be called.
+    // Looked up now, because a process may end where dlsym must not be called.
     regions = reinterpret_cast<EachRegions>(dlsym(RTLD_DEFAULT, each_regions));
     next_exit = reinterpret_cast<Exit>(dlsym(RTLD_NEXT, "_exit"));
     at_quick_exit(end);
@@ -185,7 +185,7 @@ void read(char (&to)[PATH_MAX], const char* variable) {
 
 }   // namespace weft_report
 
-// dash ends so, and the children of Python's multiprocessing.
+// dash ends by these calls, and so do the children of Python's multiprocessing.
 extern "C" [[gnu::visibility("default")]] void _exit(int status) { weft_report::leave(status); }
 extern "C" [[gnu::visibility("default")]] void _Exit(int status) noexcept { weft_report::leave(status); }
 
@@ -196,8 +196,8 @@ extern "C" [[gnu::visibility("default")]] void weft_report_share(weft_report::Sh
 extern "C" [[gnu::visibility("default")]] int dlclose(void* handle) noexcept {
     static const auto next = reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "dlclose"));
     const int status = next(handle);
-    // relaxed: whoever loads something there then, and calls it, is this thread or has waited for
-    // it
+    // relaxed: a thread that then loads a library there and calls it is this thread, or has
+    // synchronized with it
     weft_report::unloads.fetch_add(1, std::memory_order_relaxed);
     return status;
 }

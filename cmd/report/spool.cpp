@@ -13,7 +13,7 @@ namespace weft_report {
 
 namespace {
 
-enum : off_t { first_lives, being_used };   // which byte is locked for what
+enum : off_t { first_lives, being_used };   // which byte of the file each lock is on
 
 bool lock(int file, off_t byte, short type) {
     struct flock what {};
@@ -33,8 +33,8 @@ bool is_held(int file, off_t byte) {
     return fcntl(file, F_GETLK, &what) == 0 && what.l_type != F_UNLCK;
 }
 
-// Others use the file for microseconds. Whoever is stopped meanwhile must not keep this process
-// from ending.
+// Other processes use the file for microseconds. One that is stopped meanwhile must not keep this
+// process from ending.
 bool begin_use(int file) {
     for (int turn = 0; turn < 2000; ++turn) {
         if (lock(file, being_used, F_WRLCK)) return true;
@@ -52,12 +52,12 @@ String all_of(int file) {
     return text;
 }
 
-// At once, at the end: the file was opened to append.
+// Appends in one write: the file was opened with O_APPEND.
 bool append(int file, const char* lines, std::size_t length) {
     for (;;) {
         const ssize_t written = write(file, lines, length);
         if (written < 0 && errno == EINTR) continue;
-        // of a record that was cut short the end is missing, and nobody reads it
+        // a record that was cut short lacks its end, and is ignored by readers
         return written == static_cast<ssize_t>(length);
     }
 }
@@ -92,7 +92,7 @@ void hold_spool(const char* path) {
     const int file = open_spool(path);
     if (file < 0) return;
     const int kept = out_of_the_way(file);
-    close(file);   // before the lock: closing any descriptor of a file gives up the locks of the process
+    close(file);   // before taking the lock: closing any descriptor of a file releases the process's locks on it
     if (kept >= 0) lock(kept, first_lives, F_WRLCK);
 }
 

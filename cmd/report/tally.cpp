@@ -16,7 +16,7 @@ Origin* known = nullptr;
 pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
 constexpr char retired_code = 0;
-constexpr const void* retired = &retired_code;   // in the place of code that is no more
+constexpr const void* retired = &retired_code;   // stands for code that has been unloaded
 
 struct Search {
     std::uintptr_t code;
@@ -28,7 +28,7 @@ const Origin* add_origin(const char* path, std::uintptr_t base) {
         if (one->base == base && std::strcmp(one->path, path) == 0) return one;
     }
     auto* const made = static_cast<Origin*>(std::malloc(sizeof(Origin)));
-    char* const copy = strdup(path);   // the loader's own ends with the object
+    char* const copy = strdup(path);   // the loader frees its own string with the object
     if (made == nullptr || copy == nullptr) return &nowhere;
     *made = {copy, base, known};
     return known = made;
@@ -54,16 +54,16 @@ const Origin* origin_of(const void* code) noexcept {
     return search.found;
 }
 
-// Whether what is counted in an entry is this code of the library that is there now.
+// Whether an entry counts this code, in the library that is loaded there now.
 bool Tally::is_of(Entry& entry, const void* code) noexcept {
     const void* there = entry.code.load(std::memory_order_relaxed);   // relaxed, and below: only the value matters
     if (there == nullptr && entry.code.compare_exchange_strong(there, code, std::memory_order_relaxed)) there = code;
     if (there != code) return false;
-    // relaxed: whoever unloads and loads waits for its users
+    // relaxed: a program that unloads a library and loads another waits for the library's users
     const unsigned now = shared.unloads == nullptr ? 1 : shared.unloads->load(std::memory_order_relaxed) + 1;
     if (entry.checked.load(std::memory_order_acquire) == now) return true;   // acquire: pairs with the release below
     const Origin *const is = origin_of(code), *was = nullptr;
-    // acq_rel: what the origin points to is published, and may be another thread's
+    // acq_rel: publishes the origin's contents, or acquires those that another thread has published
     if (!entry.origin.compare_exchange_strong(was, is, std::memory_order_acq_rel) && was != is) {
         entry.code.compare_exchange_strong(there, retired, std::memory_order_relaxed);
         return false;

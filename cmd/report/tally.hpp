@@ -1,8 +1,8 @@
-// Counts events by the code that stands for them, a region's body or the start of a thread, and so
-// by the library that the code lies in. An event of known code costs a look into a table and an
-// addition. The library is looked up when the code is first seen, so that one that is unloaded
-// stays known, and again when libraries have been unloaded since, for another one may lie there
-// now.
+// Counts events by the code that stands for them, a region's body or a thread's start function, and
+// so by the library that the code lies in. An event of known code costs a table lookup and an
+// addition. The library is looked up when the code is first seen, so that a library that is
+// unloaded later stays known. It is looked up again when libraries have been unloaded since, for
+// another library may lie there now.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 namespace weft_report {
 
 struct Origin {
-    const char* path;      // as the loader has it; "": the program; null: code that lies in no object
-    std::uintptr_t base;   // what the loader has added to its addresses
+    const char* path;      // the loader's name; "": the program; null: code that lies in no object
+    std::uintptr_t base;   // the offset that the loader has added to its addresses
     Origin* next;
 };
 
@@ -24,7 +24,7 @@ public:
     // For the child of a fork.
     void clear() noexcept;
 
-    // visit(origin, count), more than once for an origin.
+    // Calls visit(origin, count), possibly several times for one origin.
     template <class Visit>
     void each(Visit visit) const {
         for (const Entry& entry : entries_) {
@@ -42,22 +42,21 @@ private:
         std::atomic<std::uint64_t> count{0};
         std::atomic<const Origin*> origin{nullptr};
     };
-    static constexpr std::size_t size = 8192, tries = 64;   // what finds no place in so many tries is not counted here
+    static constexpr std::size_t size = 8192, tries = 64;   // without an entry after so many tries: not counted here
 
     bool is_of(Entry& entry, const void* code) noexcept;
 
     Entry entries_[size];
 };
 
-// What libweft_report has for both libraries that count.
+// The state in libweft_report that both counting libraries use.
 struct Shared {
-    void (*begun)();                        // called at the first event of a process, and of a child of a fork
-    const std::atomic<unsigned>* unloads;   // how often dlclose was called
+    void (*begun)();                        // called at the first event of a process, and of the child of a fork
+    const std::atomic<unsigned>* unloads;   // how many times dlclose was called
 };
 extern Shared shared;
 
-// The object that an address lies in. Reads what the loader has; allocates for an object that is
-// new.
+// The object that an address lies in. Reads the loader's list; allocates memory for a new object.
 const Origin* origin_of(const void* code) noexcept;
 
 }   // namespace weft_report

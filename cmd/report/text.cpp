@@ -1,5 +1,4 @@
-// The report as people read it. Libraries of one folder of which the same is to be said have one
-// line.
+// The report for people. Libraries of one folder with the same findings share a line.
 #include <algorithm>
 
 #include "record.hpp"
@@ -8,7 +7,7 @@ namespace weft_report {
 
 namespace {
 
-constexpr std::size_t fold_from = 4;   // libraries of a folder; fewer are named
+constexpr std::size_t fold_from = 4;   // so many libraries of a folder share a line; fewer are named
 
 const char* name_of(Verdict verdict) {
     switch (verdict) {
@@ -23,8 +22,8 @@ String number_of(std::uint64_t count, const char* what, const char* plural = "s"
     return decimal(count) + " " + what + (count == 1 ? "" : plural);
 }
 
-// A package of Python, whose libraries lie in folders of their own below it; else the folder of the
-// file.
+// The folder of a Python package, whose libraries lie in folders of their own below it; for other
+// files the file's folder.
 std::string_view folder_of(std::string_view path) {
     for (const std::string_view below : {"/site-packages/", "/dist-packages/"}) {
         const std::size_t at = path.find(below);
@@ -40,7 +39,7 @@ bool is_package(std::string_view folder) {
            folder.find("/dist-packages/") != std::string_view::npos;
 }
 
-// One or several libraries of which the same is said.
+// One or several libraries with the same findings.
 struct Group {
     const Library* first;
     std::string_view folder;
@@ -136,8 +135,8 @@ void add_libraries(String& lines, const Program& program) {
     }
 }
 
-// Of a program whose native units have begun regions, in libraries that define such variables.
-// Whether a region uses them nobody sees.
+// Warns about a program whose native units have begun regions, in libraries that define
+// thread_local or threadprivate variables. Whether a region uses them is not visible.
 void add_thread_local_data(String& lines, const Program& program) {
     if (program.values[regions_of_units] == 0) return;
     for (const Library& library : program.libraries) {
@@ -150,11 +149,11 @@ void add_thread_local_data(String& lines, const Program& program) {
     }
 }
 
-// One line for each program of which there are such processes.
+// Writes one line for each program that has such processes.
 void add_silent(String& lines, const List<Silent>& silent) {
     for (const Silent& one : silent) {
         const auto alike = [&](const Silent& other) { return other.path == one.path; };
-        if (&*std::find_if(silent.begin(), silent.end(), alike) != &one) continue;   // told with the first
+        if (&*std::find_if(silent.begin(), silent.end(), alike) != &one) continue;   // reported with the first one
         const auto count = static_cast<std::uint64_t>(std::count_if(silent.begin(), silent.end(), alike));
         lines += "weft run report: " + one.path + ": no report from " + number_of(count, "more process", "es") +
                  " that used OpenMP or threads (killed by a signal, or still running)\n";

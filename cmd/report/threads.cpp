@@ -14,8 +14,8 @@ namespace {
 
 constinit std::atomic<std::uint64_t> peak{1};
 
-// Each OS thread is a folder of /proc/self/task. Only starting one can make more of them, so
-// nothing else needs to be watched.
+// Each OS thread is a folder of /proc/self/task. Only starting a thread can increase their number,
+// so no other event needs to be watched.
 void note_threads() {
     struct stat status;
     if (stat("/proc/self/task", &status) != 0 || status.st_nlink < 3) return;
@@ -30,11 +30,11 @@ bool lies_in(const void* code, const char* library) {
     return origin->path != nullptr && std::strstr(origin->path, library) != nullptr;
 }
 
-// The code that stands for a thread. Two libraries start threads for others, with an object as the
-// argument that tells whose the thread is: bridge/pthread that of an admitted guest
-// (--guests=admit), which has its body and argument, and the C++ library a std::thread, which
-// begins with the table of a class of its caller's. The new thread frees the object, so this is
-// called before there is one.
+// The code that stands for a thread. Two libraries start threads for other libraries, and pass an
+// object as the argument that shows for which. bridge/pthread starts the thread of an admitted
+// guest (--guests=admit): its object has the guest's body and argument. The C++ library starts a
+// std::thread: its object begins with the virtual table of a class in the caller's library. The new
+// thread frees the object, so this is called before the thread is started.
 const void* code_of(const void* body, const void* argument) {
     if (argument != nullptr && lies_in(body, "/libweft_pthread.so")) {
         const void* words[2];
@@ -69,7 +69,7 @@ void forget_threads() {
 
 }   // namespace weft_report
 
-// Calls of all libraries come here, Weft's included.
+// The calls of all libraries come here, including Weft's.
 extern "C" [[gnu::visibility("default")]] int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                                              void* (*body)(void*), void* argument) noexcept {
     using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);

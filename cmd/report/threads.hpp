@@ -1,4 +1,5 @@
-// The threads of the process: how many each library has started, and how many there were at once.
+// The threads of the process: how many each library has started, and how many existed at the same
+// time.
 #pragma once
 
 #include "tally.hpp"
@@ -7,7 +8,7 @@ namespace weft_report {
 
 extern Tally threads;
 
-// How many there were at most, the calling moment included.
+// The most threads that existed at the same time, including now.
 std::uint64_t peak_threads();
 
 // For the child of a fork.
