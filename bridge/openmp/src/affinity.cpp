@@ -1,4 +1,4 @@
-// Affinity formats: what a thread says of itself by them, on request and under
+// Affinity formats: how a thread describes itself by them, on request and under
 // OMP_DISPLAY_AFFINITY.
 #include <pthread.h>
 #include <algorithm>
@@ -23,13 +23,13 @@ namespace weft_openmp {
 namespace {
 
 SpinLock setting;   // guards affinity-format-var, which any thread may set and read
-// nobody holds it any more who could let it go
+// in the child of a fork, where the thread that may have held it is gone
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { setting.unlock(); });
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// The fields of a format, one after the other (OpenMP 5.1, section 6.14): "%[[[0].]size]type". What
-// libgomp refuses ends the process in its words.
+// The fields of a format, one after the other (OpenMP 5.1, section 6.14): "%[[[0].]size]type". A
+// format that libgomp refuses ends the process with libgomp's message.
 class Fields {
 public:
     explicit Fields(std::string_view format) : rest_(format) {}
@@ -60,7 +60,7 @@ private:
         return value;
     }
 
-    // 0: none is said.
+    // 0: the format gives none.
     std::size_t size() {
         constexpr std::size_t most = std::size_t{1} << 40;   // more than memory has room for
         std::size_t least = 0;
@@ -124,7 +124,7 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// Fortran's formats have a length, and all blanks are theirs. A null ends them as one of C's.
+// A Fortran format has a length, and all its blanks count. A null character ends it, as in C.
 std::string_view fortran(const char* text, std::size_t length) { return {text, strnlen(text, length)}; }
 std::int32_t to_fortran(std::string_view text, char* buffer, std::size_t length) {
     const std::size_t copied = std::min(text.size(), length);

@@ -1,6 +1,6 @@
-// Memory allocators (OpenMP 5.1, section 2.13 and 3.13). All memory is the same here; traits that
-// say how much there is and for whom, how it is aligned and what is done when there is none are
-// followed.
+// Memory allocators (OpenMP 5.1, section 2.13 and 3.13). All memory is of one kind here. The traits
+// that say how much of it there is and for whom, how it is aligned and what to do when there is
+// none left are followed.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -25,12 +25,12 @@ using Handle = std::uintptr_t;   // omp_allocator_handle_t: 0 none, a predefined
 enum : Handle { default_allocator = 1, last_predefined = 8 };
 enum : std::uintptr_t { high_bandwidth_space = 3, last_space = 4 };
 
-// What omp.h calls omp_atk_ and omp_atv_.
+// The omp_atk_ and omp_atv_ constants of omp.h.
 enum class Key : int { sync_hint = 1, alignment, access, pool_size, fallback, fallback_data, pinned, partition };
 enum : std::uintptr_t {
     by_default = ~std::uintptr_t{0},
     contended = 3,
-    by_one_thread = 6,   // sync_hint, and two between
+    by_one_thread = 6,   // sync_hint, and two values between
     by_all = 7,
     by_thread = 8,
     by_team = 9,
@@ -40,7 +40,7 @@ enum : std::uintptr_t {
     abortion = 13,
     other_allocator = 14,   // fallback
     of_environment = 15,
-    interleaved = 18   // partition, and two between
+    interleaved = 18   // partition, and two values between
 };
 
 struct Trait {
@@ -50,8 +50,8 @@ struct Trait {
 
 struct Allocator;
 
-// How much of an allocator's memory is in use, where its size is the limit: by all threads, or by
-// those of a part.
+// How much of an allocator's memory is in use, where its size is limited: by all threads, or by one
+// thread, team or contention group.
 struct Pool {
     Allocator* of = nullptr;
     std::atomic<std::size_t> used{0};
@@ -65,8 +65,8 @@ struct Allocator {
     std::uintptr_t access = by_all;
     std::uintptr_t fallback = default_memory;
     Handle other = 0;
-    Pool common{this};       // where all have access
-    Pool* parts = nullptr;   // else: of each thread, team or contention group
+    Pool common{this};       // if all threads have access
+    Pool* parts = nullptr;   // else one for each thread, team or contention group
     SpinLock parting;        // guards `parts`
 
     Allocator() = default;
@@ -77,18 +77,18 @@ struct Allocator {
     }
 };
 
-// Before what is allocated. It is as large as libgomp's, since pools count it.
+// Lies before each block. It is as large as libgomp's, since pools count it.
 struct Head {
     void* block;
     std::size_t bytes;     // asked for
-    std::size_t whole;     // what the pool was told
+    std::size_t whole;     // what the pool has counted
     std::uintptr_t from;   // a predefined allocator's handle, or a pointer to Pool
 };
 constexpr std::size_t least_alignment = alignof(std::max_align_t);   // malloc's
 static_assert(sizeof(Head) == 32 && sizeof(Head) % least_alignment == 0);
 
-// def-allocator-var is the implicit task's (OpenMP 5.1, table 2.3), whichever explicit task the
-// thread runs.
+// def-allocator-var belongs to the implicit task (OpenMP 5.1, table 2.3), whichever explicit task
+// the thread runs.
 const Icv*& values_with_allocator() { return this_thread().slot->implicit.icv; }
 Handle chosen(Handle handle) { return handle != 0 ? handle : values_with_allocator()->allocator; }
 Allocator* made(Handle handle) { return handle > last_predefined ? reinterpret_cast<Allocator*>(handle) : nullptr; }
@@ -111,8 +111,8 @@ const void* who_has_access(std::uintptr_t access) {
     return team;
 }
 
-// Called under `parting`. Parts of which nothing is in use go to whoever comes next: threads and
-// teams end.
+// Called under `parting`. A part with nothing in use is given to the next thread, team or group
+// that needs one: threads and teams end.
 Pool& part(Allocator& allocator) {
     const void* const whose = who_has_access(allocator.access);
     Pool* unused = nullptr;
@@ -128,12 +128,13 @@ Pool& part(Allocator& allocator) {
 // relaxed: as in grow
 void give_back(Pool& pool, std::size_t bytes) { pool.used.fetch_sub(bytes, std::memory_order_relaxed); }
 
-// How much of `whole` is counted already: what an old block has there that is to be given up.
+// How much of `whole` this pool has counted already: the share of the old block, which is to be
+// given up.
 std::size_t counted(const Pool& pool, const Head* old) {
     return old != nullptr && pool_of(*old) == &pool ? old->whole : 0;
 }
 
-// Takes what is more than before. What is less is given back when there is the new block.
+// Takes the growth over the old block. What the new block saves is given back once it exists.
 [[gnu::always_inline]] inline bool grow(Pool& pool, std::size_t whole, const Head* old) {
     const std::size_t before = counted(pool, old), more = whole - std::min(whole, before);
     std::size_t used = pool.used.load(std::memory_order_relaxed);   // relaxed: a count, and nothing else
@@ -149,7 +150,7 @@ std::size_t counted(const Pool& pool, const Head* old) {
     return grow(pool, whole, old) ? &pool : nullptr;
 }
 
-// The pool, with so much in use; null: it has not so much.
+// The pool, with that much more in use; null: it has too little left.
 [[gnu::always_inline]] inline Pool* take(Allocator& allocator, std::size_t whole, const Head* old) {
     if (allocator.access != by_all) [[unlikely]]
         return take_of_part(allocator, whole, old);
@@ -165,7 +166,7 @@ void undo(Pool& pool, std::size_t whole, const Head* old) {
 struct Wanted {
     std::size_t alignment, bytes;
     bool zeroed = false;
-    Head* old = nullptr;   // whose contents it is to have, and which it replaces
+    Head* old = nullptr;   // the block that it replaces, whose contents it gets
 };
 
 [[gnu::always_inline]] inline void* place(void* block, std::size_t alignment, std::size_t whole, std::size_t bytes,
@@ -177,12 +178,12 @@ struct Wanted {
     return reinterpret_cast<void*>(first);
 }
 
-// Memory of the C library's, with what the old block has; null: there is none, and the old block is
-// as it was. Nothing is counted.
+// C library memory with the old block's contents. Null: there is none, and the old block is
+// unchanged. Counts nothing.
 [[gnu::always_inline]] inline void* memory_for(const Wanted& wanted, std::size_t alignment, std::size_t whole,
                                                std::uintptr_t from) {
     Head* const old = wanted.old;
-    // A large block may grow where it is, or be mapped elsewhere; a small one is copied faster.
+    // A large block may grow in place, or be remapped; a small one is copied faster.
     constexpr std::size_t large = 4096;
     if (old != nullptr && old->whole >= large && alignment == least_alignment && old->block == old) {
         void* const block = std::realloc(old->block, whole);
@@ -198,11 +199,11 @@ struct Wanted {
     return memory;
 }
 
-// From this allocator alone; null: it has not so much, and nothing has changed.
+// From this allocator alone. Null: it has too little left, and nothing has changed.
 [[gnu::always_inline]] inline void* allocate_from(Handle handle, const Wanted& wanted) {
     Allocator* const allocator = made(handle);
-    // Programs may ask for powers of two only. Others are rounded down, so that the block is large
-    // enough.
+    // Programs may ask for powers of two only. Other numbers are rounded down, so that the block is
+    // large enough.
     const std::size_t of_trait = allocator == nullptr ? 1 : allocator->alignment;
     const std::size_t alignment = std::max({std::bit_floor(wanted.alignment), of_trait, least_alignment});
     std::size_t whole;
@@ -221,9 +222,9 @@ struct Wanted {
     return memory;
 }
 
-// Where `handle` has no memory left.
+// Called where `handle` has no memory left.
 [[gnu::noinline]] void* fall_back(Handle handle, const Wanted& wanted) {
-    constexpr int most = 1000;   // a chain that is longer goes in a circle
+    constexpr int most = 1000;   // a longer chain is a cycle
     for (int i = 0; i < most; ++i) {
         const Allocator* const allocator = made(handle);
         if (allocator == nullptr) return nullptr;
@@ -238,7 +239,7 @@ struct Wanted {
     return nullptr;
 }
 
-// Inline, so that what an entry point does not ask for costs nothing.
+// Inlined, so that what an entry point does not ask for costs nothing.
 [[gnu::always_inline]] inline void* allocate(Handle handle, const Wanted& wanted) {
     if (wanted.bytes == 0) return nullptr;
     handle = chosen(handle);
@@ -261,8 +262,8 @@ bool product(std::size_t count, std::size_t bytes, std::size_t& whole) {
 
 bool is_of(std::uintptr_t value, std::uintptr_t first, std::uintptr_t last) { return value >= first && value <= last; }
 
-// False: the trait has no such value, or none that can be had here: no memory is pinned. All memory
-// is alike, so most values change nothing.
+// False: the trait has no such value, or none that can be had here (memory is never pinned). All
+// memory is alike, so most values change nothing.
 bool follow(Allocator& allocator, const Trait& trait) {
     const std::uintptr_t value = trait.value;
     if (value == by_default) return trait.key >= Key::sync_hint && trait.key <= Key::partition;
@@ -282,7 +283,7 @@ bool follow(Allocator& allocator, const Trait& trait) {
 }   // namespace
 
 OPENMP_API Handle omp_init_allocator(std::uintptr_t space, int count, const Trait* traits) {
-    if (space > last_space || space == high_bandwidth_space) return 0;   // nothing is known of faster memory
+    if (space > last_space || space == high_bandwidth_space) return 0;   // no faster memory is known
     auto allocator = std::make_unique<Allocator>();
     for (int i = 0; i < count; ++i) {
         if (!follow(*allocator, traits[i])) return 0;

@@ -1,4 +1,4 @@
-// The routines that programs call by name: omp_*, for C and, with an underscore behind them, for
+// The routines that programs call by name: omp_*, for C and, with a trailing underscore, for
 // Fortran.
 #include <algorithm>
 #include <climits>
@@ -23,8 +23,8 @@ void change_icv(Change change) {
     thread.set_icv(values);
 }
 
-// The team at a level of nesting, and the number of this thread's ancestor there; null: there is no
-// such level.
+// The team at a level of nesting, and the number that this thread's ancestor has there. Null: there
+// is no such level.
 const Team* team_at(const Thread& thread, int level, unsigned* number) {
     const Team* team = thread.team;
     const Slot* slot = thread.slot;
@@ -56,8 +56,8 @@ ANCESTOR_QUERY(omp_get_team_size, const Team* const team = team_at(me, value, nu
 
 namespace {
 
-// lacks_in_parallel_without_us takes locks. So what it said of the last caller holds for as long as
-// this thread stays in the region: nobody unloads the caller there.
+// lacks_in_parallel_without_us takes locks. So its answer for the last caller is kept while this
+// thread stays in the region: the caller cannot be unloaded there.
 bool lacks_in_parallel_here(const void* caller) {
     struct Known {
         const void* caller = nullptr;
@@ -77,8 +77,8 @@ bool lacks_in_parallel_here(const void* caller) {
 
 }   // namespace
 
-// OpenBLAS with threads of its own has a weak reference, and warns on standard error where it is
-// called in a region. Without us that reference stays null in most processes.
+// OpenBLAS with threads of its own has a weak reference, and warns on standard error when it is
+// called in a region. Without this library that reference stays null in most processes.
 OPENMP_ANY int any_omp_in_parallel() {
     const int answer = placed_omp_in_parallel(OPENMP_CALLER, others());
     return answer != 0 && lacks_in_parallel_here(OPENMP_CALLER) ? 0 : answer;
@@ -95,7 +95,7 @@ SETTING_QUERY(omp_get_nested,
 SETTING_QUERY(omp_get_max_active_levels, return me().icv().max_active_levels;)
 SETTING_QUERY(omp_get_thread_limit, return static_cast<int>(std::min<unsigned>(me().icv().thread_limit, INT_MAX));)
 SETTING_QUERY(omp_get_proc_bind, return static_cast<int>(me().icv().bind);)
-// Of the process, and said by the environment, which others read as well.
+// These hold for the process and come from the environment, which other runtimes read as well.
 QUERY(int, omp_get_supported_active_levels, return supported_active_levels;)
 QUERY(int, omp_get_cancellation, return environment().cancellation ? 1 : 0;)
 QUERY(int, omp_get_max_task_priority, return environment().max_task_priority;)

@@ -29,16 +29,17 @@ cpu_set_t cpus_of(int place) {
     return set;
 }
 
-// By the kernel's number; 0: the OS thread that calls, whichever thread's code it runs. Past
-// whoever stands before the C library's call. A place that is no more is passed over: the thread
-// stays where it may be.
+// `thread` is the kernel's number; 0: the calling OS thread, whichever thread's code it runs. By a
+// system call, past any interposer of the C library's function. A place that no longer exists is
+// ignored: the thread stays where it may run.
 void confine(long thread, int place) {
     const cpu_set_t set = cpus_of(place);
     syscall(SYS_sched_setaffinity, thread, sizeof set, &set);
 }
 
-// Where an OS thread has been told to be, by its stream: a word for each of so many, which others
-// may have written, and then it is told once more. The lower bits have the place, + 1.
+// The place to which each OS thread was confined last, by its stream. Streams may share a word; an
+// OS thread whose word another one has overwritten is confined once more. The lower bits hold the
+// place + 1.
 constexpr unsigned place_bits = 16, notes = 256;
 std::atomic<std::uint64_t> noted[notes];
 
@@ -46,7 +47,7 @@ void be_carried_in(int place) {
     const auto stream = reinterpret_cast<std::uintptr_t>(weft_stream_self());
     std::atomic<std::uint64_t>& note = noted[(stream >> 7 ^ stream >> 15) % notes];
     const std::uint64_t wanted = stream << place_bits | static_cast<std::uint64_t>(place + 1);
-    // relaxed, both: of one OS thread only what itself has written counts
+    // relaxed, both: an OS thread relies only on what it has written itself
     if (stream != 0 && note.load(std::memory_order_relaxed) == wanted) return;
     confine(0, place);
     note.store(wanted, std::memory_order_relaxed);
@@ -65,7 +66,7 @@ const cpu_set_t& unbound_cpus() { return everywhere; }
 void begin_binding() {
     if (bound_places().empty() || sched_getaffinity(0, sizeof everywhere, &everywhere) != 0) return;
     binding = true;
-    weft_hart_limit();   // reads how many CPUs the process has, which this thread's are soon not
+    weft_hart_limit();   // reads how many CPUs the process has; this thread soon has fewer
     confine(0, 0);
 }
 
@@ -88,8 +89,8 @@ void place_team(Team& team, const Slot& from, Bind policy) {
     if (policy == Bind::primary) {
         for (unsigned i = 0; i < threads; ++i) settle(slot(i), from.place, from.first_place, places);
     } else if (policy != Bind::spread || threads > places) {
-        // So many in each place, one after the other; those that are left over from the first place
-        // on.
+        // Equally many threads in each place, one place after the other. The threads left
+        // over go to the places from the first one on.
         const unsigned each = threads / places;
         for (unsigned i = 0; i < threads; ++i) {
             const int place = nth(i < each * places ? i / each : i - each * places);
@@ -97,8 +98,8 @@ void place_team(Team& team, const Slot& from, Bind policy) {
             else settle(slot(i), place, from.first_place, places);
         }
     } else {
-        // As many parts as threads, the first ones larger. Thread 0 has the one that it is in, and
-        // stays where it is there.
+        // As many parts as threads, the first parts larger. Thread 0 gets the part that it is in,
+        // and keeps its place there.
         const unsigned least = places / threads, larger = places % threads;
         const auto start = [&](unsigned part) { return part * least + std::min(part, larger); };
         unsigned own = 0;
@@ -115,7 +116,7 @@ void take_place(Thread& me) {
     if (me.native) return;   // it counts as one of its place, but its stream carries other units as well
     if (me.place != place) {
         me.place = place;
-        // what a hosted unit is told of its affinity
+        // what the hosted unit reads as its affinity
         if (const auto parked = static_cast<long>(weft_hosted_thread_id())) confine(parked, place);
     }
     be_carried_in(place);
@@ -127,7 +128,7 @@ void come_back_to_place() {
 }
 
 void leave_place() {
-    // of an OS thread of the program's own, which serves others while it waits
+    // an OS thread of the program, which serves other threads while it waits
     const Thread* const own = thread_of_os_thread();
     be_carried_in(own == nullptr ? nowhere : own->place);
 }

@@ -1,9 +1,9 @@
-// Binding: which place each thread of a team is in (OpenMP 5.1, 2.6.2), and that it runs there.
+// Binding: which place each thread of a team is in (OpenMP 5.1, 2.6.2), and running it there.
 //
-// Members are run by whatever hart there is, so one that is bound tells the OS thread that carries
-// it where to be: after it has begun a region in another place, and after it has waited, if that OS
-// thread has been told of another place meanwhile. Programs that bind nothing pay a look at one
-// word where a thread has slept.
+// Any hart may run a member, so a bound member moves the OS thread that carries it: after it has
+// begun a region in another place, and after it has waited, if that OS thread has been moved to
+// another place meanwhile. Programs that bind nothing pay a load of one word where a thread has
+// slept.
 #pragma once
 
 #include <sched.h>
@@ -17,32 +17,32 @@ struct Slot;
 struct Team;
 struct Thread;
 
-// CPUs of the places that there are; none where nothing is bound.
+// The CPUs of each place; empty where nothing is bound.
 const std::vector<std::vector<int>>& bound_places();
-// Whether there are any: OMP_PLACES, OMP_PROC_BIND or GOMP_CPU_AFFINITY has said so. Known once the
-// library has been loaded.
+// Whether there are any places: OMP_PLACES, OMP_PROC_BIND or GOMP_CPU_AFFINITY asks for them. Known
+// once the library has been loaded.
 inline bool binding = false;
-// The process's, while there is binding.
+// The process's CPUs, where threads are bound.
 const cpu_set_t& unbound_cpus();
-// By the library's constructor, on the first thread.
+// Called by the library's constructor, on the first thread.
 void begin_binding();
 
 // The place and the partition of a thread outside of all regions.
 void place_alone(Slot& slot);
 // Those of a thread that has been in `from`, in a region that begins as if outside of all others:
-// it stays in its place, and has all for its teams.
+// the thread stays in its place, and its teams may use all places.
 void place_apart(Slot& slot, const Slot& from);
-// The places of a team that thread 0 makes, which is in `from`.
+// The places of a team whose thread 0, which makes it, is in `from`.
 void place_team(Team& team, const Slot& from, Bind policy);
-// The thread is in its slot's place from now on.
+// From now on the thread is in its slot's place.
 void take_place(Thread& me);
-// The thread goes on after it has waited, perhaps on another OS thread.
+// The thread goes on after a wait, perhaps on another OS thread.
 void come_back_to_place();
 inline void come_back() {
     if (binding) [[unlikely]]
         come_back_to_place();
 }
-// The calling OS thread serves teams no longer.
+// The calling OS thread no longer serves teams.
 void leave_place();
 
 }   // namespace weft_openmp

@@ -12,7 +12,7 @@ namespace weft_openmp {
 
 namespace {
 
-constinit std::atomic<Counts*> newest{nullptr};   // of a list that only grows
+constinit std::atomic<Counts*> newest{nullptr};   // the head of a list that only grows
 constinit SpinLock free_lock;
 constinit Counts* first_free = nullptr;   // guarded by free_lock
 constinit std::atomic<std::uint64_t> members{0};
@@ -25,8 +25,8 @@ std::uint64_t sum(std::atomic<std::uint64_t> Counts::*which) {
     return total;
 }
 
-// The child of a fork has regions of its own. The lock is held over the fork, so that the child
-// finds the list whole.
+// The child of a fork has regions of its own. The lock is held across the fork, so that the child
+// finds the list intact.
 void begin_anew() {
     free_lock.unlock();
     members.store(0, std::memory_order_relaxed);   // relaxed, all: there is one thread
@@ -37,7 +37,8 @@ void begin_anew() {
     }
 }
 
-// A name that is known already means that two of these libraries are loaded: the first is told of.
+// A name that is known already means that two of these libraries are loaded: the first one is
+// reported.
 bool add_counters() {
     // relaxed: a statistic
     weft_counter_register(
@@ -57,7 +58,7 @@ bool add_counters() {
 
 void count_members(unsigned more) { members.fetch_add(more, std::memory_order_relaxed); }   // relaxed: a statistic
 
-// A new thread looks at no other thread's numbers: in a team of thousands each one would look at
+// A new thread reads no other thread's numbers: in a team of thousands each thread would read
 // thousands.
 Counts& take_counts() {
     [[maybe_unused]] static const bool added = add_counters();

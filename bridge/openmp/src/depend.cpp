@@ -9,26 +9,26 @@
 
 namespace weft_openmp {
 
-// A task in the graph of dependences. Others wait for its end before they may run.
+// A task in the graph of dependences. Its dependants wait for its end before they may run.
 struct DependNode {
     std::atomic<std::uint32_t> owners{1};
-    std::atomic<std::uint32_t> awaited{1};   // nodes that are to be completed first, and 1 while they are counted
+    std::atomic<std::uint32_t> awaited{1};   // nodes to be completed first, and 1 while they are counted
     SpinLock lock;
-    bool completed = false;   // with `dependants`, under the lock
+    bool completed = false;   // guarded by the lock, as is `dependants`
     std::vector<DependNode*> dependants;
-    Task* task = nullptr;   // null: somebody who waits in the team
+    Task* task = nullptr;   // null: a waiter in the team
     Team* team = nullptr;
 
     void release() {
-        // acq_rel: the last one deletes what all have written
+        // acq_rel: the last owner deletes what all have written
         if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 };
 
 namespace {
 
-// How a task uses an address. Those that use it alike, one right after the other, and may, run side
-// by side.
+// How a task uses an address. Tasks that follow each other with the same use run concurrently,
+// where that use allows it.
 enum class Use : std::uint8_t { in, out, inoutset };
 
 class DependNodes {
@@ -69,10 +69,10 @@ private:
 
 struct Address {
     Use use = Use::out;
-    DependNodes last, before;   // those that use it as the last did; and those that came before them
+    DependNodes last, before;   // the tasks with the latest use; and those that came before them
 };
 
-// What the depend clause says, one by one.
+// Visits each item of the depend clause.
 template <class Visit>
 void each_use(void** depend, Visit visit) {
     const auto number = [depend](std::size_t i) { return reinterpret_cast<std::uintptr_t>(depend[i]); };
@@ -81,8 +81,8 @@ void each_use(void** depend, Visit visit) {
         for (std::size_t i = 0; i < all; ++i) visit(depend[2 + i], i < outs ? Use::out : Use::in);
         return;
     }
-    // mutexinoutset: in some order, one after the other; in that of their making as well as in
-    // another.
+    // mutexinoutset: one after the other, in any order. The order in which the tasks were made is
+    // one.
     const std::size_t all = number(1), outs = number(2) + number(3), plain = outs + number(4);
     for (std::size_t i = 0; i < all; ++i) {
         void* const what = depend[5 + i];
@@ -91,7 +91,7 @@ void each_use(void** depend, Visit visit) {
             continue;
         }
         constexpr std::uintptr_t type_in = 1, type_inoutset = 5;
-        auto* const object = static_cast<void**>(what);   // an omp_depend_t: an address, and how it is used
+        auto* const object = static_cast<void**>(what);   // an omp_depend_t: an address, and its use
         const auto type = reinterpret_cast<std::uintptr_t>(object[1]);
         visit(object[0], type == type_in ? Use::in : type == type_inoutset ? Use::inoutset : Use::out);
     }
@@ -110,7 +110,7 @@ void await(DependNode& self, const DependNodes& others) {
     }
 }
 
-// acq_rel: what the others have done comes before it runs
+// acq_rel: what the awaited tasks have done comes before this one runs
 bool all_counted(DependNode& self) { return self.awaited.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
 }   // namespace
@@ -149,7 +149,7 @@ void wait_for_depended(Thread& me, void** depend) {
         else await(*self, found->second.before);
     });
     all_counted(*self);
-    // acquire: pairs with the last one that is completed
+    // acquire: pairs with the completion of the last one
     wait_in_task(me, [self] { return self->awaited.load(std::memory_order_acquire) == 0; });
     self->release();
 }

@@ -1,7 +1,7 @@
 // A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and
-// Zappa Nardelli, PPoPP 2013): its owner pushes and pops at the bottom, others steal at the top.
-// Tasks live in memory that stays memory of tasks, so a thief may look at one before it is sure of
-// it.
+// Zappa Nardelli, PPoPP 2013): its owner pushes and pops at the bottom, thieves steal at the top.
+// Tasks live in memory that stays memory of tasks, so a thief may read a task before it knows that
+// it gets it.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ public:
             if (bottom - top_seen_ >= capacity) return false;
         }
         slots_[bottom % capacity].store(task, std::memory_order_relaxed);   // relaxed: the next line publishes
-        bottom_.store(bottom + 1);   // seq_cst: the look whether somebody sleeps follows (Sleepers::wake_one)
+        bottom_.store(bottom + 1);   // seq_cst: the check whether a thread sleeps follows (Sleepers::wake_one)
         return true;
     }
 
@@ -32,7 +32,7 @@ public:
     Task* pop() {
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;   // relaxed: the owner's own
         if (bottom < top_.load(std::memory_order_relaxed)) return nullptr;   // relaxed: top only grows, so it is empty
-        bottom_.store(bottom);   // seq_cst, with the next line: against the two loads of a thief
+        bottom_.store(bottom);   // seq_cst, as is the next line: against a thief's two loads
         std::int64_t top = top_.load();
         Task* task = nullptr;
         if (top <= bottom) {
@@ -44,7 +44,8 @@ public:
         return task;
     }
 
-    // By the owner: what pop would give, or perhaps has been stolen; null: nothing is there.
+    // By the owner: the task that pop would return, which may have been stolen meanwhile; null: the
+    // deque is empty.
     Task* newest() const {
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
         // relaxed: a hint; the owner wrote the slot
@@ -53,8 +54,8 @@ public:
                    : nullptr;
     }
 
-    // By others: the oldest one, if may(task) says so of it. `may` may be asked of a task that
-    // somebody else has run meanwhile; then nothing is stolen.
+    // By thieves: takes the oldest task, if may(task) allows it. may() may be asked about a task
+    // that another thread has run meanwhile; then nothing is stolen.
     template <class May>
     Task* steal(May may) {
         std::int64_t top = top_.load();
@@ -65,25 +66,25 @@ public:
         return top_.compare_exchange_strong(top, top + 1) ? task : nullptr;
     }
 
-    // By others: what steal would ask about; null: nothing is there.
+    // By thieves: the task that steal would ask may() about; null: the deque is empty.
     Task* oldest() const {
         const std::int64_t top = top_.load();
         // relaxed: a hint
         return top < bottom_.load() ? slots_[top % capacity].load(std::memory_order_relaxed) : nullptr;
     }
 
-    // A guess.
+    // An estimate.
     // relaxed, both: a hint
     std::int64_t length() const {
         return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed);
     }
 
-    // By the owner, who then runs at once what it would push: it was full, and is not half empty
-    // yet. Meanwhile the owner writes no line that thieves read; and looks at theirs now and then
-    // only, where the team is of few threads.
+    // By the owner: whether it is to run new tasks at once instead of pushing them: the deque was
+    // full, and is not half empty yet. Meanwhile the owner writes no line that thieves read; and in
+    // a team of few threads it reads the thieves' line only now and then.
     bool plenty(unsigned threads) {
         if (still_plenty()) return true;
-        constexpr unsigned few = 8;   // threads, which run no more than half of a deque while its owner runs as many
+        constexpr unsigned few = 8;   // threads: while the owner runs so many tasks, they run at most half of a deque
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
         bool found = bottom - top_seen_ >= plenty_from_;
         if (found) {
@@ -94,7 +95,7 @@ public:
         unseen_calls_ = found && threads <= few ? few - 1 : 0;
         return found;
     }
-    // It has been found to be, and this is one of the calls that do not look.
+    // It has been found to be plenty, and this is one of the calls that skip the check.
     bool still_plenty() {
         // relaxed: the owner's own
         if (unseen_calls_ == 0 || bottom_.load(std::memory_order_relaxed) - top_seen_ < plenty_from_) return false;
@@ -107,10 +108,10 @@ public:
 private:
     alignas(64) std::atomic<std::int64_t> top_{0};
     alignas(64) std::atomic<std::int64_t> bottom_{0};
-    // by the owner, who need not look at thieves' line while that leaves room
+    // the owner's copy of top_: while it leaves room, the owner need not read the thieves' line
     std::int64_t top_seen_ = 0;
-    std::int64_t plenty_from_ = capacity;   // by the owner, both
-    unsigned unseen_calls_ = 0;             // that are left, of those that do not look
+    std::int64_t plenty_from_ = capacity;   // the owner's, both
+    unsigned unseen_calls_ = 0;             // calls left that skip the check
     std::atomic<Task*> slots_[capacity] = {};
 };
 

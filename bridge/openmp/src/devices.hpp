@@ -1,13 +1,14 @@
-// Devices by their numbers: there is none but the host.
+// Devices by their numbers: the host is the only one.
 #pragma once
 
 namespace weft_openmp {
 
-constexpr int host_device = 0;   // the number behind that of the last device
+constexpr int host_device = 0;   // one past the number of the last device
 
-// OMP_TARGET_OFFLOAD=mandatory ends the process where a directive, or a routine, names a device
-// that there is not. A directive may leave it to default-device-var, or to the host, where its `if`
-// is false. Negative numbers are no devices of routines, but asking for them is no error.
+// With OMP_TARGET_OFFLOAD=mandatory the process ends when a directive, or a routine, names a device
+// that does not exist. A directive may leave the device to default-device-var, or to the host,
+// where its `if` is false. Routines take no negative numbers for devices, but it is no error to
+// pass one.
 void demand_device_of_directive(int device);
 void demand_device_of_routine(int device);
 

@@ -1,4 +1,4 @@
-// What omp_display_env and OMP_DISPLAY_ENV print: in libgomp's form, which scripts read.
+// What omp_display_env and OMP_DISPLAY_ENV print: in libgomp's format, which scripts read.
 
 #include <cstdio>
 #include <string>
@@ -73,15 +73,15 @@ std::string all(bool verbose) {
     line(text, "OMP_ALLOCATOR", allocators[icv.allocator - 1]);
     line(text, "OMP_TARGET_OFFLOAD", said.offload);
     if (verbose) {
-        line(text, "GOMP_CPU_AFFINITY", "");   // it is above, as places
+        line(text, "GOMP_CPU_AFFINITY", "");   // shown above, as places
         line(text, "GOMP_STACKSIZE", std::to_string(said.stack_bytes));
         line(text, "GOMP_SPINCOUNT", std::to_string(said.spins));
     }
     return text + "OPENMP DISPLAY ENVIRONMENT END\n";
 }
 
-// When the library is loaded: what is wrong with the environment is said even by a program that has
-// no parallel region.
+// Runs when the library is loaded, so that faults in the environment are reported even for a
+// program that has no parallel region.
 [[gnu::constructor]] void read_environment() {
     begin_binding();
     const Environment& said = environment();

@@ -1,5 +1,5 @@
-// The variables of the environment, OMP_ and GOMP_, as libgomp 12 reads them. What is not
-// understood is said, and passed over.
+// The environment variables OMP_ and GOMP_, as libgomp 12 reads them. A value that is not
+// understood is reported and ignored.
 #include <pthread.h>
 #include <sched.h>
 #include <algorithm>
@@ -55,8 +55,8 @@ std::optional<bool> boolean(std::string_view text) {
     return std::nullopt;
 }
 
-// Calls read(value) with what the variable says, if it is there. False of read, or nothing but
-// blanks: it is no legal value. Whether it is there, and legal.
+// Calls read(value) with the variable's value, if it is set. The value is illegal if read returns
+// false, or if it is blank. Returns whether the variable is set, and legal.
 template <class Read>
 bool with(const char* name, Read read) {
     const char* const value = std::getenv(name);
@@ -83,7 +83,7 @@ void boolean_of(const char* name, bool& to) {
     });
 }
 
-// Calls part(text) for each part between commas. False: one of them was not understood.
+// Calls part(text) for each part between commas. False: a part was not understood.
 template <class Part>
 bool parts(std::string_view text, Part part) {
     for (;;) {
@@ -149,7 +149,7 @@ bool read_bind(std::string_view text, std::vector<Bind>& to) {
         else return false;
         return true;
     });
-    // These two are all that is said, or nothing.
+    // Each of these two stands alone in its list.
     if (!understood || (list.size() > 1 && std::any_of(list.begin(), list.end(), [](Bind bind) {
                             return bind == Bind::no || bind == Bind::yes;
                         })))
@@ -220,7 +220,7 @@ void read_all(Environment& said) {
         nested = value.value_or(false);
         return nested_said;
     });
-    // Where lists are given regions nest as deep as the lists are (OpenMP 5.0, 6.5).
+    // A list of several values allows nested regions (OpenMP 5.0, 6.5).
     if (nested || (!nested_said && (said.threads.size() > 1 || said.bind.size() > 1)))
         icv.max_active_levels = supported_active_levels;
     with("OMP_MAX_ACTIVE_LEVELS", [&](std::string_view text) {
@@ -230,7 +230,7 @@ void read_all(Environment& said) {
     });
     with("OMP_THREAD_LIMIT", [&](std::string_view text) {
         const auto value = number<long>(text, 1, LONG_MAX);
-        if (value && *value <= INT_MAX) icv.thread_limit = static_cast<unsigned>(*value);   // more is no limit
+        if (value && *value <= INT_MAX) icv.thread_limit = static_cast<unsigned>(*value);   // larger is no limit
         return value.has_value();
     });
     with("OMP_SCHEDULE", [&](std::string_view text) { return read_schedule(text, icv); });
@@ -328,14 +328,14 @@ struct Hash {
 };
 
 constinit SpinLock interning;
-// nobody holds it any more who could let it go
+// in the child of a fork, where the thread that may have held it is gone
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { interning.unlock(); });
 
 }   // namespace
 
 const Icv* interned(const Icv& values) {
-    // By hand: it is asked for when we are loaded, and a hash table of the C++ library's would load
-    // that, too.
+    // A hash table by hand: this is called while the library is loaded, and the C++ library's table
+    // would load that library, too.
     struct Set {
         const Icv values;
         Set* const next;
@@ -347,7 +347,7 @@ const Icv* interned(const Icv& values) {
     while (set != nullptr && !(set->values == values)) set = set->next;
     if (set == nullptr) set = first = new Set{values, first};
     interning.unlock();
-    return &set->values;   // for good
+    return &set->values;   // never freed
 }
 
 const Icv* limited(const Icv* icv, unsigned thread_limit) {

@@ -1,4 +1,4 @@
-// The names that programs call. Under which versions they stand says openmp.map.
+// The names that programs call. openmp.map says under which versions.
 #pragma once
 
 #define OPENMP_API extern "C" __attribute__((visibility("default")))

@@ -14,8 +14,8 @@ namespace {
 constexpr char head[] = "\nlibgomp: ";   // with the line feed that libgomp has before each message
 constexpr std::size_t head_length = sizeof head - 1;
 
-// For a text: so many bytes of the caller's where they are enough, and else of the heap. Null:
-// there are none.
+// Memory for a text: within this object where that is enough, else from the heap. Null: there is
+// none.
 class Room {
 public:
     explicit Room(std::size_t bytes)
@@ -32,8 +32,8 @@ private:
     char* memory_;
 };
 
-// In one write, so that lines of several threads stay whole; in several only where there is no
-// memory for a long one.
+// In one write, so that lines of several threads stay whole; in several writes only where there is
+// no memory for a long line.
 void say(std::string_view what, std::string_view text) {
     const std::size_t length = head_length + what.size() + text.size() + 1;
     Room room(length);
@@ -95,7 +95,7 @@ void fatal_no_thread(weft_status status) {
 
 }   // namespace weft_openmp
 
-// Called where an allocation of this library's fails (os/linux/late_cxx.cpp).
+// Called when an allocation of this library fails (os/linux/late_cxx.cpp).
 extern "C" [[gnu::visibility("hidden")]] void weft_no_memory(std::size_t bytes) {
     weft_openmp::fatal_error("Out of memory allocating %zu bytes", bytes);
 }

@@ -1,4 +1,4 @@
-// Leagues of teams, one after the other, and the routines of devices: there is none but the host.
+// Leagues of teams, one after the other, and the routines for devices: the host is the only device.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -15,8 +15,8 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// The calling thread's team of one is that team of the league from now on, and its task the initial
-// one there.
+// From now on the calling thread's team of one is that team of the league, and its task is the
+// initial task there.
 void begin_team(League league) {
     const Thread& me = this_thread();
     me.team->league = league;
@@ -31,7 +31,7 @@ OPENMP_API void GOMP_teams(unsigned, unsigned thread_limit) {
     me.team->of_league = limited(me.task->icv, thread_limit);
     begin_team({});
 }
-// Called before each team of the league; false when there is no other.
+// Called before each team of the league; false: there is no other.
 OPENMP_API bool GOMP_teams4(unsigned, unsigned most, unsigned thread_limit, bool first) {
     Thread& me = this_thread();
     if (first) {
@@ -39,7 +39,7 @@ OPENMP_API bool GOMP_teams4(unsigned, unsigned most, unsigned thread_limit, bool
         me.team->league.teams = std::max(most, 1U);
         return true;
     }
-    meet(me);   // all tasks of a team have ended when its part has
+    meet(me);   // a team's tasks have all ended before the next team begins
     const League league = me.team->league;
     const bool more = league.number + 1 != league.teams;
     if (more) begin_team({league.number + 1, league.teams});
@@ -47,7 +47,7 @@ OPENMP_API bool GOMP_teams4(unsigned, unsigned most, unsigned thread_limit, bool
 }
 OPENMP_API void GOMP_teams_reg(void (*body)(void*), void* data, unsigned count, unsigned thread_limit, unsigned) {
     const Environment& said = environment();
-    // libgomp's own choice on the host
+    // libgomp's default on the host
     if (count == 0) count = said.teams != 0 ? static_cast<unsigned>(said.teams) : 3;
     if (thread_limit == 0) thread_limit = static_cast<unsigned>(said.teams_thread_limit);
     const Icv* const icv = limited(this_thread().task->icv, thread_limit);
@@ -78,12 +78,12 @@ OF_NUMBER(void, omp_set_default_device, Icv values = this_thread().icv(); values
 
 namespace {
 
-// -1 is omp_initial_device of OpenMP 5.2, which some write today.
+// -1 is omp_initial_device of OpenMP 5.2, which some programs use today.
 bool is_host(int device) { return device == host_device || device == -1; }
 
 [[noreturn]] void no_device() { fatal_error("OMP_TARGET_OFFLOAD is set to MANDATORY, but device not found"); }
 
-// What a routine is to do with a device's memory.
+// Whether a routine can do something with the device's memory.
 bool may_use(int device) {
     demand_device_of_routine(device);
     return is_host(device);
@@ -94,7 +94,7 @@ bool may_use(int device) {
 namespace weft_openmp {
 
 void demand_device_of_directive(int device) {
-    constexpr int by_default = -1, by_if = -2;   // as the compiler says it
+    constexpr int by_default = -1, by_if = -2;   // as the compiler passes them
     if (!environment().offload_is_mandatory || device == by_if) return;
     if (device == by_default) device = this_thread().icv().device;
     if (device != host_device) no_device();
@@ -156,7 +156,7 @@ OPENMP_API int omp_target_disassociate_ptr(const void*, int device) {
     return EINVAL;
 }
 
-// Nothing is held for a device, and members are kept: a region later would have to make them again.
+// Nothing is held for a device, and members are kept: a later region would have to make them again.
 OPENMP_API int omp_pause_resource(int kind, int device) {
     return (kind == 1 || kind == 2) && is_host(device) && this_thread().team->level == 0 ? 0 : -1;
 }
@@ -170,8 +170,8 @@ OPENMP_API int omp_pause_resource_all_(const std::int32_t* kind) { return omp_pa
 
 namespace {
 
-// `what` ends with what comes before a text. Fortran tells the text's length; of C's it ends where
-// there is a null.
+// `what` ends with the separator before the text. Fortran passes the text's length; a C text ends
+// with a null character.
 void tell(std::string_view what, const char* text, std::size_t bytes) {
     if (text == nullptr) complain_of(what.substr(0, what.size() - 2), {});
     else complain_of(what, bytes == ~std::size_t{0} ? std::string_view(text) : std::string_view(text, bytes));

@@ -10,8 +10,8 @@ namespace weft_openmp {
 
 namespace {
 
-// relaxed, both: what a member has seen of the team before it became ready is seen by whoever runs
-// it, and where it looks itself it has seen it already
+// relaxed, both: the hart that runs a member has seen what the member saw of the team before it
+// became ready; and where a member checks itself, it has seen that already
 bool is_over_since(const Team& team, std::uint64_t until) {
     return team.cancelled.load(std::memory_order_relaxed) ||
            (until != Lent::to_the_end && team.generation.load(std::memory_order_relaxed) != until);
@@ -25,7 +25,7 @@ bool lend_thread(Until until) {
     if (until == Until::something || me.slot->number != 0 || guest == nullptr || guest != weft_unit_self())
         return false;
     TeamPool& team_pool = *me.team->team_pool;
-    // relaxed: where it has moved on, this thread does at once
+    // relaxed: if the generation has moved on, this thread goes on at once
     team_pool.lent.begin(until == Until::the_end ? Lent::to_the_end
                                                  : me.team->generation.load(std::memory_order_relaxed));
     me.lends = &team_pool;
@@ -59,7 +59,7 @@ bool is_behind_lent(const TeamPool& team_pool) {
     return false;
 }
 
-// Whoever has ended the barrier may be about to say so to the guest.
+// The thread that has ended the barrier may be about to wake the guest.
 void leave_lent_thread(const TeamPool& team_pool) {
     while (weft_guest_here() != nullptr && is_behind_lent(team_pool)) weft_unit_yield();
     come_back();

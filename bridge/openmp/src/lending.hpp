@@ -1,11 +1,11 @@
 // The OS thread of a guest, which carries members while the guest waits.
 //
-// Nobody else goes on with a guest, so a member that blocks in the kernel there, or spins, until
-// that guest does something would do so for ever. It carries members, therefore, only while the
-// guest waits until all of a team have come, as thread 0 of that: and only those of that team and
-// of teams within. None of them has come yet, or else it has nothing to do; and until all have, the
-// guest does nothing that they could wait for. Elsewhere the hart goes on with another OS thread
-// (doc/decisions/0033-lent-threads.md).
+// No other OS thread can resume a guest. So a member that blocks in the kernel on that thread, or
+// spins there, until the guest does something would do so forever. The thread therefore carries
+// members only while the guest, as thread 0 of a team, waits until all of that team have arrived:
+// and only members of that team and of teams within it. Each of them either has not arrived yet or
+// has nothing to do; and until all have arrived the guest does nothing that they could wait for. In
+// any other case the hart goes on with another OS thread (doc/decisions/0033-lent-threads.md).
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,15 @@ namespace weft_openmp {
 
 struct TeamPool;
 
-// Of a team pool: until when thread 0's OS thread carries its members. Written by thread 0 alone.
+// Says, for a team pool, until when thread 0's OS thread carries its members. Written by thread 0
+// alone.
 class Lent {
 public:
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
-    // While they wait for the barrier of that number (Team::generation), or, to_the_end, for the
-    // region's.
+    // While they wait for the barrier of that number (Team::generation) or, to_the_end, for the end
+    // of the region.
     static constexpr std::uint64_t to_the_end = ~std::uint64_t{0} - 1;
-    // relaxed, here and below: a member that has gone on behind the barrier knows of what came
-    // before it
+    // relaxed, here and below: a member that has passed the barrier knows of everything before it
     void begin(std::uint64_t barrier) { until_.store(barrier, std::memory_order_relaxed); }
     void end() { until_.store(nothing, std::memory_order_relaxed); }
     std::uint64_t until() const { return until_.load(std::memory_order_relaxed); }
@@ -34,13 +34,13 @@ private:
     std::atomic<std::uint64_t> until_{nothing};
 };
 
-// The calling unit is about to wait so. True, if it is such a guest: its OS thread carries members
-// from now on, until it goes on itself and says has_thread().
+// Called when the calling unit is about to wait until then. True, if it is such a guest: its OS
+// thread carries members from now on, until the guest goes on and calls has_thread().
 bool lend_thread(Until until);
 void has_thread();
 
-// A thread of that team pool has just gone on. If that is behind a barrier at which a guest waits,
-// and on that guest's OS thread, it goes on elsewhere.
+// A thread of that team pool has just gone on. If it is past a barrier at which a guest waits, and
+// on that guest's OS thread, it moves elsewhere.
 void leave_lent_thread(const TeamPool& team_pool);
 bool is_behind_lent(const TeamPool& team_pool);
 inline void go_on_behind(const TeamPool& team_pool) {
@@ -48,8 +48,9 @@ inline void go_on_behind(const TeamPool& team_pool) {
         leave_lent_thread(team_pool);
 }
 
-// For `enter`, on a guest's OS thread: whose members it carries; null: nobody's. Members of
-// `team_pool` are of those, if they `fit`. It carries none once the barrier is over.
+// For `enter`, on a guest's OS thread: the team pool whose members the thread carries; null: none.
+// Members of `team_pool` are among them, if it `fits`. The thread carries none once the barrier is
+// over.
 const TeamPool* lent_to();
 bool fits(const TeamPool& team_pool, const TeamPool& lent);
 bool is_over(const TeamPool& lent);

@@ -11,7 +11,7 @@ namespace weft_openmp {
 
 namespace {
 
-// 2 in a word says that somebody may be parked (mutex 2 of Drepper, "Futexes are tricky").
+// 2 in a word: a waiter may be parked (mutex 2 of Drepper, "Futexes are tricky").
 struct alignas(64) Lot {
     Sleepers parked;
 };
@@ -39,7 +39,7 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// omp_nest_lock_t: owned by a task since OpenMP 3.0, and before by a thread.
+// omp_nest_lock_t: owned by a task since OpenMP 3.0, and by a thread before.
 struct NestLock {
     Word word;
     std::int32_t count;
@@ -48,25 +48,25 @@ struct NestLock {
 static_assert(sizeof(NestLock) == 16);
 
 struct OldNestLock {
-    Word owner;   // 0: nobody
+    Word owner;   // 0: none
     std::int32_t count;
 };
 static_assert(sizeof(OldNestLock) == 8);
 
-// Of a native unit: outside of regions it may leave its record, and its implicit task with that,
-// while it has the lock.
+// The owner where a native unit calls: outside of regions the unit may leave its record, and its
+// implicit task with that, while it has the lock.
 [[gnu::noinline]] const void* owner_in_unit(const Thread& me) {
     return me.task == &me.slot->implicit && me.depth == 0 ? static_cast<const void*>(me.unit) : me.task;
 }
-// Within a region the task is, whoever calls.
+// Within a region the owner is the task, whichever thread calls.
 inline const void* owner_here() {
     if (const Thread* const in_region = thread_in_region) return in_region->task;
     const Thread& me = this_thread();
     return me.native ? owner_in_unit(me) : me.task;
 }
 
-// A thread's own number, for locks of OpenMP 2.5, which have no room for more. They are owned by
-// threads, and waited for by looking.
+// A number for each thread, for locks of OpenMP 2.5, which have no room for more. Threads own these
+// locks. A release wakes all waiters, and they try again.
 std::uint32_t own_number() {
     static std::atomic<std::uint32_t> last{0};
     Thread& me = this_thread();
@@ -111,7 +111,7 @@ OPENMP_API int omp_test_nest_lock(NestLock* lock) {
     return ++lock->count;
 }
 
-// From Fortran: variables that hold a lock, or for nested ones a pointer to it.
+// From Fortran: a variable holds the lock, or for nested locks a pointer to it.
 OPENMP_API void omp_init_lock_(Word* lock) { omp_init_lock(lock); }
 OPENMP_API void omp_destroy_lock_(Word* lock) { omp_destroy_lock(lock); }
 OPENMP_API void omp_set_lock_(Word* lock) { omp_set_lock(lock); }
@@ -128,9 +128,9 @@ OPENMP_API int omp_test_nest_lock_(NestLock** lock) { return omp_test_nest_lock(
 
 // ---- for references without a version -----------------------------------------------------------
 
-// A compiler other than gcc lays locks out as its runtime has them: a nested one in 8 bytes, where
-// ours takes 16. A caller whose regions are that runtime's gets its locks, also before it has
-// begun: the first call of a lock begins it.
+// A compiler other than gcc lays locks out as its own runtime does: a nested lock in 8 bytes, where
+// ours takes 16. A caller whose regions belong to that runtime gets that runtime's locks, even
+// before the runtime has begun: the first call for a lock begins it.
 #define ANY_LOCK(result, name, type, asked)                                                 \
     OPENMP_ANY result any_##name(type* lock) {                                              \
         const OtherRuntime* const other = asked ? other_of_code(OPENMP_CALLER) : nullptr;   \

@@ -1,5 +1,5 @@
-// Locks in the program's memory: a word of four bytes, zero when it is free. Who waits is parked by
-// the word's address.
+// Locks in the program's memory: a word of four bytes, zero when the lock is free. Waiters are
+// parked by the word's address.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ void wake_after(const Word& word);
 
 inline bool try_lock_word(Word& word) {
     std::uint32_t none = 0;
-    // acquire: pairs with unlock_word; relaxed: nothing is learnt
+    // acquire: pairs with unlock_word; relaxed: a failure teaches nothing
     return word.compare_exchange_strong(none, 1, std::memory_order_acquire, std::memory_order_relaxed);
 }
 inline void lock_word(Word& word) {

@@ -11,13 +11,13 @@
 
 namespace weft_openmp {
 
-// How far each row of an ordered(n) loop has come: a row is an iteration of the outermost loop, and
-// within it the others run one after the other.
+// How far each row of an ordered(n) loop has come. A row is an iteration of the outermost loop;
+// within it the iterations of the inner loops run one after the other.
 struct Doacross {
-    unsigned inner = 0;   // loops within
+    unsigned inner = 0;   // inner loops
     std::uint64_t rows = 0;
-    std::unique_ptr<std::uint64_t[]> counts;        // iterations of those
-    std::atomic<std::uint64_t>* posted = nullptr;   // for each row: iterations that have posted, counted through
+    std::unique_ptr<std::uint64_t[]> counts;        // iterations of each of them
+    std::atomic<std::uint64_t>* posted = nullptr;   // for each row: how many of its iterations have posted, in order
     ~Doacross() { std::free(posted); }
 };
 
@@ -30,7 +30,7 @@ std::uint64_t count(bool up, std::uint64_t distance, std::uint64_t step) {
     return stride == 0 ? 0 : (distance - 1) / stride + 1;
 }
 
-// Whether additions of a chunk, of which each thread makes one too many, cannot pass the largest
+// Whether additions of a chunk, of which each thread makes one too many, stay below the largest
 // number.
 bool may_add(const Share& share, unsigned threads) {
     return share.iterations < ~std::uint64_t{0} - (threads + 1) * share.chunk && share.chunk < std::uint64_t{1} << 32;
@@ -46,14 +46,14 @@ void shape(Share& share, const Icv& icv, unsigned threads, Schedule schedule, st
         chunk = 0;
     }
     if (schedule != Schedule::is_static) chunk = std::max<std::uint64_t>(chunk, 1);
-    if (threads == 1 && !ordered && schedule != Schedule::is_static) {   // in whatever chunks, it runs them all
+    if (threads == 1 && !ordered && schedule != Schedule::is_static) {   // in any chunks, the one thread runs all
         schedule = Schedule::is_static;
         chunk = 0;
     }
     share.schedule = schedule;
     share.chunk = std::min(chunk, std::max<std::uint64_t>(share.iterations, 1));
     share.ordered = ordered;
-    // simple_loop is an OS thread's; a task that is a unit goes on on another
+    // simple_loop belongs to an OS thread; a task that is a unit may go on on another
     share.simple = schedule == Schedule::dynamic && !ordered && may_add(share, threads) &&
                    !environment().cancellation && !tasks_are_units;
     // relaxed: published with the share
@@ -80,12 +80,12 @@ void extent(Share& share, bool up, std::uint64_t start, std::uint64_t end, std::
     share.iterations = any ? count(up, up ? end - start : start - end, step) : 0;
 }
 
-// By a compare-and-swap only where an addition might pass the largest number.
+// By compare-and-swap only where an addition might pass the largest number.
 bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
     const std::uint64_t all = share.iterations;
     std::uint64_t first;
     if (may_add(share, threads)) [[likely]] {
-        // Each thread adds once too often, at most: no look before, which would fetch the line
+        // Each thread adds once too often, at most: no load before, which would fetch the line
         // twice.
         first = share.cursor.fetch_add(share.chunk, std::memory_order_relaxed);   // relaxed: iterations are independent
         if (first >= all) return false;
@@ -102,7 +102,7 @@ bool take_dynamic(Share& share, unsigned threads, LoopPlace& place) {
     return true;
 }
 
-// A part of what is left for each thread, and no less than a chunk.
+// Takes a thread's part of what is left, and no less than a chunk.
 bool take_guided(Share& share, unsigned threads, LoopPlace& place) {
     std::uint64_t first = share.cursor.load(std::memory_order_relaxed), next;   // relaxed: iterations are independent
     do {
@@ -125,7 +125,7 @@ bool take_static(const Share& share, unsigned number, unsigned threads, LoopPlac
         place.last = place.first + each + (number < more ? 1 : 0);
         return place.first != place.last;
     }
-    // In division, since a product might pass the largest number.
+    // By division, since a product might pass the largest number.
     const std::uint64_t chunks = (all - 1) / share.chunk + 1;
     if (all == 0 || number >= chunks || place.trips > (chunks - 1 - number) / threads) return false;
     place.first = (place.trips++ * threads + number) * share.chunk;
@@ -149,7 +149,7 @@ void await_turn(Team& team, Share& share, const LoopPlace& place) {
     });
 }
 
-// Chunks pass the turn on in the order of their iterations, whether they have used it or not.
+// Chunks pass the turn on in the order of their iterations, whether or not they have used it.
 void pass_turn(Team& team, Share& share, const LoopPlace& place) {
     await_turn(team, share, place);
     share.turn.store(place.last);
@@ -196,13 +196,14 @@ template <class Value>
     return true;
 }
 
-// In a function of its own: it makes calls, for which a simple loop's chunk would save registers.
+// In a function of its own: it makes calls, for which a simple loop's chunk would have to save
+// registers.
 template <class Value>
 [[gnu::noinline]] bool next_of_other_loop(Value* first, Value* last) {
     return next_chunk(this_thread(), first, last);
 }
 
-// What a loop's start may be followed by.
+// The next chunk, whichever kind of loop was begun.
 template <class Value>
 bool next_of_loop(Value* first, Value* last) {
     Share* const share = simple_loop;
@@ -245,7 +246,7 @@ void take_extras(Thread& me, std::uintptr_t* reductions, void** memory) {
 
 namespace {
 
-// without the bit that says monotonic: all of ours are
+// without the monotonic bit: all loops here are monotonic
 Schedule schedule_of(long word) { return static_cast<Schedule>(word & 7); }
 
 bool start_loop(Schedule schedule, bool ordered, long start, long end, long step, long chunk, long* first, long* last,
@@ -254,7 +255,7 @@ bool start_loop(Schedule schedule, bool ordered, long start, long end, long step
     if (reductions == nullptr && memory == nullptr) {
         const bool made = enter_filled_share(me, [&](Share& share) {
             make_loop(me, share, schedule, start, end, step, chunk, ordered);
-            // Whoever makes it has the first chunk before others know of it.
+            // The thread that makes the loop takes the first chunk before other threads can see it.
             // relaxed: published with the share
             if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);
         });
@@ -278,7 +279,7 @@ bool start_loop(Schedule schedule, bool ordered, bool up, Ull start, Ull end, Ul
     if (reductions == nullptr && memory == nullptr) {
         const bool made = enter_filled_share(me, [&](Share& share) {
             make_loop(me, share, schedule, up, start, end, step, chunk, ordered);
-            // Whoever makes it has the first chunk before others know of it.
+            // The thread that makes the loop takes the first chunk before other threads can see it.
             // relaxed: published with the share
             if (share.simple && first != nullptr) share.cursor.store(share.chunk, std::memory_order_relaxed);
         });
@@ -301,7 +302,7 @@ void make_doacross(Team& team, Share& share, unsigned loops, const Value* counts
     made->rows = static_cast<std::uint64_t>(counts[0]);
     made->counts = std::make_unique<std::uint64_t[]>(loops);
     for (unsigned i = 1; i < loops; ++i) made->counts[i - 1] = static_cast<std::uint64_t>(counts[i]);
-    // Pages that no iteration comes to are never touched.
+    // Pages that no iteration reaches are never touched.
     made->posted = static_cast<std::atomic<std::uint64_t>*>(
         std::calloc(std::max<std::size_t>(made->rows, 1), sizeof(std::uint64_t)));
     if (made->posted == nullptr)
@@ -327,7 +328,7 @@ bool start_doacross(Schedule schedule, unsigned loops, const Value* counts, Valu
     return first == nullptr || next_chunk(me, first, last);
 }
 
-// Which of its row's iterations it is; inner counts follow.
+// The position of an iteration within its row, from the inner counts that `next` returns.
 template <class Next>
 bool place_in_row(const Doacross& doacross, std::uint64_t& place, Next next) {
     place = 0;
@@ -356,7 +357,7 @@ void await_post(std::uint64_t row, Next next) {
     Share& share = *me.slot->share;
     const Doacross& doacross = *share.doacross;
     std::uint64_t place;
-    // outside of the iterations: nothing to wait for
+    // outside of the iterations there is nothing to wait for
     if (row >= doacross.rows || !place_in_row(doacross, place, next)) return;
     const std::atomic<std::uint64_t>& posted = doacross.posted[row];
     // acquire: pairs with post
@@ -370,7 +371,7 @@ void await_post(std::uint64_t row, Next next) {
 using namespace weft_openmp;   // NOLINT: entry points
 
 // In the order of libgomp's names: long, then unsigned long long; each schedule, with and without
-// order.
+// `ordered`.
 #define LOOP_START(name, schedule, ordered)                                                                          \
     OPENMP_API bool GOMP_loop_##name##_start(long start, long end, long step, long chunk, long* first, long* last) { \
         return start_loop(schedule, ordered, start, end, step, chunk, first, last);                                  \
@@ -405,7 +406,7 @@ LOOP_START(ordered_dynamic, Schedule::dynamic, true)
 LOOP_START(ordered_guided, Schedule::guided, true)
 LOOP_START_BY_ICV(ordered_runtime, true)
 
-// With what GOMP_loop_start and its like have beside the iterations.
+// With the arguments that GOMP_loop_start and its like have besides the iterations.
 #define LOOP_START_WITH(name, ordered)                                                                                \
     OPENMP_API bool GOMP_loop_##name(long start, long end, long step, long schedule, long chunk, long* first,         \
                                      long* last, std::uintptr_t* reductions, void** memory) {                         \
