@@ -35,27 +35,27 @@ unsigned this_hart() {
 
 namespace {
 
-// Exists from the first team on, as does the domain, which nobody is in but members and tasks that
-// are units.
+// Exists from the first team on, as does the domain, which only members and tasks that are units
+// are in.
 struct Members {
     Ready ready;
     weft_domain* domain = nullptr;
     weft_pool* pool = nullptr;
-    const std::uint32_t* wanted = nullptr;   // words of Weft's
+    const std::uint32_t* wanted = nullptr;   // Weft's words, as is the next
     const std::uint32_t* lacked = nullptr;
-    std::atomic<bool> has_tasks{false};   // that are units: a hart is asked for them
-    Members* older = nullptr;             // of runtimes that have ended
+    std::atomic<bool> has_tasks{false};   // tasks that are units exist: a hart is requested for them
+    Members* older = nullptr;             // those of runtimes that have ended
 };
 
-// Made anew in the child of a fork: nothing of the old is touched there.
+// Made anew in the child of a fork, which touches nothing of the old one.
 std::atomic<Members*> members{nullptr};
 SpinLock beginning;
-Members* lost = nullptr;   // the last ones whose runtime has ended; written by weft_finalize alone
-// Members that nobody calls any more, and that have not ended. The OS threads that they have are
-// for others.
+Members* lost = nullptr;   // the latest whose runtime has ended; written by weft_finalize alone
+// Members that no thread calls any more, and that have not ended. Other teams need the OS threads
+// that they hold.
 std::atomic<unsigned> leaving{0};
 
-// The hart goes back, and the OS thread that carries it may be anywhere.
+// The hart goes back, and the OS thread that carries it may run anywhere.
 void go() {
     if (binding) [[unlikely]]
         leave_place();
@@ -68,7 +68,7 @@ std::uint32_t read(const std::uint32_t* word) { return __atomic_load_n(word, __A
 struct Member {
     void (*body)(void* argument);
     void* argument;
-    TeamPool* team_pool;   // until it leaves that; read while it is ready
+    TeamPool* team_pool;   // until it leaves that one; read while it is ready
     bool begun = false;
 };
 
@@ -78,7 +78,7 @@ void be(void* raw) {
     member.body(member.argument);
 }
 
-// Null: it is the program's own, which a member has spawned, or a task that is a unit.
+// Null: the unit is the program's, spawned by a member, or it is a task that is a unit.
 Member* member_of(const weft_unit* context) {
     const void* site = nullptr;
     void* data = nullptr;
@@ -87,7 +87,7 @@ Member* member_of(const weft_unit* context) {
     return static_cast<Member*>(data);
 }
 
-// How often this hart has looked in vain. By the carrier's thread pointer, too.
+// How often this hart has found nothing. Accessed by the carrier's thread pointer, too.
 thread_local constinit unsigned looks [[gnu::tls_model("initial-exec")]] = 0;
 
 void resume(weft_unit* context) {
@@ -95,8 +95,9 @@ void resume(weft_unit* context) {
     weft_context_resume(context);
 }
 
-// Nothing is to be done now. Where a barrier is about to end that changes soon, and a hart that is
-// given back first costs locks, a sleep and a wake-up: it stays for a moment. False: that is over.
+// There is nothing to do now. Where a barrier is about to end, that changes soon, and to give the
+// hart back first costs locks, a sleep and a wake-up. So the hart stays for a moment. False: the
+// moment is over.
 bool look_again() {
     constexpr unsigned most_looks = 200;   // some 20 us: what a wake-up by the kernel takes
     if (looks++ < most_looks) {
@@ -105,13 +106,13 @@ bool look_again() {
         return true;
     }
     looks = 0;
-    weft_hart_overdue();   // those that would have made a member ready may have lost their processors
+    weft_hart_overdue();   // the harts that would have made a member ready may have lost their processors
     return false;
 }
 
-// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other,
-// it carries whatever there is: a hart that went back would come to the same thread again, or to
-// none. A member that waits for that guest by no means of OpenMP's then waits for ever.
+// A guest's OS thread has brought the hart, and is not to carry members. Where there is no other OS
+// thread, it carries any ready member: a hart that went back would come to this thread again, or to
+// none. A member that waits for that guest by other means than OpenMP's then waits forever.
 void pass(Members& all) {
     if (!all.ready.any()) return go();
     if (weft_domain_pass() == WEFT_OK) {
@@ -124,10 +125,10 @@ void pass(Members& all) {
     go();
 }
 
-// Only members that fit, and only before their barrier is over. The guest goes on as soon as that
-// is.
+// Runs only members that fit, and only before their barrier is over. The guest goes on as soon as
+// it is.
 void enter_on_guests_thread(Members& all) {
-    // A member that fits may yield for ever, until one has run that does not.
+    // Members that fit may yield forever, until one has run that does not fit.
     if (all.ready.one_waits_in_vain(this_hart())) return pass(all);
     const TeamPool* const lent = lent_to();
     if (lent != nullptr && !is_over(*lent)) {
@@ -135,7 +136,7 @@ void enter_on_guests_thread(Members& all) {
             const Member* const member = member_of(one);
             return member != nullptr && member->team_pool != nullptr && fits(*member->team_pool, *lent);
         });
-        // what has happened before a member is pushed is seen by whoever has popped it
+        // the hart that pops a member sees what happened before the member was pushed
         if (context != nullptr && !is_over(*lent)) {
             return resume(context);
         }
@@ -164,33 +165,33 @@ void enter(void* self) {
 
 void unblock(void* self, weft_unit* context) { static_cast<Members*>(self)->ready.push(context); }
 
-// Its team pool's last region is over, and the next has not begun.
+// Whether the last region of its team pool is over, and the next has not begun.
 bool is_idle(void*, const weft_unit* context) {
     const Member* const member = member_of(context);
     if (member == nullptr || member->team_pool == nullptr) return false;
     const Team& team = member->team_pool->team;
-    // relaxed, both: nobody writes them any more
+    // relaxed, both: they are no longer written
     return team.arrived.load(std::memory_order_relaxed) == team.size.load(std::memory_order_relaxed);
 }
 
-// At its end, which comes at once where there was no OS thread to be had for it: then the region
-// that it is of would wait for ever. One that has not left its team pool ends with the runtime: in
-// weft_finalize, which the primary unit calls.
+// Called at the member's end. The end comes at once where no OS thread could be had for the member:
+// its region would then wait forever. A member that has not left its team pool ends with the
+// runtime, in weft_finalize, which the primary unit calls.
 void has_ended(void* raw) {
     const std::unique_ptr<Member> member(static_cast<Member*>(raw));
     if (member->team_pool == nullptr) return;
-    // relaxed: nobody writes it any more; it has had no turn to leave itself
+    // relaxed: it is no longer written; the member has had no turn to leave by itself
     if (member->team_pool->dismissed.load(std::memory_order_relaxed)) return leave(*member->team_pool);
     if (member->begun || weft_unit_self() != nullptr) return;
-    static std::atomic<bool> told{false};   // several may, and a process exits once
+    static std::atomic<bool> told{false};   // several members may get here, and a process exits once
     if (!told.exchange(true)) fatal_no_thread(WEFT_SYSTEM);
 }
 
-// With the runtime, whether or not members are left: those that are have ended.
+// Called when the runtime ends, whether or not members are left: those that are left have ended.
 void domain_has_ended(void* self) {
     auto* const all = static_cast<Members*>(self);
     members.store(nullptr);
-    // the domain has gone; what has led there stays, for an OS thread outside may look
+    // the domain is gone; `all` stays, since an OS thread outside may still read it
     all->older = std::exchange(lost, all);
     forget_members();
     forget_members_of_units();
@@ -210,8 +211,8 @@ weft_status spawn_member(const Members& all, void (*body)(void*), void* argument
     return weft_ult_spawn_at(all.pool, be, member, &options, reinterpret_cast<const void*>(be), nullptr);
 }
 
-// Below the base, and not below the domain that the caller may be in: a team's members serve others
-// after it.
+// The domain is a child of the base, and not of the domain that the caller may be in: a team's
+// members serve other callers later.
 Members& create_members() {
     auto* const made = new Members;
     weft_domain_ops ops{};
@@ -228,7 +229,7 @@ Members& create_members() {
     return *made;
 }
 
-// The members of this process, begun if there are none.
+// The members of this process, created if there are none.
 Members& begin_members() {
     Members* all = members.load(std::memory_order_acquire);   // acquire: pairs with the store below
     if (all != nullptr) return *all;
@@ -242,11 +243,11 @@ Members& begin_members() {
     return *all;
 }
 
-// Before any thread of this library's can fork.
+// Registered before any thread of this library can fork.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
     members.store(nullptr);
     leaving.store(0);
-    beginning.unlock();   // nobody holds it any more who could let it go
+    beginning.unlock();   // the thread that may have held it is gone
 });
 
 }   // namespace
@@ -262,23 +263,23 @@ bool members_are_behind() {
     return all != nullptr && all->ready.any();
 }
 
-// acquire: pairs with begin_members; there is one, for a member asks
+// acquire: pairs with begin_members; not null, since a member asks
 bool among_members() { return weft_domain_self() == members.load(std::memory_order_acquire)->domain; }
 
 weft_unit* next_member(const TeamPool& team_pool) {
-    // acquire: pairs with begin_members; there is one, where members wait
+    // acquire: pairs with begin_members; not null, since members wait
     Members& all = *members.load(std::memory_order_acquire);
     if (read(all.wanted) != 0 || (weft_guest_here() != nullptr && is_behind_lent(team_pool))) return nullptr;
     return all.ready.next_of_row(this_hart(), team_pool);
 }
 
 void give_way() {
-    if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // the kernel's, as a SpinLock waits
+    if (!crowded() || weft_unit_yield() != WEFT_OK) syscall(SYS_sched_yield);   // the kernel's call, as in SpinLock
     come_back();
 }
 
 void make_ready(unsigned hart, const WaitingRow& row) {
-    // acquire: pairs with begin_members; there is one, where members wait
+    // acquire: pairs with begin_members; not null, since members wait
     members.load(std::memory_order_acquire)->ready.push_row(hart, row);
 }
 
@@ -286,7 +287,7 @@ void ask_for_harts() {
     weft_domain_request(members.load(std::memory_order_acquire)->domain, 0);   // acquire: as in make_ready
 }
 
-// Members ask for a hart each, and a team of one has none.
+// Members ask for a hart each, but a team of one has no members.
 weft_pool* pool_of_members() {
     Members& all = begin_members();
     // relaxed: a hint
@@ -315,9 +316,9 @@ void add_members(void (*body)(void* argument), const std::vector<void*>& argumen
         const weft_status status = spawn_member(all, body, argument, team_pool, stack_bytes);
         if (status != WEFT_OK) fatal_no_thread(status);
     }
-    // One for each member, however few harts there are: where those that it has stand in the kernel
-    // or spin, rescue lends more to a domain that could use more. One that finds nothing to do is
-    // left alone until a context of it can go on.
+    // One hart for each member, however few harts there are: where the domain's harts block in the
+    // kernel or spin, rescue lends more to a domain that could use more. A domain that finds
+    // nothing to do gets no hart until one of its contexts can go on.
     weft_domain_request(all.domain, static_cast<std::ptrdiff_t>(arguments.size()));
 }
 

@@ -1,5 +1,5 @@
-// OpenACC: its regions run on the host, whose memory they share, so that data directives move
-// nothing and all that is asynchronous is done at once.
+// OpenACC: its regions run on the host and share its memory, so data directives move nothing, and
+// all asynchronous work is done at once.
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +64,7 @@ OPENMP_API const char* acc_get_property_string(int, int, int property) {
     if (property == property_vendor) return "Weft";
     return nullptr;
 }
-// Fortran's: a text of `length` characters, filled up with blanks.
+// For Fortran: a text of `length` characters, filled up with blanks.
 OPENMP_API void acc_get_property_string_h_(const std::int32_t*, const std::int32_t*, const std::int32_t* property,
                                            char* text, std::size_t length) {
     const char* const value = acc_get_property_string(0, host, *property);
@@ -117,8 +117,8 @@ OPENMP_API void acc_memcpy_from_device_async(void* to, void* from, std::size_t b
     std::memmove(to, from, bytes);
 }
 
-// What makes data present, and returns where it is; what only moves it; each for C and for
-// Fortran's numbers and arrays.
+// Routines that make data present and return where it is; routines that only move it; each for C
+// and for Fortran's numbers and arrays.
 #define FORTRAN(name)                                           \
     OPENMP_API void name##_32_h_(void*, const std::int32_t*) {} \
     OPENMP_API void name##_64_h_(void*, const std::int64_t*) {} \
@@ -164,7 +164,7 @@ OPENMP_API void* acc_get_current_cuda_context() { return nullptr; }
 OPENMP_API void* acc_get_cuda_stream(int) { return nullptr; }
 OPENMP_API int acc_set_cuda_stream(int, void*) { return 0; }
 
-// Profiling: nothing happens that a tool would be told of.
+// Profiling: there are no events to notify a tool of.
 OPENMP_API void acc_prof_register(int, void (*)(), int) {}
 OPENMP_API void acc_prof_unregister(int, void (*)(), int) {}
 OPENMP_API void (*acc_prof_lookup(const char*))() { return nullptr; }

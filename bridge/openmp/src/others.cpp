@@ -26,14 +26,14 @@ using weft_bridge::Loaded;
 
 struct Found {
     OtherRuntime functions;
-    const void* first = nullptr;         // where it lies
-    std::atomic<bool> has_ours{false};   // it has been told what ours had been told before it began
+    const void* first = nullptr;         // its first address
+    std::atomic<bool> has_ours{false};   // it has got the setting that ours got before it began
 };
 
 constexpr int most_others = 8;
 Found found[most_others];
 std::atomic<int> count_found{0};
-// whoever holds it calls nothing that waits but the loader's list
+// the holder calls nothing that waits, except for the loader's list
 pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] { finding = PTHREAD_MUTEX_INITIALIZER; });
 
@@ -55,7 +55,7 @@ void each_found(Visit visit) {
     for (int i = 0; i < count; ++i) visit(found[i]);
 }
 
-// Under `finding`. Whether it is new.
+// Called under `finding`. Whether the object is new.
 bool add(const Loaded& object) {
     const void* const first = reinterpret_cast<const void*>(object.first);
     const int count = count_found.load(std::memory_order_relaxed);   // relaxed: under the mutex
@@ -71,8 +71,8 @@ bool add(const Loaded& object) {
     return true;
 }
 
-// From now on the runtimes among what is loaded for which which(object) holds are asked. They stay
-// loaded, since they are called without a look.
+// From now on the loaded runtimes are asked for which which(object) holds. They stay loaded, since
+// they are called without a check.
 template <class Which>
 void begin_to_ask(Which which) {
     std::vector<std::string> to_keep;
@@ -88,9 +88,9 @@ void begin_to_ask(Which which) {
     others_work.store(true, std::memory_order_relaxed);   // relaxed: as in others()
 }
 
-// Whether a runtime that begins later tells us so (ompt_start_tool below): not where the program
-// has a tool of its own in front of us, or wants none. Then each question looks whether anything
-// has been loaded.
+// Whether a runtime that begins later notifies us (ompt_start_tool below). It does not where the
+// program has a tool of its own in front of us, or wants none. Then each question checks whether
+// anything has been loaded.
 bool are_told() {
     static const bool told = [] {
         const char* const tool = std::getenv("OMP_TOOL");
@@ -111,7 +111,7 @@ void look_if_not_told() {
 
 }   // namespace
 
-// What has been loaded before us may be at work already.
+// A runtime that has been loaded before us may be at work already.
 [[gnu::constructor]] static void find_earlier() {
     bool behind = false, any = false;
     weft_bridge::each_loaded([&](const Loaded& object) {
@@ -128,7 +128,7 @@ int level_in(const Found& runtime) { return runtime.functions.omp_get_level(); }
 
 // ---- what is known of a caller ------------------------------------------------------------------
 
-// An object as it was loaded, in copies: it may be unloaded while we think.
+// An object as it was loaded, in copies: it may be unloaded meanwhile.
 struct Object {
     std::string path, soname;
     std::vector<std::string> needed;
@@ -145,8 +145,8 @@ struct Object {
 struct Process {
     std::vector<Object> objects;   // in the order in which they were loaded
     std::size_t caller = ~std::size_t{0};
-    bool weak = false;                // the caller's reference to omp_in_parallel
-    bool llvm = false, gnu = false;   // whose regions it has
+    bool weak = false;                // the caller's reference to omp_in_parallel is weak
+    bool llvm = false, gnu = false;   // whose regions the caller has
 };
 
 Process look_at(const void* caller) {
@@ -175,7 +175,7 @@ Process look_at(const void* caller) {
     return process;
 }
 
-// Which objects `start` brings with it when it is loaded: itself and all that it needs.
+// The objects that `start` brings with it when it is loaded: itself and all that it needs.
 std::vector<bool> closure(const std::vector<Object>& objects, std::size_t start) {
     std::vector<bool> in(objects.size());
     std::vector<std::size_t> open{start};
@@ -194,9 +194,9 @@ std::vector<bool> closure(const std::vector<Object>& objects, std::size_t start)
     return in;
 }
 
-// What an object's references are looked up in: the program with what it needs, what the user
-// preloads, and what the object was brought by. Not what was opened with RTLD_GLOBAL: the loader
-// does not tell.
+// The objects in which an object's references are looked up: the program with what it needs, what
+// the user preloads, and what the object was loaded with. Objects that were opened with RTLD_GLOBAL
+// are missing, since the loader does not report them.
 std::vector<bool> scope(const std::vector<Object>& objects, std::size_t of) {
     std::vector<bool> in = closure(objects, 0);
     const auto join = [&in](const std::vector<bool>& more) {
@@ -220,9 +220,9 @@ std::vector<bool> scope(const std::vector<Object>& objects, std::size_t of) {
 struct Facts {
     const void* caller = nullptr;
     bool lacks_in_parallel = false;
-    bool gnu = false, llvm = false;   // whose its regions are, and so its locks and events
-    bool asks_another = false;        // what its next region gets, another runtime is asked
-    const void* runtime = nullptr;    // the first address of that one; null: not known
+    bool gnu = false, llvm = false;   // whose regions it has, and so whose locks and events
+    bool asks_another = false;        // another runtime is asked about its next region
+    const void* runtime = nullptr;    // the first address of that runtime; null: not known
 };
 
 Facts facts_of(const void* caller) {
@@ -231,7 +231,7 @@ Facts facts_of(const void* caller) {
     const Process process = look_at(caller);
     if (process.caller == ~std::size_t{0}) return facts;
     const std::vector<bool> in = scope(process.objects, process.caller);
-    // ours is in it where somebody needs it by its name: that would have been libgomp
+    // ours is in the scope where an object needs it by name: without us that would be libgomp
     bool ours = false, openmp = false;
     for (std::size_t i = 0; i < in.size(); ++i) {
         if (!in[i]) continue;
@@ -243,12 +243,13 @@ Facts facts_of(const void* caller) {
     facts.lacks_in_parallel = process.weak && !openmp;
     facts.gnu = process.gnu;
     facts.llvm = process.llvm;
-    // One without regions asks for somebody else: for those whose runtime it has been linked with.
+    // A caller without regions asks on behalf of others: of code whose runtime it has been linked
+    // with.
     facts.asks_another = process.llvm || (!process.gnu && !ours && facts.runtime != nullptr);
     return facts;
 }
 
-// By return address, as long as nothing is loaded or unloaded.
+// By return address. Valid as long as nothing is loaded or unloaded.
 Facts known_facts_of(const void* caller) {
     if (caller == nullptr) return {};
     static Facts known[64];
@@ -269,8 +270,8 @@ Facts known_facts_of(const void* caller) {
     return facts;
 }
 
-// The caller's among those that are asked; the first where it is not known which that is. Null:
-// none is asked.
+// The caller's runtime among those that are asked, or the first of them where the caller's is not
+// known. Null: none is asked.
 Found* runtime_of(const Facts& facts) {
     Found* first = nullptr;
     Found* own = nullptr;
@@ -281,7 +282,7 @@ Found* runtime_of(const Facts& facts) {
     return own != nullptr ? own : first;
 }
 
-// The caller's, which begins if it has not.
+// The caller's runtime, which is begun if it has not begun.
 Found* begin_runtime_of(const Facts& facts) {
     Found* const runtime = runtime_of(facts);
     if (runtime != nullptr && (facts.runtime == nullptr || runtime->first == facts.runtime)) return runtime;
@@ -291,8 +292,8 @@ Found* begin_runtime_of(const Facts& facts) {
     return runtime_of(facts);
 }
 
-// A runtime that has begun after a setter was called does not know of it. Where it still says what
-// it began with, the first to ask outside of all regions hands that on.
+// A runtime that has begun after a setter was called does not know of the call. Where it still has
+// its first value, the first question outside of all regions passes the setting on.
 void hand_on_to(Found& runtime) {
     // relaxed: a hint
     if (runtime.has_ours.load(std::memory_order_relaxed) || runtime.has_ours.exchange(true)) return;
@@ -313,8 +314,8 @@ int levels_of_others() {
 const OtherRuntime* other_around(const void* caller) {
     look_if_not_told();
     const Thread& me = this_thread();
-    // What a member of ours begins is within our region; thread 0 may have been in another's
-    // before.
+    // What a member of ours begins is within our region; thread 0 may have been in another
+    // runtime's region before.
     const int before = me.team->level == 0 || me.slot->number != 0 ? 0 : me.team->levels_of_others;
     int levels = 0, around = 0;
     const Found* innermost = nullptr;
@@ -327,8 +328,8 @@ const OtherRuntime* other_around(const void* caller) {
     });
     if (levels <= before) return nullptr;
     if (around == 1) return &innermost->functions;
-    // Regions of several within each other: the caller's own, which are the innermost if it has
-    // just begun one.
+    // Regions of several runtimes are nested: take the caller's own runtime, whose region is the
+    // innermost if the caller has just begun one.
     const Facts facts = known_facts_of(caller);
     each_found([&](const Found& runtime) {
         if (runtime.first == facts.runtime && level_in(runtime) != 0) innermost = &runtime;
@@ -368,7 +369,7 @@ void use_thread_up() {
         bool there = false;
         ~Destroyed() { there = false; }
     };
-    thread_local Destroyed object;   // weft/embed/hosted.h: a pthread that has had one has no second unit
+    thread_local Destroyed object;   // such a pthread gets no second unit (weft/embed/hosted.h)
     object.there = true;
 }
 
@@ -378,8 +379,9 @@ bool lacks_in_parallel_without_us(const void* caller) { return known_facts_of(ca
 
 using namespace weft_openmp;   // NOLINT: an entry point
 
-// An OpenMP runtime calls this when it begins, to ask for a tool that wants to look on (OpenMP 5.1,
-// 4.2.1). We only see that it begins, and from where; the tool is the next one's.
+// An OpenMP runtime calls this when it begins, to ask for a tool that wants to observe it (OpenMP
+// 5.1, 4.2.1). We only learn that it begins, and from where; the next library in line may have the
+// tool.
 OPENMP_API void* ompt_start_tool(unsigned version, const char* runtime_version) {
     const void* const caller = __builtin_return_address(0);
     begin_to_ask([caller](const Loaded& object) { return object.holds(caller); });

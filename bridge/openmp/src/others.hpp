@@ -1,19 +1,19 @@
-// Other OpenMP runtimes in the process: LLVM's libomp, Intel's libiomp5, what has their entry
-// points.
+// Other OpenMP runtimes in the process: LLVM's libomp, Intel's libiomp5, and any library with their
+// entry points.
 //
-// The loader binds by name. A library whose omp_ references carry no version (one that is linked
+// The loader binds by name. A library whose omp_ references carry no version (because it is linked
 // without its runtime: MKL, some of what clang and icx compile) gets ours, since we come first,
 // while its regions (__kmpc_) are another runtime's. So each omp_ call is answered by the runtime
 // in whose region the calling thread is:
 //
-// - About where a thread is (its number, its team, its level), the innermost region's runtime
-//   answers.
-// - About the thread's next region (max_threads, dynamic, ...), the runtime answers that the
-//   caller's regions are of: ours where the reference carries a version of libgomp's. For a caller
-//   without regions the innermost region's runtime answers.
+// - A question about where a thread is (its number, its team, its level) is answered by the
+//   innermost region's runtime.
+// - A question about the thread's next region (max_threads, dynamic, ...) is answered by the
+//   runtime of the caller's regions: ours where the reference carries a version of libgomp's. For a
+//   caller without regions, the innermost region's runtime answers.
 // - Setters go where a question would, and outside of all regions to all runtimes.
-// - Locks and events are laid out by the compiler: those of a caller with __kmpc_ references are
-//   its runtime's.
+// - The compiler lays out locks and events: those of a caller with __kmpc_ references belong to its
+//   runtime.
 // - Memory, places and clocks are ours.
 //
 // References without a version are bound to functions of their own (any_...; routine.hpp), so
@@ -46,38 +46,41 @@ namespace weft_openmp {
     X(void, omp_unset_nest_lock, (void*)) X(int, omp_test_nest_lock, (void*))
 // clang-format on
 
-// Null where it lacks one.
+// A function that the runtime lacks is null.
 struct OtherRuntime {
 #define MEMBER(result, name, arguments) result(*name) arguments = nullptr;
     OPENMP_OF_OTHERS(MEMBER)
 #undef MEMBER
 };
 
-// Whether there may be one at work. Never unset: it is kept loaded.
+// Whether another runtime may be at work. Never unset: that runtime is kept loaded.
 inline constinit std::atomic<bool> others_work{false};
-// relaxed: who is in the other's region has seen it begin, and the look-up that follows has a lock
+// relaxed: a thread in the other runtime's region has seen it begin, and the look-up that follows
+// takes a lock
 inline bool others() { return others_work.load(std::memory_order_relaxed); }
 
-// `caller`, here and below: the return address of the call, which tells whose it is. Null: code
-// whose regions are ours. The runtime of the innermost region around the calling thread; null: that
-// is ours, or the thread is in none.
+// `caller`, here and below: the return address of the call, which tells which object calls. Null:
+// code whose regions are ours. Returns the runtime of the innermost region around the calling
+// thread; null: the region is ours, or the thread is in none.
 const OtherRuntime* other_around(const void* caller);
-// The one that is asked about the caller's next region; null: ours.
+// The runtime to ask about the caller's next region; null: ours.
 const OtherRuntime* other_of_settings(const void* caller);
-// The one that the caller's locks and events are of, which begins if it has not; null: ours.
+// The runtime that the caller's locks and events belong to. It is begun if it has not begun; null:
+// ours.
 const OtherRuntime* other_of_code(const void* caller);
-// How many regions of others the calling thread is in.
+// How many regions of other runtimes the calling thread is in.
 int levels_of_others();
-// Calls set(runtime, value) for those that a setter reaches. Whether it reaches ours, too.
+// Calls set(runtime, value) for each other runtime that a setter reaches. Returns whether it
+// reaches ours, too.
 bool set_in_others(const void* caller, void (*set)(const OtherRuntime& runtime, const void* value), const void* value);
 
-// By a hosted unit that ends: no other unit gets its pthread. A runtime notes in plain thread-local
-// memory that it knows a thread, which the next unit would find, and forgets the thread when the
-// pthread's keys are destroyed.
+// Called by a hosted unit that ends, so that no other unit gets its pthread. A runtime notes in
+// plain thread-local memory that it knows a thread, and the next unit would find that note. The
+// runtime forgets the thread when the pthread's keys are destroyed.
 void use_thread_up();
 
-// Whether the caller's reference to omp_in_parallel would be null without us: it is weak, and no
-// OpenMP runtime is among what it is looked up in.
+// Whether the caller's reference to omp_in_parallel would be null without this library: it is weak,
+// and no OpenMP runtime is in the scope in which it is looked up.
 bool lacks_in_parallel_without_us(const void* caller);
 
 }   // namespace weft_openmp

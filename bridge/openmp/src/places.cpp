@@ -1,5 +1,5 @@
-// Places: sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and what programs ask about
-// them. Which thread is in which, and that it runs there: bind.cpp.
+// Places: the sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and the routines about them.
+// Which thread is in which place, and running it there: bind.cpp.
 #include <sched.h>
 #include <strings.h>
 #include <sys/syscall.h>
@@ -39,7 +39,8 @@ std::vector<int> allowed() {
     return cpus;
 }
 
-// The grammar of the two variables (OpenMP 5.1, 6.5). Nothing is returned where it is not followed.
+// The grammar of the two variables (OpenMP 5.1, 6.5). Nothing is returned for a text that does not
+// follow it.
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}
@@ -95,7 +96,7 @@ public:
         return all;
     }
 
-    // What follows the opening one.
+    // What follows the opening parenthesis.
     std::optional<long> in_parentheses() {
         long count;
         return number(count) && count > 0 && accept(')') && done() ? std::optional(count) : std::nullopt;
@@ -125,7 +126,8 @@ private:
         return accept('}') ? std::optional(place) : std::nullopt;
     }
 
-    // In order, each once. False: no CPU can have that number, which is told as libgomp has it.
+    // In order, each CPU once. False: no CPU can have that number, which is reported in libgomp's
+    // words.
     static bool add(Place& place, long first, long steps, long stride) {
         const long cpu = first + steps * stride;
         if (cpu < 0 || cpu > most) {
@@ -144,7 +146,7 @@ private:
         return false;
     }
 
-    static constexpr long most = 1 << 20;   // a number of a CPU's, or of CPUs
+    static constexpr long most = 1 << 20;   // of a CPU's number, or of a number of CPUs
 
     bool at(char wanted) const { return !text_.empty() && text_.front() == wanted; }
     bool blank() const { return !text_.empty() && std::isspace(static_cast<unsigned char>(text_.front())) != 0; }
@@ -173,7 +175,7 @@ private:
     std::string_view text_;
 };
 
-// The number that the kernel has in a file about a CPU; -1: none.
+// The number in the kernel's file about a CPU; -1: none.
 int topology(int cpu, const char* what) {
     char path[128];
     std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, what);
@@ -185,7 +187,7 @@ int topology(int cpu, const char* what) {
     return value;
 }
 
-// threads, cores or sockets, with "(n)" for the first n.
+// threads, cores or sockets; "(n)" limits them to the first n.
 std::optional<std::vector<Place>> by_topology(std::string_view text) {
     std::size_t most = ~std::size_t{0};
     if (const std::size_t open = text.find('('); open != std::string_view::npos) {
@@ -219,7 +221,7 @@ std::optional<std::vector<Place>> by_topology(std::string_view text) {
     return all;
 }
 
-// What is left of them where the process may not use all CPUs.
+// What is left of the places where the process may not use all CPUs.
 std::optional<std::vector<Place>> usable(std::optional<std::vector<Place>> read) {
     if (!read) return read;
     const std::vector<int> may = allowed();
@@ -258,7 +260,7 @@ std::string host_name() {
     return name;
 }
 
-// Of a hosted unit the number that it keeps, whichever OS thread carries it.
+// For a hosted unit the number that it keeps, whichever OS thread carries it.
 long thread_id() {
     const auto hosted = static_cast<long>(weft_hosted_thread_id());
     return hosted != 0 ? hosted : syscall(SYS_gettid);

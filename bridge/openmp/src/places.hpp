@@ -1,4 +1,4 @@
-// What is printed of threads' affinity, and of the places there are.
+// Reads and prints places, and prints the affinity of threads.
 #pragma once
 
 #include <optional>
@@ -8,20 +8,20 @@
 
 namespace weft_openmp {
 
-// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, of CPUs that the process may
-// use; nothing where it is none, or names no such CPU.
+// The places that a value of OMP_PLACES or of GOMP_CPU_AFFINITY names, with those of their CPUs
+// that the process may use; nothing if the value is invalid, or names no such CPU.
 std::optional<std::vector<std::vector<int>>> read_places(std::string_view text);
 std::optional<std::vector<std::vector<int>>> read_cpus(std::string_view text);
 
 // A field of an affinity format (OpenMP 5.1, table 6.2), by its letter or its name; nothing if
-// there is none.
+// there is no such field.
 std::optional<std::string> affinity_field(std::string_view name);
 // affinity-format-var.
 std::string affinity_format();
-// By an affinity format (section 6.14); an empty one: affinity-format-var. One that has faults ends
-// the process.
+// The calling thread's affinity, by an affinity format (section 6.14); an empty one stands for
+// affinity-format-var. An invalid format ends the process.
 std::string affinity_of_this_thread(std::string_view format);
-// As OMP_PLACES could say it.
+// The places, as OMP_PLACES could name them.
 std::string places_text();
 
 }   // namespace weft_openmp

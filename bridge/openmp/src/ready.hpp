@@ -1,4 +1,4 @@
-// The contexts that are ready, and which hart is to go on with which.
+// The ready contexts, and which hart goes on with which.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@ struct NothingBetween {
     static void lines() {}
 };
 
-// A line for each hart, of those that it has run last, since their data is near it. First in first
-// out, so that who yields comes after all others. A hart whose line is empty takes from others';
-// and now and then it looks whether somebody elsewhere has been ready for much longer than its own:
-// that one's hart may not come again.
+// Each hart has a line, of the contexts that it has run last, since their data is near it. A line
+// is first in, first out, so a context that yields comes after all others. A hart whose line is
+// empty takes from other lines. Now and then a hart checks whether a context elsewhere has been
+// ready for much longer than its own: the hart of that context may not come again.
 //
-// `Between::lines()` is called between the looks at two lines: a test moves contexts there.
+// `Between::lines()` is called between the checks of two lines: a test moves contexts there.
 template <class Between = NothingBetween>
 class BasicReady {
 public:
@@ -37,13 +37,13 @@ public:
         // relaxed: a number
         lines_[hart].push({context, stamps_.fetch_add(1, std::memory_order_relaxed)}, filled_lines_);
     }
-    // Contexts that wait, which the hart of that number has run last.
+    // A row of contexts that have waited, which the hart of that number has run last.
     void push_row(unsigned hart, const WaitingRow& row) {
         // relaxed: a number
         lines_[hart].push({nullptr, stamps_.fetch_add(row.count, std::memory_order_relaxed), row.first, row.last},
                           filled_lines_);
     }
-    // By the hart of that number.
+    // Called by the hart of that number.
     weft_unit* pop(unsigned hart) {
         Line& own = lines_[hart];
         // relaxed: it only grows
@@ -52,31 +52,32 @@ public:
             ++own.turns % turns_between_looks == 0 && is_behind(own) ? nullptr : own.pop(End::front, filled_lines_);
         for (unsigned vain = 0; context == nullptr;) {
             if (Line* const line = with_oldest()) {
-                // null: somebody else was there first
+                // null: another hart was there first
                 context = line->pop(line == &own ? End::front : End::back, filled_lines_);
                 continue;
             }
-            // The lines are looked at one by one, and a hart that yields a context and goes on with
-            // another one asks for no second hart. So a context may come into a line that this hart
-            // has passed, while the one that was further on is taken. As long as any line has a
-            // context, this hart looks again; but not for ever, since a pusher may have lost its
-            // CPU between its two writes, and then it asks for a hart or looks here itself.
+            // The lines are checked one by one, and a hart that yields a context and goes on with
+            // another one asks for no second hart. So a context may enter a line that this hart has
+            // passed, while the one further on is taken. As long as any line has a context, this
+            // hart checks again; but not forever, since a pusher may have lost its CPU between its
+            // two writes. That pusher then asks for a hart or checks here itself.
             if (!any() || ++vain == most_vain) return nullptr;
         }
         note(context, hart);
         return context;
     }
-    // By the hart of that number: the first one of its line, if that is of a row of that team
-    // pool's. Null: pop is to be asked, as each sixteenth time at least.
+    // Called by the hart of that number: the first context of its line, if that is in a row of that
+    // team pool. Null: pop is to be asked, as it is each sixteenth time at least.
     weft_unit* next_of_row(unsigned hart, const TeamPool& team_pool) {
         Line& own = lines_[hart];
         if (own.turns % turns_between_looks == turns_between_looks - 1) return nullptr;
         weft_unit* const context = own.pop_of_row(team_pool, filled_lines_);
-        if (context != nullptr) ++own.turns;   // it is noted: it has waited where it ran
+        if (context != nullptr) ++own.turns;   // its note is right: it has waited where it ran
         return context;
     }
-    // By the hart of that number: the first context that fits, of its own line or else of another.
-    // It does not look which one has waited longest, as pop does: such harts come and go.
+    // Called by the hart of that number: the first context that fits, of its own line or else of
+    // another. It does not check which one has waited longest, as pop does: harts that call this
+    // come and go.
     template <class Fits>
     weft_unit* pop_fitting(unsigned hart, Fits fits) {
         ++lines_[hart].turns;
@@ -89,40 +90,42 @@ public:
         if (context != nullptr) note(context, hart);
         return context;
     }
-    // By the hart of that number, which takes only contexts that fit: whether another has been
-    // ready for so long that very many have come since. It looks each sixteenth time.
+    // Called by the hart of that number, which takes only contexts that fit: whether another
+    // context has been ready for so long that very many have come since. It checks each sixteenth
+    // time.
     bool one_waits_in_vain(unsigned hart) const {
         if (lines_[hart].turns % turns_between_looks != 0) return false;
         const Line* const oldest = with_oldest();
         // relaxed: a number
         return oldest != nullptr && stamps_.load(std::memory_order_relaxed) - oldest->oldest() > in_vain;
     }
-    // A word that stays as it is while contexts come and go, so that who looks has it near.
+    // A word that stays as it is while contexts come and go, so that a hart that reads it has it
+    // near.
     bool any() const { return filled_lines_.load(std::memory_order_relaxed) != 0; }   // relaxed: a hint
 
 private:
     static constexpr unsigned most_vain = 64;
     static constexpr unsigned turns_between_looks = 16;
     static constexpr std::uint64_t behind = 256;   // so many contexts have become ready since
-    // what comes of it costs a wake-up by the kernel, and in regions within regions some wait for
-    // more than 256
+    // its consequence costs a wake-up by the kernel, and in regions within regions some contexts
+    // wait for more than 256 others
     static constexpr std::uint64_t in_vain = 16 * behind;
 
-    // A context, or a row of such.
+    // A context, or a row of contexts.
     struct Entry {
         weft_unit* context;
         std::uint64_t stamp;
-        Waiting* row = nullptr;    // the first one
-        Waiting* last = nullptr;   // of it
+        Waiting* row = nullptr;    // the first of the row
+        Waiting* last = nullptr;   // and its last
     };
-    // Of a row: its own hart goes on from the front, others take from the back, where their own
-    // rows may follow (Helpers).
+    // The end of a row: its own hart takes from the front, other harts from the back, where their
+    // own rows may follow (Helpers).
     enum class End : unsigned char { front, back };
     static constexpr std::uint64_t nothing = ~std::uint64_t{0};
 
     class alignas(128) Line {
     public:
-        unsigned turns = 0;   // of whoever pops there as its own: it need not be right
+        unsigned turns = 0;   // of the hart that pops here as its own: need not be exact
 
         void push(Entry entry, std::atomic<unsigned>& filled_lines) {
             lock_.lock();
@@ -168,8 +171,8 @@ private:
             lock_.unlock();
             return context;
         }
-        // The stamp of the first one. relaxed: a hint; who comes too early is told by a request
-        // (weft_domain_request) that follows the push
+        // The stamp of the first one. relaxed: a hint; a hart that comes too early is notified by
+        // the request (weft_domain_request) that follows the push
         std::uint64_t oldest() const { return oldest_.load(std::memory_order_relaxed); }
 
     private:
@@ -178,7 +181,7 @@ private:
             Entry& first = ring_[first_];
             weft_unit* context = first.context;
             if (first.row != first.last) {
-                // It goes with its context.
+                // The Waiting lies on its context's stack.
                 if (end == End::front) return std::exchange(first.row, first.row->next)->unit;
                 return std::exchange(first.last, first.last->before)->unit;
             }
@@ -186,7 +189,7 @@ private:
             drop_first(filled_lines);
             return context;
         }
-        // Out of a row, of which the last one taken leaves none.
+        // Takes one out of a row; the last one taken leaves it empty.
         template <class Fits>
         static weft_unit* take_fitting(Entry& row, End end, Fits fits) {
             for (Waiting* one = end == End::front ? row.row : row.last;;
@@ -230,8 +233,8 @@ private:
         std::size_t first_ = 0, count_ = 0;
     };
 
-    // Which hart has run a context last: a word for each of so many, in which others may have
-    // written.
+    // Which hart has run a context last, in a word that the context's address selects: another
+    // context may have overwritten it.
     static constexpr unsigned hart_bits = 6, line_bits = 6, notes = 1024;
     static_assert(most_harts == 1U << hart_bits);
     std::atomic<std::uint64_t>& note_of(const weft_unit* context) {
@@ -241,12 +244,12 @@ private:
     void note(weft_unit* context, unsigned hart) {
         const std::uint64_t word = reinterpret_cast<std::uintptr_t>(context) >> line_bits << hart_bits | hart;
         std::atomic<std::uint64_t>& noted = note_of(context);
-        // Mostly it is there already, beside others' that other harts read. relaxed: only a hart of
-        // this number has written the same release: who pushes into the line of this hart comes
-        // after it was raised
+        // Mostly the note is there already, beside notes that other harts read. relaxed: only a
+        // hart of this number has written that value. release: a thread that pushes into the line
+        // of this hart comes after known_lines_ was raised
         if (noted.load(std::memory_order_relaxed) != word) noted.store(word, std::memory_order_release);
     }
-    // Whether others have waited for so long that their hart has had several turns' time.
+    // Whether another context has waited for so long that its hart has had several turns' time.
     bool is_behind(const Line& own) const {
         const Line* const oldest = with_oldest();
         return oldest != nullptr && oldest != &own && own.oldest() - oldest->oldest() > behind;
@@ -254,7 +257,7 @@ private:
     Line* with_oldest() const {
         Line* found = nullptr;
         std::uint64_t least = nothing;
-        // relaxed: a hart's line is used by nobody before it has popped there once
+        // relaxed: a hart's line is not used before the hart has popped there once
         const unsigned used = known_lines_.load(std::memory_order_relaxed);
         for (unsigned i = 0; i < used; ++i) {
             if (const std::uint64_t stamp = lines_[i].oldest(); stamp < least) {
@@ -275,7 +278,7 @@ private:
     std::atomic<std::uint64_t> notes_[notes] = {};
     alignas(64) std::atomic<std::uint64_t> stamps_{0};
     std::atomic<unsigned> known_lines_{1};
-    alignas(64) std::atomic<unsigned> filled_lines_{0};   // that have contexts
+    alignas(64) std::atomic<unsigned> filled_lines_{0};   // lines that have contexts
 };
 using Ready = BasicReady<>;
 

@@ -11,7 +11,7 @@ namespace weft_openmp {
 
 namespace {
 
-// Never looked into. Descriptors of units are lines of memory.
+// Never dereferenced. The addresses of descriptors are multiples of a cache line.
 weft_unit* context(std::uintptr_t number) { return reinterpret_cast<weft_unit*>(number << 6); }
 
 // A row of contexts, from `first` on.
@@ -121,11 +121,11 @@ TEST_F(ReadyContexts, AreNotLeftBehindByAHartThatHasGone) {
         if (next == context(2)) break;
         ready.push(next);   // it yields
     }
-    EXPECT_GT(picks, 100U);   // and not at once, or those of two harts would change places for ever
+    EXPECT_GT(picks, 100U);   // not at once, or those of two harts would change places forever
 }
 
-// While hart 2 looks from line to line, hart 0 yields context 1 and goes on with context 2, as a
-// hart does that asks for no second one.
+// While hart 2 checks line after line, hart 0 yields context 1 and goes on with context 2, like a
+// hart that asks for no second one.
 struct YieldsMeanwhile {
     static inline BasicReady<YieldsMeanwhile>* ready = nullptr;
     static inline unsigned lines_seen = 0;

@@ -1,5 +1,5 @@
-// Records that no unit has now, the latest first. They keep their team pools, so that a unit that
-// begins a region finds members there.
+// Records that no unit has now, the latest first. They keep their team pools, so a unit that begins
+// a region finds members there.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace weft_openmp {
 
-// Record has a `next_record`, which is the list's while the record lies here.
+// Record has a member `next_record`, which belongs to the list while the record lies here.
 template <class Record>
 class Records {
 public:
@@ -30,8 +30,8 @@ public:
 
     bool any() const { return first_.load(std::memory_order_relaxed) != nullptr; }   // relaxed: a hint
 
-    // In the child of a fork their members are no more. Nobody holds the lock any more who could
-    // let it go.
+    // In the child of a fork their members no longer exist. The thread that may have held the lock
+    // is gone.
     void forget_in_child() {
         first_.store(nullptr);
         lock_.unlock();

@@ -1,17 +1,17 @@
 // Reductions of tasks. The compiler describes them in words:
 //
-//   [0] how many variables   [1] bytes for each thread   [2] their alignment   [3] ~0, or an allocator   [4] the next
-//                            description, or null
-//   [2] afterwards: where the memory begins   [6] where it ends   [7] and on: for each variable the original's address,
-//   its offset, and a word of ours
+//   [0] the number of variables   [1] bytes for each thread   [2] their alignment
+//   [3] ~0, or an allocator   [4] the next description, or null
+//   [2] afterwards: where the memory begins   [6] where it ends
+//   [7] and on: for each variable the original's address, its offset, and a word of ours
 //
-// Each thread has a copy of every variable, side by side, in zeroed memory; a task finds its
-// thread's by the original's address, or by another thread's copy of it.
+// Each thread has a copy of every variable, side by side, in zeroed memory. A task finds its
+// thread's copy by the original's address, or by the address of another thread's copy.
 //
-// Threads that share a construct share its memory, but each one describes it in words of its own:
-// they lie on the stack of the thread that has begun the group, where they stay until the group's
-// tasks have ended, whoever runs those. A search goes from group to group outwards, so behind a
-// construct's copies it finds those of the task's own taskgroups.
+// Threads that share a construct share its memory, but each one describes it in words of its own.
+// The words lie on the stack of the thread that has begun the group. They stay there until the
+// group's tasks have ended, whichever threads run those. A search goes from group to group
+// outwards, so after a construct's copies it finds those of the task's own taskgroups.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -39,8 +39,8 @@ enum : std::size_t {
 
 std::uintptr_t* next_of(const std::uintptr_t* words) { return reinterpret_cast<std::uintptr_t*>(words[next]); }
 
-// In `next` of a group that has ended, in which nobody searches any more: the team frees the
-// memory.
+// A mark in `next` of a group that has ended, in which no thread searches any more: the team frees
+// the memory.
 constexpr std::uintptr_t left_to_team = 1;
 
 std::size_t alignment_of(const std::uintptr_t* words) { return std::max<std::size_t>(words[alignment], 64); }
@@ -61,7 +61,7 @@ void* make_copies(const std::uintptr_t* words, unsigned threads) {
     return memory;
 }
 
-// Says in the words where their copies lie in that memory.
+// Writes into the words where their copies lie in that memory.
 void place_copies(std::uintptr_t* words, unsigned threads, void* memory) {
     auto at = reinterpret_cast<std::uintptr_t>(memory);
     for (; words != nullptr; words = next_of(words)) {
@@ -71,10 +71,10 @@ void place_copies(std::uintptr_t* words, unsigned threads, void* memory) {
     }
 }
 
-// What make_copies has made for the words is where their first copy lies.
+// The memory that make_copies has made for the words begins where their first copy lies.
 void* memory_of(const std::uintptr_t* words) { return reinterpret_cast<void*>(words[base]); }
 
-// To be freed at the region's end.
+// Memory to be freed at the region's end.
 void leave_to_team(Team& team, void* memory) {
     team.free_lock.lock();
     team.free_at_end.push_back(memory);
@@ -100,7 +100,8 @@ struct Copy {
     void* original = nullptr;
 };
 
-// The copy of thread `number`, of the variable at `address`, which may be another thread's copy.
+// The copy that thread `number` has of the variable at `address`, which may be another thread's
+// copy.
 Copy find_copy(const std::uintptr_t* words, unsigned number, void* address) {
     const auto wanted = reinterpret_cast<std::uintptr_t>(address);
     const std::uintptr_t mine = words[base] + number * words[bytes_each];
@@ -115,7 +116,7 @@ Copy find_copy(const std::uintptr_t* words, unsigned number, void* address) {
     return {};
 }
 
-// In the innermost reduction that has the variable; null if none has.
+// The thread's copy in the innermost reduction that has the variable; null if none has it.
 Copy own_copy(const Thread& me, void* address) {
     for (const Group* group = me.task->group; group != nullptr && group->reduces; group = group->outer) {
         for (const std::uintptr_t* words = group->reductions; words != nullptr; words = next_of(words)) {
@@ -178,7 +179,7 @@ OPENMP_API void GOMP_workshare_task_reduction_unregister(bool cancelled) {
     void* const memory = group.made_memory ? memory_of(group.reductions) : nullptr;
     end_group(me);
     if (cancelled) {
-        // Others have not left the construct, and nobody waits for them.
+        // Other threads have not left the construct, and this thread does not wait for them.
         if (memory != nullptr) leave_to_team(*me.team, memory);
         return;
     }

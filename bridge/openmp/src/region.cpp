@@ -1,4 +1,4 @@
-// Parallel regions, and what the threads of one do together, but for loops.
+// Parallel regions, and what the threads of a region do together, except for loops.
 #include <atomic>
 #include <cstdint>
 
@@ -23,7 +23,7 @@ void run_region(void (*body)(void*), void* data, unsigned threads, unsigned flag
     end_region(me);
 }
 
-// A loop that all threads begin with: it is there before they are.
+// A loop that all threads begin with: it is made before they start.
 struct Loop {
     Schedule schedule;
     long start, end, step, chunk;
@@ -113,8 +113,8 @@ OPENMP_API bool GOMP_barrier_cancel() { return meet_or_leave(this_thread()); }
 
 OPENMP_API bool GOMP_single_start() { return first_at_single(this_thread()); }
 
-// The winner's pointer comes by the share, and all read it before the second barrier's end lets
-// anybody go on.
+// The share passes on the first thread's pointer, and all threads read it before the second
+// barrier's end lets any of them go on.
 OPENMP_API void* GOMP_single_copy_start() {
     Thread& me = this_thread();
     if (enter_share(me)) {
@@ -148,7 +148,7 @@ namespace {
 unsigned next_section() {
     Thread& me = this_thread();
     LoopPlace& place = me.slot->loop;
-    // of a team of one, whose first chunk is all of them
+    // in a team of one, whose first chunk is all of the sections
     if (place.taken && place.first + 1 < place.last) return static_cast<unsigned>(++place.first) + 1;
     long first = 0, last = 0;
     return next_chunk(me, &first, &last) ? static_cast<unsigned>(first) : 0;

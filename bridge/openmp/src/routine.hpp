@@ -1,8 +1,8 @@
-// How the omp_ routines are exported: for C and, with an underscore behind the name, for Fortran,
-// whose arguments come by reference, in 4 bytes or, with _8_ behind the name, in 8; and once more,
-// as any_..., for references without a version, which may mean another runtime (others.hpp). The
-// loader binds those to the first version node of openmp.map, whatever else has the name; dlsym and
-// the linker pass over it, since it is no default version.
+// How the omp_ routines are exported. Each has a name for C and, with a trailing underscore, one
+// for Fortran, whose arguments come by reference, in 4 bytes or, with a trailing _8_, in 8. Each is
+// exported once more, as any_..., for references without a version, which may mean another runtime
+// (others.hpp). The loader binds those references to the first version node of openmp.map, whatever
+// else has the name; dlsym and the linker pass over that node, since it is no default version.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 #define QUERY(type, name, ...) \
     OPENMP_API type name(){__VA_ARGS__} OPENMP_API type name##_() { return name(); }
 
-// One about where the calling thread is, `me`. A versioned caller in a region of ours is answered
-// at once; one without a version may be in another runtime's region within ours.
+// A question about where the calling thread, `me`, is. A versioned caller in a region of ours is
+// answered at once; a caller without a version may be in another runtime's region within ours.
 #define PLACE_QUERY(name, ...)                                                                          \
     namespace {                                                                                         \
     inline int here_##name(const Thread& me) { __VA_ARGS__ }                                            \
@@ -43,7 +43,7 @@
     OPENMP_ANY int any_##name##_() { return placed_##name(OPENMP_CALLER, others()); } \
     OPENMP_ANY_NAMED(name) OPENMP_ANY_NAMED(name##_)
 
-// One about what the next region of the calling thread would get.
+// A question about what the next region of the calling thread would get.
 #define SETTING_QUERY(name, ...)                                                          \
     QUERY(int, name, __VA_ARGS__)                                                         \
     namespace {                                                                           \
@@ -56,7 +56,7 @@
     OPENMP_ANY int any_##name##_() { return asked_##name(OPENMP_CALLER); }                \
     OPENMP_ANY_NAMED(name) OPENMP_ANY_NAMED(name##_)
 
-// One that takes a number.
+// A routine that takes a number.
 #define OF_NUMBER(type, name, ...)                                                                    \
     OPENMP_API type name(int value){__VA_ARGS__} OPENMP_API type name##_(const std::int32_t* value) { \
         return name(*value);                                                                          \
@@ -65,7 +65,7 @@
         return name(static_cast<int>(std::clamp<std::int64_t>(*value, INT_MIN, INT_MAX)));            \
     }
 
-// One about an ancestor of the calling thread, `me`, at a level of nesting, `value`.
+// A question about an ancestor of the calling thread, `me`, at a level of nesting, `value`.
 #define ANCESTOR_QUERY(name, ...)                                                                                      \
     namespace {                                                                                                        \
     inline int here_##name(const Thread& me, int value) { __VA_ARGS__ }                                                \

@@ -12,14 +12,14 @@ namespace weft_openmp {
 
 namespace {
 
-constexpr std::uint64_t least_nodes = 16;   // a team has so many before it looks for some that all have passed
+constexpr std::uint64_t least_nodes = 16;   // nodes that a team has before it searches for passed ones
 
-// As if nobody had used it.
+// As if no thread had used it.
 void clean(Share& share) {
     if (share.extras) {
         if (share.doacross != nullptr) free_doacross(std::exchange(share.doacross, nullptr));
         if (share.memory != nullptr) std::free(std::exchange(share.memory, nullptr));
-        // relaxed, and all that follow: whoever links it publishes
+        // relaxed, and all that follow: the link publishes
         share.copied.store(nullptr, std::memory_order_relaxed);
         share.reductions = nullptr;
         share.extras = false;
@@ -30,21 +30,21 @@ void clean(Share& share) {
 
 }   // namespace
 
-// Takes back what all threads have passed; a new one where that is nothing.
+// Takes back the shares that all threads have passed; makes a new one where there are none.
 Share* more_spares(Team& team, Slot& slot) {
     team.free_lock.lock();
     if (team.nodes >= least_nodes) {
         std::uint64_t passed = ~std::uint64_t{0};
-        const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's
+        const unsigned size = team.size.load(std::memory_order_relaxed);   // relaxed: the region's size
         // acquire: pairs with advance_to
         for (unsigned i = 0; i < size; ++i)
             passed = std::min(passed, team.team_pool->slots[i]->at.load(std::memory_order_acquire));
         while (team.oldest != nullptr && team.oldest->number < passed) {
             Share* const share = team.oldest;
-            // relaxed: read before, by those who have passed it
+            // relaxed: read before by the threads that have passed it
             team.oldest = share->next.load(std::memory_order_relaxed);
             clean(*share);
-            share->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: whoever links it publishes
+            share->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: the link publishes
             slot.spares = share;
         }
     }
@@ -59,7 +59,7 @@ Share* more_spares(Team& team, Slot& slot) {
 bool enter_share(Thread& me) {
     Slot& slot = *me.slot;
     Share* const before = slot.share;
-    if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's
+    if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's size
         clean(*before);
         before->extras = true;
         slot.loop = {};
@@ -112,13 +112,13 @@ void start_shares(Team& team) {
 }
 
 void end_shares(Team& team) {
-    // Where it was cancelled, not all have come as far. The last one is where the next region
-    // begins.
+    // Where the region was cancelled, not all threads have come equally far. The next region begins
+    // at the last share.
     Share* last = team.team_pool->slots[0]->share;
     // relaxed: behind the region's last barrier
     for (Share* next; (next = last->next.load(std::memory_order_relaxed)) != nullptr; last = next) {}
     if (team.shares_hold_memory.load(std::memory_order_relaxed)) [[unlikely]] {   // relaxed: behind the last barrier
-        // relaxed: behind the region's last barrier; they are taken back when somebody needs one
+        // relaxed: behind the region's last barrier; they are taken back when a thread needs one
         for (Share* share = team.oldest; share != last; share = share->next.load(std::memory_order_relaxed))
             clean(*share);
         team.shares_hold_memory.store(false, std::memory_order_relaxed);   // relaxed: the next region's begin publishes
@@ -131,7 +131,7 @@ void free_all_shares(Team& team) {
     const auto free_list = [](Share* share) {
         while (share != nullptr) {
             clean(*share);
-            // relaxed: the last one of its users
+            // relaxed: the caller is the last of its users
             delete std::exchange(share, share->next.load(std::memory_order_relaxed));
         }
     };

@@ -14,8 +14,8 @@
 
 namespace weft_openmp {
 
-// All records, by what they are found by. Guarded by the lock, whose holder neither switches nor
-// waits.
+// All records, by the keys under which they are found. Guarded by the lock, whose holder neither
+// switches nor waits.
 class Lists {
 public:
     static constexpr std::size_t size = 1024;
@@ -27,7 +27,7 @@ public:
     static const Thread* find(const weft_unit* unit, std::uint32_t os_thread) {
         const auto is_that = [=](const Shown& one) { return one.os_thread_ == os_thread; };
         if (os_thread != 0) return find(by_thread(os_thread), is_that);
-        // relaxed: the unit that it belongs to may be another at this moment anyway
+        // relaxed: the record may pass to another unit at this moment anyway
         const auto fits = [=](const Shown& one) {
             return one.os_thread_ == 0 && one.unit_.load(std::memory_order_relaxed) == unit;
         };
@@ -37,7 +37,7 @@ public:
 
     static SpinLock lock;
     static Shown* lists[size];
-    static Shown* roaming;   // that belong to one unit after the other
+    static Shown* roaming;   // records that belong to one unit after the other
 
 private:
     template <class Fits>
@@ -54,7 +54,7 @@ constinit Shown* Lists::roaming = nullptr;
 
 namespace {
 
-// What other threads may change, or free, at this moment: by copies alone.
+// Reads, by copies alone, what other threads may change or free at this moment.
 class Copies {
 public:
     explicit Copies(const weft_description& by) : by_(by) {}
@@ -68,14 +68,14 @@ private:
     const weft_description& by_;
 };
 
-constexpr unsigned most_levels = 8;   // that are told of one unit
+constexpr unsigned most_levels = 8;   // levels shown for one unit
 
 void describe(const weft_description* of, void*) {
     const Copies copies(*of);
     const Team* team = nullptr;
     const Slot* slot = nullptr;
     {
-        std::lock_guard guard(Lists::lock);   // the record stays meanwhile
+        std::lock_guard guard(Lists::lock);   // keeps the record
         const Thread* const thread = Lists::find(of->unit, of->os_thread);
         if (thread == nullptr || !copies.take(thread->team, team) || !copies.take(thread->slot, slot)) return;
     }
@@ -101,7 +101,7 @@ void describe(const weft_description* of, void*) {
 }   // namespace
 
 Shown::Shown(const Thread& thread) : thread_(thread) {
-    // Without memory for it units are shown as those of other libraries are.
+    // Without memory for this, units are shown as those of other libraries are.
     [[maybe_unused]] static const bool added = weft_describer_register(describe, nullptr) == WEFT_OK;
     weft_unit* const self = weft_unit_self();
     const bool of_unit = self != nullptr && self != weft_guest_here();
@@ -134,17 +134,17 @@ void Shown::belong_to_this_unit() {
         os_thread_ = 0;
         enlist(Lists::roaming);
     }
-    // relaxed: for whoever looks at this moment both units are right
+    // relaxed: to a reader at this moment both units are right
     unit_.store(weft_unit_self(), std::memory_order_relaxed);
 }
 
-// relaxed: for whoever looks at this moment both the unit and null are right
+// relaxed: to a reader at this moment both the unit and null are right
 void Shown::belong_to_nobody() { unit_.store(nullptr, std::memory_order_relaxed); }
 
 void Shown::forget_all() {
-    Lists::lock.unlock();   // nobody holds it any more who could let it go
+    Lists::lock.unlock();   // the thread that may have held it is gone
     for (Shown*& first : Lists::lists) {
-        if (first != nullptr) first = nullptr;   // what is not written costs no copy of its page
+        if (first != nullptr) first = nullptr;   // a page that is not written is not copied
     }
     Lists::roaming = nullptr;
 }

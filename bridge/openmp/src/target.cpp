@@ -1,5 +1,5 @@
-// Target regions and the directives of their data: there is no device but the host, on whose memory
-// they work.
+// Target regions and the directives of their data: the host is the only device, and they work on
+// its memory.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -20,9 +20,9 @@ namespace {
 
 constexpr unsigned nowait = 1;   // in the directives' flags
 
-// Of a target region's clauses the compiler says num_teams and thread_limit in words, up to a null
-// one: what is told in the second byte; its value above, or in the next word where it does not fit
-// or is not known.
+// The compiler passes a target region's num_teams and thread_limit clauses in words, up to a null
+// one. The second byte says which clause it is. The bits above hold its value, or the next word
+// does where the value does not fit or is not known.
 unsigned thread_limit_in(void** words) {
     constexpr std::uintptr_t value_follows = 1U << 7, what = 0xff00, thread_limit = 2U << 8;
     constexpr unsigned value_from = 16;
@@ -38,14 +38,14 @@ unsigned thread_limit_in(void** words) {
 
 std::size_t up(std::size_t bytes, std::size_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 
-// It begins with what the environment has said, whatever the program has set since (OpenMP 5.0,
-// 2.5.4.1: with the values of the device that runs it).
+// The region begins with what the environment has set, whatever the program has set since (OpenMP
+// 5.0, 2.5.4.1: with the values of the device that runs it).
 void run_on_host(void (*body)(void*), void** addresses, unsigned thread_limit) {
     const Apart apart(limited(environment().initial, thread_limit));
     body(addresses);
 }
 
-// A target construct as it is met: the region gets an address for each of its variables.
+// A target construct as a thread meets it: the region gets an address for each of its variables.
 struct Encounter {
     void (*body)(void*);
     std::size_t count;
@@ -54,16 +54,16 @@ struct Encounter {
     const unsigned short* kinds;
     unsigned thread_limit;
 
-    // How the compiler says that a variable is firstprivate whose value no pointer's bits hold: in
-    // the low byte of its kind; the next one has the logarithm of its alignment.
+    // How the compiler marks a firstprivate variable whose value does not fit into a pointer's
+    // bits: in the low byte of its kind. The next byte has the logarithm of its alignment.
     static constexpr unsigned kind_bits = 0xff, firstprivate = 12;
 
-    // Absent arguments of Fortran have no address, and nobody has said their size.
+    // Absent arguments of Fortran have no address, and their size is not set.
     bool copies(std::size_t i) const { return (kinds[i] & kind_bits) == firstprivate && addresses[i] != nullptr; }
     std::size_t alignment(std::size_t i) const { return std::size_t{1} << (kinds[i] >> 8); }
 };
 
-// What a region has of its own, in one block: its addresses lie behind this, and the copies behind
+// What a region owns, in one block: its addresses lie behind this struct, and the copies behind
 // those.
 struct alignas(void*) Region {
     void (*body)(void*);
@@ -87,7 +87,7 @@ struct Layout {
     }
 };
 
-// In memory of that layout.
+// Fills in memory of that layout.
 void make_region(void* memory, void* encounter) {
     const Encounter& met = *static_cast<const Encounter*>(encounter);
     auto* const region = static_cast<Region*>(memory);
@@ -103,8 +103,8 @@ void make_region(void* memory, void* encounter) {
     }
 }
 
-// The encountering task waits for the region, which is a task that is not deferred. Its copies are
-// those of the encounter, whatever is done before it may begin.
+// The encountering task waits for the region, which is a task that is not deferred. The copies have
+// the values of the encounter, whatever happens before the region may begin.
 void run_included(Encounter& met, void** dependences) {
     const Layout layout(met);
     if (!layout.any) {
@@ -121,7 +121,7 @@ void run_included(Encounter& met, void** dependences) {
     static_cast<Region*>(memory.get())->run();
 }
 
-// A directive that has nothing to do on the host, but comes behind what it depends on, and before
+// A directive that has nothing to do on the host, but comes after what it depends on, and before
 // what depends on it.
 void keep_order(unsigned flags, void** dependences) {
     if (dependences == nullptr) return;
@@ -146,7 +146,7 @@ OPENMP_API void GOMP_target_ext(int device, void (*body)(void*), std::size_t cou
     make_task([](void* region) { static_cast<Region*>(region)->run(); }, &met, make_region,
               static_cast<long>(layout.bytes), static_cast<long>(layout.alignment), dependences);
 }
-// The host's memory is the host's already.
+// The data is in the host's memory already.
 OPENMP_API void GOMP_target_data(int device, const void*, std::size_t, void**, std::size_t*, unsigned char*) {
     demand_device_of_directive(device);
 }
@@ -167,7 +167,7 @@ OPENMP_API void GOMP_target_enter_exit_data(int device, std::size_t, void**, std
     demand_device_of_directive(device);
     keep_order(flags, dependences);
 }
-// Code for devices comes with programs; nothing here can run it.
+// Programs bring code for devices; nothing here can run it.
 OPENMP_API void GOMP_offload_register(const void*, int, const void*) {}
 OPENMP_API void GOMP_offload_unregister(const void*, int, const void*) {}
 OPENMP_API void GOMP_offload_register_ver(unsigned, const void*, int, const void*) {}

@@ -38,7 +38,7 @@ template <class Visit>
 bool some_victim(const Thread& me, Visit visit) {
     const TeamPool::Table& table =
         *me.slot->team_pool->table.load(std::memory_order_acquire);   // acquire: pairs with grow
-    // relaxed: the region's, or a guess from the dock
+    // relaxed: the region's size, or a guess from the dock
     const unsigned count = std::min(table.count, me.team->size.load(std::memory_order_relaxed));
     unsigned at = me.slot->next_victim;
     for (unsigned i = 0; i < count; ++i, ++at) {

@@ -110,7 +110,7 @@ bool enough_deferred(const Thread& me) {
     // relaxed: a guess
     if (tasks_are_units) [[unlikely]]
         return me.team->units.load(std::memory_order_relaxed) >= most_units;
-    return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed)) ||   // relaxed: the region's
+    return me.slot->deque.plenty(me.team->size.load(std::memory_order_relaxed)) ||   // relaxed: the region's size
            me.team->queued.load(std::memory_order_relaxed) >= most_queued;           // relaxed: a guess
 }
 
@@ -208,7 +208,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     // What waits for others does not lie in the deque, and is deferred however much there is: who
     // makes more and more of it runs one that may run for each. It does not wait for what this one
     // depends on: that might be an event of which its maker has still to say that it has happened.
-    // relaxed: the region's
+    // relaxed: the region's size
     if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once)
         run_some_task(me, me.task, false);
     Task& task = make_child(me, *new_task(me), flags);
@@ -238,7 +238,7 @@ OPENMP_API void GOMP_task(void (*body)(void*), void* data, void (*copy)(void*, v
     Thread* const me = this_thread_or_null;   // null where tasks are units
     if ((flags & (untied | depend_given | detach_given)) == 0 && copy == nullptr && me != nullptr &&
         me->free_tasks != nullptr && !cancelled(*me)) {
-        const bool alone = me->team->size.load(std::memory_order_relaxed) == 1;   // relaxed: the region's
+        const bool alone = me->team->size.load(std::memory_order_relaxed) == 1;   // relaxed: the region's size
         if (!if_clause || alone || ((flags | me->task->said) & final) != 0 || me->slot->deque.still_plenty())
             return plain_undeferred(*me, body, data, flags);
     }
@@ -321,7 +321,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
             larger = iterations % count;
         }
     } else {
-        // relaxed: the region's
+        // relaxed: the region's size
         count = std::min<std::uint64_t>(tasks == 0 ? me.team->size.load(std::memory_order_relaxed) : tasks, iterations);
         each = iterations / count;
         larger = iterations % count;

@@ -87,12 +87,12 @@ void reset(Slot& slot, Team& team) {
     slot.ended.store(0, std::memory_order_relaxed);
 }
 
-// relaxed: the region's; from the dock, a guess
+// relaxed: the region's size; from the dock, a guess
 bool are_many(const Team& team) { return team.helpers.makes_many(team.size.load(std::memory_order_relaxed)); }
 
 // So many have arrived. Whether all are here now: the caller is the one to say so.
 inline bool completes(Team& team, unsigned count) {
-    // relaxed: the region's; the next one may begin once these have arrived
+    // relaxed: the region's size; the next one may begin once these have arrived
     const unsigned size = team.size.load(std::memory_order_relaxed);
     return count != 0 && team.arrived.fetch_add(count) + count == size;
 }

@@ -359,7 +359,7 @@ template <class Fill>
 bool enter_filled_share(Thread& me, Fill fill) {
     Slot& slot = *me.slot;
     Share* const before = slot.share;
-    if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's
+    if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's size
         // Nobody else is ever in it.
         slot.loop = {};
         fill(*before);
@@ -389,7 +389,7 @@ inline bool begin_simple_loop(Slot& slot) {
 
 inline bool first_at_single(Thread& me) {
     Team& team = *me.team;
-    if (team.size.load(std::memory_order_relaxed) == 1) return true;   // relaxed: the region's
+    if (team.size.load(std::memory_order_relaxed) == 1) return true;   // relaxed: the region's size
     Slot& slot = *me.slot;
     const std::uint64_t mine = slot.singles++;
     if (mine < slot.singles_taken) return false;   // whoever lags behind need not touch the others' line
