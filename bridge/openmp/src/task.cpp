@@ -16,7 +16,7 @@ namespace weft_openmp {
 
 namespace {
 
-// Free tasks that threads have too many of.
+// Free tasks of which threads had too many.
 struct Surplus {
     SpinLock lock;
     Task* first = nullptr;
@@ -25,8 +25,8 @@ Surplus surplus;
 
 bool descends(const Task& task, const Task* under) {
     if (under == nullptr) return true;
-    // relaxed, and all that follow: tasks of a thief's guess; what is stolen after all has been
-    // right
+    // relaxed, and all that follow: a thief guesses about the task; what it steals after all has
+    // been right
     const std::uint32_t depth = under->depth.load(std::memory_order_relaxed);
     const Task* at = &task;
     for (std::uint32_t steps = at->depth.load(std::memory_order_relaxed); steps > depth && at != nullptr; --steps)
@@ -53,7 +53,7 @@ bool some_victim(const Thread& me, Visit visit) {
     return false;
 }
 
-// By priority, and those that no thread of the team has queued.
+// From the team's queue: tasks with a priority, and tasks that no thread of the team has queued.
 Task* take_queued(Team& team, const Task* under) {
     if (team.queued.load() == 0) return nullptr;
     Task* found = nullptr;
@@ -96,10 +96,10 @@ void queue(Team& team, Task& task) {
 
 struct Found {
     Task* task = nullptr;
-    bool timed = false;   // the thread's thief is told how long it has run
+    bool timed = false;   // the thread's Thief learns how long it has run
 };
 
-// Short tasks have been left to who makes them: in a moment there may be more, or none.
+// Short tasks have been left to the thread that makes them: in a moment there may be more, or none.
 void look_away() {
     constexpr int moment = 16;   // 0.3 to 0.7 us
     for (int i = 0; i < moment; ++i) relax();
@@ -117,7 +117,7 @@ Found find_task(Thread& me, const Task* under, bool idle) {
     some_victim(me, [&](Slot& victim) {
         found.task = victim.deque.steal([&](const Task& task) {
             if (!descends(task, under)) return false;
-            if (me.thief.takes(victim.deque.length()) || crowded()) return true;   // who is waited for does not look on
+            if (me.thief.takes(victim.deque.length()) || crowded()) return true;   // a wanted hart does not just watch
             left = true;
             return false;
         });
@@ -129,19 +129,20 @@ Found find_task(Thread& me, const Task* under, bool idle) {
     return found;
 }
 
-// Somebody is to look for tasks: best one who may run any.
+// A thread is to search for tasks: preferably one that may run any.
 void call_help(Team& team) {
-    if (crowded()) return;   // no hart would run him; who goes to sleep looks first
+    if (crowded()) return;   // no hart would run it; a thread checks before it sleeps
     if (!team.helpers.wake_one()) {
         team.closer.wake();
         team.waiters.wake();
     }
-    // It may be a guest on whose OS thread this runs, and the only one who comes.
+    // The thread that is woken may be a guest on whose OS thread this runs, and the only one that
+    // comes.
     if (weft_guest_awaited()) [[unlikely]]
         give_way();
 }
 
-// Whoever held the lock is no more in the child, and may have been in the middle of a change.
+// The thread that held the lock is gone in the child, and may have been in the middle of a change.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
     surplus.first = nullptr;
     surplus.lock.unlock();
@@ -194,8 +195,8 @@ void give_tasks_back(Thread& me) {
 }
 
 bool all_tasks_ended(const Team& team) {
-    // In a table that stays: the thread that has ended the last task may look here while the next
-    // region makes the team pool larger, and then what it finds is of no use, nor does harm.
+    // Reads a table that stays: the thread that has ended the last task may be here while the next
+    // region enlarges the team pool. What it finds then is of no use, and does no harm.
     const TeamPool::Table& table = *team.team_pool->table.load(std::memory_order_acquire);   // acquire: pairs with grow
     const unsigned count = std::min(table.count, team.size.load(std::memory_order_relaxed));   // relaxed: the region's
     const auto sum = [&](std::atomic<std::uint64_t> Slot::*which) {
@@ -206,8 +207,8 @@ bool all_tasks_ended(const Team& team) {
         }
         return total;
     };
-    // The ends first: a task that ends between the two sums has been counted as created, as have
-    // its children.
+    // The ends are summed first: a task that ends between the two sums has been counted as created,
+    // as have its children.
     const std::uint64_t ended = team.ended_elsewhere.load() + sum(&Slot::ended);
     const std::uint64_t created = team.created_elsewhere.load() + sum(&Slot::created);
     return ended == created;
@@ -221,13 +222,13 @@ void enqueue(Task& task) {
     call_help(team);
 }
 
-// Nobody needs it as a parent, nor does it run.
+// The task does not run, and is not needed as a parent.
 void let_go(Thread& me, Task& task) {
     for (Task* at = &task; at != nullptr;) {
         Task* const parent = at->implicit ? nullptr : at->parent.load(std::memory_order_relaxed);   // relaxed: its own
-        at->pending.store(Task::running, std::memory_order_relaxed);   // relaxed: nobody else has it
+        at->pending.store(Task::running, std::memory_order_relaxed);   // relaxed: no other thread has it
         free_task(me, at);
-        // acq_rel: all that others did with it comes before its reuse
+        // acq_rel: all that other threads did with it comes before its reuse
         if (parent == nullptr ||
             parent->pending.fetch_sub(Task::one_completed, std::memory_order_acq_rel) != Task::one_completed)
             return;
@@ -253,14 +254,14 @@ void end_task(Task& task, bool own) {
     Group* const group = task.group;
     Task* const parent = task.parent.load(std::memory_order_relaxed);   // relaxed: its own
     if (task.node != nullptr) complete_node(task);
-    // acq_rel, here and below: what the task has done comes before what those do that wait for it,
-    // and before the memory is used again
+    // acq_rel, here and below: what the task has done comes before what its waiters do, and before
+    // the memory is used again
     bool parent_waits, parent_goes;
     if (has_left_none(task)) {
         free_task(me, &task);
         if (own) {
             --parent->made;
-            parent_goes = parent_waits = false;   // it is awake, and looks itself
+            parent_goes = parent_waits = false;   // it is awake, and checks itself
         } else {
             const std::uint64_t before = parent->pending.fetch_sub(1, std::memory_order_acq_rel);
             parent_goes = before == 1;
@@ -292,7 +293,7 @@ void end_task(Task& task, bool own) {
 
 namespace {
 
-// Whether the task is not to begin, since its group or its region is cancelled.
+// Whether the task is not to begin, because its group or its region is cancelled.
 inline bool discarded(const Task& task) {
     // relaxed, and below: it may be noticed late
     bool cancelled = task.team->cancelled.load(std::memory_order_relaxed);
@@ -315,27 +316,28 @@ void run_task(Thread& me, Task& task, const Task* under) {
     if (!discarded(task)) task.body(task.data);
     me.task = before;
     me.under = under_before;
-    // relaxed: it is not detached, or not 0
+    // relaxed: the task is not detached, or this is not 0 yet
     if (task.ends_to_come.load(std::memory_order_relaxed) == 0 || task.ends_to_come.fetch_sub(1) == 1)
         end_task(task, task.parent.load(std::memory_order_relaxed) == before);
 }
 
 bool run_some_task(Thread& me, const Task* under, bool idle) {
     Team& team = *me.team;
-    // its slot is another's, and so would be the number under which the task runs
+    // its slot is another thread's, and so would be the number under which the task runs
     if (me.of_unit) [[unlikely]]
         return false;
-    // relaxed: who waits for a task has made it, or is woken for it
+    // relaxed: a thread that waits for a task has made it, or is woken for it
     if (!team.tasked.load(std::memory_order_relaxed)) return false;
     const auto [task, timed] = find_task(me, under, idle);
     if (task == nullptr) return false;
     if (me.slot->number >= team.size) [[unlikely]] {
-        // A member that was in the dock of a larger team while this one began: none of its threads.
+        // A member that was in the dock of a larger team when this one began: it is none of its
+        // threads.
         queue(team, *task);
         call_help(team);
         return false;
     }
-    // each who finds work wakes another while there is more
+    // each thread that finds work wakes another while there is more
     if (team.helpers.any() && may_find_task(me, nullptr)) call_help(team);
     const std::uint64_t from_ns = timed ? weft_now_ns() : 0;
     run_task(me, *task, under);

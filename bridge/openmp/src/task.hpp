@@ -1,8 +1,9 @@
 // Tasks: implicit ones, of which each thread of a team has one, and explicit ones.
 //
-// An explicit task that is deferred lies in the deque of the thread that met it, from which others
-// steal. Whoever waits runs tasks meanwhile, on top of his own task; one who waits in the middle of
-// a tied task only descendants of that (OpenMP 5.1, 2.12.6: the task scheduling constraint).
+// A deferred explicit task lies in the deque of the thread that met it, from which other threads
+// steal. A thread that waits runs tasks meanwhile, on top of its own task. If it waits in the
+// middle of a tied task, it runs only descendants of that task (OpenMP 5.1, 2.12.6: the task
+// scheduling constraint).
 #pragma once
 
 #include <atomic>
@@ -18,106 +19,107 @@ struct Team;
 struct Thread;
 struct Slot;
 struct Dependences;   // of a task's children (depend.cpp)
-struct DependNode;    // what others depend on: one of those children (depend.cpp)
+struct DependNode;    // what other tasks depend on: one of those children (depend.cpp)
 
-// Tasks that somebody waits for together: those of a taskgroup, of a taskloop, or of a construct
+// Tasks whose end is waited for together: those of a taskgroup, of a taskloop, or of a construct
 // with a reduction of tasks.
 struct Group {
     Group* outer = nullptr;
     std::atomic<std::uint32_t> tasks{0};   // that have not ended
     std::atomic<bool> cancelled{false};
-    // false: only of a construct's reduction, which `cancel taskgroup` passes over
+    // false: it serves only a construct's reduction, and `cancel taskgroup` passes over it
     bool region = true;
     bool reduces = false;                   // it has reductions, or a group around it has
-    bool made_memory = false;               // for the reductions of the team's threads: whoever has begun it frees that
+    bool made_memory = false;               // for the reductions of the team's threads: its thread frees that
     std::uintptr_t* reductions = nullptr;   // its own, as the compiler describes them (reduction.cpp)
 };
-// The one that `cancel taskgroup` means in a task of this group; null: there is none.
+// The group that `cancel taskgroup` means in a task of this group; null: there is none.
 inline Group* taskgroup_of(Group* group) {
     while (group != nullptr && !group->region) group = group->outer;
     return group;
 }
 
-// In memory that stays memory of tasks for ever: a thief may look at one that has ended.
+// In memory that stays memory of tasks forever: a thief may read a task that has ended.
 struct alignas(64) Task {
     static constexpr std::size_t inline_bytes = 64;
     static constexpr std::uint64_t one_completed = std::uint64_t{1} << 32;
     // more than children can end before they are counted
     static constexpr std::uint64_t running = std::uint64_t{1} << 31;
     static constexpr std::uint32_t is_untied = 1, is_final = 2;   // in `said`
-    // In `said`, where the compiler says nothing: cancellation does not discard the task. Its body
-    // alone destroys what a copy function has made; and whoever is to fulfil an event may wait for
-    // the body, or hold the event already.
+    // In `said`, in a bit that the compiler leaves alone: cancellation does not discard the task.
+    // Its body alone destroys what a copy function has made; and a thread that is to fulfil an
+    // event may wait for the body, or hold the event already.
     static constexpr std::uint32_t runs_always = std::uint32_t{1} << 31;
 
     std::atomic<Task*> parent{nullptr};
     std::atomic<std::uint32_t> depth{0};   // below the implicit task, which has 0
-    // by its directive: the compiler's flags, and `is_final` where an ancestor is
+    // from its directive: the compiler's flags, and `is_final` where an ancestor is final
     std::uint32_t said = 0;
-    // by its own thread: deferred children, less those that the thread itself has run, which
-    // `pending` does not count yet
+    // written by its own thread: deferred children, less those that the thread itself has run,
+    // which `pending` does not count yet
     std::int32_t made = 0;
-    bool family = false;    // it has had any: what they used may have to outlive it
-    Team* team = nullptr;   // of one that is deferred, and of implicit ones
+    bool family = false;    // it has had children: what they used may have to outlive it
+    Team* team = nullptr;   // of a deferred task, and of implicit ones
     const Icv* icv = nullptr;
     Group* group = nullptr;
-    void (*body)(void* data) = nullptr;   // of one that is deferred
+    void (*body)(void* data) = nullptr;   // of a deferred task
     void* data = nullptr;
-    // In the lower half `running`, while it runs or is to, and its deferred children, less those
-    // that have ended: who makes a child counts it in `made`, as he does when he ends one in which
-    // he waits, and adds that here only when others are to see it, since this line is often another
-    // thread's. In the upper half children that have ended, but still are their own children's
-    // parents. Nobody needs it any more at 0.
+    // The lower half has `running`, while the task runs or is to run, and its deferred children,
+    // less those that have ended. A thread counts a child in `made` when it makes it, and there,
+    // too, when it ends one in which it waits. It adds that to this word only when other threads
+    // are to see it, since this line is often another thread's. The upper half has children that
+    // have ended, but still are parents of their own children. At 0 the task is no longer needed.
     alignas(64) std::atomic<std::uint64_t> pending{running};
-    Task* next = nullptr;   // in a list of free ones, or of those that are queued by priority
+    Task* next = nullptr;   // in a list of free tasks, or of those that are queued by priority
     Dependences* dependences = nullptr;
     DependNode* node = nullptr;
     bool implicit = false, holds_memory = false;
     bool unit = false;   // where tasks are units: this one is, once it may run
     int priority = 0;
-    // Detached (detach clause): the body's end and the event's, whichever comes later, end it. 0:
+    // Detached (detach clause): it ends with its body or with its event, whichever ends later. 0:
     // not detached.
     std::atomic<std::uint32_t> ends_to_come{0};
-    Slot* slot = nullptr;   // where tasks are units: of the thread that it counts as one of
+    Slot* slot = nullptr;   // where tasks are units: of the thread that it counts as
     alignas(16) unsigned char bytes[inline_bytes];
 
     bool tied() const { return (said & is_untied) == 0; }
     bool final() const { return (said & is_final) != 0; }
 };
 
-// A free one and its thread's first, which stays so (new_task and free_task: team.hpp).
+// A free task, which is its thread's first, and stays so (new_task and free_task: team.hpp).
 Task* first_free_task(Thread& me);
-// The thread has too many free ones.
+// A thread that has so many free tasks has too many.
 inline constexpr unsigned most_free = 256;
 void give_surplus(Thread& me);
-// What it has beyond its fields. A free task has none of that, has made nothing, and is `running`:
-// whoever takes it need not say so.
+// Frees what the task has beyond its fields. A free task has none of that, has made nothing, and is
+// `running`: the thread that takes it need not say so.
 void empty_task(Task& task);
-// At a thread's end: others use what it has kept.
+// At a thread's end: other threads get its free tasks.
 void give_tasks_back(Thread& me);
-// The body, unless the task is cancelled, and the end. Above `under`, as run_some_task has it.
+// Runs the body, unless the task is cancelled, and ends the task. Above `under`, as in
+// run_some_task.
 void run_task(Thread& me, Task& task, const Task* under);
-// One that was not deferred has ended before its children: it stays until they have.
+// An undeferred task has ended before its children: it stays until they have ended.
 void outlive(Thread& me, Task& task);
-// Tells those that wait for it. `own`: its parent stands below it on this thread's stack.
+// Ends a task, and wakes its waiters. `own`: its parent stands below it on this thread's stack.
 void end_task(Task& task, bool own = false);
 
 // Runs a task of the thread's team, if there is one that may begin above `under` (null: in a
-// barrier, or at the dock). Whether there was. One of another thread's may be left to that for a
-// moment (thief.hpp), for which an idle thread waits here.
+// barrier, or at the dock). Whether there was one. A task of another thread may be left to that
+// thread for a moment (thief.hpp), for which an idle thread waits here.
 bool run_some_task(Thread& me, const Task* under, bool idle = true);
-// Whether run_some_task would find one, as far as can be told without taking it.
+// Whether run_some_task would find a task, as far as can be told without taking it.
 bool may_find_task(const Thread& me, const Task* under);
-// Whether all tasks that were deferred have ended. All threads of the team wait in one barrier, but
-// for what they run there.
+// Whether all deferred tasks have ended. All threads of the team wait in one barrier, apart from
+// what they run there.
 bool all_tasks_ended(const Team& team);
-// Those that may wait for the end of all tasks look again.
+// Threads that may wait for the end of all tasks check again.
 void wake_for_all(Team& team);
 // Queues a task that may run now.
 void enqueue(Task& task);
-// So many tasks in a team's queue, and those that are made are run at once.
+// With so many tasks in a team's queue, new ones are run at once.
 inline constexpr std::uint32_t most_queued = 256;
-// Of an implicit task, at the region's end.
+// Frees what the task's children have depended on: they have all ended.
 void forget_dependences(Task& task);
 
 }   // namespace weft_openmp

@@ -32,7 +32,7 @@ enum : unsigned {
     strict = 16384
 };
 
-// What the compiler says of a task beside its body.
+// What the compiler says of a task besides its body.
 struct Directive {
     void* data;
     void (*copy)(void*, void*);
@@ -44,7 +44,7 @@ struct Directive {
     void* detach = nullptr;
 };
 
-// Room for the task's copy of its arguments, aligned as they want it.
+// Memory for the task's copy of its arguments, aligned as they require.
 void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
     if (bytes <= Task::inline_bytes && alignment <= 16) return task.data = task.bytes;
     alignment = std::max<std::size_t>(alignment, 16);
@@ -54,13 +54,13 @@ void* room_for(Task& task, std::size_t bytes, std::size_t alignment) {
     return task.data;
 }
 
-// A child of the running task, which goes on when the child has ended, but for what count_child
-// adds.
+// A child of the running task, which goes on when the child has ended; count_child adds what a
+// deferred child needs.
 inline Task& make_child(Thread& me, Task& task, unsigned flags) {
     count(me.counts.tasks);
     Task& parent = *me.task;
-    // relaxed: whoever takes the task from where it lies acquires what precedes; a thief's guess
-    // may be wrong
+    // relaxed: the thread that takes the task from where it lies acquires what precedes; a thief's
+    // guess may be wrong
     task.parent.store(&parent, std::memory_order_relaxed);
     task.depth.store(parent.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     task.said = flags | (parent.said & Task::is_final);
@@ -69,7 +69,8 @@ inline Task& make_child(Thread& me, Task& task, unsigned flags) {
     return task;
 }
 
-// One that is deferred: its parent counts it, its group, and the next barrier, which waits for it.
+// The child is deferred: its parent counts it, its group does, and so does the next barrier, which
+// waits for it.
 void count_child(Thread& me, Task& task, void (*body)(void*)) {
     task.team = me.team;
     task.body = body;
@@ -83,11 +84,11 @@ void count_child(Thread& me, Task& task, void (*body)(void*)) {
         task.unit = may_be_unit(me, task);
         task.slot = me.slot;
         if (me.of_unit) {
-            me.team->created_elsewhere.fetch_add(1);   // the slot is a thread's, which counts there alone
+            me.team->created_elsewhere.fetch_add(1);   // the slot is another thread's, which alone counts there
             return;
         }
     }
-    // relaxed: its own; whoever sees the task's end sees this
+    // relaxed: its own; a thread that sees the task's end sees this
     me.slot->created.store(me.slot->created.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
@@ -104,8 +105,8 @@ inline bool cancelled(const Thread& me) {
     return false;
 }
 
-// As far as its thread can tell, enough tasks lie there for others: what would come on top is run
-// at once, as libgomp does, and costs no more than a call.
+// Whether, as far as the thread can tell, enough tasks lie there for other threads. A further one
+// is run at once, as libgomp does, and costs no more than a call.
 bool enough_deferred(const Thread& me) {
     // relaxed: a guess
     if (tasks_are_units) [[unlikely]]
@@ -114,16 +115,16 @@ bool enough_deferred(const Thread& me) {
            me.team->queued.load(std::memory_order_relaxed) >= most_queued;           // relaxed: a guess
 }
 
-// So many children for each thread of the team, and one who makes tasks that depend on others runs
-// some: what they use is in the cache then.
+// With so many unfinished children for each thread of the team, a thread that makes dependent tasks
+// runs some: what they use is in the cache then.
 constexpr std::uint32_t enough_unfinished = 128;
 
-// Nobody else could run what is deferred: it is run at once. A unit can be run by any hart, and
-// waits alone.
+// Whether no other thread could run a deferred task: it is run at once. A unit can be run by any
+// hart, and waits alone.
 bool alone(const Thread& me) { return me.team->size == 1 && !(tasks_are_units && me.team->level != 0); }
 
-// Children of the task that have still to end. At 0, whatever they used, nobody depends on it. By
-// its thread, or while that sleeps.
+// Children of the task that have not ended. At 0 a new child depends on none of them, whatever they
+// used. Called by the task's thread, or while that thread sleeps.
 std::uint32_t children_left(const Task& task) {
     // acquire: pairs with the children's ends
     const std::uint64_t pending = task.pending.load(std::memory_order_acquire);
@@ -168,10 +169,10 @@ using namespace weft_openmp;   // NOLINT: entry points
 
 namespace {
 
-// The most frequent that is run at once. Each store counts here: there is little else.
+// The most frequent kind of task that is run at once. Each store counts here: there is little else.
 inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsigned flags) {
-    // The first of the free ones, which it is again when it has ended: counted among them all the
-    // while.
+    // The first free task, which is the first again when it has ended: it is counted as free all
+    // the while.
     Task& task = *me.free_tasks;
     me.free_tasks = task.next;
     Task* const before = me.task;
@@ -186,7 +187,8 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     me.free_tasks = &task;
 }
 
-// Of every kind. By one argument: whoever calls keeps none in a register then.
+// For a task of any kind. The directive is one argument, so that the caller keeps none of it in
+// registers.
 [[gnu::noinline]] void any_task(void (*body)(void*), const Directive& told) {
     Thread& me = this_thread();
     const unsigned flags = told.flags;
@@ -199,15 +201,16 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     if (!detached && (at_once || (!depends && (alone(me) || enough_deferred(me))))) {
         Task& task = make_child(me, *new_task(me), flags);
         if (depends) wait_for_depended(me, told.dependences);
-        // What comes after it may depend on it no more: it will have ended.
+        // A later task can no longer depend on it: it will have ended.
         if (told.copy == nullptr) task.data = told.data;
         else copy_arguments(me, task, told);
         run_undeferred(me, task, body);
         return;
     }
-    // What waits for others does not lie in the deque, and is deferred however much there is: who
-    // makes more and more of it runs one that may run for each. It does not wait for what this one
-    // depends on: that might be an event of which its maker has still to say that it has happened.
+    // A task that waits for others does not lie in the deque, and is deferred however many there
+    // are. So a thread that makes more and more of them runs one that may run for each. It does not
+    // wait for what the new task depends on: that might be an event that this thread has still to
+    // fulfil.
     // relaxed: the region's size
     if (left >= enough_unfinished * me.team->size.load(std::memory_order_relaxed) && !at_once)
         run_some_task(me, me.task, false);
@@ -217,7 +220,7 @@ inline void plain_undeferred(Thread& me, void (*body)(void*), void* data, unsign
     copy_arguments(me, task, told);
     if (detached) {
         task.said |= Task::runs_always;
-        task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: nobody knows the event yet
+        task.ends_to_come.store(2, std::memory_order_relaxed);   // relaxed: no other thread knows the event yet
         *static_cast<void**>(told.detach) = &task;
         *static_cast<void**>(task.data) = &task;
     }
@@ -286,8 +289,8 @@ OPENMP_ANY_NAMED(omp_fulfill_event)
 
 namespace {
 
-// The iterations of a taskloop, cut into tasks. `Value` is the loop's, long or unsigned long long;
-// data begins with the task's start and end.
+// The iterations of a taskloop, cut into tasks. `Value` is the type of the loop, long or unsigned
+// long long; data begins with the task's start and end.
 template <class Value>
 void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
               unsigned long tasks, int priority, Value start, Value end, Value step) {
@@ -295,7 +298,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
     const bool rising = (flags & up) != 0;
     auto* const head = static_cast<std::uintptr_t*>(data);
     if (rising ? start >= end : start <= end) {
-        // No task, but the compiler's reductions are taken back all the same.
+        // There is no task, but the compiler's reductions are taken back all the same.
         if ((flags & (no_group | reduction)) == reduction) {
             begin_group(*me.task);
             start_group_reductions(me, reinterpret_cast<std::uintptr_t*>(head[2]));
@@ -307,7 +310,7 @@ void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long 
                                  : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(end);
     const auto stride = rising ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
     const std::uint64_t iterations = (distance - 1) / stride + 1;
-    // So many tasks; the first `larger` of them have one iteration more than `each`.
+    // `count` tasks; the first `larger` of them have one iteration more than `each`.
     std::uint64_t count, each, larger;
     if ((flags & grainsize) != 0) {
         const std::uint64_t grain = std::max<std::uint64_t>(tasks, 1);

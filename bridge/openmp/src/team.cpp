@@ -25,12 +25,12 @@ namespace weft_openmp {
 
 namespace {
 
-// The OS thread's or the hosted unit's own record, whatever task runs there.
+// The record of the OS thread or the hosted unit itself, whatever task runs there.
 thread_local constinit Thread* own_thread [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// Ends it with the thread. A thread-local object would be destroyed before exit's handlers run and
-// before the destructors of other keys, and both may have regions: a key's destructor runs once
-// more where they do, and exit, which ends all threads, calls none.
+// The key's destructor ends the record with the thread. A thread-local object would be destroyed
+// before exit's handlers run and before the destructors of other keys, and both may have regions: a
+// key's destructor runs once more where they do, and exit, which ends all threads, calls none.
 pthread_key_t key_of_threads() {
     static const pthread_key_t made = [] {
         pthread_key_t key{};
@@ -41,7 +41,7 @@ pthread_key_t key_of_threads() {
     return made;
 }
 
-// In the child the members are no more: the thread that is left begins as a new one.
+// In the child the members no longer exist: the thread that is left begins as a new one.
 [[maybe_unused]] const int at_fork = pthread_atfork(nullptr, nullptr, [] {
     Shown::forget_all();
     for (Thread* const thread : {own_thread, thread_that_forked()}) {
@@ -49,12 +49,12 @@ pthread_key_t key_of_threads() {
         thread->begin_alone();
         thread->shown.begin_anew();
     }
-    // A hosted unit is native there, on what was its own OS thread: its words follow it from its
-    // next call on.
+    // A hosted unit is native in the child, on what was its own OS thread: its words follow it from
+    // its next call on.
     if (thread_that_forked() == nullptr) set_words(nullptr);
 });
 
-// A thread's end lets its members end.
+// A thread ends, and lets its members end.
 void dismiss(TeamPool& team_pool) {
     dismiss_members(static_cast<unsigned>(team_pool.slots.size()) - 1);
     team_pool.dismissed.store(true);
@@ -68,7 +68,7 @@ void reset(Task& task, Team& team, const Icv* icv) {
     task.said = 0;
     task.team = &team;
     task.icv = icv;
-    // left behind where the region was cancelled, or had reductions
+    // left over where the region was cancelled, or had reductions
     while (task.group != nullptr) delete std::exchange(task.group, task.group->outer);
     task.made = 0;
     task.family = false;
@@ -90,20 +90,20 @@ void reset(Slot& slot, Team& team) {
 // relaxed: the region's size; from the dock, a guess
 bool are_many(const Team& team) { return team.helpers.makes_many(team.size.load(std::memory_order_relaxed)); }
 
-// So many have arrived. Whether all are here now: the caller is the one to say so.
+// `count` more have arrived. Whether all are here now: then the caller is to let them go on.
 inline bool completes(Team& team, unsigned count) {
     // relaxed: the region's size; the next one may begin once these have arrived
     const unsigned size = team.size.load(std::memory_order_relaxed);
     return count != 0 && team.arrived.fetch_add(count) + count == size;
 }
 
-// A thread arrives in that region, at a barrier or at its end; in_row: it waits among the members
-// then. Whether all are here now.
+// A thread arrives in that region, at a barrier or at its end; in_row: it then waits among the
+// members. Whether all are here now.
 inline bool arrive(Team& team, std::uint64_t region, bool in_row) {
     return completes(team, are_many(team) ? team.helpers.arrive_among_many(region, in_row) : 1);
 }
 
-// Waits in the dock for a region later than `seen`; returns its number, 0 when the team pool is
+// Waits in the dock for a region later than `seen`. Returns its number; 0: the team pool is
 // dismissed.
 std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     TeamPool& team_pool = *slot.team_pool;
@@ -111,8 +111,8 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     const auto spare = [&] { return slot.number >= team_pool.awake.load(); };
     while (!called()) {
         if (spare()) {
-            // It may have been the next one of some that have arrived. It is no longer of the team,
-            // for which others are to add them up.
+            // It may have been next in a row whose members have arrived. It no longer belongs to
+            // the team, so others of it are to add up the counts.
             if (are_many(team_pool.team)) team_pool.team.helpers.wake();
             team_pool.spares.wait([&] { return called() || !spare(); });
         } else if (!run_some_task(me, nullptr)) {
@@ -127,8 +127,8 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     return team_pool.dismissed.load() ? 0 : slot.region.load();
 }
 
-// Whether a thread of the region is new, or has another place than before, or the team another
-// size: then all are shown.
+// Whether a thread of the region is new, or has another place than before, or the team has another
+// size: then all threads are shown.
 [[gnu::noinline]] bool affinity_has_changed(TeamPool& team_pool, unsigned size) {
     bool changed = false;
     for (unsigned i = 0; i < size; ++i) {
@@ -139,14 +139,14 @@ std::uint64_t dock(Thread& me, Slot& slot, std::uint64_t seen) {
     return changed;
 }
 
-// OMP_DISPLAY_AFFINITY.
+// For OMP_DISPLAY_AFFINITY.
 [[gnu::noinline]] void show_affinity(const Slot& slot) {
     if (!slot.team_pool->team.shows_affinity) return;
     const std::string text = affinity_of_this_thread({}) + "\n";
     std::fputs(text.c_str(), stderr);
 }
 
-// Of a new thread, until its key's destructor comes.
+// Keeps a new thread's record until its key's destructor comes.
 void keep(Thread* thread) {
     own_thread = thread;
     const int error = pthread_setspecific(key_of_threads(), own_thread);
@@ -187,7 +187,7 @@ void be_member(void* raw) {
 void close(Thread& me) {
     Team& team = *me.team;
     const auto over = [&team] {
-        // relaxed: set by one of those who have arrived, or in a task of theirs
+        // relaxed: set by one of the threads that have arrived, or in a task of theirs
         return team.arrived.load() == team.size &&
                (!team.tasked.load(std::memory_order_relaxed) || all_tasks_ended(team));
     };
@@ -196,7 +196,7 @@ void close(Thread& me) {
     }
 }
 
-// By the one that lets all others go on.
+// Called by the thread that lets all others go on.
 inline void end_cancelled_construct(Team& team) {
     // relaxed, both: the barrier's end publishes
     if (team.construct_cancelled.load(std::memory_order_relaxed)) [[unlikely]]
@@ -225,7 +225,7 @@ void leave(TeamPool& team_pool) {
 }
 
 TeamPool::TeamPool(TeamPool* around_it) : around(around_it) {
-    // relaxed: the caller is one of them
+    // relaxed: the caller is one of its users
     if (around_it != nullptr) around_it->users.fetch_add(1, std::memory_order_relaxed);
     team.team_pool = this;
     grow(1);
@@ -264,18 +264,18 @@ void TeamPool::grow(unsigned size) {
     for (unsigned number = std::max(1U, before); number < size; ++number) members.push_back(slots[number].get());
     if (members.empty()) return;
     team.helpers.have_members(*this);
-    users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only who is in adds
+    users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: a user adds
     add_members(be_member, members, *this, environment().unit_stack_bytes());
     count_members(static_cast<unsigned>(members.size()));
 }
 
-// Their memory stays: thieves may have looked at it, and who waited there has left what it waited
-// with on stacks that are gone.
+// Their memory stays: thieves may have read it, and a thread that waited there has left its wait
+// node on a stack that is gone.
 void TeamPool::forget_members() {
     if (slots.size() == 1) return;
     users.fetch_sub(static_cast<unsigned>(slots.size()) - 1, std::memory_order_relaxed);   // relaxed: as in grow
     static auto& kept =
-        *new std::vector<std::unique_ptr<Slot>>;   // under the lock of the caller that calls all team pools
+        *new std::vector<std::unique_ptr<Slot>>;   // under the lock of the caller, which calls all team pools
     for (std::size_t i = 1; i < slots.size(); ++i) kept.push_back(std::move(slots[i]));
     slots.resize(1);
     awake.store(1);
@@ -302,7 +302,7 @@ Thread::Thread(Slot& of_member)
 
 void Thread::begin_alone() {
     for (auto& team_pool : team_pools)
-        static_cast<void>(team_pool.release());   // in the child of a fork: their members are no more
+        static_cast<void>(team_pool.release());   // in the child of a fork: their members no longer exist
     team_pools.clear();
     team_pools.push_back(nullptr);
     ends_early = weft_hosted();
@@ -319,7 +319,7 @@ void begin_team_of_one(TeamPool& team_pool, const Icv* icv, std::atomic<unsigned
     Team& team = team_pool.team;
     team.icv = icv;
     team.group = &group;
-    // relaxed, all: nobody else is there
+    // relaxed, all: no other thread is there
     team.tasked.store(false, std::memory_order_relaxed);
     team.cancelled.store(false, std::memory_order_relaxed);
     team.construct_cancelled.store(false, std::memory_order_relaxed);
@@ -331,12 +331,12 @@ void begin_team_of_one(TeamPool& team_pool, const Icv* icv, std::atomic<unsigned
 
 }   // namespace
 
-// Where it is outside of all regions: of a member that is after its last one, so the thousands of a
-// large team need none.
+// For a thread outside of all regions. A member is there only after its last one, so the thousands
+// of a large team need no such pool.
 void Thread::make_team_pool_of_one() {
     team_pools[0] = std::make_unique<TeamPool>(nullptr);
     TeamPool& alone = *team_pools[0];
-    group.store(1, std::memory_order_relaxed);   // relaxed: nobody else is there
+    group.store(1, std::memory_order_relaxed);   // relaxed: no other thread is there
     begin_team_of_one(alone, environment().initial, group);
     place_alone(*alone.slots[0]);
 }
@@ -366,7 +366,7 @@ Thread::~Thread() {
 namespace {
 
 // Harts that a region of this thread would have at once: those that are free, its own, and those on
-// which members of its own are looking for the next region.
+// which its own members spin for the next region.
 unsigned grantable(const Thread& me) {
     weft_hart_use use{};
     use.size = sizeof use;
@@ -417,8 +417,8 @@ namespace {
     return *interned(changed);
 }
 
-// What a region begins with: its task's values, but for the one that only implicit tasks have
-// (OpenMP 5.1, table 2.3).
+// What a region begins with: its task's values, except for the variable that only implicit tasks
+// have (OpenMP 5.1, table 2.3).
 inline const Icv& inherited(const Thread& me) {
     const Task& implicit = me.slot->implicit;
     if (me.task == &implicit) [[likely]]
@@ -430,8 +430,8 @@ inline const Icv& inherited(const Thread& me) {
 
 namespace {
 
-// A unit's outermost region. What a native one does here may wait: it keeps its record now that it
-// is in a region.
+// A unit's outermost region begins. For a native unit, what is done here may wait: the unit keeps
+// its record now that it is in a region.
 [[gnu::noinline]] void begin_as_unit(Thread& me, unsigned size) {
     weft_unit_end_disable();
     if (!me.native) return;
@@ -439,8 +439,8 @@ namespace {
     begin_to_stay(me);
 }
 
-// Its end. The words are written anew: compiled code may have kept where they lie, and a unit that
-// could not stay may be elsewhere.
+// A unit's outermost region ends. The words are written anew: compiled code may have kept their
+// addresses, and a unit that could not stay may be elsewhere.
 [[gnu::noinline]] void leave_as_unit(Thread& me) {
     if (me.native) {
         set_words(&me);
@@ -449,7 +449,7 @@ namespace {
     weft_unit_end_enable();
 }
 
-// In the child of a fork by a scheduler's code, which is no unit there.
+// In the child of a fork that a scheduler's code has made: that code is no unit there.
 [[gnu::noinline]] void be_of_os_thread(Thread& me) {
     me.native = me.ends_early = false;
     me.unit = nullptr;
@@ -497,14 +497,14 @@ void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned siz
     team.outer_slot = me.slot;
     team.outer_task = me.task;
     team.outer_under = me.under;
-    // once others work they do so for ever: before, it is 0
+    // once others work they do so forever: before, it is 0
     if (others()) [[unlikely]]
         team.levels_of_others = levels_of_others();
     team.entered = entered || of_unit;
     team.group = outer.group;
     team.counted = from.thread_limit != ~0U && size > 1;
     team.reductions = reductions;
-    // relaxed: the numbers of the region, which the members look at, publish all this
+    // relaxed: the numbers of the region, which the members check, publish all this
     team.arrived.store(0, std::memory_order_relaxed);
     team.arrived_cancellably.store(0, std::memory_order_relaxed);
     team.tasked.store(false, std::memory_order_relaxed);
@@ -592,7 +592,7 @@ Apart::~Apart() {
 
 namespace {
 
-// The caller has added up that all are here.
+// The caller has found that all are here.
 inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
     close(me);
     end_cancelled_construct(team);
@@ -601,7 +601,7 @@ inline void end_barrier(Thread& me, Team& team, std::uint64_t generation) {
     team.helpers.wake();
 }
 
-// Of a team whose members are many: kept apart, since in others each instruction here counts.
+// For a team whose members are many: kept apart, since in other teams each instruction here counts.
 [[gnu::noinline]] void meet_among_many(Thread& me, Team& team) {
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);   // relaxed: as in meet
     const std::uint64_t region = team.team_pool->regions;
@@ -629,7 +629,7 @@ void meet(Thread& me) {
         end_cancelled_construct(team);
         return;
     }
-    // relaxed: it stays until this thread has arrived
+    // relaxed: it does not change before this thread has arrived
     const std::uint64_t generation = team.generation.load(std::memory_order_relaxed);
     if (team.arrived.fetch_add(1) + 1 == team.size) {
         end_barrier(me, team, generation);

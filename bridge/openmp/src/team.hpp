@@ -1,9 +1,9 @@
 // Threads, and the teams that they make for parallel regions.
 //
-// A thread that meets a parallel region is thread 0 of its team; the others are members: hosted
-// units that stay with that thread, for regions at that depth, so that thread i is the same context
-// from region to region. Members wait at the dock between regions. The end of a region is a barrier
-// that members pass through into the dock, and that only thread 0 waits at.
+// A thread that meets a parallel region is thread 0 of its team. The others are members: hosted
+// units that stay with that thread, for regions at that depth, so thread i is the same context from
+// region to region. Members wait at the dock between regions. The end of a region is a barrier that
+// members pass through into the dock, and at which only thread 0 waits.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +25,30 @@ namespace weft_openmp {
 struct TeamPool;
 struct OfUnit;
 
-// A thread's place in a team. What others read while a region runs has lines of its own.
+// A thread's place in a team. What other threads read while a region runs has lines of its own.
 struct alignas(128) Slot {
     Deque deque;   // of deferred tasks
-    // deferred tasks, by this thread; each written by it alone
+    // deferred tasks, counted by this thread, which alone writes each count
     alignas(64) std::atomic<std::uint64_t> created{0}, ended{0};
     TeamPool* team_pool = nullptr;
     unsigned number = 0;
     unsigned next_victim = 0;
-    unsigned size_shown = 0;   // of the team, when its affinity was shown
-    int place_shown = -1;      // its thread's, then
-    int place = -1;            // its thread's; -1: none (bind.hpp), and its partition
+    unsigned size_shown = 0;   // the team's, when its affinity was shown
+    int place_shown = -1;      // its thread's, at that time
+    int place = -1;            // its thread's; -1: none (bind.hpp). Its partition follows
     unsigned first_place = 0, places = 0;
 
-    std::uint64_t singles = 0;         // that it has come to
-    std::uint64_t singles_taken = 0;   // that somebody has been the first at, when it looked last
+    std::uint64_t singles = 0;         // those that it has come to
+    std::uint64_t singles_taken = 0;   // those that had a first thread, when it checked last
     Share* spares = nullptr;           // that it may use
     Share* share = nullptr;            // the worksharing construct that it is in, or was in last
     LoopPlace loop;                    // where it is in that
     Task implicit;
-    std::atomic<std::uint64_t> at{0};       // that one's number, for those who look what all have passed
+    std::atomic<std::uint64_t> at{0};       // that one's number, for the check which ones all threads have passed
     std::atomic<std::uint64_t> region{0};   // the number of the region that it is to take part in
 };
 
-// Where a team is in a league of teams, and every team that its threads make.
+// Where a team is in a league of teams. Every team that its threads make has the same values.
 struct League {
     unsigned number = 0, teams = 1;
 };
@@ -58,11 +58,12 @@ struct alignas(128) Team {
     void (*body)(void* data) = nullptr;
     void* data = nullptr;
     League league;
-    // read by those in the dock while it changes: they take no part, or are called later
+    // threads in the dock read it while it changes: they take no part, or are called later
     std::atomic<unsigned> size{1};
     unsigned level = 0, active_level = 0;
-    const Icv* icv = nullptr;   // of the implicit tasks, at first
-    // how many threads the contention group has, where there is a limit; its initial thread is one
+    const Icv* icv = nullptr;   // of the implicit tasks, when they begin
+    // how many threads the contention group has, its initial thread included, where there is a
+    // limit
     std::atomic<unsigned>* group = nullptr;
     TeamPool* team_pool = nullptr;
     Team* outer = nullptr;   // where thread 0 was when it met the region
@@ -71,53 +72,54 @@ struct alignas(128) Team {
     const Task* outer_under = nullptr;
     // regions of other runtimes that thread 0 was in when it met this one (others.hpp)
     int levels_of_others = 0;
-    // thread 0 is a guest for this region, or it is a unit's outermost one
+    // thread 0 is a guest for this region, or this is a unit's outermost region
     bool entered = false;
-    bool counted = false;          // its threads, in `group`
+    bool counted = false;          // its threads are counted in `group`
     bool shows_affinity = false;   // in this region
     Share* origin = nullptr;       // before the first worksharing construct
     std::uintptr_t* reductions = nullptr;
     Bind bind = Bind::no;
     std::atomic<bool> tasked{false};   // a task has been deferred
     std::atomic<bool> cancelled{false};
-    // The loop or the sections that the threads are in, until their end's barrier. Not kept with
-    // its share: a static loop has none, and is cancelled while others are in the one before.
+    // The loop or the sections that the threads are in, until the barrier at their end. Not kept
+    // with their share: a static loop has none, and is cancelled while other threads are in the
+    // construct before.
     std::atomic<bool> construct_cancelled{false};
 
     alignas(64) std::atomic<std::uint32_t> arrived{0};      // at a barrier
-    std::atomic<std::uint32_t> arrived_cancellably{0};      // at one that is left when the region is cancelled
+    std::atomic<std::uint32_t> arrived_cancellably{0};      // at a barrier that is left when the region is cancelled
     alignas(64) std::atomic<std::uint64_t> generation{0};   // barriers that have ended
-    std::atomic<std::uint64_t> ended_elsewhere{0};          // deferred tasks, by no thread of the team
-    std::atomic<std::uint64_t> created_elsewhere{0};        // as well
-    // tasks that are units: they have begun, or are to, and are not gone
+    std::atomic<std::uint64_t> ended_elsewhere{0};          // deferred tasks that no thread of the team has ended
+    std::atomic<std::uint64_t> created_elsewhere{0};        // likewise, that none has created
+    // tasks that are units: they have begun, or are to begin, and are not gone
     std::atomic<std::uint32_t> units{0};
     std::atomic<std::uint32_t> queued{0};   // tasks in `first`
     SpinLock queue_lock;
-    Task* first = nullptr;   // by priority, or queued by no thread of the team
+    Task* first = nullptr;   // with a priority, or queued by no thread of the team
     Task* last = nullptr;
-    alignas(64) Helpers helpers;       // wait at barriers and at the dock, and run any task
-    Sleepers closer{Until::the_end};   // all are at the barrier; waits for the tasks' end
-    Sleepers waiters;                  // wait in tasks, for those that they have made
+    alignas(64) Helpers helpers;       // threads that wait at barriers and at the dock, and run any task
+    Sleepers closer{Until::the_end};   // waits for the tasks' end when all threads are at the barrier
+    Sleepers waiters;                  // threads that wait in tasks, for tasks that they have made
     SpinLock free_lock;
-    Share* oldest = nullptr;                             // under it: the list's first node
+    Share* oldest = nullptr;                             // guarded by the lock: the list's first node
     std::atomic<bool> shares_hold_memory{false};         // to be given back at the region's end
-    std::uint64_t nodes = 0;                             // under the lock: in the list and in the slots
-    alignas(64) std::atomic<std::uint64_t> singles{0};   // that somebody has been the first at
-    std::vector<void*> free_at_end;                      // under the lock; by thread 0
+    std::uint64_t nodes = 0;                             // guarded by the lock: nodes in the list and in the slots
+    alignas(64) std::atomic<std::uint64_t> singles{0};   // those that have had a first thread
+    std::vector<void*> free_at_end;                      // added under the lock; freed by thread 0
     const Icv* of_league = nullptr;                      // of the initial tasks of a league's teams in a target region
 };
 
-// Lets go of a team pool that the caller is one of the users of.
+// The caller, one of the users of a team pool, gives it up. The last one deletes it.
 void leave(TeamPool& team_pool);
 struct LeavesTeamPool {
     void operator()(TeamPool* team_pool) const { leave(*team_pool); }
 };
 
-// Those who make one thread's teams at one depth.
+// The threads that make up one thread's teams at one depth.
 struct TeamPool {
-    // A copy for thieves, who may look while it grows; the old ones stay.
+    // A copy for thieves, which may read it while the team pool grows; old copies stay.
     struct Table {
-        std::unique_ptr<std::atomic<Slot*>[]> slots;   // null where none is yet
+        std::unique_ptr<std::atomic<Slot*>[]> slots;   // null where there is none yet
         unsigned count = 0;
     };
 
@@ -128,60 +130,61 @@ struct TeamPool {
     std::uint64_t regions = 0;
     std::atomic<bool> dismissed{false};
     std::atomic<unsigned> users{1};   // the thread, and the members; the last to leave deletes it
-    // slots below take part in the region, or have in the last; those above wait as spares
+    // slots below take part in the region, or did in the last one; those above wait as spares
     std::atomic<unsigned> awake{1};
     Sleepers spares;
     alignas(64) Lent lent;   // read at each barrier
-    // that of the team around its teams, which lives as long. Null: there is none, or it changes
+    // the team pool of the team around its teams, which lives as long. Null: there is none, or it
+    // changes
     const std::unique_ptr<TeamPool, LeavesTeamPool> around;
 
     explicit TeamPool(TeamPool* around_it);
     ~TeamPool();
     void grow(unsigned size);
-    void forget_members();   // they are no more: the runtime has ended
+    void forget_members();   // the runtime has ended, and the members with it
 };
 
-// The members of all team pools are no more. Nobody is in a region of several threads.
+// The members of all team pools have ended. No thread is in a region of several threads.
 void forget_members();
 
-// What OpenMP calls a thread, as long as it lives: members and all others.
+// What OpenMP calls a thread, as long as it lives: members and all other threads.
 struct alignas(64) Thread {
-    Team* team = nullptr;   // outside of all regions one of its own, of one, at level 0
+    Team* team = nullptr;   // outside of all regions its own team of one, at level 0
     Slot* slot = nullptr;
     Task* task = nullptr;   // runs now
-    // a tied task that stands still on this thread's stack: others that begin there descend from it
+    // a tied task that stands still on this thread's stack: tasks that begin there descend from it
     const Task* under = nullptr;
     Task* free_tasks = nullptr;
     Counts& counts = take_counts();
     unsigned free_count = 0;
-    // it may not suspend, and has teams of one: a tasklet's, or a scheduler's
+    // it may not suspend, and has teams of one: for a tasklet, or a scheduler's code
     bool stands = false;
     Thief thief;
-    // For each depth of regions that it is thread 0 of; [0] outside of them: null until it has been
-    // there.
+    // A team pool for each depth of regions of which it is thread 0; [0] is for outside of them:
+    // null until the thread has been there.
     std::vector<std::unique_ptr<TeamPool>> team_pools;
     unsigned depth = 0;
     TeamPool* lends = nullptr;                       // whose members its OS thread carries, while it waits for them
-    unsigned aparts_begun = 0;                       // of those that follow
+    unsigned aparts_begun = 0;                       // how many of the next are in use
     std::vector<std::unique_ptr<TeamPool>> aparts;   // one for each Apart that is within another; they stay
-    int place = -1;                                  // where it runs; its slot's, once it has taken part in the region
-    std::atomic<unsigned> group{1};                  // of which it is the initial thread
+    int place = -1;                                  // where it runs: its slot's, once it has taken part in the region
+    std::atomic<unsigned> group{1};                  // of the contention group whose initial thread it is
     unsigned threads_of_team = 0;                    // thread_limit of the teams construct; 0: none
-    // A thread of the program's own that is not its first, and has not said how many threads its
-    // regions are to have: what omp_get_max_threads says to it may follow the load
-    // (WEFT_OMP_MAX_THREADS), and no region of it gets more by default than it has been told last.
-    // of a task that is a unit; its slot is that of another, to be asked only for its number and
+    // of a task that is a unit; its slot is another thread's, to be read only for its number and
     // its team pool (unit_task.hpp)
     bool of_unit = false;
+    // A thread of the program that is not its first, and has not set how many threads its regions
+    // are to have: what omp_get_max_threads returns to it may follow the load
+    // (WEFT_OMP_MAX_THREADS), and by default no region of it gets more than that returned last.
     bool foreign = false;
     bool member = false;   // of a team pool: a context of the members' domain
-    // of a unit of the program's that may be cancelled: not within a region, since members work by
-    // what lies on its stack
+    // of a unit of the program that may be cancelled: not within a region, since members use what
+    // lies on its stack
     bool ends_early = false;
-    // of native units, one after the other (unit_thread.hpp); what follows is theirs
+    // serves native units, one after the other (unit_thread.hpp); what follows is theirs
     bool native = false;
     bool stays = false;                 // bound to its stream by weft_unit_bind
-    weft_pool* former_pool = nullptr;   // by that
+    weft_pool* former_pool = nullptr;   // the unit's pool before that
     Thread* next_record = nullptr;
     OfUnit* unit = nullptr;
     std::uint32_t old_number = 0;   // in locks of OpenMP 2.5; 0: none yet
@@ -205,23 +208,23 @@ struct alignas(64) Thread {
 // The calling thread. A hosted unit has its own thread-local memory, and keeps it wherever it goes
 // on.
 Thread& begin_this_thread();
-// That of the OS thread, or the hosted unit, itself, also within a task that is a unit, or of the
-// guest on whose OS thread a hart is brought to `enter`. Null: it has none yet.
+// The record of the OS thread, or the hosted unit, itself, even within a task that is a unit; in
+// `enter`, of the guest on whose OS thread a hart is brought. Null: there is none yet.
 Thread* thread_of_os_thread();
-// Of the unit that runs here (unit_thread.hpp). Null: it has met no OpenMP yet, or has left its
-// record; a scheduler runs; or tasks are units. Whoever looks asks begin_this_thread then, which
-// asks the unit first.
+// The record of the unit that runs here (unit_thread.hpp). Null: the unit has met no OpenMP yet, or
+// has left its record; a scheduler runs; or tasks are units. A reader then calls begin_this_thread,
+// which asks the unit first.
 inline thread_local constinit Thread* this_thread_or_null [[gnu::tls_model("initial-exec")]] = nullptr;
 inline Thread& this_thread() {
     Thread* const known = this_thread_or_null;
     return known != nullptr ? *known : begin_this_thread();
 }
 
-// The calling thread, in a region of ours; null outside of all, and where tasks are units. It lets
-// a routine that is called in a region do without a question whether it is.
+// The calling thread, in a region of ours; null outside of all regions, and where tasks are units.
+// It spares a routine that is called in a region the question whether it is.
 inline thread_local constinit Thread* thread_in_region [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// What omp_get_max_threads says.
+// The value of omp_get_max_threads.
 unsigned max_threads(Thread& me);
 
 inline Task* new_task(Thread& me) {
@@ -229,7 +232,8 @@ inline Task* new_task(Thread& me) {
     Task* const next = task->next;
     me.free_tasks = next;
     --me.free_count;
-    // Whoever made many needs it next, and another thread may have run and freed it.
+    // A thread that has made many tasks needs it next, and another thread may have run and freed
+    // it.
     __builtin_prefetch(next, 1);
     if (next != nullptr) __builtin_prefetch(&next->pending, 1);
     return task;
@@ -246,14 +250,14 @@ inline void free_task(Thread& me, Task* task) {
         give_surplus(me);
 }
 
-// By the task's thread, which then may read what is pending.
+// Called by the task's thread, which then may read `pending`.
 inline void count_children(Task& task) {
     if (task.made == 0) return;
     // relaxed: a count
     task.pending.fetch_add(static_cast<std::uint64_t>(std::int64_t{task.made}), std::memory_order_relaxed);
     task.made = 0;
 }
-// At its end: no child needs it any more.
+// At the task's end: whether no child needs it any more.
 inline bool has_left_none(Task& task) {
     if (!task.family) return true;
     task.family = false;
@@ -265,12 +269,12 @@ inline void end_undeferred(Thread& me, Task& task) {
         free_task(me, &task);
     else outlive(me, task);
 }
-// One that is not deferred, on the stack of the task that has made it, which goes on when the body
-// has ended. It has just been made, so the region was not cancelled.
+// Runs an undeferred task on the stack of the task that has made it, which goes on when the body
+// has ended. The task has just been made, so the region was not cancelled.
 inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
     Task* const before = me.task;
     const Task* const under_before = me.under;
-    if (!task.tied() && before->tied()) me.under = before;   // who is tied stands there himself
+    if (!task.tied() && before->tied()) me.under = before;   // a tied task is its own `under`
     me.task = &task;
     body(task.data);
     me.task = before;
@@ -279,29 +283,29 @@ inline void run_undeferred(Thread& me, Task& task, void (*body)(void*)) {
 }
 
 // The simple loop (LoopPlace) that the calling thread is in, where its next chunk is found with the
-// fewest loads: between two additions to a cursor that others add to as well, each load counts.
-// Null: the thread is in none, or that one is over.
+// fewest loads: between two additions to a cursor that other threads add to as well, each load
+// counts. Null: the thread is in none, or its loop is over.
 inline thread_local constinit Share* simple_loop [[gnu::tls_model("initial-exec")]] = nullptr;
 
-// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where there is a
-// limit for the contention group they are taken from what is left, so a region is to begin with
-// them.
+// How many threads a region gets that asks for `wanted` (0: as nthreads-var says). Where the
+// contention group has a limit they are taken from what is left, so a region is to begin with them.
 unsigned threads_for(const Thread& me, unsigned wanted);
 
-// A region, body(data) by `size` threads. begin_region leaves the caller in it, as thread 0, with
-// body running elsewhere; end_region ends that.
+// A region: `size` threads run body(data). begin_region leaves the caller in it, as thread 0, while
+// the other threads run body; end_region ends the region.
 void begin_region(Thread& me, void (*body)(void* data), void* data, unsigned size, Bind bind,
                   std::uintptr_t* reductions = nullptr, void (*prepare)(Team& team, void* argument) = nullptr,
                   void* argument = nullptr);
 void end_region(Thread& me);
 
-// What begins with an initial thread, as if it were met outside of all regions: a target region,
-// and each team of a league. The calling thread runs it, in a team of one of its own: what it is in
-// the middle of in other teams, level 0's among them, it finds again as it was.
+// Code that begins with an initial thread, as if it were met outside of all regions: a target
+// region, and each team of a league. The calling thread runs it in a team of one of its own. What
+// the thread is in the middle of in other teams, the one at level 0 included, it finds again
+// unchanged.
 class Apart {
 public:
-    explicit Apart(const Icv* icv, League league = {});   // those of its initial task
-    ~Apart();                                             // once all tasks have ended that it has made
+    explicit Apart(const Icv* icv, League league = {});   // the values of its initial task
+    ~Apart();                                             // once all tasks that it has made have ended
     Apart(const Apart&) = delete;
     Apart& operator=(const Apart&) = delete;
 
@@ -317,32 +321,32 @@ private:
 
 // All threads of the team meet: none goes on before all are here and all tasks have ended.
 void meet(Thread& me);
-// As meet(), unless the region is cancelled: then everybody leaves. Returns whether it was.
+// As meet(), unless the region is cancelled: then all threads leave. Returns whether it was.
 bool meet_or_leave(Thread& me);
-// All leave such barriers.
+// All threads leave such barriers.
 void cancel_region(Team& team);
 
-// What follows is of worksharing constructs (share.hpp).
+// The rest is about worksharing constructs (share.hpp).
 
-// A spare of the slot's, which stays its first.
+// A spare of the slot, which stays its first.
 Share* more_spares(Team& team, Slot& slot);
 
 inline Share* take_spare(Team& team, Slot& slot) {
     Share* const share = slot.spares != nullptr ? slot.spares : more_spares(team, slot);
-    slot.spares = share->next.load(std::memory_order_relaxed);   // relaxed, and below: whoever links it publishes
+    slot.spares = share->next.load(std::memory_order_relaxed);   // relaxed, and below: the link publishes
     share->next.store(nullptr, std::memory_order_relaxed);
     return share;
 }
 
-// Makes `mine` what follows `before`, unless another thread has been faster: then it is a spare
+// Links `mine` behind `before`, unless another thread has been faster: then `mine` is a spare
 // again.
 inline Share* link(Slot& slot, Share& before, Share* mine) {
     mine->number = before.number + 1;
     Share* next = nullptr;
-    // release, acquire: what it was filled in with
+    // release, acquire: its contents
     if (before.next.compare_exchange_strong(next, mine, std::memory_order_acq_rel, std::memory_order_acquire))
         return mine;
-    mine->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: nobody else has seen it
+    mine->next.store(slot.spares, std::memory_order_relaxed);   // relaxed: no other thread has seen it
     slot.spares = mine;
     return next;
 }
@@ -351,7 +355,7 @@ inline void advance_to(Slot& slot, Share& share) {
     slot.share = &share;
     slot.loop = {};
     simple_loop = nullptr;
-    // release: what it has done in those before comes before their reuse (more_spares)
+    // release: what it has done in earlier shares comes before their reuse (more_spares)
     slot.at.store(share.number, std::memory_order_release);
 }
 
@@ -360,7 +364,7 @@ bool enter_filled_share(Thread& me, Fill fill) {
     Slot& slot = *me.slot;
     Share* const before = slot.share;
     if (me.team->size.load(std::memory_order_relaxed) == 1) {   // relaxed: the region's size
-        // Nobody else is ever in it.
+        // No other thread is ever in it.
         slot.loop = {};
         fill(*before);
         return true;
@@ -376,11 +380,11 @@ bool enter_filled_share(Thread& me, Fill fill) {
     return next == mine;
 }
 
-// The calling thread, whose slot it is, goes on there: where a region begins, or has ended within a
-// loop.
+// The calling thread, whose slot it is, goes on in its loop: where a region begins, or has ended
+// within a loop.
 inline void go_on_in_loop(const Slot& slot) { simple_loop = slot.loop.simple ? slot.share : nullptr; }
 
-// It begins with the loop that it has entered. Whether that is a simple one.
+// The thread begins with the loop that it has entered. Whether that is a simple one.
 inline bool begin_simple_loop(Slot& slot) {
     slot.loop.simple = slot.share->simple;
     go_on_in_loop(slot);
@@ -392,22 +396,22 @@ inline bool first_at_single(Thread& me) {
     if (team.size.load(std::memory_order_relaxed) == 1) return true;   // relaxed: the region's size
     Slot& slot = *me.slot;
     const std::uint64_t mine = slot.singles++;
-    if (mine < slot.singles_taken) return false;   // whoever lags behind need not touch the others' line
+    if (mine < slot.singles_taken) return false;   // a thread that lags behind need not touch the others' line
     std::uint64_t taken = mine;
-    // relaxed: who is not first needs nothing of the first. No look before, which would fetch the
-    // line twice
+    // relaxed: a thread that is not first needs nothing of the first. No load before, which would
+    // fetch the line twice
     if (team.singles.compare_exchange_strong(taken, mine + 1, std::memory_order_relaxed)) return true;
     slot.singles_taken = taken;
     return false;
 }
 
-// Waits in a task until holds(), and runs tasks meanwhile that may run there.
+// Waits in a task until holds(), and meanwhile runs tasks that may run there.
 template <class Holds>
 void wait_in_task(Thread& me, const Holds& holds) {
     const Task* const under = me.task->tied() ? me.task : me.under;
     while (!holds()) {
         if (run_some_task(me, under)) continue;
-        count_children(*me.task);   // whoever ends the last one has to see that it is
+        count_children(*me.task);   // the thread that ends the last one has to see that it is
         me.team->waiters.wait([&] { return holds() || may_find_task(me, under); });
     }
 }

@@ -5,7 +5,7 @@
 namespace weft_openmp {
 namespace {
 
-// Tasks are short as soon as one was timed that was.
+// A thief counts tasks as short as soon as it has timed a short one.
 Thief of_short_tasks() {
     Thief thief;
     thief.ran(Thief::short_ns - 1);

@@ -47,8 +47,8 @@ void be_task(void* raw) {
     if (others() && weft_hosted()) use_thread_up();
     be_of_unit(nullptr);
     records.give(record);
-    // Only now, when all that it has counted can be seen: the last one tells those that wait for
-    // all. The team may be in its next region by then, or the team pool dismissed.
+    // Only now can other threads see all that the task has counted: the last one wakes those that
+    // wait for all. The team may be in its next region by then, or the team pool dismissed.
     if (team.units.fetch_sub(1) == 1) wake_for_all(team);
     leave(*team.team_pool);
 }
@@ -67,8 +67,8 @@ void spawn_task(Task& task) {
     weft_unit_options options{};
     options.size = sizeof options;
     options.kind = said.task_kind;
-    // SC runs on its scheduler's stack, which has its own setting; and of kind auto one that asks
-    // for a stack would never be of that kind.
+    // SC runs on its scheduler's stack, which has its own setting; and a unit of kind auto that
+    // asks for a stack would never run as SC.
     if (said.task_kind != WEFT_KIND_SC && said.task_kind != WEFT_KIND_AUTO)
         options.stack_bytes = said.unit_stack_bytes();
     options.name = "openmp task";

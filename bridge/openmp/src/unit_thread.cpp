@@ -21,14 +21,14 @@ namespace {
 
 Records<Thread> with_members, without;
 
-// Units that are about to begin their outermost regions, and wait for members that others have now.
-// One of them looks whether those get on.
+// Units that are about to begin their outermost regions, and wait for members that other units have
+// now. One of them checks whether those make progress.
 struct Turnstile {
     Sleepers waiting;
     std::atomic<bool> looked_after{false};
-    std::atomic<std::uint32_t> passed{0};   // changes while records with members come back, since others' regions end
-    std::atomic<unsigned> members{0};       // that native units have begun,
-    std::atomic<unsigned> room{0};          // and may begin
+    std::atomic<std::uint32_t> passed{0};   // changes while records with members come back, as regions end
+    std::atomic<unsigned> members{0};       // members that native units have begun
+    std::atomic<unsigned> room{0};          // members that they may begin, if more than room() says
 };
 Turnstile turnstile;
 
@@ -58,12 +58,13 @@ void give_record(Thread& record) {
     Records<Thread>& list = list_for(record);
     list.give(record);   // it may be another unit's from here on
     if (&list == &without) return;
-    // relaxed, all: a hint, and whoever overlooks that looks once more
+    // relaxed, all: a hint, and a waiter that misses it checks once more
     turnstile.passed.store(turnstile.passed.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     turnstile.waiting.wake_one();
 }
 
-// The team pools of a record that nobody has, if it has more members. Its own are others' then.
+// Takes the team pools of a record that no unit has, if it has more members. The caller's own go to
+// that record.
 bool takes_others_team_pools(Thread& me) {
     Thread* const other = with_members.take();
     if (other == nullptr) return false;
@@ -76,16 +77,16 @@ bool takes_others_team_pools(Thread& me) {
     return has_more;
 }
 
-// As many as keep the harts busy. More would only take threads of the system's, and the time to
-// start them. relaxed, as below: a number
+// As many as keep the harts busy. More would only take threads of the system, and the time to start
+// them. relaxed, as below: a number
 unsigned room() {
     return std::max(
         {16U, 8 * static_cast<unsigned>(weft_hart_limit()), turnstile.room.load(std::memory_order_relaxed)});
 }
 bool has_room() { return turnstile.members.load(std::memory_order_relaxed) < room(); }
 
-// By one of those that wait. False: for so long nobody's region has ended that these may wait for
-// what others are to do in theirs.
+// Called by one of the waiting units. False: no region has ended for so long that their units may
+// wait for what these units are to do in theirs.
 bool others_get_on() {
     constexpr unsigned most_looks = 20, most_idle = 5;   // idle: no member waits for a hart
     constexpr std::uint64_t between_looks_ns = 1'000'000;
@@ -98,8 +99,8 @@ bool others_get_on() {
     return false;
 }
 
-// Whether nothing is kept there but control variables: a routine that waits outside of regions, and
-// goes on with the record then, is not among those.
+// Whether the record keeps nothing but control variables. A routine that waits outside of regions
+// goes on with the record afterwards, so the record is not at rest then.
 bool is_at_rest(const Thread& thread) {
     const Task& task = *thread.task;
     return thread.depth == 0 && thread.aparts_begun == 0 && &task == &thread.slot->implicit && task.group == nullptr &&
@@ -139,7 +140,7 @@ void returns(void* raw) {
     if (own != nullptr) let_follow_primary(*own);
 }
 
-// Its unit ends. The primary unit's OS thread goes on.
+// Its unit ends. Of the primary unit, the OS thread goes on.
 void ends(void* raw) {
     auto* const value = static_cast<OfUnit*>(raw);
     if (value->what == OfUnit::What::native) {
@@ -149,7 +150,7 @@ void ends(void* raw) {
     delete value;
 }
 
-std::atomic<const weft_key*> made_key{nullptr};   // for those who look whether there is one
+std::atomic<const weft_key*> made_key{nullptr};   // for code that checks whether there is one
 
 const weft_key* key() {
     static const weft_key* const made = [] {
@@ -203,7 +204,7 @@ void let_follow_primary(Thread& of_os_thread) {
 
 namespace {
 
-// Goes with the process: schedulers that meet OpenMP are few.
+// Goes with the process: few schedulers meet OpenMP.
 thread_local constinit Thread* scheduler_here [[gnu::tls_model("initial-exec")]] = nullptr;
 
 }   // namespace
@@ -218,7 +219,7 @@ Thread& thread_of_scheduler() {
 }
 
 void come_by_members(Thread& me, unsigned size) {
-    // One that has some gives none back while it waits, so it goes on.
+    // A unit that has some members gives none back while it waits, so it goes on.
     while (!takes_others_team_pools(me) && members_of(me) == 0 && !has_room()) {
         if (turnstile.looked_after.exchange(true)) {
             turnstile.waiting.sleep([] { return !turnstile.looked_after.load() || with_members.any() || has_room(); });
@@ -230,7 +231,7 @@ void come_by_members(Thread& me, unsigned size) {
         }
         turnstile.looked_after.store(false);
     }
-    turnstile.waiting.wake_one();   // another looks after them now
+    turnstile.waiting.wake_one();   // another unit checks on the others now
     // relaxed: a number
     if (const unsigned members = members_of(me); members < size - 1)
         turnstile.members.fetch_add(size - 1 - members, std::memory_order_relaxed);
@@ -258,7 +259,7 @@ void begin_to_stay(Thread& me) {
 }
 
 void end_stay(Thread& me) {
-    // which may let others run, and they use this record
+    // unbind may let other units run, and they use this record
     if (std::exchange(me.stays, false)) weft_unit_unbind(me.former_pool);
 }
 

@@ -1,11 +1,11 @@
-// What native units are as threads of OpenMP's. A hosted unit and an OS thread have thread-local
-// memory of their own, where their records are found; of native units many run by that of one OS
-// thread. So a native unit that meets OpenMP has a value under a key that follows it
-// (weft/local.h), by which the words that the routines read (this_thread_or_null and those beside
-// it) are the running unit's at all times.
+// Native units as OpenMP threads. A hosted unit and an OS thread have thread-local memory of their
+// own, where their records are found. Many native units run with that of one OS thread. So a native
+// unit that meets OpenMP has a value under a key that follows it (weft/local.h). By that value the
+// words that the routines read (this_thread_or_null and those beside it) are the running unit's at
+// all times.
 //
-// Such a unit has a record (Thread), with team pools, only while it needs one: what it keeps
-// between its regions, while others run, are its control variables. Records go from unit to unit.
+// Such a unit has a record (Thread), with team pools, only while it needs one. Between its regions,
+// while others run, it keeps only its control variables. Records go from unit to unit.
 #pragma once
 
 #include <cstdint>
@@ -23,40 +23,41 @@ struct OfUnit {
         os_thread   // the primary unit, whose record is its OS thread's
     };
     What what = What::native;
-    Thread* thread = nullptr;       // of a native one: null while it needs none
-    const Icv* icv = nullptr;       // of a native one, meanwhile
+    Thread* thread = nullptr;       // of a native unit: null while it needs none
+    const Icv* icv = nullptr;       // of a native unit, meanwhile
     std::uint32_t old_number = 0;   // in locks of OpenMP 2.5; 0: none yet
 };
 
-// The calling unit's record, made if it has none; null: it is to be found in thread-local memory,
-// which is its own.
+// The calling unit's record, made if it has none. Null: the record is to be found in thread-local
+// memory, which is the unit's own.
 Thread* thread_of_unit();
-// Code that may not suspend, for it is no unit's: a scheduler's, a callback's. It has teams of one.
-// By the OS thread that runs it.
+// The record of code that may not suspend because it is no unit's: a scheduler's, a callback's. It
+// has teams of one. There is one for each OS thread that runs such code.
 Thread& thread_of_scheduler();
 
-// In the child of a fork: the record of the native unit that has forked; null: another has, or it
-// has none.
+// In the child of a fork: the record of the native unit that has forked. Null: no native unit has
+// forked, or it has none.
 Thread* thread_that_forked();
 
-// The calling unit is this from now on; null: what it was. Ends the process without memory for it.
+// From now on the calling unit has this value; null: none, as before. Ends the process if there is
+// no memory for it.
 void be_of_unit(OfUnit* value);
-// The OS thread's record has been made, or its code has become the primary unit.
+// Called when the OS thread's record has been made, or its code has become the primary unit.
 void let_follow_primary(Thread& of_os_thread);
 
-// The words are those of that thread, which runs here; null: of nobody. Not inlined, so that no
-// address in thread-local memory is kept over what comes before.
+// Makes the words those of that thread, which runs here; null: of none. Not inlined, so that no
+// address in thread-local memory is kept across the call.
 [[gnu::noinline]] void set_words(Thread* thread);
 
-// A native unit is about to begin its outermost region, with fewer members than that is to have. It
-// takes those of a record that nobody has now. Where there is none it waits for one while the
-// members of others' regions wait for harts: of ten thousand units that begin regions, few have
+// A native unit is about to begin its outermost region, with fewer members than the region is to
+// have. It takes those of a record that no unit has now. Where there is none it waits for one while
+// the members of others' regions wait for harts: of ten thousand units that begin regions, few have
 // members at a time.
 void come_by_members(Thread& me, unsigned size);
-// The runtime ends, and they with it, as does who waits for some.
+// The runtime ends, and these members with it, as do the units that wait for some.
 void forget_members_of_units();
 
-// The outermost region of a native unit: it goes on on its stream alone, where that can be.
+// The outermost region of a native unit: the unit goes on on its stream alone, where that can be.
 void begin_to_stay(Thread& me);
 void end_stay(Thread& me);
 

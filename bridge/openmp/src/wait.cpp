@@ -21,13 +21,13 @@ namespace weft_openmp {
 std::uint64_t SpinBudget::further(std::uint64_t looks) {
     if (looks == most) return most;
     if (looks == overdue) weft_hart_overdue();
-    // two harts' OS threads may have come to one processor; the kernel's, since a member that can
-    // go on makes it crowded
+    // two harts' OS threads may have come to one processor. The kernel's call, since a member that
+    // can go on makes it crowded
     syscall(SYS_sched_yield);
     return std::min(most, looks + overdue);
 }
 
-// On what runs next: the unit's stack stands still, until somebody resumes it.
+// Runs on what runs next: the unit's stack stands still until the unit is resumed.
 void Sleepers::publish(weft_unit* unit, void* raw) {
     auto& request = *static_cast<Request*>(raw);
     Sleepers& list = *request.list;
@@ -48,12 +48,12 @@ void Sleepers::publish(weft_unit* unit, void* raw) {
 
 namespace {
 
-// A tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. Whoever it waits for
-// runs on another one.
+// For a tasklet, or a scheduler's code, which cannot suspend: its OS thread waits. What it waits
+// for runs on another OS thread.
 [[gnu::noinline]] void stand_still(Condition condition) {
     constexpr timespec pause{0, 50'000};
     for (int looks = 0; !condition.holds(condition.raw); ++looks) {
-        if (looks < 100) syscall(SYS_sched_yield);   // the kernel's: as a SpinLock waits
+        if (looks < 100) syscall(SYS_sched_yield);   // the kernel's call, as in SpinLock
         else syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, nullptr);
     }
 }
@@ -62,7 +62,7 @@ namespace {
 
 void Sleepers::suspend(Condition condition, const void* key) {
     Request request{this, condition, {nullptr, key, until_ != Until::something && lend_thread(until_), nullptr}};
-    // It may have what it waits for once it goes on, or owe it to the next one.
+    // Once the unit goes on it may have what it waited for, or owe it to the next waiter.
     const bool stays = weft_unit_end_disable() == WEFT_OK;
     const weft_status status = weft_unit_suspend(publish, &request);
     if (stays) weft_unit_end_enable();
@@ -80,12 +80,12 @@ void Sleepers::wake_all() {
     first_ = last_ = nullptr;
     count_.store(0);
     lock_.unlock();
-    // Whoever needs its own OS thread comes first: no member that goes on now is to be carried
-    // there, and none is once it can go on itself.
+    // The waiter that needs its own OS thread comes first: no member that goes on now is to be
+    // carried there, and none is once that waiter can go on itself.
     for (Sleeper** at = &sleeper; *at != nullptr; at = &(*at)->next) {
         if (!(*at)->lends) continue;
         const Sleeper* const first = *at;
-        *at = first->next;   // it goes with its unit
+        *at = first->next;   // it lies on its unit's stack
         weft_unit_resume(first->unit);
         break;   // there is no other
     }
@@ -111,7 +111,7 @@ bool Sleepers::wake_first(const void* key) {
     return sleeper != nullptr;
 }
 
-// More rows than harts: of the OS threads that have carried a hart, any may carry one now.
+// More rows than harts: any OS thread that has carried a hart may carry one now.
 void Helpers::have_members(const TeamPool& team_pool) {
     if (rows_ != nullptr) return;
     team_pool_ = &team_pool;
@@ -152,7 +152,7 @@ void Helpers::suspend(const Condition& condition, weft_unit* next) {
 
 namespace {
 
-// One in so many may stand beside none of its neighbours before rows are dealt anew.
+// One member in so many may stand beside none of its neighbours before rows are dealt anew.
 constexpr std::uint32_t few = 8;
 
 constexpr std::uint64_t between_deals_ns = 2'000'000;
@@ -163,7 +163,7 @@ bool are_neighbours(const Waiting& one, const Waiting& other) {
 
 }   // namespace
 
-// By the hart that goes on with something else, as Sleepers::publish.
+// Runs on the hart that goes on with something else, as Sleepers::publish does.
 void Helpers::publish(weft_unit* unit, void* raw) {
     auto& request = *static_cast<Request*>(raw);
     Helpers& list = *request.list;
@@ -193,7 +193,7 @@ void Helpers::publish(weft_unit* unit, void* raw) {
 }
 
 void Helpers::wake_members() {
-    Taken taken[most_rows];   // and not initialized: mostly two are written, on a stack whose other lines are far
+    Taken taken[most_rows];   // not initialized: mostly two are written, on a stack whose other lines are far
     unsigned rows = 0;
     std::uint32_t all = 0, breaks = 0;
     for (std::uint64_t left = filled_.load(); left != 0; left &= left - 1) {
@@ -216,11 +216,11 @@ void Helpers::wake_members() {
     ask_for_harts();
 }
 
-// Of each member it reads and writes what lies on its stack, which another hart may have near: for
-// 64 members that takes some 10 us. So it is done seldom: where one of them has more to do than
-// others, members change their harts at each barrier.
+// For each member it reads and writes what lies on the member's stack, which another hart may have
+// near: for 64 members that takes some 10 us. So it is done seldom: where one member has more to do
+// than others, members change harts at each barrier.
 void Helpers::deal(Taken* rows, unsigned count) {
-    if (!dealing_.try_lock()) return;   // others wake some as well: it is not worth waiting for
+    if (!dealing_.try_lock()) return;   // another thread wakes some as well: it is not worth waiting for
     const std::uint64_t now = weft_now_ns();
     if (now < next_deal_ns_) return dealing_.unlock();
     next_deal_ns_ = now + between_deals_ns;
