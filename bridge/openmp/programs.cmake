@@ -1,5 +1,5 @@
-# Libraries and programs of Debian, as they are, on Weft and on libgomp (programs/programs.py). What
-# is not installed is skipped with a word.
+# Unmodified libraries and programs of Debian, on Weft and on libgomp (programs/programs.py). What
+# is not installed is skipped with a message.
 if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING OR NOT WEFT_GROUP STREQUAL "release" OR NOT CMAKE_C_COMPILER_ID
   STREQUAL "GNU")
   return()
@@ -8,8 +8,8 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 
 function(weft_program_test name)
   cmake_parse_arguments(test "" "PROGRAM;MISSING" "" ${ARGN})
-  # Those that make threads of their own, or that wait in many ways, also where such threads are
-  # admitted to the harts.
+  # Programs that make threads of their own, or that wait in many ways, run once more with such
+  # threads admitted to the harts.
   set(ways "")
   if(name MATCHES "^(blas|fortran|numpy|graphicsmagick|imagemagick|sparse)$")
     set(ways _admitted)
@@ -27,8 +27,8 @@ function(weft_program_test name)
   endforeach()
 endfunction()
 
-# A program of ours that calls one of the libraries; its headers and what it is linked with must be
-# there.
+# A program of ours that calls one of the libraries. The library's headers and what it is linked
+# with must be there.
 function(weft_caller_test name source header package)
   find_path(WEFT_HEADER_OF_${name} ${header} PATH_SUFFIXES suitesparse)
   if(NOT WEFT_HEADER_OF_${name})

@@ -1,9 +1,10 @@
-# The suite: programs as gcc makes them of OpenMP, each run on Weft, and on the libgomp of the
-# compiler as well: the same verdict. Those of `alone` fail or hang there.
+# The suite: OpenMP programs as gcc compiles them, each run on Weft, and on the compiler's libgomp
+# as well, with the same verdict. The programs in `alone` fail or hang on libgomp.
 if(NOT WEFT_TESTS OR WEFT_FUZZ)
   return()
 endif()
-# Under an emulator, which is slow and has one CPU: what the processor's port has a part in.
+# Under an emulator, which is slow and has one CPU: only what the port to the processor takes part
+# in.
 if(CMAKE_CROSSCOMPILING)
   foreach(name regions tasks loops sharing nested depends atomics cancel exceptions threads composer)
     set(source test/${name}.c)
@@ -30,7 +31,7 @@ if(CMAKE_CROSSCOMPILING)
   endforeach()
   return()
 endif()
-# What the library has inside, by itself.
+# Unit tests of the library's parts.
 foreach(part ready thief)
   add_executable(openmp_${part}_test src/${part}_test.cpp)
   target_link_libraries(openmp_${part}_test PRIVATE weft GTest::gtest GTest::gtest_main Threads::Threads)
@@ -39,7 +40,7 @@ foreach(part ready thief)
   add_test(NAME openmp_${part}_test COMMAND openmp_${part}_test)
   weft_label(openmp_${part}_test quick)
 endforeach()
-# clang would call another library: what is compiled of the suite is gcc's in its builds, too.
+# clang would call another library: in its builds, too, gcc compiles the suite.
 if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
   find_program(WEFT_GCC NAMES gcc-12 gcc)
   find_program(WEFT_GXX NAMES g++-12 g++)
@@ -58,34 +59,34 @@ list(APPEND programs own_groups task_reductions reduced_objects combined_reducti
 # libgomp frees copies that other threads still use where left_groups leaves a construct.
 set(alone left_groups thousands far newer doacross forked composer follow task_kinds league_icv target_events pools
   choices in_units composer_in_units)
-# Those that ask what cancellation does run with it as well as without.
+# Programs that test cancellation run with it as well as without.
 set(with_cancellation cancel target_tasks target_cancel memory_regions left_groups groups reduced_objects cancel_groups
     cancelled_tasks cancelled_events cancelled_regions cancelled_loops cancelled_objects discarded_tasks)
 # gcc warns where a combined construct is cancelled.
 set_source_files_properties(test/cancelled_loops.c PROPERTIES COMPILE_OPTIONS -w)
-# What explicit tasks may be instead of calls on a member's stack, and what is run with each.
-# depends.c is not: its tasks use threadprivate variables.
+# What explicit tasks may be instead of calls on a member's stack, and the programs that are run
+# with each kind. depends.c is not among them: its tasks use threadprivate variables.
 set(task_kinds full lsa roc ss sc auto hosted)
 set(with_task_kinds tasks clauses cancel exceptions nested target_tasks leagues own_groups task_reductions
   reduced_objects
     cancelled_tasks cancelled_regions cancelled_loops discarded_tasks)
-# As users compile: optimised and not; under a sanitizer and in the debug build as those are.
+# As users compile: optimised and not; under a sanitizer and in the debug build, at their level.
 if(WEFT_GROUP STREQUAL "release")
   set(levels O0 O3)
 else()
   set(levels O1)
 endif()
-# ThreadSanitizer lets no child of a fork start threads; AddressSanitizer's allocator (gcc 12) takes
-# none of its locks over a fork, so that the child waits for ever where one of the parent's threads
-# was just starting.
+# ThreadSanitizer lets no child of a fork start threads. AddressSanitizer's allocator (gcc 12) takes
+# none of its locks across a fork, so the child waits forever if one of the parent's threads was
+# just starting.
 if(WEFT_SANITIZE)
   list(REMOVE_ITEM alone forked)
 endif()
-# Members stay until the process ends. Sizes that no memory has are asked for, and refused.
+# Members stay until the process ends. The tests ask for sizes that no memory has, and are refused.
 set(on_weft
   "TSAN_OPTIONS=report_thread_leaks=0:allocator_may_return_null=1;ASAN_OPTIONS=allocator_may_return_null=1;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft_openmp>:$<TARGET_FILE_DIR:weft>")
 
-# Programs that run units of Argobots' besides.
+# Programs that run Argobots units as well.
 set(in_units ${on_weft})
 set(with_argobots_options)
 if(WEFT_ARGOBOTS)
@@ -172,7 +173,7 @@ foreach(name IN LISTS programs alone)
       weft_openmp_test(in_units_at_once ${program} quick ENVIRONMENT ${in_units} ARGUMENTS at_once)
     endif()
     if(name STREQUAL "composer")
-      # Programs composed at random, for so many seconds.
+      # Programs composed at random, for the given number of seconds.
       if(NOT level STREQUAL "O0")
         weft_openmp_test(composer ${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true ARGUMENTS 60)
         weft_openmp_test(composer_targets ${program} full ENVIRONMENT ${on_weft} OMP_CANCELLATION=true
@@ -193,7 +194,8 @@ foreach(name IN LISTS programs alone)
       continue()
     endif()
     if(name STREQUAL "thousands")
-      # Once: another level is the same library. Sanitizers keep megabytes for each thread.
+      # Once: another optimisation level tests the same library. Sanitizers keep megabytes for each
+      # thread.
       if(level STREQUAL "O3" OR (level STREQUAL "O1" AND NOT WEFT_SANITIZE))
         weft_openmp_test(thousands ${program} full ENVIRONMENT ${on_weft})
       endif()
@@ -240,9 +242,9 @@ foreach(name IN LISTS programs alone)
   endforeach()
 endforeach()
 
-# Fortran, with integers of 4 bytes and of 8: the routines' names differ.
+# Fortran, with integers of 4 bytes and of 8: the names of the routines differ.
 set(fortran_programs fortran target target_absent teams memory affinity groups)
-set(fortran_alone target_absent)   # on libgomp it crashes by what the compiler leaves unsaid
+set(fortran_alone target_absent)   # on libgomp it crashes because of what the compiler leaves unsaid
 function(weft_openmp_fortran_test name level bytes)
   string(REPLACE "fortran_fortran" "fortran" test fortran_${name}_${bytes}_${level})
   set(program openmp_${test})
@@ -287,7 +289,7 @@ if(COMMAND weft_house_test AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
     ${without_fortran})
 endif()
 
-# What becomes of processes, and what comes to an end although members spin or stand in the kernel
+# How processes end and fork, and that members which spin or block in the kernel make progress
 # (doc/openmp.md).
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   add_library(openmp_plugin SHARED test/plugin.c)
@@ -302,8 +304,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endforeach()
   set(process ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test/process.py --program $<TARGET_FILE:openmp_process>
     --plugin $<TARGET_FILE:openmp_plugin>)
-  # Signals for a member reach it where the C library's calls are those of libweft_pthread, as `weft
-  # run` has it.
+  # Signals for a member reach it where the C library's calls are those of libweft_pthread, as under
+  # `weft run`.
   set(without --without interrupted_1)
   if(NOT WEFT_SANITIZE)
     add_test(NAME openmp_process_interrupted COMMAND ${process} --only interrupted_0 interrupted_1)
@@ -313,7 +315,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set_property(TEST openmp_process_interrupted APPEND PROPERTY LABELS needs=weft_pthread)
   endif()
   if(WEFT_SANITIZE)
-    # A sanitizer has its own words for aborts, stacks and limits, and its library must come first.
+    # A sanitizer has its own messages for aborts, stacks and limits, and its library must come
+    # first.
     set(without --no-python --only exit_0 exit_3 now_0 now_3 exit_nested exit_in_task signals own_mask plugins
       thread_ends keys at_exit at_exit_in_region)
   endif()
@@ -325,8 +328,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set_tests_properties(openmp_process_libgomp PROPERTIES ENVIRONMENT "OMP_WAIT_POLICY=passive")
     weft_label(openmp_process_libgomp full)
   endif()
-  # What reports, dumps and gdb say of members. Under the thread sanitizer no deadlock is told, and
-  # gdb shows no library that is compiled for a sanitizer.
+  # What reports, dumps and gdb say of members. Under the thread sanitizer no deadlock is reported,
+  # and gdb shows no library that is compiled for a sanitizer.
   if(NOT WEFT_SANITIZE)
     add_executable(openmp_shown test/shown.c)
     target_compile_options(openmp_shown PRIVATE -Wall -fopenmp -O2)
@@ -343,7 +346,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     set_tests_properties(openmp_shown PROPERTIES ENVIRONMENT "${on_weft}" TIMEOUT 300)
     weft_label(openmp_shown quick)
   endif()
-  # What programs see of the variables, beside libgomp.
+  # What programs see of the variables, compared with libgomp.
   if(WEFT_GROUP STREQUAL "release")
     add_executable(openmp_variables test/variables.c)
     target_compile_options(openmp_variables PRIVATE -Wall -fopenmp -O2)
@@ -356,7 +359,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     add_test(NAME openmp_variables COMMAND ${variables})
     weft_label(openmp_variables_some quick)
     weft_label(openmp_variables full)
-    # What is said on standard error, beside libgomp as well.
+    # The messages on standard error, compared with libgomp.
     add_executable(openmp_messages test/messages.c)
     target_compile_options(openmp_messages PRIVATE -Wall -fopenmp -O2)
     target_link_options(openmp_messages PRIVATE -fopenmp)
@@ -397,9 +400,9 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   endforeach()
 endif()
 
-# A second OpenMP in the process: regions of LLVM's beside ours, by a library whose omp_ references
-# carry no version, and a library that asks for OpenMP by a weak reference. libomp knows no
-# sanitizer.
+# A second OpenMP runtime in the process: regions of LLVM's runtime beside ours, by a library whose
+# omp_ references carry no version, and a library that asks for OpenMP by a weak reference. libomp
+# knows no sanitizer.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   set(preloaded "LD_PRELOAD=$<TARGET_FILE:weft_openmp>;LD_LIBRARY_PATH=$<TARGET_FILE_DIR:weft>")
   foreach(name weak_library weak_team)
@@ -408,8 +411,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
   endforeach()
   target_compile_options(openmp_weak_team PRIVATE -fopenmp)
   target_link_options(openmp_weak_team PRIVATE -fopenmp)
-  # A program without OpenMP leaves the reference null; one with it has it bound to libgomp, as
-  # without us.
+  # A program without OpenMP leaves the reference null; in a program with OpenMP the reference is
+  # bound to libgomp, as it would be without us.
   foreach(expected 0 1)
     add_executable(openmp_weak_${expected} test/weak.c)
     target_link_libraries(openmp_weak_${expected} PRIVATE ${CMAKE_DL_LIBS})
@@ -430,7 +433,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
     message(STATUS "the tests beside a second OpenMP need clang and libomp-dev: left out")
     return()
   endif()
-  # Once linked without its runtime, as users of it have it, and once brought together with that.
+  # Once linked without its runtime, as its users have it, and once with that runtime.
   set(library ${CMAKE_CURRENT_BINARY_DIR}/libopenmp_second.so)
   set(whole ${CMAKE_CURRENT_BINARY_DIR}/libopenmp_second_whole.so)
   add_custom_command(OUTPUT ${library} ${whole}
@@ -452,7 +455,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT WEFT_SANITIZE)
     weft_openmp_test(second_${name} openmp_second quick ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${library}
       ${WEFT_LIBOMP})
     weft_openmp_test(second_${name}_brought openmp_second full ENVIRONMENT ${preloaded} ARGUMENTS ${name} ${whole})
-    # Where no tool is wanted, the runtime does not tell that it begins.
+    # Where no tool is wanted, the runtime does not report that it begins.
     weft_openmp_test(second_${name}_untold openmp_second full ENVIRONMENT ${preloaded} OMP_TOOL=disabled ARGUMENTS
       ${name} ${library} ${WEFT_LIBOMP})
     set_tests_properties(openmp_second_${name} openmp_second_${name}_brought openmp_second_${name}_untold PROPERTIES

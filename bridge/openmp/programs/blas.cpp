@@ -1,12 +1,12 @@
-// Every routine of levels 1 to 3, in the four types, from one BLAS and from another: the same
-// results but for rounding. Sizes on both sides of what is worth threads to OpenBLAS, strides of
-// either sign, every combination of the letters that a routine has.
+// Calls every routine of levels 1 to 3, in the four types, in one BLAS and in another, and expects
+// equal results but for rounding. The sizes lie on both sides of where OpenBLAS uses threads; the
+// strides have either sign; and every combination of a routine's letters occurs.
 //
 //   blas TESTED REFERENCE [OPTION ...]    two libraries by their paths
-//   --digest       what the first one has said to the last bit, as a number for each type
-//   --write=FILE   every number that the first one has said goes there
-//   --expect=FILE  it says what another run has written, but for rounding
-//   --shift=BYTES  every vector lies so far behind where it would lie
+//   --digest       prints the first one's results to the last bit, as a number for each type
+//   --write=FILE   writes every number of the first one's results to FILE
+//   --expect=FILE  compares them with what another run has written, but for rounding
+//   --shift=BYTES  moves every vector so far behind where it would lie
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -24,14 +24,14 @@
 
 namespace {
 
-void *libraries[2];   // what is tested, and what it is compared with
+void *libraries[2];   // the one to test, and the one to compare it with
 int failures = 0;
 std::uint64_t digest = 0;
 std::FILE *written = nullptr, *expected = nullptr;
 std::size_t shift = 0;   // a multiple of what malloc aligns to
 
 std::uint64_t state = 1;
-double uniform() {   // in [-1, 1); the same in every run
+double uniform() {   // in [-1, 1); equal in every run
     state ^= state << 13, state ^= state >> 7, state ^= state << 17;
     return double(state >> 11) / double(1ULL << 52) - 1;
 }
@@ -68,7 +68,7 @@ std::vector<T> random_vector(std::size_t n) {
     for (T &x : v) x = some<T>();
     return v;
 }
-// A matrix of which each triangle can be solved with: what is off the diagonal is small.
+// A matrix each triangle of which can be solved with: what is off the diagonal is small.
 template <class T>
 std::vector<T> tame_matrix(int n, int lda) {
     std::vector<T> a = random_vector<T>(std::size_t(lda) * n);
@@ -77,7 +77,7 @@ std::vector<T> tame_matrix(int n, int lda) {
     return a;
 }
 
-// What the libraries are given lies `shift` bytes behind where malloc puts it.
+// What the libraries get lies `shift` bytes behind where malloc puts it.
 template <class T>
 struct Shifted {
     using value_type = T;
@@ -93,8 +93,8 @@ struct Shifted {
     friend bool operator==(const Shifted &, const Shifted &) { return true; }
 };
 
-// Calls `name` of both libraries with the same arguments. Those that are pointers to vectors are
-// copied for each; numbers and letters go by address, as Fortran has it.
+// Calls `name` in both libraries with the same arguments. Vectors are copied for each library;
+// numbers and letters go by address, as in Fortran.
 template <class T>
 struct Copy {
     std::vector<T, Shifted<T>> values[2];
@@ -117,8 +117,8 @@ void call(Result *results, const std::string &name, A &&...a) {
             std::printf("%s is not there: %s\n", name.c_str(), dlerror());
             std::exit(1);
         }
-        // The lengths of up to four letters follow, as gfortran passes them; who has none of them
-        // does not look.
+        // The lengths of up to four letters follow, as gfortran passes them; a routine that has no
+        // letters does not read them.
         if constexpr (std::is_void_v<Result>) {
             using Function = void (*)(decltype(argument(a, 0))..., std::size_t, std::size_t, std::size_t, std::size_t);
             reinterpret_cast<Function>(found)(argument(a, which)..., 1, 1, 1, 1);
@@ -130,7 +130,7 @@ void call(Result *results, const std::string &name, A &&...a) {
     }
 }
 
-// `allowed` is relative to the largest of what is expected, or to 1 where that is less.
+// `allowed` is relative to the largest expected value, or to 1 where that is less.
 template <class T>
 void compare_within(const std::string &what, const T *a, const T *b, std::size_t n, double allowed) {
     double largest = 1, off = 0;
@@ -197,8 +197,8 @@ void level1() {
                 if (n > 1001 && (incx == -1 || incx == 2 || (incx == 1) != (incy == 1))) continue;
                 const auto x = random_vector<T>(reach(n, incx)), y = random_vector<T>(reach(n, incy));
                 const T alpha = some<T>();
-                // What is summed is compared with the sum of the sizes of what is added, which no
-                // rounding exceeds: terms counts them.
+                // A sum is compared relative to the sum of the sizes of its terms, which no
+                // rounding exceeds: `terms` counts them.
                 const double terms = n;
                 auto with = [&](const std::string &name, auto run) {
                     Copy<T> cx(x), cy(y);
@@ -237,20 +237,21 @@ void level1() {
                 if constexpr (std::is_same_v<T, float>) {
                     double results[2];
                     call<double>(results, "dsdot", n, cx, incx, cy, incy);
-                    // some sum in single precision first
+                    // some libraries sum in single precision first
                     const float single[2] = {float(results[0]), float(results[1])};
                     compare(text("dsdot", n, incx, incy), single, terms);
                     float sums[2];
                     call<float>(sums, "sdsdot", n, alpha, cx, incx, cy, incy);
                     compare(text("sdsdot", n, incx, incy), sums, terms);
                 }
-                if (incx <= 0 || incy != 1) continue;   // the others take one vector, with a stride above 0
+                if (incx <= 0 || incy != 1) continue;   // the other routines take one vector, with a stride above 0
                 const std::string of = Type<T>::complex ? r + p : p;
                 for (const char *kind : {"nrm2", "asum"}) {
                     R results[2];
                     call<R>(results, of + kind, n, cx, incx);
-                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, with one thread
-                    // as well: both runtimes are to say the same, which --digest and --expect tell.
+                    // OpenBLAS 0.3.21 adds wrongly where the processor has AVX-512, even with one
+                    // thread: both runtimes are to give the same result, which --digest and
+                    // --expect check.
                     if (of + kind == "scasum") results[1] = results[0];
                     compare(text(of + kind, n, incx), results, terms);
                 }
@@ -316,7 +317,7 @@ void level2() {
                     compare(text(p + kind, m, n, incx, incy), ca, 8);
                 }
                 const auto square = tame_matrix<T>(n, lda);
-                // the upper triangle and the lower one, as the routines want them
+                // the upper triangle and the lower one, in the layouts of the routines
                 std::vector<T> packed[2], banded[2];
                 const int k = std::min(n - 1, 7), ldb = k + 1;
                 for (int lower = 0; lower < 2; ++lower) {
@@ -330,7 +331,7 @@ void level2() {
                 }
                 for (int lower = 0; lower < 2; ++lower) {
                     const char uplo = lower ? 'L' : 'U';
-                    // sy, he: the names of the full, packed and banded ones
+                    // sy, he: the names of the full, packed and banded routines
                     auto symmetric = [&](const std::string &kind, const auto &al, const auto &be) {
                         Copy<T> ca(square), cp(packed[lower]), cb(banded[lower]), cx(x), cy(y);
                         call<void>(nullptr, p + kind + "mv", uplo, n, al, ca, lda, cx, incx, be, cy, incy);
@@ -414,7 +415,7 @@ void level3() {
                               const T &of_two) {
                 for (char t : letters) {
                     Copy<T> ca(a), cb(b), cc(c);
-                    // What is Hermitian has a real diagonal.
+                    // A Hermitian matrix has a real diagonal.
                     if (kind == "he")
                         for (auto &values : cc.values)
                             for (int i = 0; i < most; ++i)

@@ -1,5 +1,5 @@
-"""Threads of Python's, each of which has the eigenvalues of a symmetric matrix computed by NumPy some times: threads
-times the threads of the BLAS. Prints each one's to ten digits.
+"""Python threads, each of which has NumPy compute the eigenvalues of a symmetric matrix some times: so there are as
+many threads as these times those of the BLAS. Prints each thread's eigenvalues to ten digits.
 
     eigen.py THREADS TIMES [SIZE]
 """

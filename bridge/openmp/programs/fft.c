@@ -1,6 +1,7 @@
-/* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`, against
- * the same plans for one thread and back again. Prints a digest of what the threads have computed:
- * plans are estimated, not measured, so that each run has the same. */
+/* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`,
+ * compared with the same plans for one thread, and transformed back again. Prints a digest of what
+ * the threads have computed: plans are estimated, not measured, so that each run has the same ones.
+ */
 #include <complex.h>
 #include <fftw3.h>
 #include <math.h>
@@ -58,7 +59,7 @@ static void transform(int rank, const int *n, int threads) {
     }
     fftw_destroy_plan(alone), fftw_destroy_plan(together), fftw_destroy_plan(inverse);
 
-    /* Real ones: half of the result is kept. */
+    /* Real transforms: half of the result is kept. */
     const size_t half = size / (size_t)n[rank - 1] * ((size_t)n[rank - 1] / 2 + 1);
     memset(many, 0, size * 16);
     fftw_plan_with_nthreads(threads);

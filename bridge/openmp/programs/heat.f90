@@ -1,5 +1,6 @@
-! A Fortran program as gfortran makes it of OpenMP: heat on a grid (loops, reductions), a sum over pairs by a schedule that changes, a recursion by tasks,
-! and what each thread keeps. Prints what does not depend on the order of additions.
+! A Fortran program with OpenMP as gfortran compiles it: heat on a grid (loops, reductions), a sum
+! over pairs with a dynamic schedule, a recursion by tasks, and what each thread keeps. Prints what
+! does not depend on the order of additions.
 program heat
   use omp_lib
   implicit none

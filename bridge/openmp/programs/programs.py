@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Programs and libraries of Debian, as they are: what they say on Weft is what they say on libgomp, with 2 threads and
-with 8.
+"""Unmodified programs and libraries of Debian: their output on Weft is their output on libgomp, with 2 threads and with
+8.
 
     bridge/openmp/programs/programs.py NAME --build build/release [--program PATH] [--admit]
 
-NAME: blas, fft, sparse, fortran, numpy, graphicsmagick, imagemagick, elk. Ends with 77 where what it needs is not
-installed. OPENBLAS_CORETYPE is handed on, so that OpenBLAS' code for another processor can be tried: SKYLAKEX has
+NAME: blas, fft, sparse, fortran, numpy, graphicsmagick, imagemagick, elk. Ends with 77 where something it needs is
+not installed. OPENBLAS_CORETYPE is passed on, so that OpenBLAS' code for another processor can be tried: SKYLAKEX has
 AVX-512.
 """
 import argparse
@@ -23,11 +23,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Wrong(Exception):
-    """What has failed."""
+    """A test has failed."""
 
 
 class Absent(Exception):
-    """What is not installed."""
+    """Something is not installed."""
 
 
 def library_folder(name):
@@ -38,8 +38,8 @@ def library_folder(name):
 
 
 def on_weft(build, admit):
-    """What stands before a program for it to run on Weft, and what its environment has besides: `weft run`, or, in a
-    build without it, the libraries that it preloads."""
+    """The words before a program that runs it on Weft, and the additions to its environment: `weft run`, or, in a build
+    without it, the libraries that it preloads."""
     command = build / "cmd" / "weft"
     if command.exists():
         return [str(command), "run", *(["--guests=admit"] if admit else []), "--"], {}
@@ -54,7 +54,7 @@ def on_weft(build, admit):
 
 
 class Runner:
-    """Runs a program in a folder of its own on one of the two."""
+    """Runs a program in a folder of its own, on Weft or on libgomp."""
 
     def __init__(self, build, folder, admit):
         self.prefix, self.preload = on_weft(build, admit)
@@ -76,8 +76,8 @@ class Runner:
             environment |= self.preload
             command = self.prefix + command
         else:
-            # So that more threads than CPUs do not look at each other in turns of the kernel's:
-            # what it says is the same.
+            # So that, with more threads than CPUs, threads do not spin for each other until the
+            # kernel's next switch. The output is the same.
             environment["OMP_WAIT_POLICY"] = "passive"
         try:
             done = subprocess.run(
@@ -99,7 +99,7 @@ class Runner:
         return done.stdout
 
     def loads_weft(self, command, libraries=None):
-        """That the program is on Weft indeed: what the loader takes for libgomp.so.1 is ours."""
+        """Checks that the program is on Weft: the loader takes our library for libgomp.so.1."""
         environment = (
             dict(os.environ)
             | self.preload
@@ -123,8 +123,8 @@ class Runner:
 
 
 def same(runner, what, command, libraries=None, say=lambda output: output, equal=lambda a, b: a == b, on_weft=None):
-    """Runs it on libgomp and on Weft (there as on_weft, if that is given), with few threads and with many, and compares
-    what it says."""
+    """Runs a command on libgomp and on Weft (there the command on_weft, if given), with few threads and with many, and
+    compares the outputs."""
     runner.loads_weft(command, libraries)
     for threads in 2, 8:
         expected = say(runner.run(False, threads, command, libraries))
@@ -137,8 +137,8 @@ def same(runner, what, command, libraries=None, say=lambda output: output, equal
 def blas(runner, program):
     tested, reference = library_folder("openblas-openmp"), library_folder("blas")
     command = [program, f"{tested}/libopenblas.so.0", f"{reference}/libblas.so.3"]
-    # Where OpenBLAS uses AVX-512, the order of its additions depends on where the vectors lie, with
-    # one thread and no Weft as well; they lie elsewhere under `weft run`.
+    # Where OpenBLAS uses AVX-512, the order of its additions depends on where the vectors lie, even
+    # with one thread and without Weft; they lie elsewhere under `weft run`.
     alone, shifted = (runner.run(False, 1, [*command, "--digest", f"--shift={shift}"]) for shift in (0, 16))
     if alone == shifted:
         same(runner, "OpenBLAS, levels 1 to 3", [*command, "--digest"])
@@ -180,7 +180,7 @@ def picture(path):
 
 
 def pictures(runner, command):
-    """Each operation's output, byte by byte."""
+    """Compares each operation's output, byte by byte."""
     picture(runner.folder / "in.ppm")
     for operation in "-resize 50%", "-blur 0x2", "-rotate 17", "-equalize", "-median 2":
 
@@ -209,7 +209,7 @@ def imagemagick(runner, _):
 
 def elk(runner, _):
     """Density functional theory by plane waves: regions within regions, to four levels, over k-points, bands and atoms.
-    How many threads each has depends on how many are left at that moment, on libgomp too, so that the energies agree
+    How many threads each region has depends on how many are left at that moment, on libgomp too, so the energies agree
     but for the order of additions."""
     if not shutil.which("elk-lapw"):
         raise Absent("elk-lapw")

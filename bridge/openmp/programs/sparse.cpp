@@ -1,6 +1,6 @@
-// SuiteSparse: the same Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by
-// SPQR and by UMFPACK; and least squares of more rows than columns by SPQR. What remains is small,
-// and the solutions agree.
+// SuiteSparse: one Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by SPQR
+// and by UMFPACK; and a least-squares problem with more rows than columns, by SPQR. The residuals
+// are small, and the solutions agree.
 #include <cholmod.h>
 #include <umfpack.h>
 #include <SuiteSparseQR.hpp>
@@ -17,7 +17,7 @@ void check(const char *what, double off, double allowed) {
     std::printf("%s: %s\n", what, off <= allowed ? "solved" : "NOT solved");
     if (!(off <= allowed)) std::printf("  off by %g\n", off), ++failures;
 }
-// the five-point stencil; symmetric: its upper triangle stands for all
+// the five-point stencil; symmetric: only its upper triangle is stored
 cholmod_sparse *grid(int side, int symmetric, cholmod_common *common) {
     const int n = side * side;
     cholmod_triplet *t = cholmod_l_allocate_triplet(n, n, 5 * std::size_t(n), symmetric, CHOLMOD_REAL, common);
@@ -40,7 +40,7 @@ cholmod_sparse *grid(int side, int symmetric, cholmod_common *common) {
     cholmod_l_free_triplet(&t, common);
     return a;
 }
-// normal: of the normal equations
+// normal: the residual of the normal equations
 double residual(cholmod_sparse *a, cholmod_dense *x, cholmod_dense *b, bool normal, cholmod_common *common) {
     double one[2] = {1, 0}, less[2] = {-1, 0}, zero[2] = {0, 0};
     cholmod_dense *r = cholmod_l_copy_dense(b, common);
