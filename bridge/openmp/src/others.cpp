@@ -71,8 +71,8 @@ bool add(const Loaded& object) {
     return true;
 }
 
-// From now on the loaded runtimes are asked for which which(object) holds. They stay loaded, since
-// they are called without a check.
+// From now on questions go to those loaded runtimes, too, for which which(object) holds. They stay
+// loaded, since they are called without a check.
 template <class Which>
 void begin_to_ask(Which which) {
     std::vector<std::string> to_keep;

@@ -1,6 +1,6 @@
 /* Affinity formats: every field by its letter and its name, sizes and justification, buffers that
-   are too short, what is displayed on request and under OMP_DISPLAY_AFFINITY. What a faulty format
-   leads to: messages.c. */
+   are too short, and what is displayed on request and under OMP_DISPLAY_AFFINITY. messages.c tests
+   faulty formats. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static int gives(const char* letter, const char* name, long number) {
     return right && captured(format, padded) && captured(named, padded);
 }
 
-/* Each number is what the routine says of the same. */
+/* Each number is the one that the routine returns. */
 static void numbers(void) {
     CHECK(gives("t", "{team_num}", omp_get_team_num()));
     CHECK(gives("T", "{num_teams}", omp_get_num_teams()));
@@ -76,7 +76,7 @@ static void words(void) {
     CHECK(strcmp(text, again) == 0);
 }
 
-/* The system's number of a thread is its own, and stays. */
+/* Each thread has a system number of its own, and keeps it. */
 static void thread_ids(int threads) {
     char(*const ids)[64] = calloc((size_t)threads, sizeof *ids);
     int changed = 0;
@@ -118,7 +118,7 @@ static void in_regions(int threads) {
     }
 }
 
-/* Of a league's initial threads, by a routine that they call. */
+/* For a league's initial threads, by a routine that they call. */
 static void in_teams(void) {
     int seen = 0;
 #pragma omp teams num_teams(3) reduction(+ : seen)
@@ -155,7 +155,7 @@ static void forms(void) {
         {"%.10{num_threads}|", "         1|"},
         {"%0.10{num_threads}|", "0000000001|"},
         {"%3N%.3L%0.3t", "1    0000"},
-        /* The zeros stand behind the sign. */
+        /* The zeros stand after the sign. */
         {"%a", "-1"},
         {"%5a|", "-1   |"},
         {"%.5a|", "   -1|"},
@@ -173,8 +173,8 @@ static void forms(void) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) CHECK(captured(forms[i].format, forms[i].expected));
 }
 
-/* A buffer gets what it has room for, and a null behind it; the length told is that of the whole
- * text. */
+/* A buffer gets as much as it has room for, and a null after it; the length returned is that of the
+ * whole text. */
 static void buffers(void) {
     char buffer[12];
     omp_set_affinity_format("ab%n%Ncdef");
@@ -193,7 +193,7 @@ static void buffers(void) {
     }
 }
 
-/* One format holds for the process, whoever sets it. */
+/* One format holds for the process, whichever thread sets it. */
 static void settings(void) {
     char text[text_bytes];
     EQUAL(omp_get_affinity_format(text, sizeof text), 30);
@@ -214,7 +214,7 @@ static void settings(void) {
 
 /* ---- display ---- */
 
-static int file = -1; /* which standard error is while something is displayed: nothing is printed there */
+static int file = -1; /* where standard error goes while something is displayed: nothing else is printed there */
 
 static void expect(int holds) {
     if (!holds) __atomic_add_fetch(&wrong_count, 1, __ATOMIC_RELAXED);
@@ -225,8 +225,8 @@ static void begin_display(void) {
     lseek(2, 0, SEEK_SET);
 }
 
-/* So many lines have been displayed, this one once; null: none. What is wrong is printed: the file
- * takes the rest. */
+/* Checks that so many lines have been displayed, this one once; null: none. Errors are printed
+ * elsewhere, since the file takes standard error. */
 static void displayed(const char* line, int lines) {
     static char text[65536];
     const ssize_t length = pread(file, text, sizeof text - 1, 0);
@@ -265,7 +265,7 @@ static void region(int threads, const char* format) {
     }
 }
 
-/* Each thread says something at its first region, and when the team's size has changed; else
+/* Each thread displays a line at its first region, and when the team's size has changed; otherwise
  * nothing. */
 static void of_regions(void) {
     char line[64];
@@ -292,7 +292,7 @@ static void of_regions(void) {
     }
 }
 
-/* All threads of a region say something where one of them has come to another place. */
+/* All threads of a region display a line when one of them has come to another place. */
 static void of_places(void) {
     begin_display();
 #pragma omp parallel num_threads(2) proc_bind(close)
@@ -333,7 +333,7 @@ int main(int count, char** arguments) {
     if (count > 1) {
         const int wrong = display();
         if (wrong || getenv("OMP_PLACES") != NULL) return wrong;
-        setenv("OMP_PLACES", "threads", 1); /* of which there may be one: then once more as before */
+        setenv("OMP_PLACES", "threads", 1); /* there may be only one: then the second run is like the first */
         execv("/proc/self/exe", arguments);
     }
     omp_set_max_active_levels(2);

@@ -1,4 +1,5 @@
-! Fortran: affinity formats. All of a format counts, its blanks at the end too; buffers are filled up with blanks.
+! Fortran: affinity formats. All of a format counts, its trailing blanks, too; buffers are filled up
+! with blanks.
 #include "check.f90"
 module formats
   use checking
@@ -15,10 +16,10 @@ contains
     call check(text == expected, line)
   end subroutine captured
 
-  ! What a number is, as characters.
+  ! A number as characters.
   function shown(form, number) result(text)
     character(len=*), intent(in) :: form
-    integer(4), intent(in) :: number   ! as omp_lib has it, also where integers have 8 bytes
+    integer(4), intent(in) :: number   ! as in omp_lib, also where integers have 8 bytes
     character(len=:), allocatable :: text
     character(len=20) :: whole
     write (whole, form) number
@@ -46,7 +47,8 @@ contains
     call captured("   ", "   ", __LINE__)
   end subroutine forms
 
-  ! A text that is too long is cut; one that is short is followed by blanks. The length told is that of the whole text.
+  ! A text that is too long is cut; a short one is followed by blanks. The length returned is that
+  ! of the whole text.
   subroutine buffers
     character(len=12) :: buffer
     integer :: length

@@ -1,4 +1,4 @@
-/* atomic in every form, on every size: those that the processor has, and those that take the
+/* atomic in every form, on every size: sizes that the processor handles, and sizes that take the
  * runtime's lock. And flush. */
 #include "check.h"
 
@@ -118,7 +118,7 @@ static void compares(void) {
     }
 }
 
-/* What one has written before a release is seen by who has acquired. */
+/* A thread that has acquired sees what another one has written before its release. */
 static void orders(void) {
     int wrong = 0;
     for (int round = 0; round < 50; ++round) {
@@ -160,7 +160,7 @@ static void orders(void) {
     EQUAL(wrong, 0);
 }
 
-/* critical: named, with a hint, in each other, and beside those of other names. */
+/* critical: named, with a hint, nested, and beside sections of other names. */
 static void criticals(void) {
     EACH_SIZE(size) {
         long a = 0, b = 0, c = 0;
@@ -202,7 +202,7 @@ static void owners(void) {
     EQUAL(value, 8 * rounds);
     omp_destroy_lock(&lock);
     omp_destroy_nest_lock(&nest);
-    /* A nested lock is a task's: another task of the same thread does not have it. */
+    /* A nested lock belongs to a task: another task of the same thread does not own it. */
     omp_init_nest_lock(&nest);
     omp_set_nest_lock(&nest);
     int got = -1;
@@ -211,7 +211,7 @@ static void owners(void) {
     EQUAL(got, 0);
     omp_unset_nest_lock(&nest);
     omp_destroy_nest_lock(&nest);
-    /* A plain one is nobody's: another thread may unset it. */
+    /* A plain lock has no owner: another thread may unset it. */
     omp_init_lock(&lock);
     omp_set_lock(&lock);
 #pragma omp parallel num_threads(2)

@@ -1,5 +1,5 @@
-/* Cancellation: with OMP_CANCELLATION what is left is left out, and nobody waits for ever; without
- * it nothing happens. */
+/* Cancellation: with OMP_CANCELLATION the rest is left out, and no thread waits forever; without it
+ * nothing happens. */
 #include <sched.h>
 
 #include "check.h"
@@ -26,7 +26,7 @@ int main(void) {
 #pragma omp for schedule(dynamic)
             for (int i = 0; i < 1000; ++i) {
 #pragma omp cancellation point for
-                /* Whoever is to cancel may have lost its CPU. */
+                /* The thread that is to cancel may have lost its CPU. */
                 while (on && i == 990) {
 #pragma omp cancellation point for
                     sched_yield();
@@ -40,7 +40,7 @@ int main(void) {
         }
         if (on)
             CHECK(ran > 11 - size &&
-                  ran < 1000); /* each of the others may have been cancelled with one of the first in hand */
+                  ran < 1000); /* others may have been cancelled in one of the first */
         else EQUAL(ran, 1000);
 
         int parts = 0;
@@ -78,8 +78,8 @@ int main(void) {
         }
         if (on) CHECK(tasks >= 1 && tasks <= 1000);
         else EQUAL(tasks, 1000);
-        /* A static loop is the program's own affair but for its end: it is over there, and the next
-         * one whole. */
+        /* The runtime takes no part in a static loop except at its end: it is over there, and the
+         * next loop is complete. */
         int of_loops[2] = {0, 0};
 #pragma omp parallel num_threads(size)
         for (int round = 0; round < 2; ++round) {
@@ -90,11 +90,11 @@ int main(void) {
 #pragma omp cancel for if (round == 0 && i == 0)
             }
         }
-        if (on) CHECK(of_loops[0] <= 20 - (20 + size - 1) / size + 1); /* of the thread that cancels the first alone */
+        if (on) CHECK(of_loops[0] <= 20 - (20 + size - 1) / size + 1); /* of the cancelling thread alone */
         else EQUAL(of_loops[0], 20);
         EQUAL(of_loops[1], 20);
 
-        /* Who is still in the loop before that, or meets no point, is not cancelled. */
+        /* A thread that is still in the loop before, or meets no point, is not cancelled. */
         int earlier = 0, without_points = 0, cancelled = 0;
         omp_set_schedule(omp_sched_static, 1);
 #pragma omp parallel num_threads(size)
@@ -127,7 +127,7 @@ int main(void) {
         EQUAL(earlier, 1000);
         EQUAL(without_points, on && size == 1 ? 1 : 1000);
 
-        /* What comes after is as ever. */
+        /* What comes after works as usual. */
         int sum = 0;
 #pragma omp parallel for num_threads(size) reduction(+ : sum)
         for (int i = 0; i < 100; ++i) sum += i;

@@ -1,5 +1,5 @@
-/* `cancel taskgroup` and its point mean the innermost taskgroup: not what a loop, sections, a scope
-   or a parallel region has begun because its reduction has the task modifier. */
+/* `cancel taskgroup` and its point mean the innermost taskgroup: not a group that a loop, sections,
+   a scope or a parallel region has begun because its reduction has the task modifier. */
 #include "check.h"
 #include "flag.h"
 
@@ -26,8 +26,8 @@ static void cancel(void) {
     raise();
 }
 
-/* What is queued when a taskgroup is cancelled is discarded, but for at most one task that each
-   other thread has in hand, and nothing begins that is made afterwards. */
+/* Tasks that are queued when a taskgroup is cancelled are discarded, except for at most one task
+   that each other thread has begun, and no task that is made afterwards begins. */
 static void expect(int size, int before, int after) {
     if (!on) {
         EQUAL(before, 2 * some);
@@ -38,7 +38,7 @@ static void expect(int size, int before, int after) {
     }
 }
 
-/* Queued before the loop or in it, made in it or behind it. */
+/* Tasks queued before the loop or in it, made in it or after it. */
 static void around_a_loop(int size) {
     int before = 0, after = 0, others = 0, iterations = 0;
     lower();
@@ -66,7 +66,7 @@ static void around_a_loop(int size) {
     EQUAL(iterations, size);
 }
 
-/* The thread that has the first section cancels its group. */
+/* The thread with the first section cancels its group. */
 static void around_sections(int size) {
     int before = 0, after = 0, others = 0, sections = 0;
     lower();
@@ -94,7 +94,7 @@ static void around_sections(int size) {
         if (mine) make_tasks(&after);
         else make_tasks(&others);
     }
-    expect(size <= 2 ? size : 2 * some + 1, before, after); /* whoever has no section may take tasks */
+    expect(size <= 2 ? size : 2 * some + 1, before, after); /* a thread without a section may take tasks */
     EQUAL(others, some * (size - 1));
     EQUAL(sections, 2);
 }
@@ -126,7 +126,7 @@ static void around_a_scope(int size) {
     EQUAL(threads, size);
 }
 
-/* A taskgroup in a region whose reduction is of tasks. */
+/* A taskgroup in a region with a task reduction. */
 static void within_a_region(int size) {
     int before = 0, after = 0, threads = 0, behind = 0;
     lower();
@@ -152,7 +152,7 @@ static void within_a_region(int size) {
     EQUAL(behind, some * size);
 }
 
-/* A point in a task of the loop sees that the group around the loop is cancelled; `cancel` whose
+/* A point in a task of the loop sees that the group around the loop is cancelled; a `cancel` whose
    condition is false is a point as well. */
 static void points(int size) {
     int passed[3] = {0, 0, 0}, iterations = 0;
@@ -217,7 +217,7 @@ EQUAL(outer, size);
 EQUAL(iterations, size);
 }
 
-/* What the tasks that began have added is in the sums, and nothing else. */
+/* The sums have what the tasks that began have added, and nothing else. */
 static void sums(int size) {
     int of_loop = 0, of_group = 0, began = 0;
 #pragma omp parallel num_threads(size) reduction(+ : of_group)

@@ -1,4 +1,4 @@
-/* Detached tasks of a taskgroup that is cancelled: it ends, whether their events come from the
+/* Detached tasks of a cancelled taskgroup: the group ends, whether their events come from the
    bodies, from elsewhere, or from both. */
 #include "check.h"
 #include "flag.h"
@@ -16,7 +16,7 @@ static void cancel(void) {
     raise();
 }
 
-/* Queued when their group is cancelled, or made afterwards. */
+/* Tasks that are queued when their group is cancelled, or made afterwards. */
 static void fulfilled_by_bodies(int size) {
     int ran = 0;
     lower();
@@ -67,7 +67,7 @@ static void fulfilled_by_their_maker(int size) {
     else CHECK(ran <= some);
 }
 
-/* What depends on them may go on then. */
+/* What depends on the tasks may go on then. */
 static void depended_on(int size) {
     int ran = 0, behind = 0;
     int of[1];

@@ -1,5 +1,5 @@
 /* What cancelled loops and sections leave out: they are over at their end for all threads, and what
-   comes afterwards, around or within is whole. */
+   comes afterwards, around or within is complete. */
 #include "check.h"
 
 enum { some = 40 };
@@ -11,8 +11,8 @@ static void add(int* what, int by) {
     *what += by;
 }
 
-/* Loops one after the other, some cancelled: each is over at its end for all, and the next one is
- * whole. */
+/* Loops one after the other, some cancelled: each is over at its end for all threads, and the next
+ * one is complete. */
 static void loops_in_a_row(int size) {
     int ran[6] = {0, 0, 0, 0, 0, 0};
 #pragma omp parallel num_threads(size)
@@ -30,7 +30,7 @@ static void loops_in_a_row(int size) {
     }
 }
 
-/* A region that might be cancelled as well has other barriers at their ends. */
+/* In a region that might be cancelled as well, other barriers end them. */
 static void loops_of_a_cancellable_region(int size) {
     int loops[2] = {0, 0}, parts[2] = {0, 0};
 #pragma omp parallel num_threads(size)
@@ -122,7 +122,7 @@ static void combined(int size) {
     EQUAL(parts, on ? 0 : 3);
 }
 
-/* Sections that nobody has begun are not begun, and those after them are whole. */
+/* Sections that no thread has begun are not begun, and those after them are complete. */
 static void sections_in_a_row(int size) {
     int parts[2] = {0, 0};
 #pragma omp parallel num_threads(size)
@@ -148,7 +148,7 @@ static void sections_in_a_row(int size) {
     EQUAL(parts[1], 2);
 }
 
-/* A loop that is a function's own: in whatever region its caller is, or in none. */
+/* An orphaned loop: in whatever region its caller is, or in none. */
 static int orphaned(int cancels) {
     static int ran;
 #pragma omp single
@@ -178,8 +178,8 @@ static void orphaned_loops(int size) {
     }
 }
 
-/* A loop within an iteration of another one: what cancels the inner one, of another team, leaves
-   the outer one whole, and the other way round. */
+/* A loop within an iteration of another one: to cancel the inner loop, of another team, leaves the
+   outer loop complete, and the other way round. */
 static void loops_within(int size) {
     int outer = 0, inner = 0, behind = 0;
 #pragma omp parallel num_threads(size)
@@ -223,8 +223,8 @@ static void loops_within(int size) {
     EQUAL(inner, 10 * size);
 }
 
-/* Tasks that a cancelled loop has made are no part of the cancellation, and have ended at the
- * loop's end. */
+/* Tasks that a cancelled loop has made are not cancelled with it, and have ended at the loop's
+ * end. */
 static void tasks_of_loops(int size) {
     int ran = 0, made = 0;
 #pragma omp parallel num_threads(size)

@@ -1,5 +1,5 @@
-// The data of cancelled constructs: private objects are destroyed, original ones are what they were
-// or were given, and reductions that have begun come to an end.
+// The data of cancelled constructs: private objects are destroyed, original objects keep their
+// value or get the one assigned, and reductions that have begun end.
 #include <sched.h>
 #include <atomic>
 
@@ -107,7 +107,8 @@ void objects_of_sections(int size) {
     expect_none_left();
 }
 
-// What cancelled constructs have reduced is unspecified, but they end, and the next ones are right.
+// The result of a cancelled reduction is unspecified, but the constructs end, and the next ones are
+// right.
 void reductions(int size) {
     {
         Counted sum;
@@ -151,8 +152,8 @@ void reductions(int size) {
     expect_none_left();
 }
 
-// The tasks of a cancelled taskgroup that begin have their own data environment; what they share is
-// what it was.
+// The tasks of a cancelled taskgroup that begin have their own data environment; shared objects are
+// unchanged.
 void objects_of_tasks(int size) {
     {
         Counted given, shared;
@@ -180,7 +181,7 @@ void objects_of_tasks(int size) {
     expect_none_left();
 }
 
-// Objects of a taskloop's tasks, also of the iterations that are left out.
+// Objects of a taskloop's tasks, including those of iterations that are left out.
 void objects_of_taskloops(int size) {
     {
         Counted given, last;

@@ -1,5 +1,5 @@
-/* What a cancelled parallel region leaves out, and what it does not touch: regions around and
-   within, what comes afterwards. Whoever waits in it goes on. */
+/* What a cancelled parallel region leaves out, and what it does not affect: regions around and
+   within it, and what comes afterwards. Threads that wait in it go on. */
 #include <sched.h>
 
 #include "check.h"
@@ -23,8 +23,8 @@ static void add(int* what, int by) {
     *what += by;
 }
 
-/* Whoever waits at a barrier leaves it, whichever barrier it is: an explicit one, those of single,
-   sections, scope and loops. */
+/* Threads that wait at a barrier leave it, whichever barrier it is: an explicit one, or that of
+   single, sections, scope or a loop. */
 static void at_each_barrier(int size, int which) {
     int behind = 0, there = 0;
 #pragma omp parallel num_threads(size)
@@ -69,7 +69,7 @@ static void at_each_barrier(int size, int which) {
     EQUAL(behind, on ? 0 : size);
 }
 
-/* By a point alone, without a barrier. */
+/* At a cancellation point alone, without a barrier. */
 static void at_points(int size) {
     int behind = 0, cancelled = 0;
 #pragma omp parallel num_threads(size)
@@ -79,7 +79,7 @@ static void at_points(int size) {
 #pragma omp cancel parallel
         }
         await(&cancelled);
-        do { /* it is noticed sometime */
+        do { /* it is noticed at some time */
 #pragma omp cancellation point parallel
             sched_yield();
         } while (on);
@@ -88,7 +88,7 @@ static void at_points(int size) {
     EQUAL(behind, on ? 0 : size);
 }
 
-/* `cancel` whose condition is false cancels nothing, but is a point. */
+/* A `cancel` whose condition is false cancels nothing, but is a point. */
 static void conditions(int size) {
     int behind = 0, cancelled = 0, passed = 0;
 #pragma omp parallel num_threads(size)
@@ -109,8 +109,8 @@ static void conditions(int size) {
     EQUAL(cancelled, !on);
 }
 
-/* Regions within go on when the one around them is cancelled, and are whole; a cancelled one leaves
-   the one around alone. */
+/* Inner regions go on when the one around them is cancelled, and are complete; a cancelled inner
+   region does not affect the one around it. */
 static void regions_within(int size) {
     int inner = 0, behind = 0, outer = 0, cancelled = 0;
 #pragma omp parallel num_threads(size)
@@ -145,8 +145,8 @@ static void regions_within(int size) {
     EQUAL(outer, size);
 }
 
-/* Whoever holds a lock or is in a critical section lets it go before, and whoever waits for one
-   gets it: nobody is stuck. */
+/* A thread that holds a lock or is in a critical section releases it first, and a thread that waits
+   for one gets it: none is stuck. */
 static void locks(int size) {
     int entered = 0, held = 0;
     omp_lock_t lock;
@@ -174,7 +174,8 @@ static void locks(int size) {
     omp_destroy_lock(&lock);
 }
 
-/* Tasks of a cancelled region that have not begun are discarded; whoever waits for them goes on. */
+/* Tasks of a cancelled region that have not begun are discarded; threads that wait for them go
+ * on. */
 static void tasks_of_regions(int size) {
     int began = 0, waited = 0, cancelled = 0, passed = 0;
 #pragma omp parallel num_threads(size)

@@ -1,5 +1,5 @@
-// What a cancelled task was given comes to an end whether the task begins or not: objects that have
-// been made for it are destroyed, and what depends on it goes on.
+// A cancelled task releases what it was given, whether or not it begins: objects that have been
+// made for it are destroyed, and what depends on it goes on.
 #include <sched.h>
 #include <array>
 #include <vector>
@@ -28,7 +28,7 @@ void lower() {
     flag = 0;
 }
 
-// Threads that are not to run tasks until the first one has cancelled.
+// For threads that are not to run tasks until the first thread has cancelled.
 void stand_by() {
     while (!raised()) sched_yield();
 }
@@ -91,7 +91,7 @@ void one_object(int size) {
     else CHECK(right <= some);
 }
 
-// Several objects, arrays of them, vectors with memory of their own, and plain values beside.
+// Several objects, arrays of them, vectors with memory of their own, and plain values beside them.
 void many_objects(int size) {
     begin();
     int wrong = 0;
@@ -118,8 +118,8 @@ void many_objects(int size) {
     EQUAL(wrong, 0);
 }
 
-// Those within tasks that have begun are discarded as well, and so are those of the group's tasks'
-// tasks.
+// Tasks made by tasks that have begun are discarded as well, and so are the descendants of the
+// group's tasks.
 void of_tasks_of_tasks(int size) {
     begin();
 #pragma omp parallel num_threads(size)
@@ -145,7 +145,7 @@ void of_tasks_of_tasks(int size) {
     expect_all_destroyed();
 }
 
-// Private objects are made by the body, if it begins; those of the parallel region's end by its
+// The body makes private objects, if it begins; those of the parallel region are made by its
 // threads.
 void private_objects(int size) {
     begin();
@@ -235,7 +235,7 @@ void a_taskloop(int size) {
     EQUAL(wrong, 0);
 }
 
-// A discarded task has ended for those that depend on it: some with objects, some without.
+// For the tasks that depend on it a discarded task has ended: some have objects, some have none.
 void dependences(int size) {
     begin();
     int order = 0, last = 0, without = 0;
@@ -266,7 +266,7 @@ void dependences(int size) {
     CHECK(without <= some && (on || without == some));
 }
 
-// Arrays whose length the program computes are copied by a function as well.
+// A function also copies arrays whose length the program computes.
 void arrays_of_any_length(int size, int length) {
     lower();
     int wrong = 0;

@@ -1,4 +1,5 @@
-! What Fortran's programs of the suite begin with, as C's do with check.h: they say what is not so, and count it.
+! The start of the suite's Fortran programs, as check.h is for C: they print what is wrong, and
+! count it.
 module checking
   implicit none
   integer, save :: wrong = 0

@@ -1,5 +1,5 @@
-/* A program of the suite checks what a construct means, whichever runtime it is run on: it prints
- * what was wrong, and ends with 1 at the end. */
+/* A program of the suite checks what a construct means, on any runtime. It prints what was wrong,
+ * and then exits with 1. */
 #ifndef WEFT_OPENMP_CHECK_H
 #define WEFT_OPENMP_CHECK_H
 
@@ -26,7 +26,7 @@ static int wrong_count;
         }                                                                                                  \
     } while (0)
 
-/* Teams of every sort: alone, as many as there may be CPUs, and more. */
+/* Teams of every kind: one thread, as many as there may be CPUs, and more. */
 static const int sizes[] = {1, 2, 3, 8};
 #define EACH_SIZE(size) for (int at_ = 0, size; at_ < 4 && (size = sizes[at_], 1); ++at_)
 

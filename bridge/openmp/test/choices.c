@@ -1,5 +1,5 @@
-/* Where libgomp 12 does otherwise than the specification says (bind-var), or that leaves a choice
-   (pausing, and affinity formats that threads set at once). */
+/* Where libgomp 12 differs from the specification (bind-var), or where the specification leaves a
+   choice (pausing, and affinity formats that threads set at once). */
 #include <string.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ enum { depth = 4 };
 
 static const struct {
     const char* variable;
-    int levels[depth]; /* what bind-var is at each */
+    int levels[depth]; /* the value of bind-var at each level */
 } cases[] = {
     {"close", {omp_proc_bind_close, omp_proc_bind_close, omp_proc_bind_close, omp_proc_bind_close}},
     {"true", {omp_proc_bind_true, omp_proc_bind_true, omp_proc_bind_true, omp_proc_bind_true}},
@@ -23,8 +23,8 @@ enum { case_count = sizeof cases / sizeof *cases };
 
 static void is_of_level(int at) { EQUAL(omp_get_proc_bind(), cases[at].levels[omp_get_level()]); }
 
-/* A clause holds for its region's threads, and leaves the variable, there and within; tasks see
- * their region's. */
+/* A clause holds for its region's threads, and does not change the variable, there or within; tasks
+ * see that of their region. */
 static void within(int at) {
     is_of_level(at);
     if (omp_get_level() + 1 == depth) return;
@@ -45,7 +45,7 @@ static void within(int at) {
     is_of_level(at);
 }
 
-/* Where nothing is to be bound clauses are passed over. */
+/* Where nothing is to be bound, clauses are ignored. */
 static void unbound(void) {
     EQUAL(omp_get_num_places(), 0);
 #pragma omp parallel num_threads(2) proc_bind(spread)
@@ -57,8 +57,8 @@ static void unbound(void) {
 static int kept = 1;
 #pragma omp threadprivate(kept)
 
-/* Nothing is given up: threads keep their variables. What is no kind, or another device than the
-   host, is refused, and all within a region. */
+/* Nothing is released: threads keep their variables. An unknown kind, or a device other than the
+   host, is refused, as is everything within a region. */
 static void pausing(void) {
 #pragma omp parallel num_threads(3)
     kept = 10 + omp_get_thread_num();
@@ -90,7 +90,7 @@ static int is_of_one(const char* text) {
     return 1;
 }
 
-/* Threads that set and read it at once see what one of them has set. */
+/* Threads that set and read the format at once see what one of them has set. */
 static void set_at_once(int threads) {
     int mixed = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : mixed)

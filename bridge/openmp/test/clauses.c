@@ -1,5 +1,5 @@
-/* Clauses of parallel, for, sections, single, scope, masked, simd, loop: what becomes of the
- * variables, and who runs what. */
+/* Clauses of parallel, for, sections, single, scope, masked, simd, loop: the values of the
+ * variables, and which thread runs what. */
 #include <complex.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" /* of copies that gcc makes for conditional lastprivate */
 
-/* ---- reduction: every operator and type, arrays and their sections, the program's own, tasks', scans' ---- */
+/* ---- reduction: operators, types, arrays, sections, the program's own, of tasks, of scans ---- */
 
 #define SUM(type)                                                                                        \
     do {                                                                                                 \
@@ -403,8 +403,8 @@ static void loop_clauses(void) {
         EQUAL(bound, 450);
         EQUAL(held, turned);
     }
-    /* static without a chunk: one share for each, in order of the numbers; static with one: by
-     * turns. A program may rely on both. */
+    /* static without a chunk: one part for each thread, in the order of the numbers; static with a
+     * chunk: by turns. A program may rely on both. */
     int owner[64], turns[64];
 #pragma omp parallel num_threads(4)
     {
@@ -416,7 +416,7 @@ static void loop_clauses(void) {
     int right = 0;
     for (int i = 0; i < 64; ++i) right += owner[i] == i / 16 && turns[i] == i / 4 % 4;
     EQUAL(right, 64);
-    /* Both static schedules, through the run-time schedule. */
+    /* Both static schedules, by the run-time schedule. */
     omp_set_schedule(omp_sched_static, 4);
 #pragma omp parallel for num_threads(4) schedule(runtime)
     for (int i = 0; i < 64; ++i) turns[i] = omp_get_thread_num();

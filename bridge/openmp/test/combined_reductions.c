@@ -1,5 +1,5 @@
-/* Reductions by tasks where constructs are combined, lie in each other, or ask for memory of a
- * kind. */
+/* Task reductions where constructs are combined or nested, or ask for memory of a particular
+ * allocator. */
 
 #include "check.h"
 
@@ -57,7 +57,7 @@ static void regions(int size) {
     EQUAL(sum, 3 + 3 * some);
 }
 
-/* A scope, and within it constructs whose tasks take part in both. */
+/* A scope, and in it constructs whose tasks take part in both reductions. */
 static void constructs_in_a_scope(int size) {
     int outer = 0, looped = 0, sectioned = 0;
 #pragma omp parallel num_threads(size)

@@ -1,6 +1,6 @@
-/* What programs are composed of at random: regions in regions, loops, tasks in them, cancellations,
- * and so on, to a depth that is given. Each adds to a sum what a walk over the same program without
- * OpenMP says that it must. Composed by a seed, from which all of it follows. C, and C++. */
+/* Programs composed at random of regions in regions, loops, tasks in them, cancellations, and so
+ * on, to a given depth. Each adds to a sum. A walk over the same program without OpenMP computes
+ * what the sum must be. The seed alone determines the program. For C and C++. */
 #ifndef COMPOSED_H
 #define COMPOSED_H
 
@@ -16,8 +16,8 @@ static uint64_t next(uint64_t* state) {
 }
 static int below(uint64_t* state, int bound) { return (int)(next(state) % (uint64_t)bound); }
 
-/* A seed with this bit is of a program whose teams are all of one thread, as those are of whoever
- * cannot suspend; so are those of its parts. */
+/* A seed with this bit is of a program whose teams all have one thread, as they do for a caller
+ * that cannot suspend; so are the seeds of its parts. */
 #define OF_ONE (UINT64_C(1) << 63)
 static uint64_t child(uint64_t seed, int number) {
     uint64_t state = (seed & ~OF_ONE) ^ (uint64_t)(number + 1) * 0xd1342543de82ef95U;
@@ -36,38 +36,38 @@ static void add(long* sum, long value) {
     *sum += value;
 }
 
-/* Behind a cancel construct that is in force. */
+/* Called after a cancel construct that is in force. */
 static void not_here(void) {
     if (cancels) abort();
 }
 
-/* What is composed: `team` is met by all threads of a region, `alone` by one thread. With sum null
+/* What is composed: all threads of a region meet `team`, one thread meets `alone`. With sum null
  * nothing runs, and the result is counted; otherwise it is added to *sum.
  *
- * Of a construct that is cancelled only what runs in any case counts: what the canceller does
- * before, and what it has waited for. The rest adds to `nothing`. */
+ * Of a cancelled construct only what runs in any case counts: what the canceller does before, and
+ * what it has waited for. The rest adds to `nothing`. */
 static long team(uint64_t seed, int depth, int threads, long* sum);
 static long alone(uint64_t seed, int depth, long* sum);
 
 /* ---- what a program that includes this may add ---- */
 
-/* Called now and then, in the middle of everything: it may wait. NULL: nothing. */
+/* Called now and then, anywhere: it may wait. NULL: nothing is called. */
 static void (*pause_here)(uint64_t seed);
-/* As alone, for what others are to do: its kinds are as many. Programs of teams of one have none of
- * it. */
+/* Like alone, for work that other callers do; there are kinds_of_others kinds of it. Programs of
+ * teams of one have none. */
 static long (*by_others)(uint64_t seed, int depth, long* sum);
 static int kinds_of_others;
 
 /* ---- target regions, each of which begins as the program does ---- */
 
-static int kinds = 14; /* of what one thread meets */
+static int kinds = 14; /* of constructs that one thread meets */
 
 static void begin_region(void) {
     if (omp_get_level() != 0 || omp_get_num_threads() != 1 || omp_get_num_teams() != 1) abort();
     omp_set_max_active_levels(8);
 }
 
-/* Deferred ones: each has the copies of its encounter. */
+/* Deferred target regions: each has the copies of its encounter. */
 static void deferred_targets(uint64_t seed, int depth, int count, long* sum) {
     for (int i = 0; i < count; ++i) {
         int copies[3] = {i, 0, 0};
@@ -83,7 +83,7 @@ static void deferred_targets(uint64_t seed, int depth, int count, long* sum) {
 #pragma omp taskwait
 }
 
-/* A chain of them: each finds what the one before has left. */
+/* A chain of target regions: each finds the value that the one before has left. */
 static void chained_targets(uint64_t seed, int depth, int count, long* sum) {
     int link = 0;
     for (int i = 0; i < count; ++i) {
@@ -171,7 +171,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
 #pragma omp taskwait
         }
         return total;
-    case 3: /* a group, with tasks that nobody else waits for */
+    case 3: /* a group, with tasks that nothing else waits for */
         if (sum == NULL) {
             for (int i = 0; i < count; ++i) total += alone(child(seed, i), depth - 1, NULL);
             return total;
@@ -182,7 +182,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
             alone(child(seed, i), depth - 1, sum);
         }
         return 0;
-    case 4: { /* a chain of tasks: each finds what the one before has left */
+    case 4: { /* a chain of tasks: each finds the value that the one before has left */
         if (sum == NULL) return count * (count + 1) / 2;
         int link = 0;
         for (int i = 0; i < count; ++i) {
@@ -195,7 +195,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         }
 #pragma omp taskwait
         if (sum != &nothing && link != count)
-            abort(); /* what adds to nothing may be a task that is cancelled, and so are then its children */
+            abort(); /* a task that adds to nothing may be cancelled, and its children with it */
         return 0;
     }
     case 5: /* a loop of tasks */
@@ -217,7 +217,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         add(sum, mine);
         return 0;
     }
-    case 7: { /* locks: never held while anything else is met */
+    case 7: { /* locks: never held while another construct is met */
         if (sum == NULL) return 3;
         omp_set_lock(&lock);
         guarded++;
@@ -230,7 +230,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
         add(sum, 3);
         return 0;
     }
-    case 8: { /* a chain of tasks that one of them cuts: those behind it never begin */
+    case 8: { /* a chain of tasks that one of them cuts: those after it never begin */
         const int ran = cancels ? who + 1 : count;
         if (sum == NULL) {
             for (int i = 0; i < ran; ++i) total += alone(child(seed, i), depth - 1, NULL);
@@ -268,7 +268,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
             }
         }
         return 0;
-    case 10: /* a loop of tasks, the same */
+    case 10: /* a loop of tasks that one of them cancels */
         if (sum == NULL) return alone(child(seed, who), depth - 1, NULL);
 #pragma omp taskloop grainsize(1)
         for (int i = 0; i < count; ++i) {
@@ -338,7 +338,7 @@ static long alone(uint64_t seed, int depth, long* sum) {
     }
 }
 
-/* Of one thread for all. */
+/* One thread makes it for all. */
 static long* zero_for_all(void) {
     long* shared;
 #pragma omp single copyprivate(shared)
@@ -468,7 +468,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             alone(here, depth, sum);
 #pragma omp barrier
             break;
-        case 7: /* a loop that one iteration cancels; the task that it has made is not of the loop */
+        case 7: /* a loop that one iteration cancels; the task that it has made does not belong to the loop */
             if (sum == NULL) {
                 total += 2 * alone(child(here, who), depth, NULL) + threads;
                 break;
@@ -488,8 +488,8 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             add(sum, 1);
             break;
-        case 8: { /* the same, where each thread knows its iterations: of those of the one that cancels the later ones
-                     do not begin */
+        case 8: { /* a loop that one iteration cancels, where each thread knows its iterations: the thread that
+                     cancels does not begin its later ones */
             const int end = cancels ? who + 1 : count;
             if (sum == NULL) {
                 for (int i = who % threads; i < end; i += threads) total += alone(child(here, i), depth, NULL);
@@ -526,7 +526,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             add(sum, 1);
             break;
-        case 10: /* a reduction by tasks that all share, within one of each thread's own */
+        case 10: /* a reduction by tasks that all threads share, within one of each thread's own */
             if (sum == NULL) {
                 total += 11L * count;
                 for (int i = 0; i < count; ++i) total += alone(child(here, i), depth, NULL);
@@ -534,7 +534,7 @@ static long team(uint64_t seed, int depth, int threads, long* sum) {
             }
             shared_and_own(here, depth, count, sum);
             break;
-        case 11: /* each thread's group, of which one thread cancels its own: what that makes later does not begin */
+        case 11: /* each thread's group; one thread cancels its own: tasks that it makes later do not begin */
             if (sum == NULL) {
                 for (int i = 0; i < count; ++i) {
                     if (!cancels || i <= who || i % threads != who % threads)

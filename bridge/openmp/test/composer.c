@@ -1,5 +1,5 @@
-/* Programs composed at random (composed.h), to a depth of four. Prints the seed of one whose sum is
- * wrong.
+/* Programs composed at random (composed.h), to a depth of four. Prints the seed of a program whose
+ * sum is wrong.
  *
  *     composer [targets] [SECONDS [SEED]]
  *

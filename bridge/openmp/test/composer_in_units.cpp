@@ -1,14 +1,14 @@
 // Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots
 // run: units of each kind, bodies of algorithms, contexts of domains, guests, schedulers,
 // callbacks, the child of a fork, and these within each other. Each caller that is a unit of its
-// own finds what a new thread would find, and what it sets stays its own; each sum is what a walk
-// over the same program says that it must be.
+// own finds what a new thread would find, and what it sets stays its own. Each sum is the one that
+// a walk over the same program computes.
 //
 //     composer_in_units [SECONDS [SEED [CALLER]]]
 //
 // Prints the seed of a program that is wrong, dies or takes too long. Programs run in turns of 64,
-// each turn in a runtime of its own; from a seed on they are the same ones. CALLER, a place in
-// `callers`, is the only one that is tried.
+// each turn in a runtime of its own; a seed always gives the same programs. CALLER, an index into
+// `callers`, is then the only caller.
 #include <execinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ namespace {
 constexpr int programs_of_turn = 64;
 constexpr std::size_t stack_bytes = sanitized ? 2 << 20 : 512 << 10;
 
-int threads_at_first;   // what omp_get_max_threads says to a new thread
+int threads_at_first;   // omp_get_max_threads in a new thread
 
 struct Part {
     std::uint64_t seed;
@@ -52,7 +52,7 @@ struct Part {
 
 void run_part(const Part& part) { alone(part.seed, part.depth, part.sum); }
 
-// By a unit that has met no OpenMP yet.
+// Called by a unit that has not used OpenMP yet.
 void be_a_thread(const Part& part) {
     EQUAL(omp_get_level(), 0);
     EQUAL(omp_get_thread_num(), 0);
@@ -76,7 +76,7 @@ void be_a_thread(const Part& part) {
 }
 void be_a_thread(void* part) { be_a_thread(*static_cast<const Part*>(part)); }
 
-// By code that may be in the middle of a thread's, or of a scheduler's.
+// Called by code that may be in the middle of a thread's, or of a scheduler's, code.
 void be_a_body(const Part& part) {
     omp_set_max_active_levels(200);
     run_part(part);
@@ -87,7 +87,7 @@ using Parts = std::vector<Part>;
 
 bool in_program() { return weft_domain_self() == nullptr; }   // and not in a library's domain
 
-// ---- who calls ----------------------------------------------------------------------------------
+// ---- the callers --------------------------------------------------------------------------------
 
 std::vector<weft_unit*> spawn_ults(const Parts& parts, std::uint64_t seed, bool child_first, weft_kind kind) {
     std::vector<weft_unit*> units;
@@ -147,7 +147,8 @@ void by_members(const Parts& parts, std::uint64_t) {
               const_cast<Parts*>(&parts)) == WEFT_OK);
 }
 
-// A library of the program's own: a domain whose contexts run in the order in which they can go on.
+// A library that the program has of its own: a domain whose contexts run in the order in which they
+// become ready.
 class Library {
 public:
     Library(const Parts& parts, std::uint64_t seed) {
@@ -196,7 +197,7 @@ private:
         const Part* part;
     };
     weft_domain* domain_ = nullptr;
-    std::mutex lock_;   // guards what follows; nobody switches while it is held
+    std::mutex lock_;   // guards what follows; its holder never switches
     std::deque<weft_unit*> ready_;
     std::deque<Fresh> fresh_;
     unsigned turns_ = 0;
@@ -267,7 +268,7 @@ void by_a_blocking_call(const Parts& parts, std::uint64_t) {
     }
 }
 
-// On the stack of its stream, where it is no unit: also in the middle of a region of its own.
+// On the stack of its stream, where it is no unit: sometimes in the middle of a region of its own.
 void call_on_stream_stack(void* raw) {
     const auto call = [raw] { EQUAL(weft_on_stream_stack(be_a_body, raw), WEFT_OK); };
     if (static_cast<const Part*>(raw)->seed % 2 == 0) return call();
@@ -286,7 +287,7 @@ void on_stream_stack(const Parts& parts, std::uint64_t) {
     free_units(units);
 }
 
-// One unit that lives again and again.
+// One unit that is revived again and again.
 void by_a_revived_unit(const Parts& parts, std::uint64_t seed) {
     const Parts first{parts[0]};
     auto units = spawn_ults(first, seed, false, seed % 2 == 0 ? WEFT_KIND_LSA : WEFT_KIND_HOSTED);
@@ -297,7 +298,7 @@ void by_a_revived_unit(const Parts& parts, std::uint64_t seed) {
     free_units(units);
 }
 
-// A callback that may switch: a value's destructor, at the end of its unit.
+// A callback that may switch: the destructor of a value, at the end of its unit.
 void by_destructors(const Parts& parts, std::uint64_t) {
     weft_key* key = nullptr;
     EQUAL(weft_key_create(be_a_body, &key), WEFT_OK);
@@ -326,7 +327,7 @@ void by_destructors(const Parts& parts, std::uint64_t) {
     EQUAL(weft_key_free(key), WEFT_OK);
 }
 
-// What may not suspend, and has little of a stack, asks for little, too.
+// A caller that may not suspend has a small stack, and asks for little.
 void small_region(void*) {
     int came = 0;
 #pragma omp parallel num_threads(1) reduction(+ : came)
@@ -338,7 +339,7 @@ void small_region(void*) {
     EQUAL(came, 1);
 }
 
-// Callbacks that may not switch: of migration, of units' ends.
+// Callbacks that may not switch: at a migration, at a unit's end.
 void by_callbacks(const Parts& parts, std::uint64_t seed) {
     weft_unit_options options{};
     options.size = sizeof options;
@@ -357,7 +358,7 @@ void by_callbacks(const Parts& parts, std::uint64_t seed) {
     free_units(units);
 }
 
-// Of a stream's.
+// For a callback on a stream.
 struct Post {
     const Part& part;
     std::atomic<bool> over{false};
@@ -378,8 +379,8 @@ void by_posts(const Parts& parts, std::uint64_t) {
     }
 }
 
-// A scheduler of the program's own, which runs as a unit: between two of its units it calls, and
-// may suspend.
+// A scheduler that the program has of its own, which runs as a unit: between two of its units it
+// calls, and may suspend.
 struct Run {
     const Parts& parts;
     weft_pool* pool = nullptr;
@@ -397,7 +398,7 @@ void run(void* raw, weft_sched* sched) {
     while (self.next < self.parts.size()) be_a_body(self.parts[self.next++]);
 }
 
-// One that picks, and may not suspend.
+// A scheduler that picks, and may not suspend.
 weft_unit* pick(void* raw, weft_sched*) {
     int threads = 0;
 #pragma omp parallel num_threads(4)
@@ -433,7 +434,7 @@ void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft
     EQUAL(weft_sched_push(sched, main, nullptr, &of_sched), WEFT_OK);
     free_units(units);
     weft_status status = WEFT_OK;
-    // it runs the caller: the unit that it has waited for left for it
+    // the scheduler runs the caller: the unit that it has waited for left for the caller
     while ((status = weft_unit_join_free(of_sched)) == WEFT_WRONG_STATE) weft_unit_yield();
     EQUAL(status, WEFT_OK);
     EQUAL(weft_pool_free(self.pool), WEFT_OK);
@@ -442,14 +443,14 @@ void by_schedulers_of(const Parts& parts, void (*runs)(void*, weft_sched*), weft
 void by_schedulers(const Parts& parts, std::uint64_t) { by_schedulers_of(parts, run, nullptr, small_region); }
 void by_pickers(const Parts& parts, std::uint64_t) { by_schedulers_of(parts, nullptr, pick, be_a_thread); }
 
-// The child has the unit that forked, and what it spawns.
+// The child has the unit that forked, and what that spawns.
 void by_a_fork(const Parts& parts, std::uint64_t seed) {
     for (const Part& part : parts) be_a_body(part);
-    if (sanitized || seed % 4 != 0) return;   // neither sanitizer lets the child start threads at all times
+    if (sanitized || seed % 4 != 0) return;   // neither sanitizer always lets the child start threads
     const pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        kinds_of_others = 0;   // streams of the program's making, and what they are to run, stay behind
+        kinds_of_others = 0;   // streams that the program has made, and their work, do not exist in the child
         long sum = 0;
         const Parts few{{parts[0].seed, 1, &sum}};
         const long expected = alone(few[0].seed, 1, nullptr);
@@ -547,7 +548,7 @@ const Caller callers[] = {
 #endif
 };
 constexpr int caller_count = static_cast<int>(std::size(callers));
-int only = -1;   // by that caller
+int only = -1;   // the only caller, if not -1
 
 long by_some_caller(std::uint64_t seed, int depth, long* sum) {
     std::uint64_t state = seed;
@@ -563,8 +564,8 @@ long by_some_caller(std::uint64_t seed, int depth, long* sum) {
     return total;
 }
 
-// In the middle of everything: units go elsewhere, wait, stand in the kernel. Who may not wait goes
-// on.
+// Called anywhere: units move, wait, block in the kernel. A caller that may not wait returns at
+// once.
 void wait_somehow(std::uint64_t seed) {
     std::uint64_t state = seed;
     if ((seed & OF_ONE) != 0) return;
@@ -579,7 +580,7 @@ void wait_somehow(std::uint64_t seed) {
 
 // ---- turns --------------------------------------------------------------------------------------
 
-std::uint64_t running;   // the seed, for who tells of the end
+std::uint64_t running;   // the seed, for the signal handler
 
 void tell(int signal) {
     char text[64];
@@ -587,7 +588,7 @@ void tell(int signal) {
         std::snprintf(text, sizeof text, "seed %#llx: signal %d\n", static_cast<unsigned long long>(running), signal);
     static_cast<void>(!write(2, text, static_cast<std::size_t>(length)));
     void* frames[64];
-    // what runs here is not in the dump
+    // the dump does not have what runs here
     if (signal != SIGSEGV) backtrace_symbols_fd(frames, backtrace(frames, 64), 2);
     if (signal == SIGALRM) weft_dump(stderr);
     std::signal(signal, SIG_DFL);
@@ -618,7 +619,7 @@ void one_program(std::uint64_t seed) {
                   &part, nullptr, &units.back()),
               WEFT_OK);
     }
-    // And the primary unit itself.
+    // And in the primary unit itself.
     const std::uint64_t own = child(seed, 3);
     expected += by_some_caller(own, 2, nullptr);
     by_some_caller(own, 2, &sum);
@@ -627,23 +628,24 @@ void one_program(std::uint64_t seed) {
     if (wrong_count != 0) std::fprintf(stderr, "seed %#llx\n", static_cast<unsigned long long>(seed));
 }
 
-// A primary unit that has roamed goes to stream 0, where alone it may end what it has begun.
+// Moves a primary unit that has roamed to stream 0, the only one where it may end what it has
+// begun.
 void go_home() {
     while (weft_stream_self() != weft_stream_at(0)) {
         weft_unit_migrate_to_stream(weft_unit_self(), weft_stream_at(0));
-        weft_sleep_for(100'000);   // by a yield it might stay where it is
+        weft_sleep_for(100'000);   // a yield might leave it where it is
     }
 }
 template <class Status, class Wrong>
 Status ended_at_home(Status (*end)(), Wrong elsewhere) {
     for (;;) {
         go_home();
-        const Status status = end();   // which may switch before it looks
+        const Status status = end();   // which may switch before it checks
         if (status != elsewhere) return status;
     }
 }
 
-// Programs from this seed on, in a runtime that follows from it.
+// Runs programs from this seed on, in a runtime that follows from the seed.
 long one_turn(std::uint64_t seed, double end, double (*now)()) {
     std::uint64_t state = seed / programs_of_turn;
     weft_settings settings{};
@@ -654,7 +656,7 @@ long one_turn(std::uint64_t seed, double end, double (*now)()) {
     constexpr weft_pool_kind pools[] = {WEFT_POOL_DEFAULT, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_DEFAULT};
     settings.pool = pools[below(&state, 4)];
     settings.rescue = below(&state, 4) == 0 ? WEFT_RESCUE_ALL : WEFT_RESCUE_DEFAULT;
-    // else it would come home by chance
+    // else only chance would bring it home
     settings.roaming_primary = below(&state, 4) == 0 && (weft_features() & WEFT_FEATURE_MIGRATION) != 0;
     EQUAL(weft_init(&settings), WEFT_OK);
 #ifdef WITH_ARGOBOTS

@@ -1,5 +1,5 @@
-/* What orders tasks: depend of every type, objects of it, iterators, waits for some, events that
- * others fulfil; and who may run what. */
+/* What orders tasks: depend of every type, objects of it, iterators, waits for some tasks, events
+ * that other threads fulfil; and which thread may run what. */
 #include <pthread.h>
 #include <string.h>
 
@@ -50,8 +50,8 @@ static void types(void) {
     }
 }
 
-/* Tasks of siblings only: children have a graph of their own. And one address several times, in
- * several ways. */
+/* Siblings only: children have a graph of their own. And one address several times, with several
+ * types. */
 static void scopes(void) {
     EACH_SIZE(size) {
         int x = 0, y = 0, order = 0, wrong = 0;
@@ -152,7 +152,7 @@ static void iterators(void) {
     }
 }
 
-/* ---- detach: the task ends when its body has, and somebody has fulfilled its event ---- */
+/* ---- detach: the task ends once its body has, and its event is fulfilled ---- */
 
 static void* fulfil(void* event) {
     omp_fulfill_event((omp_event_handle_t)event);
@@ -162,7 +162,7 @@ static void* fulfil(void* event) {
 static void events(void) {
     EACH_SIZE(size) {
         int done = 0, after = 0;
-        /* By a thread that OpenMP knows nothing of, started in the task or when it has ended. */
+        /* By a thread unknown to OpenMP, started in the task or after it has ended. */
         for (int way = 0; way < 2; ++way) {
             pthread_t thread;
 #pragma omp parallel num_threads(size)
@@ -211,8 +211,8 @@ static void events(void) {
     }
 }
 
-/* ---- a tied task stays on its thread; undeferred and included ones are run there and then; mergeable, untied,
- *   nowait waits ---- */
+/* ---- tied tasks stay on their thread; undeferred and included ones run at once; mergeable,
+   untied; nowait waits ---- */
 
 static int own;
 #pragma omp threadprivate(own)
@@ -275,7 +275,7 @@ static void inheritance(void) {
     EQUAL(right, 4);
 }
 
-/* Tasks outside of regions, of threads that have none; many at once; taskwait with nothing to wait
+/* Tasks outside of regions, of threads without regions; many at once; taskwait with nothing to wait
  * for. */
 static void alone(void) {
     int count = 0;

@@ -1,12 +1,12 @@
-/* The routines of devices, where there is none but the host: what each answers, wherever it is
- * called, and what it copies. */
+/* The device routines, where the host is the only device: what each returns, wherever it is called,
+ * and what it copies. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "check.h"
 
-/* Whoever asks, in whichever region, is on the host, which is the initial device. */
+/* Each caller, in any region, is on the host, which is the initial device. */
 static int on_the_host(void) {
     const int numbers = omp_get_num_devices() == 0 && omp_get_initial_device() == 0 && omp_get_device_num() == 0;
     return numbers && omp_is_initial_device();
@@ -41,7 +41,8 @@ static void questions(void) {
     EQUAL(wrong, 0);
 }
 
-/* default-device-var is the task's: what one sets, its children inherit, and others do not see. */
+/* default-device-var belongs to the task: what a task sets, its children inherit, and other tasks
+ * do not see. */
 static void default_device(void) {
     omp_set_default_device(2);
     EACH_SIZE(size) {
@@ -68,8 +69,8 @@ static void default_device(void) {
     omp_set_default_device(0);
 }
 
-/* Memory for a device is the host's, may be used at once by all, and is given back by whoever
- * likes. */
+/* Memory for a device is host memory. All threads may use it at once, and any thread may free
+ * it. */
 static void memory(void) {
     const int host = omp_get_initial_device();
     EACH_SIZE(size) {
@@ -99,7 +100,7 @@ static void memory(void) {
     CHECK(!omp_target_is_present(&host, 7));
 }
 
-/* Bytes from one offset to another, of any number, none among them. */
+/* Any number of bytes from one offset to another, zero included. */
 static void copies(void) {
     const int host = omp_get_initial_device();
     char from[64], to[64];
@@ -122,8 +123,8 @@ static void copies(void) {
 
 static int boxed_from[4][5][6], boxed_to[5][4][7];
 
-/* What lies at a place when a box of 2 by 3 by 4 has come there, or of its last dimensions alone;
- * -1: nothing. */
+/* What lies at a place after a box of 2 by 3 by 4, or of its last dimensions alone, has been copied
+ * there; -1: nothing. */
 static int boxed(int dimensions, int i, int k, int j) {
     if (j < 2 || j >= 6) return -1;
     if (dimensions == 1) return i == 0 && k == 0 ? boxed_from[0][0][j - 1] : -1;
@@ -132,7 +133,7 @@ static int boxed(int dimensions, int i, int k, int j) {
     return i >= 1 && i < 3 ? boxed_from[i + 1][k + 1][j - 1] : -1;
 }
 
-/* Boxes of one to three dimensions out of larger ones, at offsets of their own. */
+/* Boxes of one to three dimensions out of larger ones, each at its own offsets. */
 static void boxes(void) {
     const int host = omp_get_initial_device();
     const size_t volume[3] = {2, 3, 4}, to_at[3] = {1, 0, 2}, from_at[3] = {2, 1, 1};
@@ -152,8 +153,8 @@ static void boxes(void) {
     }
 }
 
-/* At least three dimensions are supported, an empty box is copied, and none from or to a device
- * that there is not. */
+/* At least three dimensions are supported, and an empty box is copied, but none from or to a device
+ * that does not exist. */
 static void box_limits(void) {
     const int host = omp_get_initial_device();
     const size_t none[1] = {0}, one[1] = {1};
@@ -167,7 +168,7 @@ static void box_limits(void) {
     EQUAL(to, 2);
 }
 
-/* No pointer of the host's is associated with another of its own; what there is stays present. */
+/* No host pointer can be associated with another one; all memory stays present. */
 static void associations(void) {
     int here = 1, there = 2;
     EQUAL(omp_target_associate_ptr(&here, &there, sizeof here, 0, omp_get_initial_device()), EINVAL);
@@ -176,7 +177,7 @@ static void associations(void) {
     CHECK(omp_target_is_present(&here, omp_get_initial_device()));
 }
 
-/* A device that a clause names and that there is not leaves the region to the host. */
+/* A region for a device that a clause names and that does not exist runs on the host. */
 static void missing(void) {
     int value = 1, level = -1;
 #pragma omp target device(7) map(tofrom : value, level)

@@ -27,7 +27,7 @@ static void make_some(int* begun) {
     }
 }
 
-/* The task that cancels ends at once, its taskgroup's end is reached, and what the task has made is
+/* The task that cancels ends at once, its taskgroup ends, and the tasks that it has made are
  * discarded, too. */
 static void the_canceller(int size) {
     int before = 0, behind = 0, children = 0, after = 0;
@@ -54,11 +54,11 @@ static void the_canceller(int size) {
     EQUAL(after, 2 * some);
 }
 
-/* A task that has begun goes on to its next point, however deep below the group it is, and whoever
- * runs it. */
+/* A task that has begun goes on to its next point, however deep below the group it is, and
+ * whichever thread runs it. */
 static void tasks_that_have_begun(int size) {
     int begun = 0, ended = 0, points = 0;
-    if (size == 1) return; /* a thread runs what it makes, or nobody waits */
+    if (size == 1) return; /* a thread runs what it makes, or none waits */
     lower();
 #pragma omp parallel num_threads(size)
 #pragma omp single
@@ -109,8 +109,8 @@ static void without_points(int size) {
     EQUAL(ended, 1);
 }
 
-/* Only the innermost group around the task is cancelled: those around and beside it are not, nor
-   are those that begin later. */
+/* Only the innermost group around the task is cancelled: groups around and beside it are not, nor
+   are later ones. */
 static void which_group(int size) {
     int outer = 0, inner = 0, beside = 0, later = 0;
 #pragma omp parallel num_threads(size)
@@ -140,7 +140,7 @@ static void which_group(int size) {
     EQUAL(later, size * some);
 }
 
-/* Groups of other threads, and tasks of no group. */
+/* Groups of other threads, and tasks in no group. */
 static void others(int size) {
     int mine = 0, of_others = 0, of_none = 0;
 #pragma omp parallel num_threads(size)
@@ -161,7 +161,7 @@ static void others(int size) {
     EQUAL(of_none, size * some);
 }
 
-/* taskwait, and waiting for what is depended on, go on where what they wait for is discarded. */
+/* taskwait, and waits for dependences, go on where the tasks that they wait for are discarded. */
 static void who_waits(int size) {
     int began = 0, waited = 0, in_order = 0;
     int of[2];
@@ -219,7 +219,7 @@ static void who_depends(int size) {
     CHECK(within <= some && (on || within == some));
 }
 
-/* A taskloop's group, if it has one, is the innermost; else the one around. */
+/* A taskloop's own group, if it has one, is the innermost; otherwise the group around it is. */
 static void taskloops(int size) {
     int with = 0, behind_with = 0, without = 0, behind_without = 0, alone = 0;
 #pragma omp parallel num_threads(size)
@@ -259,7 +259,7 @@ static void taskloops(int size) {
     EQUAL(alone, some);
 }
 
-/* Tasks of every sort cancel and are cancelled. */
+/* Tasks of every kind cancel and are cancelled. */
 static void sorts_of_tasks(int size) {
     int passed = 0, began = 0;
     for (int sort = 0; sort < 5; ++sort) {
@@ -320,7 +320,7 @@ static void sorts_of_tasks(int size) {
     EQUAL(began, on ? 0 : 5 * 4);
 }
 
-/* A region within a task of a cancelled group is whole, and its tasks are. */
+/* A region within a task of a cancelled group is complete, as are its tasks. */
 static void regions_within(int size) {
     int inner = 0, tasks = 0;
 #pragma omp parallel num_threads(size)

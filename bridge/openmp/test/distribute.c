@@ -1,6 +1,5 @@
 /* The distribute construct, its combined and composite forms, and loop regions of leagues: every
- * iteration once, whichever
- *    team has it, and what clauses leave behind. */
+ * iteration runs once, in whichever team, and clauses have their effect. */
 #include <string.h>
 
 #include "check.h"
@@ -13,14 +12,14 @@ static void forget(void) {
     memset(by, -1, sizeof by);
 }
 
-/* The compiler lets nothing but distribute and parallel stand in teams: it does not look into
+/* The compiler allows only distribute and parallel in teams, but does not check within
  * functions. */
 static void ran(int i) {
     __atomic_add_fetch(&times[i], 1, __ATOMIC_RELAXED);
     by[i] = omp_get_team_num();
 }
 
-/* Each of the first `count` iterations ran once, and no other. */
+/* Each of the first `count` iterations ran once, and no other did. */
 #define EACH_ONCE(count)                                                         \
     do {                                                                         \
         int wrong_ = 0;                                                          \
@@ -89,8 +88,8 @@ static void static_chunks(void) {
     }
 }
 
-/* Two loops with one schedule and as many iterations have them in the same teams: what one leaves
- * the other finds. */
+/* Two loops with one schedule and as many iterations run them in the same teams: the second finds
+ * what the first has left. */
 static void reproducible(void) {
     int first[200], wrong = 0;
 #pragma omp teams num_teams(3) shared(first) reduction(+ : wrong)
@@ -150,7 +149,7 @@ static void clauses(void) {
     }
 }
 
-/* collapse makes one space of several loops, whatever their bounds. */
+/* collapse makes one iteration space of several loops, whatever their bounds. */
 static void collapsed(void) {
     for (int teams = 1; teams <= 4; ++teams) {
         int last = -1;
@@ -177,7 +176,8 @@ static void collapsed(void) {
     }
 }
 
-/* distribute parallel for: its teams' threads share what the team has, with each schedule. */
+/* distribute parallel for: the threads of a team share the team's iterations, with each
+ * schedule. */
 static void with_parallel_for(void) {
     EACH_CASE(count, teams) {
         for (int kind = 1; kind <= 4; ++kind) {
@@ -202,8 +202,8 @@ static void with_parallel_for(void) {
     }
 }
 
-/* A chunk of distribute is worked off by the threads of its own team, whose number all of them
- * tell. */
+/* The threads of a team run the chunk of distribute that the team has, and all of them return its
+ * number. */
 static void in_its_team(void) {
     for (int teams = 1; teams <= 4; ++teams) {
         forget();
@@ -273,8 +273,8 @@ static void loops(void) {
     }
 }
 
-/* There is no barrier behind a distribute, and several may follow each other, with regions
- * between. */
+/* There is no barrier after a distribute, and several may follow each other, with regions between
+ * them. */
 static void in_a_row(void) {
     forget();
     int inner = 0;
@@ -293,8 +293,8 @@ static void in_a_row(void) {
     EQUAL(inner, 6);
 }
 
-/* distribute within a function that a league calls binds to that league; outside of all there is
- * one team. */
+/* distribute within a function that a league calls binds to that league; outside of all leagues
+ * there is one team. */
 static void orphan(int count) {
 #pragma omp distribute
     for (int i = 0; i < count; ++i) ran(i);

@@ -1,5 +1,5 @@
 /* Loops whose iterations wait for others (ordered with depend). libgomp 12 spins there, and takes
- * minutes with more threads than CPUs: only Weft is tried. */
+ * minutes with more threads than CPUs: only Weft is tested. */
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* Entry points that code of older compilers calls, or that gcc 12 calls in few cases: each called
- * as the compiler would. */
+/* Entry points that code of older compilers calls, or that gcc 12 calls in few cases: each is
+ * called as the compiler would call it. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static void all_done_once(const char* what, int times) {
     memset(done, 0, sizeof done);
 }
 
-/* ---- loops: in a region, each of a name's start, next and end; then the unsigned ones, which count down. ---- */
+/* ---- loops in a region: start, next and end of each name; then unsigned ones, downwards ---- */
 
 #define IN_REGION(name, ordered, start_call, ull_start_call)                    \
     do {                                                                        \
@@ -179,7 +179,7 @@ static void loops(void) {
     }
 }
 
-/* The later form: the schedule is an argument, which the next chunk's entry goes with, and there
+/* The later form: the schedule is an argument that selects the entry for the next chunk, and there
  * may be memory that the threads share. */
 #define BY_ARGUMENT(name, ordered_name, word)                                                                \
     do {                                                                                                     \
@@ -225,7 +225,7 @@ static void loops_by_argument(void) {
     }
 }
 
-/* ---- doacross: iteration i finds what i - 1 has left. Two threads: who waits there may look without end. ---- */
+/* ---- doacross: iteration i finds what i - 1 left. Two threads: a waiter may spin forever ---- */
 
 static long chain[count];
 static ull ull_chain[count];

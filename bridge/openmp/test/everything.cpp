@@ -73,7 +73,7 @@ void own_reductions() {
     }
     EQUAL(sorted.values.size(), 200);
     CHECK(std::is_sorted(sorted.values.begin(), sorted.values.end()));
-    std::string text = "=";   // gcc 12 does not compile tasks' reductions of the class above
+    std::string text = "=";   // gcc 12 does not compile task reductions of the class above
 #pragma omp parallel num_threads(4)
 #pragma omp single
 #pragma omp taskgroup task_reduction(joined : text)
@@ -156,7 +156,7 @@ void exceptions() {
         }
     }
     EQUAL(caught, 180);
-    // It leaves the region's functions, and is caught within the region by whoever called.
+    // It leaves the region's functions, and a caller within the region catches it.
     const auto region = [] {
         int count = 0;
 #pragma omp parallel num_threads(2) reduction(+ : count)
@@ -220,8 +220,8 @@ void threads() {
     once();
     EQUAL(constructed, 1);
     std::atomic<int> sum{0};
-    // Members that wait in the kernel for threads that have regions of their own: whoever stands
-    // there carries others, and all come to an end.
+    // Members that wait in the kernel for threads with regions of their own: their OS threads carry
+    // other members, and all of them end.
 #pragma omp parallel num_threads(8)
     {
         mine.assign(3, omp_get_thread_num());

@@ -1,5 +1,5 @@
-/* Loops to the ends of what their variables hold. libgomp 12 does not come to an end in some of
- * them, so only Weft is tried. */
+/* Loops up to the limits of their variables' types. libgomp 12 does not end some of them, so only
+ * Weft is tested. */
 #include <limits.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-/* A flag that threads stand by for, as long as they are not to run tasks: raised by whoever has
- * made or cancelled them. */
+/* A flag for which threads stand by, as long as they are not to run tasks. The thread that has made
+ * or cancelled the tasks raises it. */
 #ifndef WEFT_OPENMP_FLAG_H
 #define WEFT_OPENMP_FLAG_H
 

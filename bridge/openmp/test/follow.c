@@ -1,5 +1,5 @@
-/* WEFT_OMP_MAX_THREADS=follow: what threads are told that are neither the first nor a team's
- * follows the load, and binds their regions. */
+/* WEFT_OMP_MAX_THREADS=follow: for threads that are neither the first nor in a team,
+ * omp_get_max_threads follows the load, and limits their regions. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ static int team_of_default_size(void) {
     return size;
 }
 
-/* The load changes when the harts' holders have come or gone. */
+/* The load changes once the holders of the harts have come or gone. */
 static int told_in_the_end(int wanted) {
     const double until = omp_get_wtime() + 20;
     int told;
@@ -57,7 +57,7 @@ static void* foreign(void* argument) {
     atomic_store(&release, 1);
     pthread_join(other, NULL);
 
-    EQUAL(team_of_default_size(), 1); /* as it has been told last */
+    EQUAL(team_of_default_size(), 1); /* as it was told last */
     EQUAL(told_in_the_end(harts), harts);
     EQUAL(team_of_default_size(), harts);
     omp_set_num_threads(5);

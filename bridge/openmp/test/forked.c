@@ -1,4 +1,5 @@
-/* A child of a process that has had a region has regions of its own. libgomp 12 hangs there. */
+/* The child of a process that has had a region can have regions of its own. libgomp 12 hangs
+ * there. */
 #include <sys/wait.h>
 #include <unistd.h>
 

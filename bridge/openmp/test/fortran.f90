@@ -1,4 +1,5 @@
-! Fortran: constructs as gfortran compiles them, and the routines of omp_lib. With -fdefault-integer-8 those that take 8 bytes.
+! Fortran: constructs as gfortran compiles them, and the routines of omp_lib. With
+! -fdefault-integer-8 those that take 8 bytes.
 #include "check.f90"
 module checks
   use checking
@@ -119,7 +120,7 @@ contains
     end do
     !$omp end parallel
     call check(right == 800 .and. ran(1) == 801, __LINE__)
-    ! Allocatable arrays are reduced whole.
+    ! Allocatable arrays are reduced as a whole.
     deallocate (first)
     allocate (first(3))
     first = 0

@@ -7,8 +7,8 @@ module group_checks
   logical, save :: on = .false.
   integer, parameter :: some = 20
 contains
-  ! Scalars of each type, arrays, sections of arrays, dummies of assumed shape. (gfortran 12 compiles no allocatable ones,
-  ! nor the program's own operators.)
+  ! Scalars of each type, arrays, array sections, assumed-shape dummies. (gfortran 12 compiles no
+  ! allocatable ones, and no operators that the program defines.)
   subroutine items(threads, shaped)
     integer, intent(in) :: threads
     real(8), intent(inout) :: shaped(:)
@@ -43,7 +43,8 @@ contains
     call check(product == 0.5d0 .and. .not. all_of .and. any_of, __LINE__)
   end subroutine items
 
-  ! Each construct whose reduction may be of tasks, and in it tasks of the thread's own taskgroup as well.
+  ! Each construct that may have a task reduction, and in it also tasks of the thread's own
+  ! taskgroup.
   subroutine constructs(threads)
     integer, intent(in) :: threads
     integer :: i, common, sums, own
@@ -140,7 +141,7 @@ contains
     call check(merge(parts == 1 .or. parts == 2, parts == 2, on), __LINE__)
   end subroutine cancelled_constructs
 
-  ! A taskgroup around a loop whose reduction is of tasks; allocatable arrays that tasks have copies of.
+  ! A taskgroup around a loop with a task reduction; allocatable arrays of which tasks have copies.
   subroutine cancelled_groups(threads)
     integer, intent(in) :: threads
     integer :: i, began, behind, others, iterations, summed

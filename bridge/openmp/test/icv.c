@@ -1,5 +1,5 @@
-/* Internal control variables: what a task sets holds for it, and for what it makes afterwards; and
- * routines that ask. */
+/* Internal control variables: what a task sets holds for the task, and for what it makes
+ * afterwards; and the routines that read them. */
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,4 @@
-// OpenMP in units of Weft's, of each kind and wherever they run: each is a thread of its own, as
-// far as OpenMP goes.
+// OpenMP in Weft units of each kind, wherever they run: to OpenMP each unit is a thread of its own.
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -26,7 +25,7 @@ void is_alone() {
 
 void yield() { weft_unit_yield(); }
 
-// A region of so many threads, which finds nothing of any other unit's.
+// A region of so many threads, which sees nothing of any other unit.
 void one_region(int threads, bool yields) {
     std::atomic<int> came{0}, singles{0};
     int sum = 0, in_critical = 0;
@@ -86,7 +85,7 @@ void tasks(int threads) {
     EQUAL(ran, 21);
 }
 
-// What it sets is its own, over its waits too.
+// What a unit sets is its own, across its waits, too.
 void control_variables(int mine, bool yields) {
     omp_set_num_threads(mine);
     omp_set_max_active_levels(3);
@@ -108,7 +107,7 @@ struct NestLock {
 NestLock shared_lock;
 int under_lock;
 
-// A unit holds it over its waits, and no other one takes itself for the owner.
+// A unit holds the lock across its waits, and no other unit counts as its owner.
 void locks(bool yields) {
     omp_set_nest_lock(&shared_lock.lock);
     const int before = under_lock;
@@ -133,7 +132,7 @@ void meet_openmp(int number, bool yields) {
     is_alone();
 }
 
-// ---- who calls ----------------------------------------------------------------------------------
+// ---- the callers --------------------------------------------------------------------------------
 
 std::atomic<int> numbers{0}, done{0};
 
@@ -163,7 +162,7 @@ void in_every_kind() {
     }
 }
 
-// A tasklet cannot wait: its teams are of one.
+// A tasklet cannot wait: its teams have one thread.
 void tasklet_body(void*) {
     is_alone();
     int came = 0;
@@ -291,7 +290,7 @@ void migrate(void*) {
     }
 }
 
-// Its regions begin on the one stream and on the other, never in between.
+// Its regions begin on one stream and on the other, never in between.
 void in_a_unit_that_migrates() {
     if (weft_stream_at(1) == nullptr) return;
     weft_unit* unit = nullptr;
@@ -299,7 +298,7 @@ void in_a_unit_that_migrates() {
     CHECK(weft_unit_join_free(unit) == WEFT_OK);
 }
 
-// A member that has gone into another domain meets the rest of its team there.
+// A member that has entered another domain meets the rest of its team there.
 struct Meeting {
     std::atomic<int> came{0};
     int threads;
@@ -325,7 +324,7 @@ void members_in_arenas() {
     CHECK(weft_arena_free(arena) == WEFT_OK);
 }
 
-// What a scheduler of the program's picks, or runs.
+// A region in what a scheduler of the program picks, or runs.
 std::atomic<int> own_regions{0};
 void region_of_own() {
     int threads = 0;
@@ -366,7 +365,7 @@ void in_a_pushed_scheduler() {
     CHECK(weft_pool_free(pool) == WEFT_OK);
 }
 
-// Many units, one after the other: the members of one serve the next.
+// Many units, one after the other: the members of one unit serve the next.
 void team_pools_come_from_a_pool() {
     std::uint64_t before = 0, after = 0;
     for (int i = 0; i < 500; ++i) {
@@ -380,7 +379,7 @@ void team_pools_come_from_a_pool() {
     EQUAL(after, before);
 }
 
-// Also where all of them live on, between two of their regions.
+// Even where all of the units live on, between two of their regions.
 void waiting_units_hold_no_members() {
     constexpr int count = 200;
     static std::atomic<int> met{0};
@@ -413,8 +412,8 @@ void spawn_all(std::vector<weft_unit*>& units, void (*body)(void*)) {
     for (weft_unit* unit : units) CHECK(weft_unit_join_free(unit) == WEFT_OK);
 }
 
-// Streams begin regions faster than harts come to their members, and each that is new takes a
-// thread of the system's.
+// Streams begin regions faster than harts reach their members, and each new member takes a system
+// thread.
 void units_at_once_share_few_members() {
     std::vector<weft_unit*> units(1000 + 50 * weft_hart_limit());
     std::uint64_t before = 0, after = 0;
@@ -424,8 +423,8 @@ void units_at_once_share_few_members() {
     CHECK(after - before < units.size() / 4);
 }
 
-// Members that yield until others' regions have begun are ready all the time, and those regions
-// begin.
+// Members that yield until other units' regions have begun are ready all the time, and those
+// regions begin.
 void units_at_once_may_wait_for_each_other() {
     static std::atomic<std::size_t> begun{0};
     static std::size_t all = 0;
@@ -442,7 +441,7 @@ void units_at_once_may_wait_for_each_other() {
     EQUAL(begun, all);
 }
 
-// Members work by what lies on thread 0's stack.
+// Members use what lies on thread 0's stack.
 void a_unit_ends_after_its_region(weft_kind kind) {
     static std::atomic<bool> in{false}, asked{false}, refused{false};
     static std::atomic<int> ran{0}, done{0};
@@ -514,13 +513,13 @@ void with(std::size_t streams, weft_pool_kind pool, bool roams) {
     // the last weft_finalize belongs to stream 0
     if (roams) CHECK(weft_stream_stop(weft_stream_at(1), false) == WEFT_OK);
     while (weft_stream_self() != weft_stream_at(0)) yield();
-    EQUAL(weft_finalize(), WEFT_OK);   // members of teams are there still, and have nothing to do
+    EQUAL(weft_finalize(), WEFT_OK);   // members of teams still exist, and have nothing to do
     is_alone();
 }
 
-// Nobody but units whose members end with them: the next runtime begins anew all the same. With one
-// hart the members' domain wants that back while the runtime ends, and whatever OS thread it is
-// sent with brings it home.
+// Only units whose members end with them: the next runtime begins anew all the same. With one hart,
+// the members' domain is to give that hart back while the runtime ends, and any OS thread that
+// carries it can return it.
 void in_hosted_units_alone(int rounds) {
     weft_settings settings{};
     settings.size = sizeof settings;
@@ -538,9 +537,9 @@ void in_hosted_units_alone(int rounds) {
     }
 }
 
-// Of two harts one is the primary unit's, which spins, and one is the members': on the OS thread
-// that waits at its region's barrier. What a member of that region waits for there has a turn all
-// the same, though it is done by another region's.
+// There are two harts. The primary unit spins on one of them; the other is the members', on the OS
+// thread that waits at its region's barrier. What a member of that region waits for there runs all
+// the same, although a member of another region does it.
 void yielding_members_on_a_guests_thread() {
     weft_settings settings{};
     settings.size = sizeof settings;
@@ -591,7 +590,7 @@ void yielding_members_on_a_guests_thread() {
 // Before anything else, so that no hart is with members yet.
 void many_at_once() {
     CHECK(weft_init(nullptr) == WEFT_OK);
-    one_region(1, false);   // the counter is there from the first one on
+    one_region(1, false);   // the counter exists from the first region on
     units_at_once_share_few_members();
     units_at_once_may_wait_for_each_other();
     EQUAL(weft_finalize(), WEFT_OK);

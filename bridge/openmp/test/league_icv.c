@@ -1,9 +1,9 @@
-/* Control variables in a league: each team's initial task begins with those of whoever has met the
- * construct, and what one
- *    sets neither reaches another team nor stays. (On libgomp it does both.) */
+/* Control variables in a league: each team's initial task begins with those of the task that has
+ * met the construct, and what it sets neither reaches another team nor stays. (On libgomp it does
+ * both.) */
 #include "check.h"
 
-/* The compiler lets few routines be called in teams: it does not look into functions. */
+/* The compiler allows few routines in teams, but does not check within functions. */
 static int threads(void) { return omp_get_max_threads(); }
 static int levels(void) { return omp_get_max_active_levels(); }
 static int limit(void) { return omp_get_thread_limit(); }
@@ -30,7 +30,7 @@ static void on_the_host(void) {
     EQUAL(levels(), 7);
 }
 
-/* In a target region: what the environment has said. */
+/* In a target region: what the environment has set. */
 static void in_target(int initial_threads, int initial_levels) {
     set(7);
     int wrong = 0;
@@ -44,7 +44,7 @@ static void in_target(int initial_threads, int initial_levels) {
     EQUAL(threads(), 7);
 }
 
-/* The league of a region within begins with that region's. */
+/* The league of an inner region begins with that region's values. */
 static void nested(void) {
     set(7);
     int wrong = 0;

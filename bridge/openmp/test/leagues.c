@@ -1,18 +1,17 @@
-/* Leagues of teams, on the host: which team a thread is of, in whatever team of threads it is, and
- * what teams and target
- *    regions leave behind. */
+/* Leagues of teams, on the host: which team a thread is in, in whatever team of threads it is, and
+ * what teams and target regions leave as it was. */
 #include <string.h>
 
 #include "check.h"
 
-/* The compiler lets few routines be called in teams: it does not look into functions. */
+/* The compiler allows few routines in teams, but does not check within functions. */
 static int team_number(void) { return omp_get_team_num(); }
 static int teams(void) { return omp_get_num_teams(); }
 static int level(void) { return omp_get_level(); }
 static int threads(void) { return omp_get_num_threads(); }
 static void fork_levels(int count) { omp_set_max_active_levels(count); }
 
-/* Outside of all leagues a thread is of team 0 of 1, in regions of whatever depth. */
+/* Outside of all leagues a thread is in team 0 of 1, in regions of any depth. */
 static void outside(void) {
     EQUAL(team_number(), 0);
     EQUAL(teams(), 1);
@@ -25,7 +24,8 @@ static void outside(void) {
     }
 }
 
-/* All threads of the teams that a team of the league makes tell its number, nested ones too. */
+/* All threads of the teams that a team of the league makes return its number, in nested teams,
+ * too. */
 static void in_teams_of_threads(void) {
     fork_levels(3);
     EACH_SIZE(size) {
@@ -52,7 +52,7 @@ static void in_teams_of_threads(void) {
     fork_levels(1);
 }
 
-/* Explicit tasks, in whichever thread's hands, and the loops of the teams' threads. */
+/* Explicit tasks, whichever thread runs them, and the loops of the teams' threads. */
 static void in_tasks(void) {
     EACH_SIZE(size) {
         int wrong = 0, ran = 0;
@@ -88,7 +88,7 @@ static void in_tasks(void) {
     }
 }
 
-/* A target region's league, likewise. */
+/* The league of a target region, likewise. */
 static void in_target(void) {
     EACH_SIZE(size) {
         int wrong = 0, ran = 0;
@@ -106,8 +106,8 @@ static void in_target(void) {
     }
 }
 
-/* A target region begins with team 0 of 1, whoever meets it, and its end finds the league as it
- * was. */
+/* A target region begins with team 0 of 1, whichever thread meets it, and after it the league is as
+ * it was. */
 static void target_in_leagues(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -141,7 +141,7 @@ static void target_in_leagues(void) {
     }
 }
 
-/* So a distribute behind such a region still runs each iteration exactly once. */
+/* So a distribute after such a region still runs each iteration exactly once. */
 static void distribute_behind_target(void) {
     int times[1000];
     memset(times, 0, sizeof times);
@@ -164,7 +164,8 @@ static void distribute_behind_target(void) {
     EQUAL(wrong, 0);
 }
 
-/* The league of a region behind another is its own, also where its size is left to the runtime. */
+/* The league of a region that follows another is its own, even where the runtime chooses its
+ * size. */
 static void one_after_the_other(void) {
     for (int count = 1; count <= 5; ++count) {
         unsigned seen = 0;
@@ -192,7 +193,7 @@ static void one_after_the_other(void) {
     EQUAL(ran, told);
 }
 
-/* Affinity formats know it, too. */
+/* Affinity formats know the team, too. */
 static void in_formats(void) {
     int wrong = 0;
 #pragma omp teams num_teams(3) reduction(+ : wrong)
@@ -213,8 +214,8 @@ static void in_formats(void) {
     EQUAL(wrong, 0);
 }
 
-/* What a thread is in the middle of, outside of all parallel regions, it finds again behind a
-   target region that has the like. */
+/* A thread in the middle of a construct, outside of all parallel regions, finds it unchanged after
+   a target region with a construct of that kind. */
 static void in_the_middle(void) {
     int outer = 0, inner = 0, singles = 0;
 #pragma omp for schedule(dynamic, 2)

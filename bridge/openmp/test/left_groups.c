@@ -1,6 +1,6 @@
 /* A region that is cancelled while its threads are in taskgroups of their own, and in constructs
-   within these: they are left, and the memory of their reductions is freed, but not while anybody
-   uses it (the address sanitizer looks). */
+   within these: the threads leave them, and the memory of their reductions is freed, but not while
+   any thread uses it (the address sanitizer checks). */
 #include <sched.h>
 
 #include "check.h"
@@ -14,8 +14,8 @@ static void add(int* what) {
     ++*what;
 }
 
-/* A thread cancels when another one is in the loop. Whoever comes late finds what others have made
- * for it. */
+/* A thread cancels when another one is in the loop. A late thread finds what others have made for
+ * it. */
 static void leave(int size, int canceller) {
     int inside = 0, behind = 0;
 #pragma omp parallel num_threads(size)

@@ -1,6 +1,6 @@
-/* What comes to an end although there are more members than harts, and nothing that a runtime sees
- * says who waits for whom: members that spin, yield to the kernel, or stand in the kernel. Each of
- * these takes as long as rescue does to find it; none may hang.
+/* Programs that end although there are more members than harts, and nothing that a runtime sees
+ * says which member waits for which: members that spin, yield to the kernel, or block in the
+ * kernel. Each takes as long as rescue needs to find it; none may hang.
  *
  *     liveness NAME */
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 static volatile int flag;
 
-/* Each waits for the one with the next number, by looking. */
+/* Each spins for the one with the next number. */
 static void spin(void) {
     for (int round = 0; round < 3; ++round) {
         flag = 8;
@@ -77,8 +77,8 @@ static void close_pipes(int ends[8][2]) {
     for (int i = 0; i < 8; ++i) close(ends[i][0]), close(ends[i][1]);
 }
 
-/* A byte goes round and round: each member reads what the one before it has written. Nobody waits
- * for anything else meanwhile. */
+/* A byte goes round and round: each member reads what the one before it has written. No member
+ * waits for anything else meanwhile. */
 static void pipes(void) {
     int ends[8][2];
     open_pipes(ends);
@@ -98,8 +98,8 @@ static void pipes(void) {
     close_pipes(ends);
 }
 
-/* Each reads what the one before it writes behind a barrier, thread 0 too. Others may stand in the
- * kernel by then on its OS thread. */
+/* Each member, thread 0 too, reads what the one before it writes after a barrier. Other members may
+ * block in the kernel by then, on thread 0's OS thread. */
 static void ring(void) {
     int ends[8][2];
     open_pipes(ends);
@@ -119,9 +119,9 @@ static void ring(void) {
     close_pipes(ends);
 }
 
-/* The byte goes down from thread 0, which waits at the barrier meanwhile; thread 1 comes there
- * last, goes on, and stands in the kernel at once, be it on the OS thread of thread 0: that is to
- * write next. */
+/* The byte goes down to thread 0, which waits at the barrier meanwhile; thread 1 arrives there
+ * last, goes on, and blocks in the kernel at once, perhaps on the OS thread of thread 0, which is
+ * to write next. */
 static void relay(void) {
     int ends[8][2];
     open_pipes(ends);
@@ -176,7 +176,7 @@ static void foreign(void) {
     for (int i = 0; i < 8; ++i) EQUAL(sums[i], 49500);
 }
 
-/* Regions in threads that members of regions have started, and wait for. */
+/* Members of regions start threads with regions, and wait for them. */
 static void threads_in_regions(void) {
     long sums[8] = {0};
 #pragma omp parallel num_threads(8)

@@ -1,5 +1,5 @@
-/* Loops: every iteration once, whatever the schedule, the type and the direction; and in order
- * where that is asked for. */
+/* Loops: every iteration runs once, whatever the schedule, the type and the direction; and in order
+ * where the program asks for that. */
 #include <limits.h>
 #include <string.h>
 
@@ -157,8 +157,8 @@ static void ordered(void) {
     CHECK(sum == expected);
 }
 
-/* Many without a barrier behind them: threads may be in different ones, as far apart as they
- * like. */
+/* Many loops without a barrier after them: threads may be in different loops, any distance
+ * apart. */
 static void nowait(void) {
     EACH_SIZE(size) {
         int total = 0;

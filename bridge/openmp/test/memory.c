@@ -1,12 +1,11 @@
-/* Allocators: their traits, what is allocated by them, and what is done where there is no memory
- * left. */
+/* Allocators: their traits, what they allocate, and what they do when there is no memory left. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "check.h"
 
-/* Sizes that no memory has are asked for here. */
+/* The tests ask for sizes that no memory has. */
 #pragma GCC diagnostic ignored "-Walloc-size-larger-than="
 
 enum { pool_bytes = 4096, most_overhead = 48 };
@@ -54,7 +53,7 @@ static int is_filled(const char* block, size_t bytes) {
 
 /* ---- traits ---- */
 
-/* Whether there is an allocator with this trait, by which so much memory can be had. */
+/* Whether there is an allocator with this trait, and so much memory can be had from it. */
 static int is_legal(omp_alloctrait_key_t key, omp_uintptr_t value, size_t bytes) {
     const omp_allocator_handle_t allocator = of_trait(key, value);
     if (allocator == omp_null_allocator) return 0;
@@ -63,7 +62,7 @@ static int is_legal(omp_alloctrait_key_t key, omp_uintptr_t value, size_t bytes)
     return 1;
 }
 
-/* A trait has the values that the table of the specification allows, the default among them, and no
+/* A trait has the values that the specification's table allows, including the default, and no
  * others. */
 static void values(omp_alloctrait_key_t key, omp_uintptr_t first, omp_uintptr_t last) {
     for (omp_uintptr_t value = 0; value <= omp_atv_interleaved + 1; ++value) {
@@ -79,7 +78,7 @@ static void traits(void) {
     values(omp_atk_sync_hint, omp_atv_contended, omp_atv_private);
     values(omp_atk_access, omp_atv_all, omp_atv_cgroup);
     values(omp_atk_partition, omp_atv_environment, omp_atv_interleaved);
-    values(omp_atk_pinned, omp_atv_false, omp_atv_false); /* none is pinned */
+    values(omp_atk_pinned, omp_atv_false, omp_atv_false); /* memory is never pinned */
     values(omp_atk_fallback, omp_atv_default_mem_fb, omp_atv_allocator_fb);
     for (omp_uintptr_t value = 0; value < 100; ++value) {
         EQUAL(is_legal(omp_atk_alignment, value, 100), value != 0 && (value & (value - 1)) == 0);
@@ -89,14 +88,13 @@ static void traits(void) {
     for (int key = 0; key <= 9; key += 9) {
         CHECK(!is_legal((omp_alloctrait_key_t)key, 1, 0) && !is_legal((omp_alloctrait_key_t)key, omp_atv_default, 0));
     }
-    /* One that cannot be had spoils the others. */
+    /* One trait that cannot be had makes the others useless. */
     const omp_alloctrait_t mixed[] = {
         {omp_atk_alignment, 64}, {omp_atk_pinned, omp_atv_true}, {omp_atk_pool_size, 100}};
     CHECK(omp_init_allocator(omp_default_mem_space, 3, mixed) == omp_null_allocator);
 }
 
-/* Each space has an allocator with no traits, but for memory that is faster, which there need not
- * be. */
+/* Each space has an allocator without traits, except for faster memory, which need not exist. */
 static void spaces(void) {
     const omp_memspace_handle_t all[] = {omp_default_mem_space, omp_large_cap_mem_space, omp_const_mem_space,
                                          omp_low_lat_mem_space};
@@ -115,8 +113,7 @@ static void spaces(void) {
 
 /* ---- allocation ---- */
 
-/* A block is aligned as malloc's are, as its allocator has it and as the call asks, whichever is
- * most. */
+/* A block has the largest of three alignments: malloc's, its allocator's and the call's. */
 static void alignments(void) {
     for (size_t of_allocator = 1; of_allocator <= 8192; of_allocator *= 2) {
         const omp_allocator_handle_t allocator = of_trait(omp_atk_alignment, of_allocator);
@@ -135,8 +132,8 @@ static void alignments(void) {
     }
 }
 
-/* calloc's bytes are zero, also where others have been before; where there are none, or too many,
- * there is no block. */
+/* calloc's bytes are zero, even where others were before; for no bytes, or too many, there is no
+ * block. */
 static void zeros(void) {
     const omp_allocator_handle_t small = of_small_pool(), aligned_64 = of_trait(omp_atk_alignment, 64);
     const omp_allocator_handle_t allocators[] = {omp_null_allocator, omp_default_mem_alloc, omp_high_bw_mem_alloc,
@@ -171,8 +168,8 @@ static void zeros(void) {
     omp_destroy_allocator(aligned_64);
 }
 
-/* All blocks of a pool together are no larger than it, and what is freed can be had again. What a
-   block needs for itself is little, whatever its alignment. */
+/* All blocks of a pool together are no larger than the pool, and what is freed can be had again.
+   The overhead of a block is small, whatever its alignment. */
 static void pools(void) {
     static const struct {
         size_t alignment, overhead;
@@ -201,8 +198,8 @@ static void pools(void) {
 
 /* ---- fall-backs ---- */
 
-/* Where an allocator has no memory left it is null, or the default space's or another allocator's,
- * and remains that. */
+/* When an allocator has no memory left, the block is null, or comes from the default space or
+ * another allocator, and stays there. */
 static void fallbacks(void) {
     const omp_allocator_handle_t by_default = of_trait(omp_atk_pool_size, 100);
     CHECK(has(by_default, 100000));
@@ -224,7 +221,7 @@ static void fallbacks(void) {
     CHECK(has(last, 8192 - most_overhead));
     omp_free(of_middle, omp_null_allocator);
     omp_free(of_first, first);
-    /* A predefined one has no end. */
+    /* A predefined allocator has no limit. */
     const omp_allocator_handle_t endless = of_pool(10, 1, omp_atv_allocator_fb, omp_large_cap_mem_alloc);
     CHECK(has(endless, 100000));
     omp_destroy_allocator(endless);
@@ -235,7 +232,7 @@ static void fallbacks(void) {
 
 /* ---- realloc ---- */
 
-/* Contents stay, as much as there is room for, in blocks of the same allocator and of another. */
+/* Contents are kept, as far as there is room, in blocks of the same allocator and of another. */
 static void contents(void) {
     const omp_allocator_handle_t allocators[] = {omp_default_mem_alloc,
                                                  of_trait(omp_atk_alignment, 256),
@@ -264,7 +261,7 @@ static void contents(void) {
     }
 }
 
-/* The old block counts no longer: a block grows byte by byte to the whole pool, and can shrink at
+/* The old block no longer counts: a block grows byte by byte to the whole pool, and can shrink at
  * any time. */
 static void growth(void) {
     const omp_allocator_handle_t allocator = of_small_pool();
@@ -277,7 +274,7 @@ static void growth(void) {
         block = larger;
     }
     CHECK(!has(allocator, most_overhead + 1));
-    /* One that fails leaves the old block, and what is counted, as they were. */
+    /* A call that fails leaves the old block, and the count, as they were. */
     fill(block, pool_bytes - most_overhead);
     CHECK(omp_realloc(block, pool_bytes + 1, allocator, allocator) == NULL);
     CHECK(omp_realloc(block, SIZE_MAX - 20, allocator, allocator) == NULL);
@@ -290,7 +287,7 @@ static void growth(void) {
     omp_destroy_allocator(allocator);
 }
 
-/* A block that goes to another allocator, or to a fall-back, is given back to its own; without a
+/* A block that moves to another allocator, or to a fall-back, is given back to its own; without a
  * name it stays. */
 static void moves(void) {
     const omp_allocator_handle_t one = of_small_pool(), two = of_small_pool();
@@ -320,7 +317,7 @@ static void moves(void) {
     omp_destroy_allocator(one);
 }
 
-/* What the pool would have and the system has not is counted no longer once it has been refused. */
+/* Memory that the pool allows and the system refuses no longer counts afterwards. */
 static void refusals(void) {
     for (size_t alignment = 1; alignment <= 64; alignment *= 64) {
         const omp_allocator_handle_t vast =

@@ -32,7 +32,7 @@ contains
     of_trait = omp_init_allocator(omp_default_mem_space, 1, traits)
   end function of_trait
 
-  ! A trait has the values of its own, and the default one.
+  ! A trait has its own values, and the default one.
   subroutine values(key, first, last)
     integer(omp_alloctrait_key_kind), intent(in) :: key
     integer(omp_alloctrait_val_kind), intent(in) :: first, last
@@ -99,7 +99,7 @@ contains
     call omp_destroy_allocator(pool)
   end subroutine memory
 
-  ! Private variables of regions and loops, in memory of an allocator, which is whole afterwards.
+  ! Private variables of regions and loops, in memory of an allocator, which is complete afterwards.
   subroutine clauses
     type(omp_alloctrait) :: traits(3)
     integer(omp_allocator_handle_kind) :: pool
@@ -134,8 +134,8 @@ contains
     call omp_destroy_allocator(pool)
   end subroutine clauses
 
-  ! Each implicit task has a default allocator, with which its regions begin, and which the tasks see that its thread
-  ! runs.
+  ! Each implicit task has a default allocator. Its regions begin with it, and the tasks that its
+  ! thread runs see it.
   subroutine default_allocator
     call omp_set_default_allocator(omp_null_allocator)
     call check(omp_get_default_allocator() == omp_default_mem_alloc, __LINE__)

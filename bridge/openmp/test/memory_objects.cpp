@@ -104,7 +104,7 @@ int in_template(Value value, omp_allocator_handle_t pool, int threads) {
     return right;
 }
 
-// What is thrown within a region leaves nothing behind in the pool.
+// An exception within a region leaves nothing in the pool.
 void exceptions(omp_allocator_handle_t pool, int threads) {
     int caught = 0;
     Object own;
@@ -120,7 +120,7 @@ void exceptions(omp_allocator_handle_t pool, int threads) {
     EQUAL(alive, 1);
 }
 
-// The standard library's interface on an allocator: what a program writes around the routines.
+// The standard library's interface on an allocator, as programs write it around the routines.
 template <class Value>
 struct Adapter {
     using value_type = Value;

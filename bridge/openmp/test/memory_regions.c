@@ -29,8 +29,8 @@ static int is_default(omp_allocator_handle_t allocator) { return omp_get_default
 
 static omp_allocator_handle_t of_thread(int number) { return (omp_allocator_handle_t)(number % 8 + 1); }
 
-/* A region's implicit tasks begin with that of the implicit task from which it is met, and change
- * their own. */
+/* A region's implicit tasks begin with the default allocator of the implicit task from which the
+ * region is met, and change their own. */
 static void default_allocator(int threads) {
     CHECK(is_default(omp_default_mem_alloc));
     omp_set_default_allocator(omp_null_allocator);
@@ -59,7 +59,7 @@ static void default_allocator(int threads) {
 }
 
 /* Explicit tasks have none: they see that of the implicit task of the thread that runs them, change
-   that, and hand it on to the regions that they meet. */
+   it, and pass it on to the regions that they meet. */
 static void default_allocator_in_tasks(int threads) {
 #pragma omp parallel num_threads(threads)
     {
@@ -87,7 +87,7 @@ static void default_allocator_in_tasks(int threads) {
     omp_set_default_allocator(omp_null_allocator);
 }
 
-/* Where no allocator is named the default one is asked, in routines and in clauses. */
+/* Where no allocator is named the default one is used, in routines and in clauses. */
 static void by_default(int threads) {
     omp_set_default_allocator(aligned_pool);
     int right = 0, value = 3;
@@ -114,8 +114,8 @@ struct Pair {
     char name[40];
 };
 
-/* Variables of each thread: private, firstprivate, of reductions; scalars, structs, arrays, of
- * variable length too. */
+/* Variables of each thread: private, firstprivate, of reductions; scalars, structs, arrays, and
+ * arrays of variable length. */
 static void on_parallel(int threads, int length) {
     int number = 7, sum = 0, sums[5] = {0}, lengthy[length], right = 0;
     struct Pair pair = {2.5, "pair"};
@@ -176,7 +176,7 @@ static void on_worksharing(int threads) {
 }
 
 /* Tasks keep a copy until they have run, whether at once or later; taskloop and taskgroup have the
-   clause as well. (Of numbers that tasks copy gcc 12 can compile none with the clause.) */
+   clause as well. (With the clause, gcc 12 compiles no tasks that copy numbers.) */
 static void on_tasks(int threads, int length) {
     int right = 0, total = 0;
 #pragma omp parallel num_threads(threads)
@@ -230,7 +230,7 @@ static void on_the_host(void) {
     EQUAL(sum, 64);
 }
 
-/* What a construct has allocated it gives back, also where it is cancelled, and in regions within
+/* A construct gives back what it has allocated, even where it is cancelled, and in regions within
  * regions. */
 static void cancelled(int threads) {
     int value = 4, count = 0;
@@ -252,8 +252,8 @@ static void cancelled(int threads) {
 
 /* ---- threads ---- */
 
-/* What of a pool is in use at one time never exceeds it, whoever allocates, grows, shrinks and
- * frees. */
+/* What is in use of a pool at one time never exceeds the pool, whichever threads allocate, grow,
+ * shrink and free. */
 static void at_once(int threads, omp_allocator_handle_t allocator, size_t alignment) {
     long in_use = 0, most = 0, had = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : had) reduction(max : most)
@@ -265,7 +265,7 @@ static void at_once(int threads, omp_allocator_handle_t allocator, size_t alignm
             random = random * 1664525U + 1013904223U;
             const long wanted = (long)(random >> 8) % (pool_bytes / 2) + 1;
             long now;
-            /* Before it is less, and after it is more. */
+            /* Counted down before the call, and up after it. */
             if (wanted < bytes || random >> 30 == 0) {
                 const long less = random >> 30 == 0 ? bytes : bytes - wanted;
 #pragma omp atomic
@@ -279,7 +279,7 @@ static void at_once(int threads, omp_allocator_handle_t allocator, size_t alignm
             }
             char* const changed = omp_realloc(block, (size_t)wanted, allocator, allocator);
             if (changed == NULL) {
-                CHECK(wanted != bytes || alignment > 8); /* what is less fits; larger alignments: pools.c */
+                CHECK(wanted != bytes || alignment > 8); /* a smaller block fits; larger alignments: pools.c */
                 continue;
             }
             CHECK(block == NULL || changed[0] == (char)omp_get_thread_num());

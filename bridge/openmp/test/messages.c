@@ -1,5 +1,5 @@
-/* What is said on standard error: the error directive's texts, faulty affinity formats, and memory
-   that there is not. messages.py runs it with a case's name. */
+/* The messages on standard error: the texts of the error directive, faulty affinity formats, and
+   missing memory. messages.py runs it with a case's name. */
 #include <stdint.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void warn(const char* text) {
 #pragma omp error at(execution) severity(warning) message(text)
 }
 
-/* What goes on behind the directive. */
+/* Cases that go on after the directive. */
 static int warning(const char* name) {
     if (strcmp(name, "literal") == 0) {
 #pragma omp error at(execution) severity(warning) message("a literal: %d %s\n")
@@ -63,7 +63,7 @@ static int warning(const char* name) {
     return 1;
 }
 
-/* What ends the process, with all that has been printed. */
+/* Cases that end the process, with all that has been printed. */
 static int fatal(const char* name) {
     printf("printed");
     if (strcmp(name, "fatal") == 0) {

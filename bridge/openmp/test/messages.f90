@@ -1,4 +1,4 @@
-! Fortran: the error directive's texts have a length, and any characters.
+! Fortran: the texts of the error directive have a length, and any characters.
 subroutine warn(text)
   character(len=*), intent(in) :: text
   !$omp error at(execution) severity(warning) message(text)

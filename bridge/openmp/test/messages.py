@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is said on standard error, and how the process ends, is on Weft as on the compiler's libgomp, byte for byte.
+"""Standard error, and how the process ends, are on Weft as on the compiler's libgomp, byte for byte.
 
     messages.py --program PROGRAM --weft FOLDER[:FOLDER] [--fortran PROGRAM]
 """
@@ -26,7 +26,7 @@ CASES = [
     "abort_realloc",
     "clause",
 ]
-# That a format ends within a field libgomp says with a null character.
+# For a format that ends within a field, libgomp's message has a null character.
 FORMATS = [
     "%n",
     "%05n",
@@ -98,7 +98,7 @@ def main():
         if status != 1 or said != b"\nlibgomp: affinity format ends within a field\n":
             failed += 1
             print(f"format {text!r} ends with {status}: {said}")
-    # On libgomp the parts of a message are separate writes.
+    # libgomp writes the parts of a message separately.
     status, _, said = run([options.program, "threads"], options.weft)
     if status != 0 or said != (b"\nlibgomp: error directive encountered: " + b"x" * LONG + b"\n") * 160:
         failed += 1

@@ -1,6 +1,6 @@
-/* What libgomp 12 cannot: dependences of the type inoutset, of which gcc 13 and later make use (an
- * object made by hand here); detached tasks outside of all regions, whose event somebody fulfils
- * afterwards; regions behind omp_pause_resource_all; graphs that are no longer than is of use. */
+/* What libgomp 12 cannot do: dependences of the type inoutset, which gcc 13 and later use (here an
+ * object made by hand); detached tasks outside of all regions, whose event another thread fulfils
+ * later; regions after omp_pause_resource_all; graphs that are no longer than is of use. */
 #include "check.h"
 
 static void inoutset(void) {
@@ -58,8 +58,8 @@ static void regions_after_a_pause(void) {
     }
 }
 
-/* A thread that makes tasks that depend on others, faster than they are run, runs some of them
- * itself: so many at a time, however long the graph. libgomp 12 makes all of them first. */
+/* A thread that makes dependent tasks faster than they are run runs some of them itself: so many at
+ * a time, however long the graph. libgomp 12 makes all of them first. */
 static void long_graphs(void) {
     enum { chains = 16, length = 400, enough = 1000 };
     int cell[chains] = {0}, done = 0, most = 0;
@@ -82,8 +82,8 @@ static void long_graphs(void) {
     CHECK(most < enough);
 }
 
-/* But he waits for none of them: it may be his to say that the event has happened which all of them
- * wait for. */
+/* But the thread waits for none of them: it may be the one that is to fulfil the event for which
+ * all of them wait. */
 static void events_behind_long_graphs(void) {
     int x = 0, seen = 0;
 #pragma omp parallel num_threads(2)

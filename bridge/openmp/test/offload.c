@@ -1,6 +1,6 @@
-/* OMP_TARGET_OFFLOAD: what each directive and routine of devices does, where a device is named that
-   there is, and one that there is not. Each case is a process of its own: this program, called with
-   the case's name and a device. */
+/* OMP_TARGET_OFFLOAD: what each directive and device routine does, for a device that exists and for
+   one that does not. Each case is a process of its own: this program, called with the case's name
+   and a device. */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@ static int cell = 1, other = 2;
 /* ---- the cases: what is done for a device ---- */
 
 static void plain(int device) {
-    (void)device; /* that of default-device-var */
+    (void)device; /* default-device-var names the device */
 #pragma omp target map(tofrom : cell)
     cell = 5;
     EQUAL(cell, 5);
@@ -146,8 +146,7 @@ enum { count = sizeof cases / sizeof *cases };
 
 static const char* self;
 
-/* The case in a process of its own; what it has said on standard error comes in `said`. Its
- * status. */
+/* Runs a case in a process of its own; `said` gets its standard error. Returns its status. */
 static int outcome(const char* name, int device, char* said, size_t bytes) {
     int ends[2];
     if (pipe(ends) != 0) return -1;
@@ -181,8 +180,8 @@ static void expect(const char* name, int device, int ends) {
     CHECK(0);
 }
 
-/* Ends by a missing device exactly where that is mandatory; goes on with the host, which is device
- * 0. */
+/* A case ends because of a missing device exactly where that is mandatory; with device 0, the host,
+ * it goes on. */
 static void each_case(const char* offload, int is_mandatory) {
     if (offload == NULL) unsetenv("OMP_TARGET_OFFLOAD");
     else setenv("OMP_TARGET_OFFLOAD", offload, 1);
@@ -192,7 +191,7 @@ static void each_case(const char* offload, int is_mandatory) {
     }
 }
 
-/* default-device-var says which device it is where no clause does. */
+/* default-device-var names the device where no clause does. */
 static void by_default(void) {
     setenv("OMP_TARGET_OFFLOAD", "mandatory", 1);
     for (int device = 0; device <= 2; ++device) {
@@ -212,13 +211,13 @@ static void by_default(void) {
     unsetenv("OMP_DEFAULT_DEVICE");
 }
 
-/* Those of `by_default` that set it themselves. */
+/* The cases of `by_default` that set it themselves. */
 static int setting(const char* name) {
     if (strcmp(name, "set_to_host") == 0) omp_set_default_device(omp_get_initial_device());
     else if (strncmp(name, "set_to_missing", 14) == 0) omp_set_default_device(3);
     else if (strcmp(name, "set_in_region") != 0) return 0;
     if (strcmp(name, "set_in_region") == 0) {
-        /* What a region sets ends with it. */
+        /* What a region sets ends with the region. */
 #pragma omp target
         omp_set_default_device(7);
         plain(0);

@@ -1,4 +1,4 @@
-/* Locks of OpenMP 2.5 (OMP_1.0), which programs of that age are linked with: the nested ones belong
+/* Locks of OpenMP 2.5 (OMP_1.0), with which programs of that age are linked: the nested ones belong
  * to a thread, and are smaller. C and Fortran. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -96,7 +96,7 @@ static void nested(void) {
         EQUAL(value, 200 * size);
         EQUAL(other, 200 * size);
         EQUAL(depth, 400 * size);
-        /* Another thread's. */
+        /* Owned by another thread. */
         set_nest_lock(&lock);
 #pragma omp parallel num_threads(2)
         if (omp_get_thread_num() == 1) elsewhere = test_nest_lock(&lock);

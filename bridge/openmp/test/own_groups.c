@@ -1,15 +1,14 @@
 /* Each thread of a team has a taskgroup of its own, with a reduction of a variable of its own, and
- * in it the threads
- *    share a construct with a reduction of tasks: what a task finds are the construct's copies, and
- *    behind them those of the thread that has made it. Whichever thread comes first, and whichever
- *    comes last. */
+ * in it the threads share a construct with a task reduction. A task finds the copies of the
+ * construct, and after them those of the thread that has made the task, whichever thread comes
+ * first and whichever comes last. */
 #include <sched.h>
 
 #include "check.h"
 
 enum { each = 40 };
 
-/* Which thread comes to the construct only when another one is in it already; -1: none waits. */
+/* The thread that comes to the construct only when another one is in it already; -1: none waits. */
 static int late = -1;
 
 static void await_another(int size, const int *inside) {
@@ -50,7 +49,7 @@ static void in_a_loop(int size) {
     EQUAL(sums, each * size);
 }
 
-/* No thread makes as many iterations as another one, and loops of each schedule begin by another
+/* The threads make different numbers of iterations, and loops of each schedule begin by another
  * entry. */
 static void in_loops_of_other_schedules(int size) {
     int common = 0, sums = 0;
@@ -138,7 +137,7 @@ static void in_a_scope(int size) {
     EQUAL(sums, each * size);
 }
 
-/* Nothing is looked up of the thread's own: its group is there all the same where the construct
+/* No variable of the thread's own group is looked up: the group is still there where the construct
  * ends. */
 static void without_a_look(int size) {
     int common = 0, inside = 0, of_groups = 0;

@@ -1,5 +1,5 @@
-/* Threads are in the places that the policy says, and run there: at the region's begin, behind
- * barriers, and when there are more of them than CPUs. */
+/* Threads are in the places that the policy names, and run there: at the region's begin, after
+ * barriers, and when there are more threads than CPUs. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static void stands_in_its_place(void) {
     }
 }
 
-/* So many places, thread `number` of so many threads, from place 0 on. */
+/* The place of thread `number` of so many threads, with so many places, from place 0 on. */
 static int close_place(int number, int threads, int places) {
     if (threads <= places) return number % places;
     const int each = threads / places;
@@ -56,7 +56,7 @@ static void close_and_primary(int threads) {
     }
 }
 
-/* Each thread has a part of the places to itself, of which inner teams are. */
+/* Each thread has its own part of the places, which its inner teams are in. */
 static void spread(int threads) {
     const int places = omp_get_num_places();
     int *seen = calloc((size_t)places, sizeof *seen);

@@ -1,6 +1,6 @@
-/* Allocators, where libgomp 12 does not do what the specification says: it counts an old block of a
+/* Allocators, where libgomp 12 does not follow the specification: it counts an old block of a
    larger alignment beside the new one, has one pool for all threads whatever the access trait, and
-   does not come back from a circle of fall-backs. */
+   never returns from a circle of fall-backs. */
 #include <stdint.h>
 
 #include "check.h"
@@ -46,7 +46,7 @@ static void growth(size_t alignment, size_t overhead) {
     omp_destroy_allocator(allocator);
 }
 
-/* An old block is worth as much where the allocator is the fall-back of another. */
+/* An old block counts as much where its allocator is the fall-back of another one. */
 static void growth_in_a_fallback(void) {
     const omp_allocator_handle_t large = of_pool(omp_atk_alignment, 64, omp_atv_null_fb);
     const omp_alloctrait_t traits[] = {
@@ -61,7 +61,7 @@ static void growth_in_a_fallback(void) {
     omp_destroy_allocator(large);
 }
 
-/* How many of so many threads have room for more than half of the pool, at once. */
+/* How many of so many threads can have more than half of the pool, at once. */
 static int have_room(omp_allocator_handle_t allocator, int threads) {
     int count = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : count)
@@ -76,8 +76,8 @@ static int have_room(omp_allocator_handle_t allocator, int threads) {
     return count;
 }
 
-/* A pool's size is the limit of those who may access its memory: all, or each contention group,
- * team or thread. */
+/* A pool's size limits those that may access its memory: all threads together, or each contention
+ * group, team or thread. */
 static void access_traits(void) {
     const omp_uintptr_t whose[] = {omp_atv_all, omp_atv_cgroup, omp_atv_pteam, omp_atv_thread};
     for (int i = 0; i < 4; ++i) {
@@ -87,14 +87,14 @@ static void access_traits(void) {
             int inner = 0;
 #pragma omp parallel num_threads(3) reduction(+ : inner)
             {
-                const int one = have_room(allocator, 2); /* teams of which some may be at work at the same time */
+                const int one = have_room(allocator, 2); /* teams of which some may be at work at once */
                 inner += one;
                 if (whose[i] == omp_atv_pteam) EQUAL(one, 1);
                 if (whose[i] == omp_atv_thread) EQUAL(one, 2);
             }
             CHECK(inner >= 1 && (whose[i] > omp_atv_pteam || inner <= 6));
         }
-        /* What another thread frees is its owner's again. */
+        /* What another thread frees goes back to the block's owner. */
         void* of_zero = NULL;
 #pragma omp parallel num_threads(2)
         {
@@ -108,7 +108,7 @@ static void access_traits(void) {
         }
         omp_destroy_allocator(allocator);
     }
-    /* A thread and a league's teams are contention groups of their own. */
+    /* A thread and the teams of a league have contention groups of their own. */
     const omp_allocator_handle_t of_group = of_pool(omp_atk_access, omp_atv_cgroup, omp_atv_null_fb);
     void* const block = omp_alloc(3000, of_group);
     int others = 0;
@@ -120,7 +120,7 @@ static void access_traits(void) {
     omp_destroy_allocator(of_group);
 }
 
-/* Fall-backs that come back to where they were have no more memory than each of them. */
+/* Fall-backs in a circle have no more memory than each of them. */
 static void circles(void) {
     const omp_allocator_handle_t own = of_pool(omp_atk_fb_data, omp_null_allocator, omp_atv_allocator_fb);
     omp_set_default_allocator(own);
@@ -130,7 +130,7 @@ static void circles(void) {
     CHECK(!has(own, 10000) && !has(other, 10000) && has(own, 4000));
     omp_set_default_allocator(omp_null_allocator);
     CHECK(has(own, 10000));
-    /* By default there is none but the default allocator. */
+    /* By default the fall-back is the default allocator. */
     const omp_allocator_handle_t unnamed = of_pool(omp_atk_fb_data, omp_atv_default, omp_atv_allocator_fb);
     CHECK(has(unnamed, 10000));
     omp_destroy_allocator(unnamed);
@@ -147,7 +147,7 @@ int main(void) {
     growth_in_a_fallback();
     access_traits();
     circles();
-    /* Predefined ones are there for good. */
+    /* Predefined allocators cannot be destroyed. */
     omp_destroy_allocator(omp_default_mem_alloc);
     omp_destroy_allocator(omp_thread_mem_alloc);
     CHECK(has(omp_thread_mem_alloc, 100));

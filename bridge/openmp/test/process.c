@@ -1,5 +1,5 @@
-/* What becomes of a process: exits, signals, aborts, libraries that come and go, stacks, threads
- * that end, limits. process.py says how each must end.
+/* How processes end and go on: exits, signals, aborts, libraries that are loaded and unloaded,
+ * stacks, threads that end, limits. process.py says how each case must end.
  *
  *     process NAME [LIBRARY] */
 #define _GNU_SOURCE
@@ -60,7 +60,7 @@ static void aborts(void) {
     if (omp_get_thread_num() == 2) abort();
 }
 
-/* The program's own error: with libgomp's words, and its status. */
+/* The program's own error: with libgomp's message, and its status. */
 static void error(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp masked filter(1)
@@ -87,7 +87,7 @@ static void main_ends(void) {
 static volatile sig_atomic_t handled;
 static void handler(int number) { handled += number != 0; }
 
-/* A handler runs in the midst of regions; calls that the kernel has begun anew or not say so as
+/* A handler runs in the middle of regions; calls that the kernel restarts, or does not, behave as
  * ever. */
 static void signals(void) {
     struct sigaction action;
@@ -108,8 +108,8 @@ static void signals(void) {
     EQUAL(sum, 0);
 }
 
-/* A thread of a region stands in a read while another sends it signals, and writes in the end. What
- * the read comes to; handled says how many came. */
+/* A thread of a region blocks in a read while another one sends it signals, and finally writes.
+ * Returns the result of the read; `handled` counts the signals. */
 static int read_beside_signals(int reader, int flags, int sent) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -140,7 +140,7 @@ static int read_beside_signals(int reader, int flags, int sent) {
     close(ends[1]);
     return result;
 }
-/* Without SA_RESTART a read is interrupted; with it it goes on until there is something. */
+/* Without SA_RESTART a read is interrupted; with it the read goes on until there is data. */
 static void interrupted(int reader) {
     EQUAL(read_beside_signals(reader, 0, 3000), EINTR);
     CHECK(handled > 0);
@@ -149,7 +149,7 @@ static void interrupted(int reader) {
 }
 static void interrupted_0(void) { interrupted(0); }
 static void interrupted_1(void) { interrupted(1); }
-/* The default is the end, wherever the signal finds the process. */
+/* The default action ends the process, wherever the signal finds it. */
 static void killed(void) {
 #pragma omp parallel num_threads(4)
     {
@@ -189,7 +189,7 @@ static void plugins(void) {
     }
 }
 
-/* ---- stacks: OMP_STACKSIZE=64M says how deep members may go ---- */
+/* ---- stacks: OMP_STACKSIZE=64M is how deep members may go ---- */
 
 static long deep(int depth, volatile char* before) {
     volatile char here[1024];
@@ -205,8 +205,8 @@ static void stacks(void) {
     EQUAL(right, 3);
 }
 
-/* OMP_STACKSIZE=1b is less than a stack may have: it is complained of, and members and tasks have
- * one that they can run on. */
+/* OMP_STACKSIZE=1b is less than a stack may have: the library complains, and members and tasks get
+ * a stack that they can run on. */
 static void small_stacks(void) {
     EQUAL(count(3), 3);
     int right = 0;
@@ -246,7 +246,7 @@ static void* with_key(void* has_regions) {
     if (has_regions != NULL) EQUAL(count(4), 4);
     return NULL;
 }
-/* A key's destructor has a region, its thread's first or one after others. */
+/* The destructor of a key has a region, as its thread's first or after others. */
 static void keys(void) {
     pthread_key_create(&key, last_region);
     for (int has_regions = 0; has_regions < 2; ++has_regions) {
@@ -257,7 +257,7 @@ static void keys(void) {
     EQUAL(count(3), 3);
 }
 
-/* exit's handlers and the destructors of libraries have regions, too. */
+/* exit's handlers and the destructors of libraries can have regions, too. */
 static void region_at_exit(void) {
     EQUAL(count(3), 3);
     bye();
@@ -274,7 +274,7 @@ static void at_exit_in_region(void) {
     if (omp_get_thread_num() == 2) exit(7);
 }
 
-/* ---- no more threads: what is printed, and how it ends, says process.py ---- */
+/* ---- no more threads: process.py says what is printed, and how the process ends ---- */
 
 static void no_threads(void) {
     const struct rlimit few = {1, 1};
@@ -282,7 +282,7 @@ static void no_threads(void) {
     setrlimit(RLIMIT_NPROC, &few);
     EQUAL(count(4), 4);
 }
-/* Those that there are go on; more cannot be had, and exit's handlers run. */
+/* The existing threads go on; more cannot be had, and exit's handlers run. */
 static void no_more_threads(void) {
     if (getuid() == 0 && setuid(65534) != 0) exit(77);
     atexit(bye);
@@ -295,8 +295,8 @@ static void no_more_threads(void) {
     EQUAL(count(9), 9);
 }
 
-/* ---- as few OS threads as there may be: the kernel counts those of a user, so this process is one's that no other
- *   has ---- */
+/* ---- as few OS threads as possible: the kernel counts a user's, so this process has a user of
+ * its own ---- */
 
 static void limit_threads(rlim_t threads) {
     const struct rlimit limit = {threads, threads};
@@ -333,7 +333,7 @@ static void just_8(void) { limited(8, 8); }
 static void too_few_2(void) { limited(2, 1); }
 static void too_few_4(void) { limited(4, 3); }
 static void too_few_8(void) { limited(8, 7); }
-/* No more OS threads than the team needs, one for each hart, and one. */
+/* No more OS threads than the team needs: one for each hart, and one. */
 static void few_more(void) {
     for (int i = 0; i < 500; ++i) {
 #pragma omp parallel num_threads(8)
@@ -350,7 +350,7 @@ static void few_more(void) {
     closedir(tasks);
     CHECK(threads <= 8 + omp_get_num_procs() + 1);
 }
-/* Those that there are go on where it has become too little for a larger team. */
+/* The existing threads go on where there are too few for a larger team. */
 static void grows_to_8(void) {
     limit_threads(8);
     EQUAL(count(2), 2);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How processes with regions end: each case of process.c, on the libgomp that LD_LIBRARY_PATH names or on the
-compiler's.
+"""How processes with regions end: each case of process.c, on the libgomp that LD_LIBRARY_PATH names or on that of the
+compiler.
 
     process.py --program PROGRAM --plugin LIBRARY [--no-python] [--only NAME...] [--without NAME...]
 """
@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 
-# What each ends with, and what it has printed.
+# What each case ends with, and what it has printed.
 CASES = {
     "exit_0": (5, "bye\n"),
     "exit_3": (8, "bye\n"),
@@ -50,7 +50,7 @@ SETTINGS = {
     "small_stacks": {"OMP_STACKSIZE": "1b", "WEFT_OMP_TASK_KIND": "full"},
     "few_more": {"WEFT_RESCUE": "off"},
 }  # which may start more on a machine that is busy
-# They need a user of their own, since the kernel counts a user's threads.
+# These cases need a user of their own, since the kernel counts a user's threads.
 OF_ANOTHER_USER = {
     "no_threads",
     "no_more_threads",
@@ -62,7 +62,7 @@ OF_ANOTHER_USER = {
     "too_few_8",
     "grows_to_8",
 }
-# libgomp's words, by which scripts know what has happened.
+# libgomp's messages, by which scripts know what has happened.
 NO_THREAD = "libgomp: Thread creation failed: Resource temporarily unavailable"
 SAID = {
     "no_threads": NO_THREAD,

@@ -1,6 +1,5 @@
-// Reductions by tasks of C++ objects: every copy is made before a task uses it, and destroyed;
-// references, members and arrays of them. Each construct whose reduction may have the task
-// modifier.
+// Task reductions of C++ objects: every copy is made before a task uses it, and destroyed;
+// references, members and arrays of them. Each construct that may have the task modifier.
 #include <atomic>
 #include <complex>
 #include <string>
@@ -37,7 +36,7 @@ struct Sum {
 #pragma omp declare reduction(as_original : Sum : omp_out.add(omp_in.value - 100)) \
     initializer(omp_priv(omp_orig.value + 100))
 
-// Without an initialiser: as the class begins.
+// Without an initialiser: copies begin with the default constructor.
 struct Text {
     std::string value;
     void append(const Text& by) { value += by.value; }
@@ -70,7 +69,7 @@ void objects_of_groups(int size) {
     expect_none_left();
 }
 
-// Whatever no task has used is neither made nor combined.
+// A copy that no task has used is neither made nor combined.
 void no_task(int size) {
     {
         Sum sum(5);
@@ -190,7 +189,7 @@ void objects_of_taskloops(int size) {
     expect_none_left();
 }
 
-// A reference stands for what it is bound to.
+// A reference stands for the object that it is bound to.
 void references(int size) {
     {
         Sum sum(1), array[2];
@@ -236,7 +235,7 @@ Value templated(int size, Value zero) {
     return value + array[0] + array[1] + array[2] + array[3];
 }
 
-// Lambdas and members, which see the item through a captured reference and through `this`.
+// Lambdas and members, which reach the item by a captured reference and by `this`.
 class Counter {
 public:
     int count() {
@@ -253,7 +252,7 @@ private:
     int total_ = 1;
 };
 
-// gcc 12 compiles members of no parallel region's object.
+// gcc 12 compiles no members of an object in a parallel region's clause.
 void members(int size) {
 #pragma omp parallel num_threads(size)
 #pragma omp single
@@ -275,7 +274,7 @@ void from_lambdas(int size) {
     EQUAL(sum, some * (some - 1) / 2);
 }
 
-// A target task takes part as others do.
+// A target task takes part like other tasks.
 void target_tasks(int size) {
     int sum = 0;
 #pragma omp parallel num_threads(size)
@@ -290,7 +289,7 @@ void target_tasks(int size) {
     EQUAL(sum, 11 * some);
 }
 
-// Copies that have been made are combined and destroyed, also where the group is cancelled.
+// Copies that have been made are combined and destroyed, even where the group is cancelled.
 void cancelled(int size) {
     {
         Sum sum, looped;
@@ -324,8 +323,8 @@ void cancelled(int size) {
     expect_none_left();
 }
 
-// The region ends although some threads are in the construct and others are not, or come late. (Of
-// objects gcc 12 destroys copies there that it has never made.)
+// The region ends although some threads are in the construct and others are not, or come late. (For
+// objects, gcc 12 destroys copies there that it has never made.)
 void cancelled_regions(int size) {
     int sums[300] = {}, inside = 0, iterations = 0;
 #pragma omp parallel num_threads(size)

@@ -1,4 +1,5 @@
-/* Parallel regions: how many threads, which numbers, and what is kept from one to the next. */
+/* Parallel regions: how many threads, which numbers, and what they keep from one region to the
+ * next. */
 #include "check.h"
 
 static int kept = 7;
@@ -67,8 +68,7 @@ static void clauses(void) {
     CHECK(every && some);
 }
 
-/* Thread i is the same thread from region to region of one size: its threadprivate variables
- * stay. */
+/* Thread i is the same thread in all regions of one size: it keeps its threadprivate variables. */
 static void threadprivate_persists(void) {
 #pragma omp parallel num_threads(8)
     kept = 100 + omp_get_thread_num();
@@ -133,8 +133,8 @@ static void sizes_change(void) {
     }
 }
 
-/* All of a crowd are there when a barrier ends, and their tasks have run: also where the region
- * before had more threads, which are woken and left out. */
+/* Large teams: all threads are there when a barrier ends, and their tasks have run, even where the
+ * region before had more threads, which are woken and left out. */
 static void crowds_meet(void) {
     for (int round = 0; round < 60; ++round) {
         const int size = round % 3 == 0 ? 33 : 5 + round * 7 % 24;

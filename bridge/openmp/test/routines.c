@@ -1,5 +1,5 @@
-/* Routines: of the environment, places, devices, memory, teams, pauses. What each says where
- * nothing was asked for, and what was set. */
+/* Routines about the environment, places, devices, memory, teams, pauses: what each returns where
+ * nothing was set, and after something was. */
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ static void environment(void) {
     CHECK(omp_get_max_active_levels() > 1);
     omp_set_nested(0);
     CHECK(!omp_get_nested());
-    omp_set_max_active_levels(-3); /* passed over */
+    omp_set_max_active_levels(-3); /* ignored */
     EQUAL(omp_get_max_active_levels(), 1);
     omp_set_max_active_levels(3);
     omp_set_dynamic(5);
@@ -36,7 +36,7 @@ static void environment(void) {
     omp_get_schedule(&kind, &chunk);
     EQUAL(kind & ~omp_sched_monotonic, omp_sched_static);
     EQUAL(chunk, 0);
-    omp_set_schedule((omp_sched_t)99, 3); /* passed over */
+    omp_set_schedule((omp_sched_t)99, 3); /* ignored */
     omp_get_schedule(&kind, &chunk);
     EQUAL(kind & ~omp_sched_monotonic, omp_sched_static);
     CHECK(!omp_in_parallel() && !omp_in_final());
@@ -50,7 +50,7 @@ static void environment(void) {
         procs += omp_get_num_procs();
         inside += omp_in_parallel();
     }
-    EQUAL(procs, 4 * omp_get_num_procs()); /* of the process, whichever thread asks */
+    EQUAL(procs, 4 * omp_get_num_procs()); /* the same in each thread, since it is the process's */
     EQUAL(inside, 4);
     const double start = omp_get_wtime();
     usleep(2000);
@@ -185,7 +185,7 @@ static void targets(void) {
 static int level(void) { return omp_get_level(); }
 static int limit_of_threads(void) { return omp_get_thread_limit(); }
 
-/* The compiler lets no other routines be called there: it does not look into functions. */
+/* The compiler allows no other routines there, but does not check within functions. */
 static void leagues(void) {
     int teams = 0, numbers = 0, threads = 0, in_range = 0;
     long sum = 0;
@@ -266,7 +266,7 @@ static void memory(void) {
     EQUAL(omp_get_default_allocator(), omp_large_cap_mem_alloc);
     omp_set_default_allocator(omp_default_mem_alloc);
 
-    /* A pool: what it has not goes to whom its trait names. */
+    /* A pool: what it lacks comes from the fall-back that its trait names. */
     const omp_alloctrait_t small[] = {{omp_atk_pool_size, 4096},
                                       {omp_atk_alignment, 64},
                                       {omp_atk_fallback, omp_atv_null_fb},
@@ -320,7 +320,7 @@ int main(void) {
     environment();
     places();
     devices();
-    leagues(); /* before targets: on libgomp 12 a region in teams hangs or crashes that comes after a target construct
+    leagues(); /* before targets: on libgomp 12 a region in teams hangs or crashes if it comes after a target construct
                   with nowait outside of all regions */
     targets();
     memory();

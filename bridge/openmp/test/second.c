@@ -1,7 +1,8 @@
-/* A process with two OpenMPs: this program's regions are GNU's, and those of a library (second.h)
- * are LLVM's. Each omp_ call is answered by the runtime in whose region the caller is.
+/* A process with two OpenMP runtimes: this program's regions are GNU's, and those of a library
+ * (second.h) are LLVM's. Each omp_ call is answered by the runtime in whose region the caller is.
  *
- *   second CASE LIBRARY [RUNTIME]     RUNTIME is loaded before, for all; otherwise the library brings its own
+ *   second CASE LIBRARY [RUNTIME]     RUNTIME is loaded first, for all; otherwise the library
+ *                                     brings its own
  */
 #include "check.h"
 
@@ -13,8 +14,8 @@
 
 static const struct second *second;
 
-/* What each thread of a team checks. Levels are counted by the runtime whose team it is, of the
- * regions that it knows around this thread: deeper than two they differ by thread (any_level). */
+/* What each thread of a team checks. The runtime of a team counts as levels the regions that it
+ * knows around this thread: deeper than two these counts differ by thread (any_level). */
 enum { any_level = -1 };
 struct team {
     const struct team *around;
@@ -36,8 +37,8 @@ static void check_here(const struct team *team) {
     EQUAL(there.number_at_level, there.number);
     EQUAL(there.teams, 1);
     EQUAL(there.team, 0);
-    /* Of code that gcc has compiled a thread of GNU's is not asked whether it has begun a region of
-     * LLVM's since (doc/decisions/0035-second-openmp.md). */
+    /* For code that gcc has compiled, a thread of GNU's is not asked whether it has begun a region
+     * of LLVM's since (doc/decisions/0035-second-openmp.md). */
     if (!team->ours && within_ours(team->around)) return;
     EQUAL(omp_get_thread_num(), there.number);
     EQUAL(omp_get_num_threads(), team->threads);
@@ -91,7 +92,7 @@ static void places(void) {
     outside();
 }
 
-/* OS threads of the program's own, also while regions of both kinds run elsewhere. */
+/* OS threads that the program makes, even while regions of both kinds run elsewhere. */
 static void *in_thread(void *unused) {
     outside();
     for (int i = 0; i < 20; ++i) theirs(NULL, 2, 1, ours_within);
@@ -187,7 +188,7 @@ static void setters_in_regions(void) {
     EQUAL(done, 4);
 }
 
-/* What was set before the other runtime began. */
+/* A setting from before the other runtime began. */
 static void early(void) {
     omp_set_num_threads(3);
     second->region(2, count, &(int){0});

@@ -1,5 +1,5 @@
-/* What a library whose regions are LLVM's does for second.c. clang compiles it, and it is linked
- * without its runtime, so its references to omp_ routines carry no version. */
+/* What a library with LLVM's regions does for second.c. clang compiles it, and it is linked without
+ * its runtime, so its references to omp_ routines carry no version. */
 #ifndef WEFT_OPENMP_SECOND_H
 #define WEFT_OPENMP_SECOND_H
 

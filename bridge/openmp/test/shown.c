@@ -1,5 +1,5 @@
-/* A team of three, of which thread 1 has a team of two within: all of them wait for ever, for locks
- * and for each other. test/shown.py looks at them. */
+/* A team of three, of which thread 1 has a team of two within: all of them wait forever, for locks
+ * and for each other. test/shown.py inspects them. */
 #include <omp.h>
 
 static omp_lock_t never, inner_never;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where units are shown, OpenMP's threads are told with their place in their teams: in the report of a deadlock, in a
-dump at a signal, and by gdb, of the process and of a core file of it. The program is shown.c.
+"""Where units are shown, OpenMP threads are shown with their place in their teams: in the report of a deadlock, in a
+dump at a signal, and by gdb, for the process and for a core file of it. The program is shown.c.
 
     bridge/openmp/test/shown.py --program build/release/bridge/openmp/openmp_shown [--gdb gdb --script
     tools/gdb/weft.py]
@@ -17,13 +17,13 @@ import threading
 
 PATIENCE_S = 60
 TEAM = r"team 0x[0-9a-f]+"
-# As the team is seen from thread 1: those of level 2 are told with where their team is.
+# The teams as thread 1 sees them: threads of level 2 are shown with their team's place.
 INNER = r"OpenMP thread {} of 2, level 2, (" + TEAM + r") in thread 1 of 3, level 1, (" + TEAM + ")"
 OUTER = r"OpenMP thread {} of 3, level 1, (" + TEAM + ")"
 
 
 class Looked:
-    """The program, which stands still, and what it has written to standard error."""
+    """The program, which stands still, and its standard error."""
 
     def __init__(self, options, **environment):
         self.text, self.more = "", threading.Condition()
@@ -51,7 +51,7 @@ class Looked:
 
 
 def check(where, text):
-    """Each thread once, and those of a team told by the same address."""
+    """Each thread is shown once, and the threads of a team with one address."""
     inner = [re.findall(INNER.format(number), text) for number in (0, 1)]
     outer = [re.findall(r"(?<! in )" + OUTER.format(number), text) for number in (0, 2)]
     if any(len(found) != 1 for found in inner + outer):

@@ -1,5 +1,5 @@
-/* Members of a team call on their stream's stack: as many as there are harts, and more.
- * Where the runtime is not Weft's, the call is a plain one. */
+/* Members of a team call on their stream's stack: as many as there are harts, and more. Where the
+ * runtime is not Weft's, the call is a plain one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@ module target_checks
     real(8) :: weight
   end type row
 contains
-  ! Scalars of every type keep their values behind the region.
+  ! Scalars of every type keep their values after the region.
   subroutine scalars
     integer :: i
     real(4) :: small
@@ -30,7 +30,8 @@ contains
     call check(truth .and. text == "abcde", __LINE__)
   end subroutine scalars
 
-  ! Derived types, arrays whose bounds the compiler knows, and those that depend on an argument.
+  ! Derived types, arrays whose bounds the compiler knows, and arrays whose bounds depend on an
+  ! argument.
   subroutine aggregates(n)
     integer, intent(in) :: n
     type(row) :: one
@@ -48,7 +49,7 @@ contains
     call check(all(fixed == 2) .and. all(automatic == 3) .and. text == repeat("x", n), __LINE__)
   end subroutine aggregates
 
-  ! An array that comes with its shape, contiguous.
+  ! An assumed-shape array, contiguous.
   subroutine assumed(cells)
     integer, intent(inout) :: cells(:)
     integer :: total
@@ -60,7 +61,7 @@ contains
     call check(total == sum(cells) .and. cells(1) /= -1, __LINE__)
   end subroutine assumed
 
-  ! What is not there stays so; what is there is copied.
+  ! Absent arguments stay absent; present ones are copied.
   subroutine optional_ones(expected, wide, one)
     logical, intent(in) :: expected
     real(16), optional :: wide
@@ -81,7 +82,8 @@ contains
     if (expected) call check(wide == 1 .and. all(one%cells == 4), __LINE__)
   end subroutine optional_ones
 
-  ! A pointer's and an allocatable array's description is the region's own: what it does to that does not come back.
+  ! The descriptor of a pointer or an allocatable array is the region's own: changes to it do not
+  ! come back.
   subroutine descriptions
     integer, pointer :: pointed(:)
     integer, allocatable, target :: cells(:)
@@ -128,7 +130,7 @@ contains
     call check(value == 5059, __LINE__)
   end subroutine data_regions
 
-  ! Regions with nowait run behind what they depend on, each with the values that it was met with.
+  ! Regions with nowait run after what they depend on, each with the values of its encounter.
   subroutine target_tasks
     integer :: value, i
     type(row) :: one
@@ -147,7 +149,7 @@ contains
     call check(value == 12345, __LINE__)
   end subroutine target_tasks
 
-  ! All threads of a team of a league tell its number, those of nested teams too.
+  ! All threads of a team of a league return its number, in nested teams, too.
   subroutine leagues
     integer :: other, ran, mine, i, times(100)
     other = 0; ran = 0; times = 0

@@ -1,5 +1,5 @@
-! An array that comes with its shape and is not there: gfortran leaves the size of its copy unsaid, by which libgomp
-! crashes, if what happens to be there is large.
+! An assumed-shape array that is absent: gfortran does not set the size of its copy, and libgomp
+! crashes if that size happens to be large.
 module absent_checks
   implicit none
 contains

@@ -1,11 +1,11 @@
 /* Cancellation and target regions: what is cancelled within a region that the host runs ends there,
- * and what is cancelled
- *    around one does not reach into it. Run with cancellation on and off. */
+ * and what is cancelled around a region does not reach into it. Run with cancellation on and
+ * off. */
 #include "check.h"
 
 static int on;
 
-/* A parallel region in a target region that is cancelled: all its threads leave, the team around
+/* A parallel region in a target region is cancelled: all its threads leave, and the team around
  * goes on. */
 static void parallel_within(void) {
     EACH_SIZE(size) {
@@ -41,8 +41,8 @@ static void parallel_within(void) {
     }
 }
 
-/* Loops and sections of a region's own: the next region's are not cancelled, nor the loop
- * around. */
+/* Loops and sections of a region's own: neither the next region's nor the loop around are
+ * cancelled. */
 static void loops_within(void) {
     EACH_SIZE(size) {
         int around = 0, wrong = 0;
@@ -83,7 +83,7 @@ static void loops_within(void) {
     }
 }
 
-/* A taskgroup that is cancelled in a region: its own tasks only. */
+/* A taskgroup that is cancelled in a region: only its own tasks are. */
 static void groups_within(void) {
     EACH_SIZE(size) {
         int own = 0, others = 0;
@@ -114,7 +114,7 @@ static void groups_within(void) {
     }
 }
 
-/* A cancelled taskgroup around a region that has begun lets that come to its end, tasks and all. */
+/* A cancelled taskgroup around a region that has begun lets the region end, with its tasks. */
 static void group_around(void) {
     EACH_SIZE(size) {
         int within = 0, tasks = 0;
@@ -146,8 +146,8 @@ static void group_around(void) {
     }
 }
 
-/* A thread that is in a target region while its own region is cancelled ends it, and leaves behind
- * it. */
+/* A thread in a target region whose own parallel region is cancelled ends the target region, and
+ * leaves after it. */
 static void parallel_around(void) {
     EACH_SIZE(size) {
         int begun = 0, ended = 0, behind = 0;

@@ -1,6 +1,5 @@
-/* The data of target regions that the host runs: every kind of mapping leaves the program's own
- * memory, in which the region
- *    works, and the directives that only move data change nothing. */
+/* The data of target regions that the host runs: after every kind of mapping the region works in
+ * the program's own memory, and the directives that only move data change nothing. */
 #include <stdint.h>
 #include <string.h>
 
@@ -15,8 +14,8 @@ struct item {
 
 /* ---- map ---- */
 
-/* Each map type, with and without modifiers. What only comes in is read, what only goes out is
- * written. */
+/* Each map type, with and without modifiers. The region only reads what comes in, and only writes
+ * what goes out. */
 static void map_types(void) {
     int both = 1, in = 2, out = 3, room __attribute__((unused)) = 4, by_default = 5;
     int always_both = 6, always_in = 7, always_out = 8, closely = 9;
@@ -41,8 +40,8 @@ static void map_types(void) {
     EQUAL(in, 2);
 }
 
-/* Sections of arrays, of pointers, of members, and of two dimensions; addresses within are those of
- * the program. */
+/* Sections of arrays, of pointers, of members, and of two dimensions; addresses within the region
+ * are those of the program. */
 static void sections(int low, int count) {
     int cells[20] = {0}, *pointer = cells + 10, table[4][5] = {{0}}, variable[count];
     struct item item = {.number = 1, .pointer = cells, .cells = {1, 2, 3, 4}, .within = {0.5}};
@@ -75,7 +74,7 @@ static void sections(int low, int count) {
     EQUAL(item.within.real, 1);
 }
 
-/* A pointer that no clause names points where it did; a section of no length is none. */
+/* A pointer that no clause names keeps its target; a section of length zero is empty. */
 static void pointers(void) {
     int cells[5] = {1, 2, 3, 4, 5}, *pointer = cells, *null = NULL, was_null = 0;
     struct item item = {.pointer = cells + 1};
@@ -107,7 +106,7 @@ static void pointers(void) {
 
 /* ---- target data, enter data, exit data, update ---- */
 
-/* The region of target data is run by whoever meets it, in its team; clauses are evaluated before
+/* The thread that meets target data runs its region, in its team; clauses are evaluated before
  * it. */
 static void data_regions(void) {
     EACH_SIZE(size) {
@@ -138,8 +137,8 @@ static void data_regions(void) {
     }
 }
 
-/* Data that was entered stays the program's through updates of either kind, and after it has left,
- * however. */
+/* Data that was entered stays the program's through updates of either kind, and after it has been
+ * removed in any way. */
 static void unstructured(void) {
     int* const heap = malloc(100 * sizeof *heap);
     for (int i = 0; i < 100; ++i) heap[i] = i;
@@ -197,7 +196,7 @@ static void addresses(void) {
 
 /* ---- what is not mapped by a clause ---- */
 
-/* defaultmap says what becomes of each category. */
+/* defaultmap sets the mapping of each category. */
 static void defaults(void) {
     int scalar = 1, cells[2] = {1, 2}, *pointer = cells;
     struct item item = {.number = 1};

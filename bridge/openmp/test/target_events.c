@@ -1,9 +1,9 @@
-/* Detached tasks in and around target regions that the host runs, outside of parallel regions as
-   well, where libgomp hangs. */
+/* Detached tasks in and around target regions that the host runs, outside of parallel regions, too,
+   where libgomp hangs. */
 #include "check.h"
 
-/* A region's end waits for what its tasks wait for, also where another thread of the program's
- * brings it. */
+/* A region's end waits for what its tasks wait for, even where another thread of the program
+ * fulfils the event. */
 static void ends_with_its_tasks(void) {
     for (int round = 0; round < 20; ++round) {
         omp_event_handle_t handed = 0;
@@ -63,7 +63,8 @@ static void ordered_within(void) {
     EQUAL(order, 10134);
 }
 
-/* Outside of parallel regions, too, a region with nowait does not hold up whoever meets it. */
+/* Outside of parallel regions, too, a region with nowait does not block the thread that meets
+ * it. */
 static void not_held_up(void) {
     int value = 0, data __attribute__((unused)) = 0;
     omp_event_handle_t event;

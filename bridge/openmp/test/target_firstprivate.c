@@ -1,5 +1,5 @@
-/* What a firstprivate clause of a target region that the host runs keeps apart, of every size and
-   alignment, whoever meets the region. */
+/* What a firstprivate clause keeps apart, for a target region that the host runs: variables of
+   every size and alignment, whichever thread meets the region. */
 #include <complex.h>
 #include <stdint.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct aligned {
         CHECK(item == before);                                      \
     } while (0)
 
-/* Scalars: those that a pointer's bits can hold, and those that they cannot. */
+/* Scalars that fit in a pointer's bits, and scalars that do not. */
 static void scalars(void) {
     KEEPS(char, 'a', 'b');
     KEEPS(_Bool, 1, 0);
@@ -46,7 +46,7 @@ static void scalars(void) {
     KEEPS(__int128, (__int128)1 << 100, (__int128)2);
 }
 
-/* Two members of a struct lie behind each other, and none of them comes back. */
+/* Two members of a struct lie side by side, and neither comes back. */
 static void structs(void) {
     struct pair pair = {1, 2};
     int sum = 0;
@@ -67,7 +67,7 @@ static void structs(void) {
     CHECK(same && large.before == 1 && large.text[0] == 't' && large.text[3999] == 0 && large.behind == 3.0);
 }
 
-/* A copy is aligned as its type wants it, beside others of odd sizes. */
+/* A copy has its type's alignment, beside others of odd sizes. */
 static void alignments(void) {
     char odd[3] = "ab";
     struct aligned aligned = {.first = 4, .rest = {[69] = 5}};
@@ -86,7 +86,7 @@ static void alignments(void) {
     EQUAL(aligned.first + aligned.rest[69], 9);
 }
 
-/* Arrays, of one dimension and of two, and of a length that only the run knows. */
+/* Arrays of one dimension and of two, and of a length known only at run time. */
 static void arrays(int count) {
     int cells[40], table[3][4], variable[count], wide[count][2];
     for (int i = 0; i < 40; ++i) cells[i] = i;
@@ -107,7 +107,8 @@ static void arrays(int count) {
     EQUAL(wide[count - 1][1], count - 1);
 }
 
-/* What is firstprivate because defaultmap says so, and a pointer, whose target is the program's. */
+/* Variables that defaultmap makes firstprivate, and a pointer, whose target belongs to the
+ * program. */
 static void by_default(void) {
     struct pair pair = {1, 2};
     int cells[3] = {1, 2, 3}, scalar = 4, *pointer = cells, other[3] = {9, 9, 9};
@@ -132,7 +133,8 @@ static void by_default(void) {
     EQUAL(scalar, 4);
 }
 
-/* Each thread's own copy, where each of a team meets the region, and again in teams within. */
+/* Each thread's own copy, where each thread of a team meets the region, and again in teams
+ * within. */
 static void by_each_thread(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -155,7 +157,7 @@ static void by_each_thread(void) {
     }
 }
 
-/* In explicit tasks, deferred and not, from which the copy is taken as it is there. */
+/* In explicit tasks, deferred and not: the copy is taken from the task's value. */
 static void in_tasks(void) {
     EACH_SIZE(size) {
         int total = 0;
@@ -181,8 +183,8 @@ static void in_tasks(void) {
     }
 }
 
-/* Where the region has to wait for a task ahead, the copy is the encounter's, whatever that task
-   does. Nobody but the encountering thread can run the task: it does so while it waits for it. */
+/* Where the region has to wait for an earlier task, the copy is the encounter's, whatever that task
+   does. Only the encountering thread can run the task: it does so while it waits for it. */
 static void of_the_encounter(void) {
     struct pair pair = {1, 2}, late = {0, 0};
     int order __attribute__((unused)) = 0, alone = 0;
@@ -210,7 +212,7 @@ static void of_the_encounter(void) {
     omp_destroy_lock(&lock);
 }
 
-/* Combined constructs take it for the target region, and again for what is within. */
+/* Combined constructs apply the clause to the target region, and again to what is within. */
 static void combined(void) {
     struct pair pair = {3, 4};
     int sum = 0;
@@ -239,7 +241,7 @@ static void combined(void) {
     EQUAL(pair.first, 3);
 }
 
-/* Where `if` is false, and where a device is named, the copy is one, too. */
+/* Where `if` is false, and where a device is named, there is a copy, too. */
 static void if_false(int holds) {
     struct pair pair = {1, 2};
 #pragma omp target if (holds) firstprivate(pair)

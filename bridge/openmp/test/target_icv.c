@@ -1,6 +1,5 @@
 /* Control variables in target regions that the host runs: each region begins with those of the
- * environment, whatever the
- *    program has set, and what it sets ends with it. */
+ * environment, whatever the program has set, and what it sets ends with it. */
 #include <string.h>
 
 #include "check.h"
@@ -23,7 +22,7 @@ static int alike(struct values a, struct values b) { return memcmp(&a, &b, sizeo
 
 static struct values first;
 
-/* All that routines can set, to what nobody has said. */
+/* Sets all that routines can set, to values that nothing else sets. */
 static void set(int to) {
     omp_set_num_threads(to + 20);
     omp_set_dynamic(!first.of[dynamic]);
@@ -32,8 +31,8 @@ static void set(int to) {
     omp_set_default_allocator(to % 2 != 0 ? omp_large_cap_mem_alloc : omp_high_bw_mem_alloc);
 }
 
-/* Whoever meets it, a region begins with the first values, changes its own, and leaves those
- * around. */
+/* Whichever thread meets it, a region begins with the first values, changes its own, and leaves
+ * those around it alone. */
 static void met_by_each(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -56,7 +55,7 @@ static void met_by_each(void) {
     }
 }
 
-/* Also in explicit tasks, and where it is one that is deferred. */
+/* In explicit tasks, too, and where the region is a deferred task. */
 static void in_tasks(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -87,8 +86,7 @@ static void in_tasks(void) {
     }
 }
 
-/* Teams within inherit what the region has set, and how many threads they have is what the region
- * says. */
+/* Teams within inherit what the region has set, and have as many threads as the region says. */
 static void teams_within(void) {
     set(3);
     int ran = 0, nesting = 0, initial = 0;
@@ -111,10 +109,10 @@ static void teams_within(void) {
     EQUAL(omp_get_max_active_levels(), 10);
 }
 
-/* The compiler lets few routines be called in teams: it does not look into functions. */
+/* The compiler allows few routines in teams, but does not check within functions. */
 static int limit_here(void) { return omp_get_thread_limit(); }
 
-/* thread_limit is what the clause says, whatever the environment has said, and in a combined
+/* thread_limit is what the clause says, whatever the environment has set, and in a combined
  * construct, too. */
 static void limits(void) {
     int told = 0, wrong = 0;
@@ -147,8 +145,8 @@ static void limits(void) {
     EQUAL(omp_get_thread_limit(), first.of[limit]);
 }
 
-/* The thread stays in its place, and a region has all places for its teams, whatever part of them
- * the thread had. */
+/* The thread stays in its place, and a region has all places for its teams, whatever partition the
+ * thread had. */
 static void places(void) {
     const int all = omp_get_partition_num_places();
     EACH_SIZE(size) {
@@ -172,7 +170,7 @@ static void places(void) {
     }
 }
 
-/* default-device-var, and a loop whose schedule is that of the region. */
+/* default-device-var, and a loop whose schedule is the region's. */
 static void others(void) {
     int told = -1, iterations = 0, sum = 0;
     omp_set_default_device(0);
@@ -192,7 +190,7 @@ static void others(void) {
     EQUAL(sum, 4950);
 }
 
-/* What is the process's, or the device's, is that in regions, too. */
+/* Variables of the process, or of the device, are the same in regions. */
 static void of_the_process(void) {
     omp_set_num_teams(3);
     omp_set_teams_thread_limit(5);

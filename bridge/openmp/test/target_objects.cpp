@@ -1,6 +1,6 @@
 // C++ in target regions that the host runs: references of every kind in clauses, members,
-// templates, objects whose memory the region shares. (gcc 12 fails inside itself at lambdas there,
-// and constructs no private objects.)
+// templates, objects whose memory the region shares. (gcc 12 crashes on lambdas there, and
+// constructs no private objects.)
 #include <array>
 #include <string>
 #include <vector>
@@ -65,7 +65,7 @@ void references_to_arrays() {
     EQUAL(cells[2], 3);
 }
 
-// What a reference means is mapped where the clause maps it.
+// The object of a reference is mapped where the clause maps the reference.
 void mapped_references() {
     Pair pair;
     Pair& same = pair;
@@ -121,7 +121,7 @@ T sum_of(const T (&values)[size]) {
     return sum;
 }
 
-// A container's elements stay where they are: the host's memory is the region's.
+// A container's elements stay where they are: the region uses the host's memory.
 void containers() {
     std::vector<int> cells(100, 1);
     int* const data = cells.data();

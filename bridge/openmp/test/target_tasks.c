@@ -1,13 +1,12 @@
 /* A target region, and each directive of its data, is a task: what it depends on, what depends on
- * it, and when its copies
- *    are taken. */
+ * it, and when its copies are taken. */
 #include "check.h"
 
 struct row {
     int cells[30];
 };
 
-/* What is ahead of a target region by depend has ended when it begins, what is behind begins
+/* Tasks that precede a target region by depend have ended when it begins; those that follow begin
  * later. */
 static void in_order(void) {
     EACH_SIZE(size) {
@@ -36,8 +35,8 @@ static void in_order(void) {
     }
 }
 
-/* Without nowait a region has ended when the program goes on, whoever had to run what it depends
- * on. */
+/* Without nowait a region has ended when the program goes on, whichever thread had to run what it
+ * depends on. */
 static void included(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -54,7 +53,7 @@ static void included(void) {
     }
 }
 
-/* One with nowait does not hold up its encountering task: what it waits for may come from there. */
+/* A region with nowait does not block its encountering task, which may be the one to release it. */
 static void not_held_up(void) {
     EACH_SIZE(size) {
         int value = 0, at = 0, data __attribute__((unused)) = 0;
@@ -112,7 +111,7 @@ static void waited_for(void) {
     }
 }
 
-/* The barrier at a region's end waits for them, whoever has met them. */
+/* The barrier at a region's end waits for them, whichever thread has met them. */
 static void ended_by_barrier(void) {
     EACH_SIZE(size) {
         int value = 0, wrong = 0;
@@ -131,8 +130,8 @@ static void ended_by_barrier(void) {
     }
 }
 
-/* firstprivate copies are those of the encounter: neither what a task ahead does meanwhile, nor
-   what the program does behind, changes them. */
+/* firstprivate copies are those of the encounter: neither what an earlier task does meanwhile, nor
+   what the program does later, changes them. */
 static void copies_of_the_encounter(void) {
     EACH_SIZE(size) {
         struct row row = {{1}}, seen = {{0}};
@@ -159,7 +158,7 @@ static void copies_of_the_encounter(void) {
 }
 
 /* In a final task nothing is deferred, and what a construct with nowait depends on has ended when
- * it is passed. */
+ * the construct is passed. */
 static void in_final_tasks(void) {
     EACH_SIZE(size) {
         int value = 0, wrong = 0;
@@ -214,7 +213,7 @@ static void every_kind(void) {
     }
 }
 
-/* Arrays whose length only the run knows, and many regions at once, each with its own. */
+/* Arrays whose length is known only at run time, and many regions at once, each with its own. */
 static void many_deferred(int count) {
     EACH_SIZE(size) {
         long sum = 0, expected = 0;
@@ -238,7 +237,7 @@ static void many_deferred(int count) {
     }
 }
 
-/* Each region begins outside of all parallel regions, also as a task that another thread runs. */
+/* Each region begins outside of all parallel regions, even as a task that another thread runs. */
 static void outside_of_all(void) {
     EACH_SIZE(size) {
         int wrong = 0;
@@ -257,8 +256,8 @@ static void outside_of_all(void) {
     }
 }
 
-/* Outside of parallel regions there is nobody else to run it: it still comes to its end, at
- * taskwait at the latest. */
+/* Outside of parallel regions no other thread can run it: it still ends, at taskwait at the
+ * latest. */
 static void of_the_initial_thread(void) {
     int value = 0, ahead __attribute__((unused)) = 0;
 #pragma omp target nowait map(tofrom : value) depend(out : ahead)
@@ -269,8 +268,8 @@ static void of_the_initial_thread(void) {
     EQUAL(value, 3);
 }
 
-/* What has begun may be cancelled no more; what has not is discarded with its taskgroup, or
- * runs. */
+/* Regions that have begun can no longer be cancelled; others are discarded with their taskgroup, or
+ * run. */
 static void in_cancelled_groups(void) {
     EACH_SIZE(size) {
         int ran = 0, before = 0;
@@ -310,7 +309,7 @@ int main(void) {
     outside_of_all();
     in_cancelled_groups();
     /* Last: on libgomp 12 regions hang or crash that come after a target construct with nowait
-     * outside of all. */
+     * outside of all regions. */
     of_the_initial_thread();
     return verdict();
 }

@@ -1,5 +1,5 @@
-/* Tasks that are units (WEFT_OMP_TASK_KIND): each waits alone. On libgomp this would hang: its
- * tasks wait on the stack of the thread that runs them. */
+/* Tasks that are units (WEFT_OMP_TASK_KIND): each waits alone. On libgomp this would hang, since
+ * its tasks wait on the stack of the thread that runs them. */
 #include <stdint.h>
 
 #include "check.h"
@@ -39,7 +39,7 @@ static void sleepers_are_woken_by_later_tasks(int size) {
     for (int i = 0; i < count; ++i) omp_destroy_lock(&locks[i]);
 }
 
-/* The barrier waits for what nobody has waited for, children of children too. */
+/* The barrier waits for tasks that nothing else has waited for, children of children too. */
 static void the_barrier_waits(int size) {
     long sum = 0;
     for (int round = 0; round < 50; ++round) {
@@ -59,7 +59,7 @@ static void the_barrier_waits(int size) {
     }
 }
 
-/* What a task is told of itself stays the same when it has waited, wherever it goes on. */
+/* What a task learns about itself stays the same after a wait, wherever it goes on. */
 static void a_task_keeps_what_it_is(int size) {
 #pragma omp parallel num_threads(size)
     {
@@ -84,7 +84,7 @@ static void a_task_keeps_what_it_is(int size) {
     }
 }
 
-/* A region within a task has threads of its own, and what it shares is its own. */
+/* A region within a task has threads of its own, and shares variables of its own. */
 static void regions_within_tasks(int size) {
     omp_set_max_active_levels(4);
     long sum = 0;
@@ -113,7 +113,7 @@ static void regions_within_tasks(int size) {
     EQUAL(sum, 12 * 4950);
 }
 
-/* Copies by thread number do not meet. */
+/* Copies by thread number do not collide. */
 static void reductions_of_tasks(int size) {
     long sum = 0;
 #pragma omp parallel num_threads(size)
@@ -143,7 +143,7 @@ static void reductions_of_tasks(int size) {
     EQUAL(nested, 10 * 1225);
 }
 
-/* More than a team has units for. */
+/* More tasks than a team has units for. */
 static void many(int size) {
     long sum = 0;
 #pragma omp parallel num_threads(size)
@@ -156,7 +156,8 @@ static void many(int size) {
     EQUAL(sum, 20000);
 }
 
-/* Outside of regions nothing waits for a task but its maker: it has ended before that goes on. */
+/* Outside of regions nothing waits for a task but its maker: the task has ended before its maker
+ * goes on. */
 static void outside(void) {
     int done = 0;
 #pragma omp task shared(done)

@@ -1,5 +1,5 @@
-/* Reductions by tasks: which constructs begin one, which tasks take part, what a list item may be,
-   and which of several reductions a task means. */
+/* Task reductions: which constructs begin one, which tasks take part, what a list item may be, and
+   which of several reductions a task means. */
 #include <complex.h>
 #include <stdint.h>
 
@@ -7,8 +7,8 @@
 
 enum { some = 24 };
 
-/* ---- operators and types: combined with the value from before, and each copy begins with the operator's neutral
-   element ---- */
+/* ---- operators and types: combined with the value from before; each copy begins with the
+   operator's neutral element ---- */
 
 #define BY_OPERATOR(type, operator_, from, update)                      \
     do {                                                                \
@@ -45,7 +45,7 @@ enum { some = 24 };
         BY_OPERATOR(type, min, 50, if ((type)(20 - i % 9) < *x)* x = (type)(20 - i % 9)); \
         BY_OPERATOR(type, max, 5, if ((type)(i * 2) > *x)* x = (type)(i * 2));            \
     } while (0)
-/* gcc 12 does not compile a logical operator of these. */
+/* gcc 12 does not compile a logical operator for these types. */
 #define OF_REALS(type)                                                  \
     do {                                                                \
         BY_OPERATOR(type, +, 0.5, *x += (type)i);                       \
@@ -67,7 +67,7 @@ static void operators(int size) {
     BY_OPERATOR(_Bool, ||, 0, *x = *x || i == 3);
 }
 
-/* ---- list items: arrays, their sections, of any length, of the program's own types ---- */
+/* ---- list items: arrays, their sections, of any length, of types that the program defines ---- */
 
 struct extent {
     int least, most;
@@ -77,7 +77,7 @@ static void widen(struct extent* to, const struct extent* by) {
     if (by->most > to->most) to->most = by->most;
 }
 static void begin_extent(struct extent* at, const struct extent* original) {
-    at->least = original->least + 1000; /* the initialiser may look at the original */
+    at->least = original->least + 1000; /* the initialiser may read the original */
     at->most = -1000;
 }
 #pragma omp declare reduction(widened : struct extent : widen(&omp_out, &omp_in)) \
@@ -162,7 +162,7 @@ static void many_items(int size) {
     CHECK(aligned[0] + aligned[1] + aligned[2] == some / 2.0 && l == some && z == some + some * I);
 }
 
-/* ---- who takes part ---- */
+/* ---- which tasks take part ---- */
 
 static int global;
 static long of_file;
@@ -175,7 +175,7 @@ static void add_from_elsewhere(int by) {
     }
 }
 
-/* Tasks of functions that know of no construct around, and of theirs. */
+/* Tasks of functions that do not know the construct around them, and tasks of those tasks. */
 static void orphaned(int size) {
     global = 10;
     of_file = 0;
@@ -194,8 +194,8 @@ static void orphaned(int size) {
     EQUAL(of_file, 2 * some);
 }
 
-/* Of every sort: undeferred, final, untied, mergeable, of a priority, that depend on each other;
-   and tasks beside that do not take part. */
+/* Tasks of every kind: undeferred, final, untied, mergeable, with a priority, dependent on each
+   other; and tasks beside them that do not take part. */
 static void sorts_of_tasks(int size) {
     int sum = 0, beside = 0;
     int order[1];
@@ -247,7 +247,7 @@ static long fibonacci(int n, int* calls) {
     return a + b;
 }
 
-/* A task finds what takes part by its own copy as well as by the original. */
+/* A task finds an item by its own copy as well as by the original. */
 static void by_copies_of_copies(int size) {
     int calls = 0;
     long result = 0;
@@ -278,7 +278,7 @@ static void chains(int size) {
                 {
                     a += 1;
                     c += 1;
-#pragma omp taskgroup task_reduction(+ : b)    /* of the original: what the outer one has is not touched */
+#pragma omp taskgroup task_reduction(+ : b)    /* of the original: the outer reduction's item is untouched */
                     {
 #pragma omp task in_reduction(+ : a)
                         a += 1;
@@ -315,7 +315,7 @@ static void of_a_copy(int size) {
     EQUAL(sum, 4 * some);
 }
 
-/* Groups one after the other begin anew. */
+/* Groups that follow each other begin anew. */
 static void one_after_the_other(int size) {
     int sum = 0;
 #pragma omp parallel num_threads(size)

@@ -1,4 +1,4 @@
-/* Explicit tasks: who runs, when, with which data; what waits for what. */
+/* Explicit tasks: which thread runs them, when, with which data; and what waits for what. */
 #include <stdint.h>
 #include <string.h>
 
@@ -95,8 +95,8 @@ static void final_and_if(void) {
     }
 }
 
-/* taskwait waits for children only, taskgroup for what they have made as well, a barrier for
- * all. */
+/* taskwait waits for children only, taskgroup for their descendants as well, a barrier for all
+ * tasks. */
 static void waits(void) {
     EACH_SIZE(size) {
         int count = 0;
@@ -255,8 +255,8 @@ static void detached(void) {
     }
 }
 
-/* A task that is run at once ends before its child; the next one is no parent of that, and does not
- * wait for it. */
+/* A task that is run at once ends before its child; the next task is not that child's parent, and
+ * does not wait for it. */
 static void left_behind(void) {
     EACH_SIZE(size) {
         int ended = 0;

@@ -10,8 +10,7 @@
 
 namespace {
 
-// As the compiler lets nothing but distribute and parallel stand in teams: it does not look into
-// functions.
+// The compiler allows only distribute and parallel in teams, but does not check within functions.
 void add(std::atomic<int>& to, int value) { to += value; }
 
 struct Counted {
@@ -30,7 +29,7 @@ struct Counted {
 };
 #pragma omp declare reduction(+ : Counted : omp_out += omp_in)
 
-// A private object is made, a firstprivate one is copied, for each team, and all are gone behind
+// For each team a private object is made and a firstprivate one is copied, and all are gone after
 // the region.
 void made_for_each_team() {
     Counted own, first;
@@ -130,7 +129,7 @@ private:
     std::vector<int> cells_;
 };
 
-// What is thrown in a team's region is caught there, and each team goes on.
+// An exception in a team's region is caught there, and each team goes on.
 void exceptions_within() {
     std::atomic<int> caught{0};
 #pragma omp teams num_teams(3) shared(caught)

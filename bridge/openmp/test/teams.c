@@ -1,12 +1,11 @@
-/* The teams construct, clause by clause: how many teams there are, what each begins with, what is
- * its own, and what comes
- *    together at the end. */
+/* The teams construct, clause by clause: how many teams there are, what each begins with, what each
+ * has of its own, and what is combined at the end. */
 #include <limits.h>
 #include <string.h>
 
 #include "check.h"
 
-/* The compiler lets few routines be called in teams: it does not look into functions. */
+/* The compiler allows few routines in teams, but does not check within functions. */
 static int level(void) { return omp_get_level(); }
 static int place_in_team(void) { return omp_get_thread_num() * 1000 + omp_get_num_threads(); }
 static int in_parallel(void) { return omp_in_parallel(); }
@@ -15,11 +14,11 @@ static int limit(void) { return omp_get_thread_limit(); }
 static int final(void) { return omp_in_final(); }
 static int most(void) { return omp_get_max_threads(); }
 
-/* As the teams of a league might run at once. */
+/* Atomic, since the teams of a league might run at once. */
 static void add(int* to, int value) { __atomic_add_fetch(to, value, __ATOMIC_RELAXED); }
 
-/* num_teams says how many; numbers are those below, each once; they stay as they are for the
- * region. */
+/* num_teams sets how many there are; the numbers are those below, each once, and stay the same for
+ * the whole region. */
 static void numbers(void) {
     for (int count = 1; count <= 9; ++count) {
         int seen[9] = {0}, told = 0;
@@ -33,7 +32,7 @@ static void numbers(void) {
     }
 }
 
-/* Between a lower and an upper bound there are as many as the runtime likes. */
+/* Between a lower and an upper bound the runtime chooses. */
 static void bounds(void) {
     int teams = 0, told = 0;
 #pragma omp teams num_teams(2 : 5) reduction(+ : teams) reduction(max : told)
@@ -57,8 +56,8 @@ static int counted(int value) {
     return value;
 }
 
-/* Clauses are evaluated once, by whoever meets the construct. (Those of target teams gcc 12
- * evaluates once more.) */
+/* The thread that meets the construct evaluates the clauses once. (gcc 12 evaluates those of target
+ * teams once more.) */
 static void evaluated_once(void) {
     int teams = 0;
     evaluated = 0;
@@ -165,7 +164,8 @@ static void join(struct range* to, const struct range* from) {
 }
 #pragma omp declare reduction(join : struct range : join(&omp_out, &omp_in)) initializer(omp_priv = {INT_MAX, INT_MIN})
 
-/* Reductions over teams, of each operator, of an array section, and of the program's own. */
+/* Reductions over teams, with each operator, of an array section, and with an operator that the
+ * program defines. */
 static void reductions(void) {
     int sum = 1, product = 2, difference = 3, least = 100, greatest = -100;
     int bits = 0xff, any = 0, odd = 1, both = 1, either = 0;
@@ -207,8 +207,7 @@ static void reductions(void) {
     CHECK(range.least == 0 && range.most == 50);
 }
 
-/* Teams within a region of the program's own function, and the encountering task that goes on
- * behind. */
+/* Teams within a function of the program, and the encountering task that goes on afterwards. */
 static long in_function(int count) {
     long sum = 0;
 #pragma omp teams num_teams(count) reduction(+ : sum)
@@ -221,7 +220,7 @@ static long in_function(int count) {
     return sum;
 }
 
-/* nteams-var and teams-thread-limit-var hold where no clause says anything, and clauses win. */
+/* nteams-var and teams-thread-limit-var hold where there is no clause, and clauses win. */
 static void by_variables(void) {
     omp_set_num_teams(2);
     omp_set_teams_thread_limit(3);

@@ -1,4 +1,5 @@
-! Leagues and what is distributed over them, devices and the data of target regions, as gfortran compiles them.
+! Leagues and what they distribute, devices and the data of target regions, as gfortran compiles
+! them.
 #include "check.f90"
 module team_checks
   use checking
@@ -50,7 +51,7 @@ contains
     call check(joined%x == 5 .and. joined%y == 3, __LINE__)
   end subroutine reductions
 
-  ! private, firstprivate, shared and default; arrays of the program's and automatic ones.
+  ! private, firstprivate, shared and default; arrays of the program and automatic ones.
   subroutine clauses(n)
     integer, intent(in) :: n
     integer :: own, first, all_teams(0:3), cells(n), other
@@ -67,7 +68,8 @@ contains
     call check(all(all_teams == [3, 5, 7, 9]), __LINE__)
   end subroutine clauses
 
-  ! Every iteration once, up and down, collapsed, in each composite form; lastprivate is that of the last one.
+  ! Every iteration once, up and down, collapsed, in each composite form; lastprivate has the last
+  ! one's value.
   subroutine distributed(n)
     integer, intent(in) :: n
     integer :: i, k, last, times(n), table(n, 3)
@@ -137,7 +139,7 @@ contains
     call check(total == 2 * (60 + 200), __LINE__)
   end subroutine within_teams
 
-  ! Allocatables, pointers, sections and components are mapped to where they are.
+  ! Allocatables, pointers, sections and components are mapped where they are.
   subroutine mapped
     integer, allocatable :: cells(:), none(:)
     integer, pointer :: pointed(:)
@@ -170,7 +172,7 @@ contains
     call check(declared == 5, __LINE__)
   end subroutine mapped
 
-  ! Whoever asks is on the host.
+  ! Each caller is on the host.
   subroutine devices
     logical :: host
     host = .false.

@@ -1,5 +1,5 @@
-/* Teams of thousands, as some programs ask for by mistake and others to wait in: each thread is
-   there, is the same one in the next region, and meets the others. */
+/* Teams of thousands, which some programs ask for by mistake and others in order to wait: each
+   thread exists, is the same one in the next region, and meets the others. */
 #include <pthread.h>
 
 #include "check.h"

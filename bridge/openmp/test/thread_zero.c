@@ -1,5 +1,5 @@
-/* What thread 0 does next comes, although other members spin until then: they do not on its OS
- * thread, the only one on which it goes on. (liveness.c has members that stand in the kernel.)
+/* Thread 0 goes on although other members spin until it does: they do not spin on its OS thread,
+ * the only one on which it can go on. (In liveness.c members block in the kernel.)
  *
  *     thread_zero NAME THREADS */
 #include <string.h>
@@ -29,7 +29,7 @@ static void after_a_barrier(void) {
     EQUAL(get(), rounds);
 }
 
-/* It waits for a lock of one member, while others wait for what it does then. */
+/* Thread 0 waits for a lock of one member, while others wait for what it does then. */
 static void after_a_lock(void) {
     set(0);
 #pragma omp parallel num_threads(threads)
@@ -69,7 +69,7 @@ static void after_a_task(void) {
     EQUAL(get(), rounds);
 }
 
-/* The inner team's barriers are not those at which the outer team's members come. */
+/* The inner team's barriers are not those at which the outer team's members arrive. */
 static void after_an_inner_region(void) {
     set(0);
     omp_set_max_active_levels(2);
@@ -90,8 +90,8 @@ static void after_an_inner_region(void) {
     EQUAL(get(), rounds);
 }
 
-/* Nor are those of a member that has a team for itself, and as many barriers as the team that it is
- * of. */
+/* Nor are those of a member that has a team of its own alone, and as many barriers as its outer
+ * team. */
 static void beside_a_team_of_one(void) {
     int sum = 0;
     for (int round = 0; round < 200; ++round) {
@@ -113,7 +113,7 @@ static void beside_a_team_of_one(void) {
     EQUAL(sum, 200 * (threads - 1) * 5);
 }
 
-/* Members of inner teams, which looked for their next region where thread 0 waited. */
+/* Members of inner teams, which searched for their next region where thread 0 waited. */
 static void after_a_barrier_in_inner_teams(void) {
     set(0);
     omp_set_max_active_levels(2);
@@ -134,7 +134,7 @@ static void after_a_barrier_in_inner_teams(void) {
     EQUAL(get(), 4 * rounds);
 }
 
-/* Thread 0 waits at the barrier already: nobody but it runs the task that the others wait for. */
+/* Thread 0 waits at the barrier already: only it can run the task that the others wait for. */
 static void during_a_barrier(void) {
     set(0);
 #pragma omp parallel num_threads(2)

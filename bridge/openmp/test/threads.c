@@ -1,5 +1,5 @@
-/* Threads that OpenMP did not make: each has regions of its own, and what it leaves behind is
- * nobody's burden. Forks, exits. */
+/* Threads that OpenMP did not make: each has regions of its own, and leaves nothing behind that
+ * burdens others. Forks, exits. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static void from_eight_at_once(void) {
     for (int i = 0; i < 8; ++i) pthread_join(threads[i], NULL);
 }
 
-/* Many that come and go. */
+/* Many threads that begin and end. */
 static void one_after_the_other(void) {
     for (int i = 0; i < 40; ++i) {
         pthread_t thread;

@@ -1,5 +1,5 @@
-/* What a program sees of the variables: all that it can ask for, and how large its regions are.
- * variables.py runs it with many values of them. */
+/* What a program sees of the variables: the results of all routines, and the sizes of its regions.
+ * variables.py runs it with many values. */
 #include <string.h>
 
 #include "check.h"
@@ -43,7 +43,7 @@ int main(void) {
     char format[256];
     omp_get_affinity_format(format, sizeof format);
     printf("affinity_format %s\n", format);
-    /* Not where thousands are asked for: that is seen above. */
+    /* Not where thousands of threads are set: they are seen above. */
     if (omp_get_max_threads() <= 64) {
         int outer = 0, inner = 0, innermost = 0, bind = 0;
 #pragma omp parallel reduction(+ : outer)

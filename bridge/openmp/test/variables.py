@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The variables of the environment: what a program sees of each value, good or bad, and whether something is said of
-it, is the same on Weft as on the compiler's libgomp.
+"""The environment variables: what a program sees of each value, good or bad, and whether there is a message about it,
+is the same on Weft as on the compiler's libgomp.
 
     variables.py --program PROGRAM --weft FOLDER[:FOLDER] [--some]
 """
@@ -328,12 +328,11 @@ TOGETHER = [
     *({"OMP_NUM_THREADS": "2,3,4", "OMP_THREAD_LIMIT": limit} for limit in "2345678"),
     {"OMP_NUM_TEAMS": "3", "OMP_TEAMS_THREAD_LIMIT": "2"},
 ]
-# Left out, since doc/openmp.md says of them that they differ: numbers of threads above what an int
-# holds, the rest of a value whose beginning libgomp takes ("truex", "static,x"), negative
-# GOMP_SPINCOUNTs, teams under OMP_DYNAMIC, a limit for several teams at once, CPUs in
-# GOMP_CPU_AFFINITY that the process has not, and those in OMP_PLACES that no CPU mask of the
-# kernel's has room for. What is said in libgomp's words; the rest has our own behind the variable's
-# name.
+# Left out, since doc/openmp.md says that they differ: numbers of threads above an int's range, the
+# rest of a value whose beginning libgomp accepts ("truex", "static,x"), negative GOMP_SPINCOUNTs,
+# teams under OMP_DYNAMIC, a limit for several teams at once, CPUs in GOMP_CPU_AFFINITY that the
+# process does not have, and CPUs in OMP_PLACES beyond a kernel CPU mask. These messages are in
+# libgomp's words; the others have our own words after the variable's name.
 SAME_WORDS = tuple(
     "libgomp: " + words
     for words in ("Stack size ", "None of the places ", "Number of places ", "Logical CPU ", "Trying to remove ")
@@ -343,11 +342,11 @@ USUAL = {
     "20000": "as usual",
     "30000000000": "for long",
     "2000000": "for long",
-}  # GOMP_SPINCOUNT, where nobody has said one
+}  # GOMP_SPINCOUNT, where it is not set
 
 
 def seen(program, variables, libraries):
-    """What the program prints, without what is different in each run, and whether libgomp has complained."""
+    """What the program prints, without what differs in each run, and whether libgomp has complained."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "WEFT_", "LD_"))
     } | variables
@@ -367,10 +366,10 @@ def seen(program, variables, libraries):
             if before != "":
                 said.add(f"no empty line before {line}")
         elif line:
-            line = re.sub(r"thread \S+ ", "thread T ", line)  # a number of the kernel's, or an address
+            line = re.sub(r"thread \S+ ", "thread T ", line)  # a kernel number, or an address
             lines.append(re.sub(r"(?<=GOMP_SPINCOUNT = ')\d+", lambda count: USUAL.get(count[0], count[0]), line))
         before = line
-    # A region's threads come in any order.
+    # The threads of a region come in any order.
     return sorted(lines, key=lambda line: line.startswith("level")) + sorted(said)
 
 
@@ -380,7 +379,7 @@ def main():
     parser.add_argument("--weft", required=True, help="where the loader finds libgomp.so.1 and libweft.so")
     parser.add_argument("--some", action="store_true", help="every seventh of the cases")
     options = parser.parse_args()
-    # Two CPUs, whatever the machine: the places above are of them.
+    # Two CPUs, on any machine: the places above consist of them.
     if {0, 1} <= os.sched_getaffinity(0):
         os.sched_setaffinity(0, {0, 1})
         places = True

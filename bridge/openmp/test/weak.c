@@ -1,7 +1,7 @@
-/* A library with a weak reference to omp_in_parallel is told what it would be told without us.
+/* A library with a weak reference to omp_in_parallel gets the answer that it would get without us.
  *
- *   weak TEAM LIBRARY EXPECTED     each is loaded for itself alone; EXPECTED is the answer in a region, where 0 and
- *                                  none are alike
+ *   weak TEAM LIBRARY EXPECTED     each is loaded for itself alone; EXPECTED is the answer in a
+ *                                  region, where 0 and no answer are alike
  */
 #include <dlfcn.h>
 #include <stdio.h>

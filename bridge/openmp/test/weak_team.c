@@ -1,4 +1,4 @@
-/* The most that ask() says in the threads of a region. */
+/* The largest result of ask() in the threads of a region. */
 int most_in_region(int threads, int (*ask)(void)) {
     int most = -2;
 #pragma omp parallel num_threads(threads) reduction(max : most)
