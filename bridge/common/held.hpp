@@ -1,5 +1,5 @@
-// Holds a mutex for a scope. The mutexes are not std::mutex: the child of a fork, in which the
-// thread that held one may be gone, has to initialize it anew (pthread_atfork).
+// Holds a mutex for a scope. The mutexes are not std::mutex, because the child of a fork, in which
+// the thread that held one may be gone, has to initialize it anew (pthread_atfork).
 #pragma once
 
 #include <pthread.h>

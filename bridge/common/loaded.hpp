@@ -1,6 +1,6 @@
-// What the loader has mapped: the objects of the process, what they import and from whom, read from
-// their dynamic sections. Headers only, for the bridges and the report of `weft run`, which see no
-// other code of ours.
+// What the loader has mapped: the objects of the process, what they import and from which
+// libraries, read from their dynamic sections. Headers only, for the bridges and the report of
+// `weft run`, which use no other code of ours.
 #pragma once
 
 #include <elf.h>
@@ -12,11 +12,11 @@
 
 namespace weft_bridge {
 
-// One mapped object. It points into that object's memory: valid inside of dl_iterate_phdr, or while
-// a handle holds the object.
+// One mapped object. It points into that object's memory, so it is valid inside of dl_iterate_phdr,
+// or while a handle holds the object.
 struct Loaded {
     const char* path = "";                         // as the loader has it; empty: the program
-    std::uintptr_t base = 0, first = 0, end = 0;   // what its addresses are relative to, and where it lies
+    std::uintptr_t base = 0, first = 0, end = 0;   // its load base, and the range of its addresses
     std::uintptr_t sealed = 0, sealed_end = 0;     // read-only since its relocation (PT_GNU_RELRO)
     const ElfW(Dyn) * dynamic = nullptr;
     const char* names = nullptr;
@@ -28,13 +28,12 @@ struct Loaded {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
         return at >= first && at < end;
     }
-    // What an entry of the dynamic section points to: the loader has added the base to most of
-    // them.
+    // The target of an entry of the dynamic section: the loader has added the base to most of them.
     std::uintptr_t pointer(ElfW(Addr) value) const { return value < base ? base + value : value; }
 };
 
-// Of an object without a dynamic section `dynamic` stays null, and nothing that follows finds
-// anything there.
+// For an object without a dynamic section `dynamic` stays null, and the functions that follow find
+// nothing in it.
 inline Loaded loaded_of(const dl_phdr_info& info) {
     Loaded object;
     object.path = info.dlpi_name == nullptr ? "" : info.dlpi_name;
@@ -60,8 +59,8 @@ inline Loaded loaded_of(const dl_phdr_info& info) {
     return object;
 }
 
-// Calls visit(object) for each object, in the order in which they were loaded, until it returns
-// true. visit must not call the loader: its lock is held.
+// Calls visit(object) for each object, in load order, until it returns true. visit must not call
+// the loader: its lock is held.
 template <class Visit>
 void each_loaded(Visit visit) {
     dl_iterate_phdr([](dl_phdr_info* info, std::size_t,
@@ -69,8 +68,8 @@ void each_loaded(Visit visit) {
                     &visit);
 }
 
-// How many objects have been mapped and unmapped so far: what is known of addresses holds while
-// these two stay.
+// How many objects have been mapped and unmapped so far: what is known of addresses stays valid
+// while neither number changes.
 struct LoaderCounts {
     unsigned long long added = 0, removed = 0;
     friend bool operator==(const LoaderCounts&, const LoaderCounts&) = default;
@@ -86,7 +85,7 @@ inline LoaderCounts loader_counts() {
     return counts;
 }
 
-// Calls visit(name) for each library that the object asks for (DT_NEEDED).
+// Calls visit(name) for each library that the object needs (DT_NEEDED).
 template <class Visit>
 void each_needed(const Loaded& object, Visit visit) {
     for (const ElfW(Dyn)* entry = object.dynamic; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
@@ -129,9 +128,8 @@ void each_slot(const Loaded& object, Visit visit) {
     }
 }
 
-// Where the object itself has a symbol of that name, under whichever version; null: it has none.
-// Every linker of today writes the table that this reads (DT_GNU_HASH). Unlike dlsym it takes no
-// lock of the loader's.
+// The object's own symbol of that name, under any version; null: it has none. Every current linker
+// writes the table that this reads (DT_GNU_HASH). Unlike dlsym it takes no loader lock.
 inline void* address_in(const Loaded& object, const char* name) {
     if (object.dynamic == nullptr || object.hashes == nullptr) return nullptr;
     std::uint32_t hash = 5381;

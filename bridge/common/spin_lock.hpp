@@ -1,4 +1,4 @@
-// A lock for a few instructions, never held across a switch, and the pause between two looks at
+// A lock for a few instructions, never held across a switch, and the pause between two checks of
 // what another processor is about to write.
 #pragma once
 
@@ -27,12 +27,12 @@ public:
         return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);
     }
     void unlock() { taken_.store(false, std::memory_order_release); }   // release: pairs with lock
-    // In the child of a fork, where no thread has it.
+    // In the child of a fork, where no thread holds it.
     void forget() { taken_.store(false); }
 
 private:
-    // The thread that has it may have lost its CPU. By the kernel's own call, whatever stands
-    // before the C library's: this may be no place to switch.
+    // The thread that holds it may have lost its CPU. By a direct system call, past any interposer
+    // of the C library's function: this may be no place to switch.
     [[gnu::noinline]] void wait() const {
         // relaxed: the exchange that follows acquires
         for (int looks = 0; taken_.load(std::memory_order_relaxed); ++looks) {

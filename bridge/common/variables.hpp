@@ -1,6 +1,6 @@
-// The environment variables that the bridges read, each with its legal words. One table for the
-// bridges themselves, for `weft info` and for the check of `weft run`, so that no two of them can
-// disagree about what is legal.
+// The environment variables that the bridges read, each with its legal words. There is one table
+// for the bridges themselves, for `weft info` and for the check of `weft run`, so that no two of
+// them disagree about what is legal.
 #pragma once
 
 #include <strings.h>
@@ -13,7 +13,7 @@ struct Variable {
     static constexpr std::size_t most_words = 9;
 
     const char* name;
-    const char* standard;   // what holds where it is not set: one of the words
+    const char* standard;   // what holds if it is not set: one of the words
     const char* meaning;
     const char* words[most_words];   // a null pointer ends them
     const char* remark = "";         // follows the legal words in a message
@@ -35,8 +35,8 @@ inline constexpr Variable variables[] = {guests, omp_max_threads, omp_task_kind}
 
 inline constexpr int unset = -1, illegal = -2;
 
-// Which of its words `text` is, whatever its case and with blanks around it; `unset`: a null
-// pointer, or nothing but blanks.
+// The index of the word that `text` is, ignoring case and surrounding blanks; `unset`: a null
+// pointer, or only blanks.
 inline int word_of(const Variable& variable, const char* text) {
     constexpr const char* blank = " \t\n\r\f\v";
     if (text == nullptr) return unset;
@@ -51,7 +51,7 @@ inline int word_of(const Variable& variable, const char* text) {
     return illegal;
 }
 
-// "leave, admit", cut where `bytes` end.
+// "leave, admit", cut off at `bytes`.
 inline const char* legal_words(const Variable& variable, char* text, std::size_t bytes) {
     std::size_t used = 0;
     const auto add = [&](const char* part) {
