@@ -1,5 +1,5 @@
-/* Argobots: units with values under keys, in pools of its own and of the program's, on the first
- * stream and on another. */
+/* Argobots: units with values under keys, in pools of Argobots and of the program, on the first
+ * stream and on another one. */
 #include <abt.h>
 #include <pthread.h>
 
@@ -27,7 +27,7 @@ static void body(void *number) {
     MUST(ABT_thread_get_specific(self, key, &value) == ABT_SUCCESS && value == number);
 }
 
-/* A pool of the program's: what it makes for a unit lies in the unit's record. */
+/* A pool that the program defines: what it makes for a unit lies in the unit's record. */
 static ABT_thread waiting[units];
 static int first, count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -107,7 +107,7 @@ static void work(void) {
     MUST(ABT_key_set(key, NULL) == ABT_SUCCESS);
 }
 
-/* What the primary unit has under a key is destroyed, and what pools have made for units is
+/* The primary unit's value under a key is destroyed, and what pools have made for units is
  * freed. */
 static void end(void) {
     MUST(ABT_key_set(key, &key) == ABT_SUCCESS);

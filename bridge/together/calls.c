@@ -1,4 +1,4 @@
-/* Both in one: threads of OpenMP that call Argobots, while units of Argobots wait. */
+/* Both in one: OpenMP threads that call Argobots, while Argobots units wait. */
 #include <abt.h>
 #include <omp.h>
 
@@ -30,8 +30,8 @@ static void region(void) {
 #pragma omp barrier
         MUST(ABT_self_get_specific(key, &value) == ABT_SUCCESS && value == &rank);
         MUST(ABT_thread_get_specific(self, key, &value) == ABT_SUCCESS && value == &rank);
-        /* Thread 0 is the primary unit; the others are on no execution stream, unless the first one
-         * carries them while that waits. */
+        /* Thread 0 is the primary unit. The others are on no execution stream, unless the first one
+         * carries them while thread 0 waits. */
         const int found = ABT_xstream_self_rank(&rank);
         MUST(found == ABT_SUCCESS ? rank == 0 : found == ABT_ERR_INV_XSTREAM);
         if (omp_get_thread_num() == 0) MUST(found == ABT_SUCCESS);
@@ -68,7 +68,7 @@ static void work(void) {
     MUST(ABT_eventual_free(&event) == ABT_SUCCESS);
 }
 
-/* With values that threads of OpenMP have yet. */
+/* With values that OpenMP threads still have. */
 static void end(void) {
 #pragma omp parallel num_threads(4)
     MUST(ABT_key_set(key, &key) == ABT_SUCCESS);

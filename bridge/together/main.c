@@ -1,5 +1,5 @@
-/* Runs what its arguments say, in their order: +x begins the part x, x works, -x ends it. Where
- * parts are shared libraries the first word of one opens it, and =x closes it. */
+/* Runs its arguments in order: +x begins the part x, x makes it work, -x ends it. Where parts are
+ * shared libraries, the first word about a part opens it, and =x closes it. */
 #include <dlfcn.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a program in which several libraries on Weft are parts, once for each order of what they do; see main.c.
+"""Runs a program with several libraries on Weft as parts, once for each order of what they do; see main.c.
 
     orders.py PROGRAM "+abt abt -abt,+omp omp"
 """

@@ -1,5 +1,5 @@
-/* What a library that embeds Weft is to a process that has several of them: it begins, works and
- * ends, in any order with the others. */
+/* A library that embeds Weft, in a process that has several of them: it begins, works and ends, in
+ * any order with the others. */
 #ifndef TOGETHER_PART_H
 #define TOGETHER_PART_H
 
@@ -14,8 +14,8 @@
         }                                                                   \
     } while (0)
 
-/* Each is defined under a name that the build gives it, PART: of a shared library `part`, of one
- * that is linked its own. */
+/* Each part is defined under the name PART, which the build sets: `part` for a shared library, a
+ * name of its own for a linked part. */
 struct part {
     void (*begin)(void);
     void (*work)(void);

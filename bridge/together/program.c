@@ -1,4 +1,4 @@
-/* A program on Weft: units with data of its own, and values under keys of both kinds. */
+/* A program on Weft: units with their own data, and values under keys of both kinds. */
 #include <weft/weft.h>
 
 #include "part.h"
@@ -21,7 +21,7 @@ static void destroy(void *value) {
     __atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
 }
 
-/* Whoever spawns it, or the unit itself, which may run on another stream by then. */
+/* Called by the spawner, and by the unit itself, which may run on another stream by then. */
 static void give(weft_unit *unit, size_t i) {
     const weft_status status = weft_unit_local_set(unit, lasting, &known[i]);
     MUST(status == WEFT_OK || status == WEFT_WRONG_STATE);
@@ -60,7 +60,7 @@ static void work(void) {
 static void end(void) {
     MUST(weft_key_free(lasting) == WEFT_OK && weft_key_free(passing) == WEFT_OK);
     const weft_status status = weft_finalize();
-    MUST(status == WEFT_OK || status == WEFT_BUSY); /* threads of OpenMP are units that wait for their next region */
+    MUST(status == WEFT_OK || status == WEFT_BUSY); /* OpenMP threads are units that wait for their next region */
 }
 
 const struct part PART = {begin, work, end};
