@@ -1,5 +1,5 @@
-// What stands for OpenBLAS in the test: an exec_blas that is called through the loader's table, as
-// there, and calls what it is given.
+// Stands for OpenBLAS in the test: an exec_blas that is called through the loader's table, as in
+// OpenBLAS, and calls its argument.
 extern "C" {
 
 [[gnu::visibility("default")]] int exec_blas(long count, void* queue) {

@@ -1,10 +1,10 @@
-// exec_blas, through which OpenBLAS runs everything that it does in parallel. Built with OpenMP it
-// takes the process's one slot by a bare loop of compare-and-swap; with threads of its own it looks
-// for one that is free by a bare loop. Either would keep its hart, or its CPU, from the caller that
-// is inside. Here a caller waits as others do in Weft before it is let in, and finds the slot free.
-// And goto_set_num_threads, which OpenBLAS calls when omp_get_max_threads says another number than
-// it did last: it frees the buffers of threads beyond the number, which a caller that is inside may
-// be using.
+// exec_blas, through which OpenBLAS runs all its parallel work. Built with OpenMP, OpenBLAS takes
+// the process's one slot by a bare loop of compare-and-swap; with threads of its own it searches
+// for a free one in a bare loop. Either loop would keep its hart, or its CPU, from the caller that
+// is inside. Here a caller waits as others do in Weft before it is let in, and then finds the slot
+// free. And goto_set_num_threads, which OpenBLAS calls when omp_get_max_threads returns another
+// number than last time: it frees the buffers of threads beyond the number, which a caller that is
+// inside may be using.
 #include <dlfcn.h>
 
 #include "libraries.hpp"
@@ -13,8 +13,8 @@ namespace weft_openblas {
 
 namespace {
 
-// The caller, from before the call to after it: a unit that is a pthread or has come in as a guest
-// meanwhile is told by its pthread, another by itself.
+// The caller, unchanged from before the call to after it: a unit that is a pthread or has entered
+// as a guest meanwhile is identified by its pthread, any other unit by itself.
 struct Caller {
     pthread_t thread = pthread_self();
     weft_unit* unit = nullptr;
@@ -27,7 +27,7 @@ struct Caller {
         stack.size = sizeof stack;
         if (weft_unit_self_kind() == WEFT_KIND_HOSTED || weft_unit_stack_get(self, &stack) != WEFT_OK) return;
         const auto place = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-        // not so a guest: it stands on its thread's own
+        // a guest is not on it: it runs on its thread's own stack
         if (place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes) unit = self;
     }
 };
@@ -44,12 +44,12 @@ void hold(Library& library, const Caller& caller) {
     library.held.store(true, std::memory_order_relaxed);
 }
 
-// call(), when nobody else is inside.
+// Runs call() when no other caller is inside.
 template <class Call>
 void let_in(Library& library, Call call) {
     const Caller self;
-    if (held_by(library, self)) return call();   // from within: the slot is OpenBLAS' affair
-    // Refused to those that may not wait (tasklets): they look, as OpenBLAS has it.
+    if (held_by(library, self)) return call();   // a nested call: the slot is OpenBLAS' affair
+    // Refused to units that may not wait (tasklets): they spin in OpenBLAS.
     if (weft_semaphore_acquire(&library.free) != WEFT_OK) return call();
     hold(library, self);
     call();
@@ -78,7 +78,7 @@ extern "C" {
     const Target target = exec_of(__builtin_return_address(0));
     if (target.library != nullptr) return exec_guarded(*target.library, count, queue);
     if (target.exec != nullptr) return target.exec(count, queue);
-    // the caller knows of none: what the loader would have bound it to
+    // the caller has none: what the loader would have bound it to
     return reinterpret_cast<Exec>(dlsym(RTLD_NEXT, "exec_blas"))(count, queue);
 }
 

@@ -1,5 +1,5 @@
-// The guard in front of two libraries that stand for OpenBLAS, opened for themselves alone;
-// preloaded, as the test of CMakeLists.txt has it.
+// The guard in front of two libraries that stand for OpenBLAS, each opened for itself alone; the
+// guard is preloaded, as CMakeLists.txt sets for the test.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -16,8 +16,8 @@
 
 #include <weft/weft.h>
 
-// In front of the C library's, for the guard as for all others: how often somebody has looked at
-// what is loaded.
+// Stands in front of the C library's, for the guard and for all others: counts how often the loaded
+// objects are walked.
 static std::atomic<int> walks;
 extern "C" [[gnu::visibility("default")]] int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*),
                                                               void* data) {
@@ -74,7 +74,7 @@ TEST_F(OpenblasGuard, UnitsOfOneStreamAreInsideOneAfterTheOther) {
                              [](long count) {
                                  EXPECT_EQ(count, 3);
                                  enter();
-                                 weft_unit_yield();   // with the slot
+                                 weft_unit_yield();   // holding the slot
                                  --inside;
                              }),
                       8);
@@ -88,7 +88,7 @@ TEST_F(OpenblasGuard, UnitsOfOneStreamAreInsideOneAfterTheOther) {
     EXPECT_EQ(most_inside, 1);
 }
 
-// It frees what those who are inside may be using.
+// It frees what callers that are inside may be using.
 TEST_F(OpenblasGuard, TheNumberOfThreadsChangesWhenNobodyIsInside) {
     using SetThreads = void (*)(int, void (*)(int));
     void* const library = dlopen(std::getenv("WEFT_BLAS_OPENMP"), RTLD_NOW | RTLD_LOCAL);
@@ -114,7 +114,7 @@ TEST_F(OpenblasGuard, TheNumberOfThreadsChangesWhenNobodyIsInside) {
     changer.join();
     EXPECT_EQ(changes, 1000);
     EXPECT_EQ(most_inside, 1);
-    // From within it is OpenBLAS' own affair, and nobody waits for himself.
+    // A nested call is OpenBLAS' own affair, and the caller does not wait for itself.
     openmp(1, [](long) { set_threads(5, [](int count) { changes += count; }); });
     EXPECT_EQ(changes, 1005);
 }
@@ -141,7 +141,7 @@ TEST_F(OpenblasGuard, WhoIsInsideMayCallAgain) {
 }
 
 TEST_F(OpenblasGuard, OneThatKeepsItsHolderInsideAsAGuestIsLetGoAllTheSame) {
-    // As a thread outside it comes, and as a guest it goes.
+    // It enters as a thread outside, and leaves as a guest.
     EXPECT_EQ(openmp(1, [](long) { EXPECT_EQ(weft_guest_enter(), WEFT_OK); }), 8);
     EXPECT_EQ(weft_guest_leave(), WEFT_OK);
     std::thread([] { EXPECT_EQ(openmp(1, [](long) { enter(); }), 8); }).join();
@@ -171,7 +171,7 @@ TEST_F(OpenblasGuard, InTheChildOfAForkNobodyIsInside) {
     other.join();
 }
 
-// Whether a second thread comes in while one is inside.
+// Whether a second thread gets in while one is inside.
 bool two_are_inside(Multiply multiply) {
     static std::atomic<int> there;
     static std::atomic<bool> first_may_go;
@@ -190,7 +190,8 @@ bool two_are_inside(Multiply multiply) {
         multiply(1, [](long) { ++there; });
     });
     while (!second_calls) std::this_thread::yield();
-    // One that is to be kept out has had every chance to come in; one that is not has to.
+    // A second thread that is to be kept out has had every chance to get in; otherwise it must get
+    // in.
     for (int i = 0; i < 1000 && there != 2; ++i) std::this_thread::yield();
     const bool both = there == 2;
     first_may_go = true;
@@ -220,7 +221,7 @@ TEST_F(OpenblasGuard, AnotherLibraryAtTheAddressOfOneThatIsGoneIsGuarded) {
     }
 }
 
-// Copies of a library, each of which is one of its own to the loader.
+// Copies of a library, each of which is a separate one to the loader.
 struct Copies {
     std::filesystem::path folder;
     std::vector<void*> handles;

@@ -28,7 +28,7 @@ namespace {
 using weft_bridge::Held;
 using weft_bridge::Loaded;
 
-constexpr int most_guarded = 256;   // at once: a library past them runs unguarded
+constexpr int most_guarded = 256;   // at once: further libraries run unguarded
 Library libraries[most_guarded];
 pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
 
@@ -57,7 +57,7 @@ constexpr auto threads_entries = threads_table(std::make_integer_sequence<int, m
 
 // ---- what is loaded -----------------------------------------------------------------------------
 
-// A library of which some calls still go to the generic functions.
+// A library some of whose calls still go to the generic functions.
 struct Caller {
     Loaded object;
     std::string path;
@@ -71,8 +71,8 @@ struct View {
     std::vector<const void*> bases;   // of all objects
 };
 
-// Where the object begins that has something at that address, and its path; null: there is none.
-// dladdr would also look for a name among all of the object's symbols.
+// The start of the object that has something at that address, and its path; null: there is none.
+// dladdr would also search for a name among all of the object's symbols.
 const void* base_of(const void* address, std::string* path = nullptr) {
     const void* base = nullptr;
     weft_bridge::each_loaded([&](const Loaded& object) {
@@ -89,7 +89,7 @@ bool is_own(const void* address) {
     return base_of(address) == own;
 }
 
-// All that have calls which go to the generic functions.
+// All objects with calls that go to the generic functions.
 View look() {
     View view;
     weft_bridge::each_loaded([&view](const Loaded& object) {
@@ -112,28 +112,29 @@ View look() {
     return view;
 }
 
-// What `handle` has of that name, or what it has loaded; not what this library has in front of it.
+// The function of that name in `handle`, or in what it has loaded; not the one that this library
+// puts in front of it.
 template <class Function>
 Function function_of(void* handle, const char* name) {
     const auto found = reinterpret_cast<Function>(dlsym(handle, name));
     if (found == nullptr || !is_own(reinterpret_cast<const void*>(found))) return found;
-    // a program's handle stands for all that it has been started with
+    // a program's handle stands for all objects that it was started with
     return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
 void open_to_all(Library& library) {
-    library.held.store(false, std::memory_order_relaxed);   // relaxed: nobody is inside
+    library.held.store(false, std::memory_order_relaxed);   // relaxed: no caller is inside
     weft_semaphore_init(&library.free, 1);
 }
 
-// In the child of a fork nobody is inside.
+// In the child of a fork no caller is inside.
 void forget() {
     finding = PTHREAD_MUTEX_INITIALIZER;
     for (Library& library : libraries) open_to_all(library);
 }
 
-// The record of the guarded OpenBLAS at `base`. `fresh`: that one has not been seen before, and
-// whatever lay there is gone. Null: there are too many.
+// The record of the guarded OpenBLAS at `base`. `fresh`: this OpenBLAS has not been seen before,
+// and the one that lay there is gone. Null: there are too many.
 Library* record_of(const View& view, const void* base, bool fresh) {
     Library* unused = nullptr;
     for (Library& library : libraries) {
@@ -151,20 +152,20 @@ Library* record_of(const View& view, const void* base, bool fresh) {
     return unused;
 }
 
-// Writes into a table of the loader's. False: the system does not let it be written.
+// Writes into one of the loader's tables. False: the system does not allow that.
 bool write(const Loaded& object, void** slot, void* value) {
     const auto at = reinterpret_cast<std::uintptr_t>(slot), page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     void* const first = reinterpret_cast<void*>(at & ~(page - 1));
     const bool sealed = at >= (object.sealed & ~(page - 1)) && at < (object.sealed_end & ~(page - 1));
     if (sealed && mprotect(first, page, PROT_READ | PROT_WRITE) != 0) return false;
-    // relaxed: whoever reads the old value comes by here, and what an entry reads was there before
-    // it was written under `finding`
+    // relaxed: a caller that reads the old value gets here, and what an entry reads was there
+    // before the entry was written under `finding`
     __atomic_store_n(slot, value, __ATOMIC_RELAXED);
     if (sealed) mprotect(first, page, PROT_READ);
     return true;
 }
 
-// Finds out what the calls of a library mean. The handle keeps it loaded meanwhile.
+// Finds out what the calls of a library mean. The handle keeps the library loaded meanwhile.
 void find_targets(const View& view, void* handle, Caller& caller) {
     caller.exec.exec = function_of<Exec>(handle, "exec_blas");
     caller.threads.set_threads = function_of<SetThreads>(handle, "goto_set_num_threads");
@@ -172,7 +173,7 @@ void find_targets(const View& view, void* handle, Caller& caller) {
     if (base == nullptr) return;
     const bool fresh = reinterpret_cast<const void*>(caller.object.first) == base && !caller.exec_slots.empty();
     Library* library = record_of(view, base, fresh);
-    // Where an OpenBLAS whose own calls never come by here has been replaced by another one, its
+    // Where an OpenBLAS whose own calls never get here has been replaced by another one, its
     // functions lie elsewhere.
     if (library != nullptr && library->exec != nullptr && library->exec != caller.exec.exec)
         library = record_of(view, base, true);
@@ -182,7 +183,7 @@ void find_targets(const View& view, void* handle, Caller& caller) {
     caller.exec.library = caller.threads.library = library;
 }
 
-// Later calls of the library go where they are meant to go, directly.
+// Makes later calls of the library go directly to their targets.
 void redirect(const Caller& caller) {
     const Library* const library = caller.exec.library;
     const long number = library == nullptr ? 0 : library - libraries;
@@ -210,7 +211,7 @@ void learn(const View& view, Caller& caller) {
 View learn_all() {
     View view = look();
     for (Caller& caller : view.callers) {
-        // an OpenBLAS itself comes before those that only set its number of threads
+        // an OpenBLAS itself comes before libraries that only set its number of threads
         if (!caller.exec_slots.empty()) learn(view, caller);
     }
     for (Caller& caller : view.callers) {
@@ -219,10 +220,10 @@ View learn_all() {
     return view;
 }
 
-// ---- calls that come by no table ----------------------------------------------------------------
+// ---- calls that pass no table -------------------------------------------------------------------
 
 // Callers that have the generic function's address from elsewhere (dlsym), or whose table cannot be
-// written. An entry holds while nothing has been loaded or unloaded.
+// written. An entry holds until an object is loaded or unloaded.
 struct Known {
     const void* return_address;
     Target target;
@@ -241,8 +242,8 @@ const Target* find_known(const void* return_address) {
     return nullptr;
 }
 
-// What the object that has called would find by itself; the program, where what has called lies in
-// none.
+// What the calling object would find by itself; for the program, if the calling code lies in no
+// object.
 Target target_by_name(const View& view, const void* return_address) {
     std::string path;
     base_of(return_address, &path);
@@ -268,7 +269,7 @@ Target exec_of(const void* return_address) {
         only = &caller;
         ++count;
     }
-    if (count == 1) return only->exec;   // it ended by a jump here, and what is seen has called that
+    if (count == 1) return only->exec;   // the caller ended with a jump to here, and what called it is seen instead
     const Target target = target_by_name(view, return_address);
     known.push_back({return_address, target});
     return target;
