@@ -65,10 +65,11 @@ struct alignas(64) Task {
     void (*body)(void* data) = nullptr;   // of a deferred task
     void* data = nullptr;
     // The lower half has `running`, while the task runs or is to run, and its deferred children,
-    // less those that have ended. A thread counts a child in `made` when it makes it, and there,
-    // too, when it ends one in which it waits. It adds that to this word only when other threads
-    // are to see it, since this line is often another thread's. The upper half has children that
-    // have ended, but still are parents of their own children. At 0 the task is no longer needed.
+    // less those that have ended. The thread that makes a child counts it in `made`, and there
+    // takes off a child that it ends itself while it waits. It adds that to this word only when
+    // other threads are to see it, since this line is often another thread's. The upper half has
+    // children that have ended, but still are parents of their own children. At 0 the task is no
+    // longer needed.
     alignas(64) std::atomic<std::uint64_t> pending{running};
     Task* next = nullptr;   // in a list of free tasks, or of those that are queued by priority
     Dependences* dependences = nullptr;
