@@ -13,6 +13,7 @@
 
 #include "check.hpp"
 #include "checked.hpp"
+#include "help.hpp"
 #include "limits.hpp"
 #include "paths.hpp"
 #include "preload.hpp"
@@ -23,25 +24,6 @@
 #include "variant.hpp"
 
 namespace weft_command {
-
-const char run_help[] =
-    "weft run [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
-    "  runs a program as it is, and has its parallel libraries share the hardware threads\n"
-    "\n"
-    "  --harts N                 of the hardware threads use at most N; 0: all that the process may use (WEFT_HARTS)\n"
-    "  --report[=FILE]           at exit say what was taken over and what was left alone, on standard error or in "
-    "FILE\n"
-    "  --report=json[:FILE]      the same as JSON\n"
-    "  --no-rescue               nobody stands in for a hart that is stuck in a system call or spins "
-    "(WEFT_RESCUE=off)\n"
-    "  --openmp=weft|native      whether OpenMP of programs that gcc has compiled runs on Weft; weft by default\n"
-    "  --guests=admit|leave      whether threads of the program's own wait for their turn, too; leave by default "
-    "(WEFT_GUESTS)\n"
-    "  --preview                 do not run: say what would be taken over, guarded and left alone, and why\n"
-    "  --trace FILE              write a trace for Chrome and Perfetto (WEFT_TRACE)\n"
-    "\n"
-    "  Exit status: that of PROGRAM; 125 if weft itself fails, 126 if PROGRAM cannot be executed, 127 if it is not "
-    "found.\n";
 
 namespace {
 

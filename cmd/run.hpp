@@ -7,7 +7,4 @@ namespace weft_command {
 // could not be started: then it returns the command's exit status.
 int run(char** arguments);
 
-// Its text in `weft --help`.
-extern const char run_help[];
-
 }   // namespace weft_command

@@ -7,22 +7,17 @@
 
 #include <weft/version.h>
 
+#include "help.hpp"
 #include "paths.hpp"
 #include "run.hpp"
 
 namespace {
 
-void help(std::FILE* to) {
-    std::fputs(weft_command::run_help, to);
-    std::fputs(
-        "\nweft info [--check]\n"
-        "  what harts there are and where they lie, and each setting with its value and where that comes from;\n"
-        "  --check: only the variables whose values are not legal, with exit status 1 if there are any\n"
-        "\nweft --version\nweft --help\n",
-        to);
+bool is(const char* word, const char* first, const char* second) {
+    return std::strcmp(word, first) == 0 || std::strcmp(word, second) == 0;
 }
 
-int done(std::FILE* with) { return std::fflush(with) == 0 ? 0 : 125; }
+int print(const char* text) { return std::fputs(text, stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 125; }
 
 int info(char** arguments) {
     const std::string program = weft_command::find_pieces().info;
@@ -31,21 +26,36 @@ int info(char** arguments) {
     return 125;
 }
 
+int help(const char* command) {
+    if (command == nullptr) return print(weft_command::weft_help);
+    if (std::strcmp(command, "run") == 0) return print(weft_command::run_help);
+    if (std::strcmp(command, "info") == 0) return print(weft_command::info_help);
+    std::fprintf(stderr, "weft help: there is no command '%s'; there are run and info\n", command);
+    return 125;
+}
+
 }   // namespace
 
 int main(int count, char** arguments) {
-    const char* const what = count > 1 ? arguments[1] : "";
+    if (count < 2) {
+        std::fputs(weft_command::weft_help, stderr);
+        return 125;
+    }
+    const char* const what = arguments[1];
     if (std::strcmp(what, "run") == 0) return weft_command::run(arguments + 2);
     if (std::strcmp(what, "info") == 0) return info(arguments + 1);
-    if (std::strcmp(what, "--version") == 0) {
+    const bool by_name = std::strcmp(what, "help") == 0;
+    const bool asks_version = is(what, "--version", "-V");
+    if (by_name || asks_version || is(what, "--help", "-h")) {
+        const int most = by_name ? 3 : 2;
+        if (count > most) {
+            std::fprintf(stderr, "weft %s: unexpected argument '%s'\n", what, arguments[most]);
+            return 125;
+        }
+        if (!asks_version) return help(by_name ? arguments[2] : nullptr);
         std::printf("weft %d.%d.%d\n", WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH);
-        return done(stdout);
+        return std::fflush(stdout) == 0 ? 0 : 125;
     }
-    if (std::strcmp(what, "--help") == 0 || std::strcmp(what, "-h") == 0) {
-        help(stdout);
-        return done(stdout);
-    }
-    if (*what != '\0') std::fprintf(stderr, "weft: there is no command '%s'\n\n", what);
-    help(stderr);
+    std::fprintf(stderr, "weft: there is no command '%s'\n\n%s", what, weft_command::weft_help);
     return 125;
 }

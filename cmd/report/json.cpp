@@ -2,11 +2,14 @@
 // which must not change.
 #include <weft/version.h>
 
+#include "../json.hpp"
 #include "record.hpp"
 
 namespace weft_report {
 
 namespace {
+
+String quoted(std::string_view text) { return weft_command::quoted<String>(text); }
 
 const char* name_of(Verdict verdict) {
     switch (verdict) {
@@ -32,37 +35,6 @@ const char* key_of(Kind kind) {
     case Kind::threads: return "threads";
     }
     return "";
-}
-
-// The length of the UTF-8 sequence that the text begins with; 0: it begins with none, since a path
-// may hold any bytes.
-std::size_t sequence(std::string_view text) {
-    const auto first = static_cast<unsigned char>(text[0]);
-    const std::size_t length = first < 0x80                    ? 1
-                               : first >= 0xC2 && first < 0xE0 ? 2
-                               : first >= 0xE0 && first < 0xF0 ? 3
-                               : first >= 0xF0 && first < 0xF5 ? 4
-                                                               : 0;
-    if (length == 0 || length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
-    }
-    return length;
-}
-
-String quoted(std::string_view text) {
-    constexpr char digits[] = "0123456789abcdef";
-    String json = "\"";
-    while (!text.empty()) {
-        const auto byte = static_cast<unsigned char>(text[0]);
-        const std::size_t length = sequence(text);
-        if (length == 0) json += "\xEF\xBF\xBD";   // the replacement character
-        else if (byte < 0x20) json += {'\\', 'u', '0', '0', digits[byte / 16], digits[byte % 16]};
-        else if (byte == '"' || byte == '\\') json += {'\\', text[0]};
-        else json.append(text.substr(0, length));
-        text.remove_prefix(length == 0 ? 1 : length);
-    }
-    return json + "\"";
 }
 
 String key_of(const char* name) {
