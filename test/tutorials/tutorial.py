@@ -73,7 +73,7 @@ def environment(prefix):
     env["LD_LIBRARY_PATH"] = str(library)
     env["PKG_CONFIG_PATH"] = str(library / "pkgconfig")
     env["CMAKE_PREFIX_PATH"] = str(prefix)
-    env["WEFT_PREFIX"] = str(prefix)
+    env["PREFIX"] = str(prefix)
     return env
 
 
