@@ -5,7 +5,8 @@
 // members only while the guest, as thread 0 of a team, waits until all of that team have arrived:
 // and only members of that team and of teams within it. Each of them either has not arrived yet or
 // has nothing to do; and until all have arrived the guest does nothing that they could wait for. In
-// any other case the hart goes on with another OS thread (doc/decisions/0033-lent-threads.md).
+// any other case the hart goes on with another OS thread
+// (doc/decisions/0033-guest-threads-in-domains.md).
 #pragma once
 
 #include <atomic>

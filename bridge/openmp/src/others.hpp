@@ -17,7 +17,8 @@
 // - Memory, places and clocks are ours.
 //
 // References without a version are bound to functions of their own (any_...; routine.hpp), so
-// members of our regions pay for none of this. doc/decisions/0035-second-openmp.md says why.
+// members of our regions pay for none of this. doc/decisions/0035-several-openmp-runtimes.md says
+// why.
 #pragma once
 
 #include <atomic>

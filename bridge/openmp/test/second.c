@@ -38,7 +38,7 @@ static void check_here(const struct team *team) {
     EQUAL(there.teams, 1);
     EQUAL(there.team, 0);
     /* For code that gcc has compiled, a thread of GNU's is not asked whether it has begun a region
-     * of LLVM's since (doc/decisions/0035-second-openmp.md). */
+     * of LLVM's since (doc/decisions/0035-several-openmp-runtimes.md). */
     if (!team->ours && within_ours(team->around)) return;
     EQUAL(omp_get_thread_num(), there.number);
     EQUAL(omp_get_num_threads(), team->threads);

@@ -1,8 +1,9 @@
 // The functions of the C++ run-time library that Weft's libraries need. That library is loaded when
 // the first of them is called: most programs that `weft run` starts are in C, never begin a region,
-// and would wait longer for that library than for all of Weft's (doc/decisions/0032-late-cxx.md).
-// Not part of weft_objects: linked into shared libraries only, each with a hidden table of its own.
-// If a function is missing here the linker makes the library depend on libstdc++ as usual.
+// and would wait longer for that library than for all of Weft's
+// (doc/decisions/0032-late-cxx-library.md). Not part of weft_objects: linked into shared libraries
+// only, each with a hidden table of its own. If a function is missing here the linker makes the
+// library depend on libstdc++ as usual.
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
