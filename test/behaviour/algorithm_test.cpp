@@ -1,5 +1,5 @@
-// The algorithms in parallel, each beside its counterpart in the standard library; and groups of
-// tasks.
+// The parallel algorithms, each compared with its counterpart in the standard library, and groups
+// of tasks.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 7, 16, 64, 65, 511, 1025, 20'000};
 
-// Left to itself, and split as finely as streams ask for.
+// The default splitting, which divides as finely as streams ask for, and two fixed grains.
 constexpr weft::splitting splittings[] = {{}, {.grain = 1}, {.grain = 5}};
 
 std::vector<int> random_numbers(std::size_t count, unsigned seed, int most = INT_MAX) {
@@ -48,7 +48,7 @@ std::vector<std::string> words(std::size_t count) {
     return made;
 }
 
-// Long enough that another stream comes; whatever it is, it does not suspend.
+// Takes long enough for another stream to take part. It never suspends.
 void take_a_while(std::uint64_t ns = 20'000) {
     const std::uint64_t begin = weft_now_ns();
     while (weft_now_ns() - begin < ns) continue;
@@ -58,7 +58,7 @@ struct Failed {
     int at;
 };
 
-// On an OS thread that is no stream, while the streams go on.
+// Calls f() on an OS thread that is no stream, while the streams go on running.
 template <class F>
 void on_an_os_thread(F f) {
     weft_test::atomic<bool> ended{false};
@@ -70,7 +70,7 @@ void on_an_os_thread(F f) {
     thread.join();
 }
 
-// On one stream, two, and more than there are processors.
+// With one stream, two, and more than there are processors.
 class Algorithm : public testing::TestWithParam<std::size_t> {
 protected:
     Runtime runtime{GetParam()};
@@ -90,11 +90,11 @@ INSTANTIATE_TEST_SUITE_P(Streams, ParallelScan, testing::Values(1, 2, 5), named_
 INSTANTIATE_TEST_SUITE_P(Streams, ParallelSort, testing::Values(1, 2, 5), named_streams);
 INSTANTIATE_TEST_SUITE_P(Streams, TaskGroup, testing::Values(1, 2, 5), named_streams);
 
-// ---- what is refused ----------------------------------------------------------------------------
+// ---- refused calls ------------------------------------------------------------------------------
 
 constexpr auto no_op = [](auto&&...) {};
 struct Impatient {
-    void operator()(int);   // not const: it could not be called at once
+    void operator()(int);   // not const, so it could not be called on several streams at once
 };
 using weft::detail::reduces_in, weft::detail::sorts, weft::detail::takes_each_between, weft::detail::takes_each_in;
 static_assert(takes_each_between<decltype(no_op), int, int> && takes_each_in<decltype(no_op), std::vector<int>> &&
@@ -242,7 +242,7 @@ TEST_P(ParallelFor, TheFirstExceptionComesOutWhenAllThatRunsHasEnded) {
     }
 }
 
-// Which of two that are thrown at once is the first nobody can tell from outside.
+// From outside, a test cannot know which of two exceptions that are thrown at once is the first.
 TEST(ParallelForDetail, OfSeveralExceptionsTheFirstIsKept) {
     weft::detail::common all{weft::detail::chosen{}};
     for (const int at : {1, 2}) {
@@ -281,7 +281,7 @@ TEST_P(ParallelFor, AStopLeavesOutWhatHasNotBegunAndTheCallSaysSo) {
     std::stop_source stop;
     weft_test::atomic<int> visits{0};
     const auto visit = [&](int i) {
-        // Another stream may have the other half, and be done with it while this one waits for a
+        // Another stream may have the other half, and finish it while this stream waits for a
         // processor.
         while (i > 1'000 && !stop.stop_requested()) weft::this_thread::yield();
         visits.fetch_add(1);
@@ -344,7 +344,8 @@ TEST(ParallelForOnOneStream, MakesNoUnits) {
 TEST(ParallelForOnOneStream, AThrowLeavesOutTheHalfThatHasNotBegun) {
     Runtime runtime;
     int last = 0;
-    // A unit's first fork is always made: it cannot be told yet whether somebody has asked for it.
+    // A unit's first fork always makes a job: it is not known yet whether a thief has asked for
+    // one.
     weft::thread([&] {
         EXPECT_THROW(weft::parallel_for(
                          0, 1000,
@@ -372,8 +373,8 @@ TEST(ParallelForOnTwoStreams, BothTakePartInAFewLongElementsAndInManyShortOnes) 
     for (const int count : {2, 5, 100, 5'000}) {
         std::mutex lock;
         std::set<weft_stream*> streams;
-        // Now and then the other one comes too late, as its processor has something else to do; but
-        // not always.
+        // Sometimes the other stream comes too late, because its processor is busy with something
+        // else; but not every time.
         const std::uint64_t patience = weft_now_ns() + 5'000'000'000;
         while (streams.size() < 2 && weft_now_ns() < patience) {
             weft::parallel_for(0, count, [&](int) {
@@ -397,8 +398,8 @@ TEST(ParallelForElsewhere, AnOsThreadThatIsNoStreamHandsALongLoopToAUnit) {
         EXPECT_GT(here, 0);
         EXPECT_GT(in_units, 1'900);
         EXPECT_EQ(here + in_units, 2'000);
-        // What is short stays; that is told by the clock, and the thread may have been kept from
-        // running.
+        // A short loop stays on the thread. The clock decides what is short, and the thread may
+        // have been kept from running, hence the retries.
         do {
             in_units = 0;
             weft::parallel_for(0, 10, [&](int) { in_units.fetch_add(weft::this_thread::self() ? 1 : 0); });
@@ -490,7 +491,7 @@ TEST_P(ParallelReduce, AReproducibleSumIsTheSameToTheBitForAnyNumberOfStreams) {
     const auto sum = [&](std::size_t grain) {
         return weft::parallel_reduce(numbers, 0.0f, std::plus<>(), weft::splitting{grain, true});
     };
-    // Bracketed by hand: in halves, down to the grain, and the initial value before all.
+    // Bracketed by hand: in halves down to the grain, with the initial value before everything.
     const auto by_hand = [&](const auto& self, std::size_t begin, std::size_t end, std::size_t grain) -> float {
         if (end - begin <= grain)
             return std::accumulate(numbers.begin() + static_cast<int>(begin) + 1,
@@ -692,8 +693,8 @@ TEST_P(ParallelSort, NoOrderHoweverInconsistentLeadsOutOfTheRange) {
     std::vector<int> numbers = random_numbers(3'000, 1);
     std::vector<int> guarded(numbers.size() + 2, -1);
     std::copy(numbers.begin(), numbers.end(), guarded.begin() + 1);
-    // The standard's sort would leave the range with these, so it is to see none: all is divided by
-    // us.
+    // std::sort would leave the range with these orders, so it must see no piece: our own code
+    // divides the whole range.
     const auto sorting = [&](auto less) {
         weft::detail::common all{weft::detail::chosen{}};
         const std::identity same;
@@ -707,8 +708,8 @@ TEST_P(ParallelSort, NoOrderHoweverInconsistentLeadsOutOfTheRange) {
     sorting([](int, int) { return false; });
 }
 
-// McIlroy, "A killer adversary for quicksort", 1999: it decides what an element is worth when it is
-// asked, and as badly as it can.
+// McIlroy, "A killer adversary for quicksort", 1999: the adversary fixes the value of an element
+// only when it is compared, and then as unfavourably as it can.
 TEST(ParallelSortOnOneStream, NoInputTakesItMoreThanSomeComparisonsForEachElementAndLevel) {
     Runtime runtime;
     constexpr int count = 1 << 14, gas = count;

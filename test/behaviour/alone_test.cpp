@@ -1,5 +1,6 @@
-// Units that wait for each other in a process with one OS thread, whatever pool they come from:
-// what they enter is not kept from others there. No test here starts a thread.
+// Units that wait for each other in a process with one OS thread, with each kind of pool: in such a
+// process, the objects that the units enter need no exclusion of other OS threads. No test here
+// starts a thread.
 #include <memory>
 #include <vector>
 
@@ -16,7 +17,7 @@ protected:
         made.pool = GetParam();
         return made;
     }
-    // Several at once, and the primary unit waits for them.
+    // Runs several units at once; the primary unit waits for them.
     template <class Body>
     static void run(int count, Body body) {
         std::vector<std::unique_ptr<Ult>> all;

@@ -1,4 +1,4 @@
-// Fork-join arenas: who helps, and who does not.
+// Fork-join arenas: which harts help with their jobs, and which do not.
 #include <weft/weft.hpp>
 
 #include <memory>
@@ -32,14 +32,14 @@ weft_status execute(weft_arena* arena, Body&& body) {
 
 std::uint64_t stolen() { return counter("/units/count/stolen"); }
 
-// f(0) to f(count - 1), of which each may be taken.
+// Calls f(0) to f(count - 1); other harts may take each of the calls.
 template <class F>
 void each(int first, int count, const F& f) {
     if (count == 1) return f(first);
     weft::invoke([&] { each(first, count / 2, f); }, [&] { each(first + count / 2, count - count / 2, f); });
 }
 
-// Yields until `condition` holds: another context, or another hart, sees to that.
+// Yields until `condition` holds; another context, or another hart, makes it true.
 template <class Condition>
 bool holds_after_yields(Condition condition) {
     return holds_at_last([&] {
@@ -48,7 +48,7 @@ bool holds_after_yields(Condition condition) {
     });
 }
 
-// Bodies of ULTs on two streams, all at once.
+// Runs bodies as ULTs on two streams, all at once.
 void at_once(std::size_t count, const std::function<void(std::size_t)>& body) {
     std::vector<std::unique_ptr<Ult>> units;
     for (std::size_t i = 0; i < count; ++i)
@@ -125,7 +125,7 @@ TEST(Arena, ThatYieldsLetsTheUnitsOfItsStreamHaveATurn) {
     EXPECT_EQ(sets.free(), WEFT_OK);
 }
 
-// It comes on a hart of the first one, which may end meanwhile.
+// The unit enters on a hart of the first arena, which may end meanwhile.
 TEST(Arena, IsEnteredByAUnitThatAContextOfAnotherOneHasLeftFor) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_SHARED;
@@ -138,7 +138,7 @@ TEST(Arena, IsEnteredByAUnitThatAContextOfAnotherOneHasLeftFor) {
             weft::invoke(
                 [&] {
                     const weft_status left = weft_unit_yield_to(left_for.handle());
-                    // it may have begun elsewhere, and wait in the second one for a hart
+                    // the unit may have begun elsewhere, and wait in the second arena for a hart
                     EXPECT_TRUE(left == WEFT_OK || left == WEFT_WRONG_STATE || left == WEFT_UNSUPPORTED) << left;
                 },
                 [] { fib(2); });
@@ -205,8 +205,8 @@ TEST(Arena, AHartOfItsOwnTakesWhatIsForked) {
     }
 }
 
-// The application's streams have nothing to do, and do not help; nor does the arena with what is
-// forked outside.
+// The application's streams have nothing to do, and yet do not help; nor does the arena help with
+// jobs that are forked outside.
 TEST(Arena, NobodyElseTakesWhatIsForkedInIt) {
     Runtime runtime(2);
     weft::arena arena(1);
@@ -223,7 +223,8 @@ TEST(Arena, NobodyElseTakesWhatIsForkedInIt) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// A custom domain's contexts fork for themselves: nobody outside knows what they may be run beside.
+// The contexts of a custom domain fork for themselves: outside the domain, it is not known which
+// other contexts they may run beside.
 TEST(Arena, WhatADomainWithoutOneForksIsSharedWithNobody) {
     Runtime runtime(2);
     atomic<long> sum{0};
@@ -254,7 +255,7 @@ TEST(Arena, WhatWasForkedBeforeIsSharedWithWhomItWas) {
         atomic<bool> taken{false};
         Ult caller(
             [&] {
-                weft::invoke([] {}, [] {});   // the first, which is published without a request
+                weft::invoke([] {}, [] {});   // the first job, which is published without a request
                 weft::invoke([&] { arena.execute([&] { EXPECT_TRUE(holds_at_last([&] { return taken.load(); })); }); },
                              [&] {
                                  EXPECT_EQ(weft_arena_self(), nullptr);
@@ -475,7 +476,8 @@ TEST(Arena, HandsOnWhatTheFunctionReturnsOrThrows) {
     EXPECT_EQ(weft_domain_self(), nullptr);
 }
 
-// It is lent none, and uses none, while its only context sleeps; and has two again afterwards.
+// The arena is lent no hart, and uses none, while its only context sleeps; afterwards it has two
+// again.
 TEST(Arena, OneThatHasNothingToDoGivesItsHartsBack) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -485,8 +487,9 @@ TEST(Arena, OneThatHasNothingToDoGivesItsHartsBack) {
         have_taken([] {});
         const std::uint64_t before = counter("/streams/count/slept");
         EXPECT_EQ(weft_sleep_for(20'000'000), WEFT_OK);
-        EXPECT_LE(counter("/streams/count/slept"), before + 6);   // nobody goes round in circles
-        // stream 0, and who took the job; an OS thread that is held up comes to it the next time
+        EXPECT_LE(counter("/streams/count/slept"), before + 6);   // no hart goes round in circles
+        // stream 0, and the thread that took the job; an OS thread that is held up sleeps a little
+        // later
         EXPECT_TRUE(holds_at_last([&] {
             EXPECT_EQ(weft_sleep_for(1'000'000), WEFT_OK);
             return counter("/streams/count/slept") >= first + 2;
@@ -495,7 +498,7 @@ TEST(Arena, OneThatHasNothingToDoGivesItsHartsBack) {
     });
 }
 
-// Whoever comes and has none gets his, at the next switch points.
+// A newcomer without a hart gets its share at the next switch points.
 TEST(Arena, GivesBackTheHartsThatOthersHaveABetterClaimTo) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime(2);
@@ -520,7 +523,7 @@ TEST(Arena, GivesBackTheHartsThatOthersHaveABetterClaimTo) {
         nullptr, pool_of(0));
     Ult other(
         [&] {
-            // which takes no hart from it; then there are two in it
+            // this wait takes no hart from the first arena; afterwards that has two
             while (domain.load() == nullptr) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);
             second.execute(
                 [&] { EXPECT_TRUE(holds_at_last([&] { return weft::domain_ref(domain.load()).wanted() == 0; })); });

@@ -1,5 +1,5 @@
-// The atomics that behavioural tests share data by: std::atomic, and in simulation
-// (test/simulation/seam) those that virtual harts see.
+// The atomics through which behavioural tests share data: std::atomic, and in simulation
+// (test/simulation/seam) atomics that virtual harts observe.
 #pragma once
 
 #include <atomic>

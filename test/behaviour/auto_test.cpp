@@ -1,8 +1,8 @@
-// Kind auto: what is learnt of each place that spawns units, what becomes of it, and what it
-// changes nothing of.
+// Kind auto: what Weft learns about each site that spawns units, how the learnt kind changes, and
+// what kind auto leaves unchanged.
 //
-// One unit in some 16 is a sample until a place has 16 of them and is believed, and one in some 128
-// from then on: loops here spawn as many as that takes.
+// About one unit in 16 is a sample until a site has 16 samples and is believed, and about one in
+// 128 from then on. Loops here spawn as many units as that takes.
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -20,14 +20,14 @@ using namespace weft_test;
 
 namespace {
 
-constexpr std::size_t enough = 2'000;          // units, for a place to be believed
-constexpr std::size_t to_forget = 48'000;      // units, for a place to be of another mind, however sure it was
-constexpr std::size_t between_samples = 256;   // units, of which one is a sample at least
+constexpr std::size_t enough = 2'000;          // units, for a site to be believed
+constexpr std::size_t to_forget = 48'000;      // units, for a site to change its kind, however sure it was
+constexpr std::size_t between_samples = 256;   // units, at least one of which is a sample
 
-// ---- bodies: each is what a place is told apart by ----------------------------------------------
+// ---- bodies: they tell the sites apart ----------------------------------------------------------
 
 void returns(void*) {}
-// Not by a yield: that is no suspension when nobody else is ready.
+// It does not suspend by a yield: that is no suspension when no other unit is ready.
 void suspends(void*) {
     EXPECT_EQ(weft_unit_suspend([](weft_unit* self, void*) { EXPECT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr),
               WEFT_OK);
@@ -37,7 +37,7 @@ void suspends_if(void* truly) {
 }
 void counts(void* number) { static_cast<atomic<std::size_t>*>(number)->fetch_add(1); }
 
-// ---- places -------------------------------------------------------------------------------------
+// ---- sites --------------------------------------------------------------------------------------
 
 struct Place {
     const void* address;
@@ -60,7 +60,7 @@ std::vector<Place> places() {
     return found;
 }
 
-// The only one.
+// The only site.
 Place place() {
     const auto all = places();
     EXPECT_EQ(all.size(), 1u);
@@ -75,7 +75,7 @@ Place place_of(void (*body)(void*)) {
     return {};
 }
 
-// ---- what spawns --------------------------------------------------------------------------------
+// ---- spawning loops -----------------------------------------------------------------------------
 
 weft_unit_options automatic() {
     weft_unit_options made = options();
@@ -91,7 +91,7 @@ weft_kind kind_of(weft_unit* unit) {
 
 bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_ROC || kind == WEFT_KIND_LSA; }
 
-// A place by itself: its call is nowhere else. Returns the kind of the last unit.
+// A site of its own: this call is nowhere else. Returns the kind of the last unit.
 [[gnu::noinline]] weft_kind here(std::size_t count, void (*body)(void*), void* argument = nullptr,
                                  const weft_unit_options* chosen = nullptr, weft_pool* pool = nullptr) {
     weft_kind kind = WEFT_KIND_DEFAULT;
@@ -105,7 +105,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
     return kind;
 }
 
-// Another.
+// Another site.
 [[gnu::noinline]] weft_kind there(std::size_t count, void (*body)(void*), void* argument = nullptr,
                                   const weft_unit_options* chosen = nullptr) {
     weft_kind kind = WEFT_KIND_DEFAULT;
@@ -118,7 +118,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
     return kind;
 }
 
-// Of whose units one in `of` suspends.
+// A site of whose units one in `of` suspends.
 [[gnu::noinline]] weft_kind now_and_then(std::size_t count, std::size_t of) {
     weft_kind kind = WEFT_KIND_DEFAULT;
     for (std::size_t i = 0; i < count; ++i) {
@@ -130,7 +130,7 @@ bool may_be(weft_kind kind) { return kind == WEFT_KIND_SC || kind == WEFT_KIND_R
     return kind;
 }
 
-// Of one stream, whose ULTs are of kind auto where they do not say.
+// A runtime with one stream, whose ULTs are of kind auto unless they name a kind.
 struct Learning {
     Runtime runtime;
     explicit Learning(weft_pool_kind pool = WEFT_POOL_SHARED) : runtime(of(pool)) {
@@ -143,7 +143,7 @@ struct Learning {
     }
 };
 
-constexpr weft_pool_kind pools_of_others[] = {WEFT_POOL_SHARED, WEFT_POOL_DEQUE};   // from which others may draw, too
+constexpr weft_pool_kind pools_of_others[] = {WEFT_POOL_SHARED, WEFT_POOL_DEQUE};   // other streams may draw, too
 
 }   // namespace
 
@@ -160,7 +160,7 @@ TEST(Auto, UnitsThatNeverSuspendComeToSc) {
     }
 }
 
-// Who calls the unit that it waits for has not suspended.
+// A unit that calls the unit it waits for has not suspended.
 TEST(Auto, UnitsThatJoinWhatReturnsAtOnceComeToSc) {
     if (weft::config::address_sanitizer || weft::config::thread_sanitizer) GTEST_SKIP() << "nobody is called there";
     Learning learning(WEFT_POOL_SHARED);
@@ -203,7 +203,8 @@ TEST(Auto, OneInSome16IsASampleAtFirstAndOneInSome128Later) {
     EXPECT_LT(place().samples, 160u);
 }
 
-// A unit that its joiner calls, or that is promoted, has suspended or not, whatever its kind.
+// A unit that its joiner calls, or that is promoted, may or may not have suspended, whatever its
+// kind.
 TEST(Auto, TheShareIsOfUnitsThatSuspendedWhateverTheirKind) {
     for (const std::size_t of : {1, 2, 10, 50}) {
         Learning learning;
@@ -235,11 +236,11 @@ TEST(Auto, FollowsAProgramWhoseUnitsNoLongerSuspend) {
     }
 }
 
-// ---- places -------------------------------------------------------------------------------------
+// ---- sites --------------------------------------------------------------------------------------
 
 TEST(Auto, PlacesAreToldApartByTheirAddress) {
     Learning learning;
-    for (std::size_t i = 0; i < enough; i += 10) {   // by turns
+    for (std::size_t i = 0; i < enough; i += 10) {   // alternating
         here(10, suspends_if, nullptr);
         there(10, suspends_if, &learning);
     }
@@ -293,7 +294,7 @@ TEST(Auto, MorePlacesThanAreKeptDoNoHarm) {
     std::set<const void*> addresses;
     for (const Place& one : all) addresses.insert(one.address);
     EXPECT_EQ(addresses.size(), all.size());
-    // All of those for which there is no room are as one.
+    // All sites for which there is no room count as one.
     for (std::size_t round = 0; round < 3; ++round) {
         for (const char& object : objects) {
             chosen.site = &object;
@@ -320,7 +321,7 @@ TEST(Auto, PlacesAreNotShownToNobodyOrWithoutARuntime) {
     EXPECT_EQ(weft_site_each(visit, nullptr), WEFT_OK);
 }
 
-// ---- who asks for it ----------------------------------------------------------------------------
+// ---- where the kind is asked for ----------------------------------------------------------------
 
 TEST(Auto, IsAskedForByOptions) {
     Runtime runtime(Learning::of(WEFT_POOL_SHARED));
@@ -371,8 +372,8 @@ TEST(Auto, AStreamThatIsOfAnotherKindForAWhileRemembers) {
 
 TEST(Auto, IsTheKindOfTheProcess) {
     const Variable pool("WEFT_POOL", "shared");
-    for (const bool asked : {false, true}) {                           // it is the default, too
-        if (!asked && std::getenv("WEFT_KIND") != nullptr) continue;   // all tests are run so, as of another kind
+    for (const bool asked : {false, true}) {                           // it is also the default
+        if (!asked && std::getenv("WEFT_KIND") != nullptr) continue;   // all tests run with each kind
         std::optional<Variable> kind;
         if (asked) kind.emplace("WEFT_KIND", "auto");
         Runtime runtime;
@@ -392,7 +393,7 @@ TEST(Auto, IsLsaInPrivatePoolsAndLearnsNothingThere) {
         EXPECT_EQ(weft_unit_join_free_many(units, 10), WEFT_OK);
     }
     EXPECT_TRUE(places().empty());
-    weft_pool* pool = make_pool(WEFT_POOL_SHARED);   // a pool that others draw from, of a stream whose own is private
+    weft_pool* pool = make_pool(WEFT_POOL_SHARED);   // a shared pool, drawn from by a stream whose own pool is private
     {
         auto with = stream_options();
         with.pool = pool;
@@ -460,7 +461,7 @@ TEST(Auto, IsAThreadsKindInCpp) {
     for (const Place& one : all) EXPECT_EQ(one.address == &object, one.what == nullptr);
 }
 
-// ---- what it goes with --------------------------------------------------------------------------
+// ---- combinations with other options ------------------------------------------------------------
 
 TEST(Auto, OptionsThatLeaveNoChoiceTeachNothing) {
     Runtime runtime(Learning::of(WEFT_POOL_SHARED));
@@ -498,7 +499,7 @@ TEST(Auto, UnitsHaveTheStackOfTheSettingsWhateverTheirKind) {
         for (std::size_t i = 0; i < sizeof much; i += 1024) much[i] = 1;
     };
     EXPECT_EQ(here(enough, uses_much, nullptr, &chosen), WEFT_KIND_ROC);
-    // which nobody joins, nor calls
+    // units that are neither joined nor called
     for (std::size_t i = 0; i < 10; ++i)
         EXPECT_EQ(weft_ult_spawn(nullptr, uses_much, nullptr, &chosen, nullptr), WEFT_OK);
     until([] { return units_alive() == 1; });
@@ -526,7 +527,7 @@ TEST(Auto, OfWhatNoStreamSpawnsNothingIsLearnt) {
     until([] { return units_alive() == 1; });
 }
 
-// Whose place is no unit's to take.
+// No unit may run in the place of such a scheduler.
 TEST(Auto, UnderASchedulerThatOwnsItsLoopUnitsRunAllTheSame) {
     Runtime runtime(Learning::of(WEFT_POOL_SHARED));
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
@@ -539,7 +540,7 @@ TEST(Auto, UnderASchedulerThatOwnsItsLoopUnitsRunAllTheSame) {
         Stream stream(nullptr, sched);
         const auto chosen = automatic();
         EXPECT_EQ(here(enough, suspends_if, nullptr, &chosen, pool), WEFT_KIND_SC);
-        // suspend though they are taken for such as do not
+        // these units suspend although they are taken for units that do not
         here(between_samples, suspends_if, &runtime, &chosen, pool);
     }
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
@@ -566,7 +567,7 @@ TEST(Auto, SeveralStreamsLearnOfOnePlace) {
     EXPECT_GE(place_of(counts).samples, 16u);
 }
 
-// ---- samples are as other units -----------------------------------------------------------------
+// ---- samples behave like other units ------------------------------------------------------------
 
 TEST(Auto, ExceptionsOfSamplesAreTheJoiners) {
     Learning learning;
@@ -612,7 +613,7 @@ TEST(Auto, SamplesKeepTheirNamesAndWhereTheyWereSpawned) {
 TEST(Auto, ASampleThatRunsAgainIsNone) {
     Learning learning;
     weft_unit* unit = nullptr;
-    ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, nullptr, &unit), WEFT_OK);   // the first one is a sample
+    ASSERT_EQ(weft_ult_spawn(nullptr, suspends, nullptr, nullptr, &unit), WEFT_OK);   // the first unit is a sample
     EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
     ASSERT_EQ(weft_unit_revive(unit, nullptr, suspends, nullptr), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);

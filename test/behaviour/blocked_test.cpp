@@ -1,5 +1,5 @@
-// Rescue of units that block in the kernel: each costs as much as the first, however many there
-// are, and computing is not taken for it.
+// Rescue of units that block in the kernel: each of them costs as much as the first, however many
+// there are, and computing is not mistaken for blocking.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace weft_test;
 
 namespace {
 
-// How long it takes until as many units as are given, which two streams run, all stand in a read of
-// what the last one writes.
+// The time until `count` units, which two streams run, all block in a read of what the last unit
+// writes.
 std::uint64_t time_of_readers(int count) {
     Runtime runtime(with_streams(2));
     int ends[2];
@@ -45,9 +45,9 @@ std::uint64_t time_of_readers(int count) {
 
 }   // namespace
 
-// It took 25 times as long as for the first two, when each waited longer than the last.
+// When each unit waited longer than the one before, twelve took 25 times as long as the first two.
 TEST(RescueOfBlocked, TwelveThatBlockInARowCostNoMoreThanTwelveTimesTheFirst) {
-    // Several times: other programs may be in the way.
+    // Several tries, because other programs may interfere.
     std::uint64_t first_ns = 0, all_ns = ~std::uint64_t{0};
     for (int tries = 0; tries < 5 && all_ns > 12 * std::max(first_ns, 12 * ms); ++tries) {
         first_ns = time_of_readers(2);
@@ -56,7 +56,7 @@ TEST(RescueOfBlocked, TwelveThatBlockInARowCostNoMoreThanTwelveTimesTheFirst) {
     EXPECT_LE(all_ns, 12 * std::max(first_ns, 12 * ms));
 }
 
-// They are no OS threads, of which as many may help as there are units.
+// Lent harts do not count as OS threads, of which as many may help as there are units.
 TEST(RescueOfBlocked, HartsThatWereLentToADomainLeaveRoomForStandIns) {
     static constexpr int readers = 6, members = 10;
     struct Ends {
@@ -110,7 +110,7 @@ TEST(RescueOfBlocked, HartsThatWereLentToADomainLeaveRoomForStandIns) {
     }
 }
 
-// One that has no processor uses no time, as one that blocks.
+// A thread that waits for a processor uses no time, just as a thread that blocks.
 TEST(RescueOfBlocked, UnitsThatOnlyComputeAreHelpedLaterEachTimeHoweverManyThereAre) {
     constexpr int count = 40;
     Runtime runtime(with_streams(2));

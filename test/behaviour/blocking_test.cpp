@@ -1,4 +1,4 @@
-// Blocking sections and calls on the stream's stack.
+// Blocking sections, and calls on the stream's stack.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@ using namespace weft_test;
 
 namespace {
 
-// A named pipe in a folder of its own.
+// A named pipe in a directory of its own.
 class Pipe {
 public:
     Pipe() {
@@ -35,7 +35,7 @@ private:
 
 TEST(Blocking, LetsOtherUnitsGoOnThoughAReaderSleepsInAFifoOnEveryStream) {
     Runtime runtime(2);
-    constexpr std::size_t readers = 5;   // more than streams
+    constexpr std::size_t readers = 5;   // more than there are streams
     Pipe pipes[readers];
     atomic<int> read_all{0};
     std::vector<std::unique_ptr<Ult>> all;
@@ -44,7 +44,7 @@ TEST(Blocking, LetsOtherUnitsGoOnThoughAReaderSleepsInAFifoOnEveryStream) {
             [&, i] {
                 EXPECT_EQ(weft_blocking(
                               [](void* raw) {
-                                  // sleeps until somebody writes
+                                  // blocks until a writer opens the pipe
                                   const int descriptor = open(static_cast<Pipe*>(raw)->path(), O_RDONLY | O_CLOEXEC);
                                   char text[8] = {};
                                   EXPECT_EQ(read(descriptor, text, sizeof text), 3);
@@ -73,7 +73,7 @@ TEST(Blocking, LetsOtherUnitsGoOnThoughAReaderSleepsInAFifoOnEveryStream) {
     EXPECT_EQ(read_all, static_cast<int>(readers));
 }
 
-// Each call waits for the next: with fewer threads than calls none would ever come back.
+// Each call waits for the next one: with fewer threads than calls, no call would ever return.
 TEST(Blocking, FindsAThreadForEachOfManyCalls) {
     Runtime runtime;
     constexpr std::size_t count = 40;

@@ -1,4 +1,4 @@
-// A program of its own: how many harts there are is read once in a process.
+// A program of its own, because the number of harts is read once in a process.
 #include <sched.h>
 
 #include "test/behaviour/several.hpp"

@@ -1,5 +1,5 @@
-// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp).
-// What a program sees is what it sees of any other: each test does something to such a unit that a
+// A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp). A
+// program sees the same as with any other unit: each test does something to such a unit that a
 // plain call would not survive.
 #include <cerrno>
 #include <chrono>
@@ -20,11 +20,10 @@ namespace {
 
 using namespace weft_test;
 
-// Whether there are calls in this build.
-// see arch/x86_64/context.hpp
+// Whether units are called in this build: see arch/x86_64/context.hpp.
 constexpr bool calls = !weft::config::address_sanitizer && !weft::config::thread_sanitizer;
 
-// The first unit to end leaves its stack for the next, and only then is one called.
+// The first unit that ends leaves its stack for the next one; only then can a unit be called.
 void warm_up() {
     Ult first([] {});
     EXPECT_EQ(first.free(), WEFT_OK);
@@ -45,7 +44,7 @@ TEST(Call, TheUnitRunsOnAStackOfItsOwnAndItsJoinerIsSeenToWait) {
             &local >= static_cast<char*>(stack.lowest) && &local < static_cast<char*>(stack.lowest) + stack.bytes;
         weft_unit_state_get(joiner, &seen);
         weft_unit_state_get(weft_unit_self(), &own);
-        EXPECT_EQ(weft_unit_resume(joiner), WEFT_WRONG_STATE);   // a join is ended by nobody else
+        EXPECT_EQ(weft_unit_resume(joiner), WEFT_WRONG_STATE);   // a resume cannot end a join
     });
     EXPECT_EQ(child.free(), WEFT_OK);
     EXPECT_TRUE(stands_on_it);
@@ -54,7 +53,7 @@ TEST(Call, TheUnitRunsOnAStackOfItsOwnAndItsJoinerIsSeenToWait) {
     EXPECT_EQ(weft_unit_self(), joiner);
 }
 
-// What weft_unit_each tells of one unit at this moment.
+// What weft_unit_each reports about one unit at this moment.
 weft_unit_info told_of(const weft_unit* unit) {
     struct Search {
         const weft_unit* unit;
@@ -73,7 +72,7 @@ weft_unit_info told_of(const weft_unit* unit) {
 TEST(Call, TheListOfUnitsTellsThatTheJoinerJoins) {
     Runtime runtime;
     weft_unit* const primary = weft_unit_self();
-    for (const bool called : {false, true}) {   // the first is switched to, the second called
+    for (const bool called : {false, true}) {   // the first unit is switched to, the second one is called
         weft_unit* handle = nullptr;
         Ult child([&] {
             const weft_unit_info joiner = told_of(primary);
@@ -276,7 +275,7 @@ TEST(Call, OfARowOneThatAnotherWaitsForEndsForBoth) {
     warm_up();
     std::vector<weft_unit*> row;
     weft_status others = WEFT_BUSY, rows = WEFT_BUSY;
-    Ult other([&] { others = weft_unit_join(row[1]); });   // which is not the next then: `joiner` is
+    Ult other([&] { others = weft_unit_join(row[1]); });   // row[1] is not the next unit then: `joiner` is
     Ult joiner([&] { rows = weft_unit_join_many(row.data(), row.size()); });
     Ult first([] {}), second([] {}), third([] {});
     row = {first.handle(), second.handle(), third.handle()};
@@ -353,7 +352,8 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     EXPECT_EQ(dropped, 1);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 
-    // What it has spawned it cannot wait for, nor call; it is run by others.
+    // A tasklet can neither wait for a unit that it has spawned nor call it; that unit runs on its
+    // own.
     weft_unit* child = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(
                   nullptr,
@@ -417,7 +417,7 @@ TEST(Call, AnExceptionOfItIsAStatusAndLeavesTheJoinersAlone) {
     try {
         throw std::runtime_error("mine");
     } catch (const std::runtime_error&) {
-        // The joiner handles one: the unit starts with none all the same.
+        // The joiner handles an exception; the unit starts with none nevertheless.
         Ult other([] {
             EXPECT_EQ(std::current_exception(), nullptr);
             try {
@@ -461,7 +461,7 @@ TEST(Call, ASecondJoinerWaitsBesideTheOneThatCalls) {
     EXPECT_EQ(second, WEFT_OK);
 }
 
-// Each level spawns, and waits for, the next: as many joiners wait below as there are levels.
+// Each level spawns the next one and waits for it: as many joiners wait below as there are levels.
 int depth_of(int levels) {
     if (levels == 0) return 0;
     int below = -1;
@@ -553,7 +553,7 @@ TEST(Call, NoStackIsLostWhenOthersEndBeforeTheUnit) {
     auto round = [] {
         Ult child([] {
             Ult other([] {});
-            EXPECT_EQ(weft_unit_yield(), WEFT_OK);   // the other ends, and leaves its stack for the next
+            EXPECT_EQ(weft_unit_yield(), WEFT_OK);   // the other unit ends, and leaves its stack for the next one
             EXPECT_EQ(other.free(), WEFT_OK);
         });
         EXPECT_EQ(child.free(), WEFT_OK);
@@ -564,7 +564,7 @@ TEST(Call, NoStackIsLostWhenOthersEndBeforeTheUnit) {
     EXPECT_EQ(counter("/stacks/count/live"), before);
 }
 
-// A unit that does nothing but spawn and join never passes through its scheduler by itself.
+// A unit that only spawns and joins never passes through its scheduler by itself.
 struct Busy {
     atomic<bool> stop{false};
     atomic<std::uint64_t> rounds{0};
@@ -608,11 +608,11 @@ TEST(Call, AStreamThatOnlyCallsIsSuspendedAndResumed) {
     Runtime runtime(two_private());
     Busy busy(pool_of(1));
     ASSERT_EQ(weft_stream_suspend(weft_stream_at(1)), WEFT_OK);
-    // It stops at its next join; then nothing moves any more.
+    // The stream stops at its next join; after that, `rounds` does not change.
     std::uint64_t before = 0;
     do {
         before = busy.rounds;
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));   // else it would move
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));   // it would change in that time
     } while (busy.rounds != before);
     ASSERT_EQ(weft_stream_resume(weft_stream_at(1)), WEFT_OK);
     busy.await(100);
@@ -622,10 +622,10 @@ TEST(Call, AStreamThatOnlyCallsTakesWhatOthersSendIt) {
     Runtime runtime(two_private());
     Busy busy(pool_of(1));
     Ult sent([] {}, nullptr, pool_of(1));
-    EXPECT_EQ(sent.free(), WEFT_OK);   // both the unit and the announcement of its joiner come by the inbox
+    EXPECT_EQ(sent.free(), WEFT_OK);   // the unit and the announcement of its joiner both arrive in the inbox
 }
 
-// ---- pools that others may draw from ------------------------------------------------------------
+// ---- pools that other streams may draw from -----------------------------------------------------
 
 class CallFrom : public ::testing::TestWithParam<weft_pool_kind> {
 protected:
@@ -641,7 +641,7 @@ INSTANTIATE_TEST_SUITE_P(Pools, CallFrom,
                                            WEFT_POOL_BLOCKING));
 
 TEST_P(CallFrom, TheUnitThatIsNextIsCalledWithoutASuspension) {
-    for (const bool joined : {true, false}) {   // and freed then; or freed at once
+    for (const bool joined : {true, false}) {   // joined and then freed, or freed at once
         warm_up();
         const auto suspended = counter("/units/count/suspended"), finished = counter("/units/count/finished");
         errno = ERANGE;
@@ -754,8 +754,8 @@ long fib_by_units(int n) {
     return below + other;
 }
 
-// The oldest of a deque is the largest part of what is left: whoever begins it early has begun many
-// things at once.
+// The oldest unit of a deque is the largest part of the remaining work: a joiner that begins it
+// early has begun many things at once.
 TEST(Call, OnesThatNestInADequeAreLeftAloneForAMillisecond) {
     constexpr int levels = 16;   // 1,596 units
     weft_settings settings = with_streams(1);
@@ -765,8 +765,8 @@ TEST(Call, OnesThatNestInADequeAreLeftAloneForAMillisecond) {
     const auto suspended = counter("/units/count/suspended"), began_ns = weft_now_ns();
     EXPECT_EQ(fib_by_units(levels), 987);
     const auto turns = (weft_now_ns() - began_ns) / 1'000'000;
-    // At each turn all suspend that have called each other, and those of the turns before come back
-    // one by one.
+    // At each turn of the scheduler, all units that have called each other suspend, and the units
+    // of earlier turns come back one by one.
     if (calls) {
         EXPECT_LE(counter("/units/count/suspended") - suspended, turns * 2 * levels);
     }

@@ -1,4 +1,4 @@
-// Units that are asked to end: they do so where they look, and nowhere else.
+// Cancelled units end where they check for it, and nowhere else.
 
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/notes.hpp"

@@ -1,4 +1,4 @@
-// Channels: what is sent is received once, in order, and closing wakes everybody.
+// Channels: each element is received once, in order, and closing a channel wakes every waiter.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -48,7 +48,7 @@ TEST_P(Channels, KeepTheOrder) {
     EXPECT_EQ(weft_channel_free(channel), WEFT_OK);
 }
 
-// A sender and a receiver that each only look whether the other is there would never meet.
+// A sender and a receiver that each only poll for the other would never meet.
 TEST(Channel, WithoutABufferLetsTwoStreamsMeetAtOnce) {
     Runtime runtime(two_that_look_long());
     weft_channel* there = make_channel(0);
@@ -226,7 +226,7 @@ TEST(Select, MeetsAnotherSelect) {
     EXPECT_EQ(weft_channel_free(b), WEFT_OK);
 }
 
-// Elements that must be moved and dropped, not copied.
+// Elements that must be moved and destroyed, and cannot be copied.
 TEST(Channel, MovesElementsAndDropsWhatNobodyReceived) {
     using Element = std::unique_ptr<int>;
     Runtime runtime;
@@ -250,7 +250,7 @@ TEST(Channel, MovesElementsAndDropsWhatNobodyReceived) {
     ASSERT_EQ(weft_channel_receive(channel, got), WEFT_OK);
     EXPECT_EQ(**reinterpret_cast<Element*>(got), 0);
     reinterpret_cast<Element*>(got)->~Element();
-    EXPECT_EQ(weft_channel_free(channel), WEFT_OK);   // two are dropped: the address sanitizer counts
+    EXPECT_EQ(weft_channel_free(channel), WEFT_OK);   // two elements are destroyed; the address sanitizer counts them
 }
 
 TEST(Channel, RefusesWhatMakesNoSense) {

@@ -1,5 +1,5 @@
-// The condition: whoever is signalled goes on, whoever is not stays, and the mutex is held again
-// afterwards.
+// The condition: a signalled waiter goes on, all others keep waiting, and a waiter holds the mutex
+// again when its wait returns.
 #include <algorithm>
 
 #include "test/behaviour/atomic.hpp"
@@ -100,8 +100,8 @@ TEST(Condition, ServesWaitersInTheirOrder) {
     EXPECT_EQ(order, "abc");
 }
 
-// A signal that is owed when its signaller waits itself is paid by giving the waiter the mutex and
-// the stream.
+// A pending signal is delivered when its signaller itself waits: the waiter gets the mutex and the
+// stream.
 TEST(Condition, HandsTheTurnToAndFro) {
     Runtime runtime;
     Shared shared;
@@ -141,7 +141,7 @@ TEST(Condition, ThatPassesTheTurnToAndFroLetsOthersRun) {
         for (int i = 0; i < 10; ++i) weft_unit_yield();
         stop = true;
     });
-    EXPECT_EQ(third.join(), WEFT_OK);   // it comes to its end although the two never stop by themselves
+    EXPECT_EQ(third.join(), WEFT_OK);   // it ends although the two never stop by themselves
 }
 
 TEST(Condition, OwesASignalOnlyToThoseWhoWaited) {
@@ -152,13 +152,13 @@ TEST(Condition, OwesASignalOnlyToThoseWhoWaited) {
     shared.lock();
     shared.tokens = 1;
     for (int i = 0; i < 5; ++i) EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
-    // The four that are too many must not wake the one that waits now.
+    // The four surplus signals must not wake the unit that waits now.
     EXPECT_EQ(weft_cond_wait_until(&shared.cond, &shared.mutex, in_ms(5)), WEFT_TIMED_OUT);
     shared.unlock();
     EXPECT_EQ(waits.join(), WEFT_OK);
 }
 
-// Two wait; who is passed the turn by the signal waits again and signals nobody.
+// Two units wait. The one that the signal passes the turn to waits again and signals no other.
 TEST(Condition, PassesTheTurnOnceForOneSignal) {
     Runtime runtime;
     Shared shared;
@@ -187,7 +187,8 @@ TEST(Condition, PassesTheTurnOnceForOneSignal) {
     shared.unlock();
 }
 
-// Its time has come and it has not gone yet: the signal is for the other.
+// The first waiter's deadline has passed, and it has not left the queue yet: the signal is for the
+// other waiter.
 TEST(Condition, LosesNoSignalToOneWhoseTimeHasCome) {
     Runtime runtime;
     for (int round = 0; round < 20; ++round) {
@@ -212,8 +213,8 @@ TEST(Condition, LosesNoSignalToOneWhoseTimeHasCome) {
     }
 }
 
-// The mutex was let go while another waited for it, and nobody holds it: the signal must not wait
-// for its next holder.
+// The mutex was released while another unit waited for it, and it is free now: the signal must not
+// wait for the next holder.
 TEST(Condition, IsSignalledAtOnceByOneWhoHeldTheMutexBefore) {
     Runtime runtime;
     for (const weft_mutex& kind : {weft_mutex WEFT_MUTEX_INIT, weft_mutex WEFT_MUTEX_RECURSIVE_INIT}) {
@@ -235,7 +236,7 @@ TEST(Condition, IsSignalledAtOnceByOneWhoHeldTheMutexBefore) {
         EXPECT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
         for (int i = 0; i < 10; ++i) weft_unit_yield();
         EXPECT_EQ(shared.through.load(), 1);
-        shared.give(0);   // its unlocking would pay what was owed
+        shared.give(0);   // its unlocking would deliver a pending signal
     }
 }
 
@@ -256,7 +257,7 @@ TEST_P(ConditionAs, WaitsUntilTheDeadlineAndHoldsTheMutexAgain) {
     shared.unlock();
 }
 
-// What is owed to the first is not forgotten for the second.
+// The signal that is pending for the first condition is not forgotten because of the second.
 TEST(Condition, MayBeOneOfTwoThatTheHolderSignals) {
     Runtime runtime;
     Shared shared;
@@ -280,7 +281,7 @@ TEST(Condition, MayBeOneOfTwoThatTheHolderSignals) {
     EXPECT_EQ(weft_cond_broadcast(&shared.cond), WEFT_OK);
 }
 
-// One well-known peer is late by the full time-out.
+// One well-known implementation is late by the full time-out.
 TEST_P(ConditionAs, ReturnsFromATimedWaitAsSoonAsItIsSignalled) {
     Runtime runtime;
     Shared shared;

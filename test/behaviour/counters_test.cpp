@@ -1,4 +1,4 @@
-// What can be seen of a running program: counters that add up, and every live unit with what it
+// What can be observed of a running program: counters that add up, and every live unit with what it
 // waits for.
 #include <atomic>
 #include <cstdio>
@@ -28,7 +28,7 @@ std::string printed(Print print) {
     return result;
 }
 
-// The printed counters, by name, in a map; each name once.
+// The printed counters in a map by name; each name occurs once.
 std::map<std::string, std::uint64_t> all_counters() {
     std::istringstream lines(printed(weft_counters_print));
     std::map<std::string, std::uint64_t> all;
@@ -41,7 +41,7 @@ std::map<std::string, std::uint64_t> all_counters() {
     return all;
 }
 
-// The line of weft_units_print for the unit.
+// The line of weft_units_print about the unit.
 std::string line_of(const weft_unit* unit) {
     std::istringstream lines(printed(weft_units_print));
     const std::string start = std::to_string(value_of(weft_unit_id_get, unit)) + "\t";
@@ -258,7 +258,7 @@ TEST(Counters, TimesAreKeptWhenAsked) {
             },
             nullptr, stream.pool());
         EXPECT_EQ(unit.join(), WEFT_OK);
-        until_others_rest();   // with timing on as well: it does sleep
+        until_others_rest();   // with timing on as well, the stream sleeps
         if (timing) {
             EXPECT_GT(counter("/streams{stream#1}/time/units"), 0u);
             EXPECT_GT(counter("/streams{stream#1}/time/scheduling"), 0u);

@@ -1,4 +1,4 @@
-// What counts: semaphore, latch, barrier, read-write lock.
+// Synchronization objects that count: semaphore, latch, barrier, read-write lock.
 #include <array>
 
 #include "test/behaviour/atomic.hpp"
@@ -81,8 +81,8 @@ TEST(Counting, ASemaphoreGivesNothingToOneWhoseTimeHasCome) {
     }
 }
 
-// One stream fires the timer of a wait that a release has just ended, and the unit is in its next
-// wait already, on another stream.
+// One stream fires the timer of a wait that a release has just ended, while the unit is already in
+// its next wait on another stream.
 TEST(Counting, AWaitThatEndsAsItsTimeComesLeavesNothingToTheNext) {
     Runtime runtime;
     weft_pool* const pool = make_pool(WEFT_POOL_SHARED);
@@ -210,7 +210,7 @@ TEST(Barrier, ForOneNeverSwitches) {
     EXPECT_EQ(counter("/units/count/suspended") + counter("/units/count/yielded"), before);
 }
 
-// One that looked whether the others have come before it arrives would be waited for.
+// A unit that polled for the others before it arrives would keep the others waiting.
 TEST(Barrier, IsArrivedAtBeforeAnybodyLooksAround) {
     Runtime runtime(two_that_look_long());
     weft_barrier barrier;
@@ -231,8 +231,8 @@ TEST(Barrier, IsArrivedAtBeforeAnybodyLooksAround) {
     EXPECT_LT(weft_now_ns() - begin_ns, 5 * long_look_ns) << "more than one look in four";
 }
 
-// It is freed by the first that goes on, while others, the last to arrive among them, are still
-// about to return (address sanitizer).
+// The first unit that goes on frees the barrier while others, among them the last to arrive, are
+// still about to return (address sanitizer).
 TEST_P(CountingAs, ABarrierMayBeGoneForTheFirstThatGoesOn) {
     Runtime runtime;
     for (int i = 0; i < 100; ++i) {
@@ -312,7 +312,7 @@ TEST(RwLock, LetsAWriterInThoughReadersKeepComing) {
     auto read_until_written = [&] {
         while (!wrote) {
             ASSERT_EQ(weft_rwlock_read_lock(&lock), WEFT_OK);
-            weft_unit_yield();   // so that at any time one of them reads
+            weft_unit_yield();   // so that one of them reads at any time
             ASSERT_EQ(weft_rwlock_unlock(&lock), WEFT_OK);
         }
     };
@@ -362,7 +362,7 @@ TEST_P(CountingAs, AWriterThatGivesUpLetsReadersInThatWaitedForIt) {
         EXPECT_EQ(weft_rwlock_read_lock(&lock), WEFT_OK);
         EXPECT_EQ(weft_rwlock_unlock(&lock), WEFT_OK);
     });
-    reader.join();   // while the first reader reads still
+    reader.join();   // while the first reader still reads
     EXPECT_EQ(weft_rwlock_unlock(&lock), WEFT_OK);
 }
 

@@ -1,5 +1,5 @@
-// What spawning from C++ allocates: nothing for a callable that fits a pointer, one block
-// otherwise. Counted by this program's own operator new; where a sanitizer's takes its place,
+// What spawning from C++ allocates: nothing for a callable that fits into a pointer, one block
+// otherwise. This program's own operator new counts the blocks; where a sanitizer replaces it,
 // nothing can be counted.
 #include <array>
 #include <cstdlib>
@@ -30,7 +30,7 @@ void uncounted(void* memory) noexcept {
 
 }   // namespace
 
-// Weak, because clang links its sanitizers' own into the program.
+// Weak, because clang links its sanitizers' own operator into the program.
 [[gnu::weak]] void* operator new(std::size_t bytes) { return counted(bytes); }
 [[gnu::weak]] void operator delete(void* memory) noexcept { uncounted(memory); }
 [[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept { uncounted(memory); }
@@ -40,7 +40,7 @@ namespace {
 class CppAllocation : public testing::Test {
 protected:
     CppAllocation() {
-        // What the library itself allocates once, it has allocated now.
+        // Makes the allocations that the library makes only once.
         for (int i = 0; i < 100; ++i) weft::thread([] {}).join();
     }
 

@@ -1,4 +1,5 @@
-// Exceptions and units: what leaves a body comes out of join, and every unit has its own.
+// Exceptions and units: an exception that leaves a body is thrown by join, and each unit handles
+// its own exceptions.
 #include <exception>
 #include <stdexcept>
 #include <string>

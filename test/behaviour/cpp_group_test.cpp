@@ -89,7 +89,7 @@ TEST_P(CppGroup, TheCallableLivesUntilTheJoinAndIsDestroyedOnce) {
     auto token = std::make_shared<int>(5);
     weft_test::atomic<int> sum{0};
     auto group = weft::spawn_many(10, [token, &sum](std::size_t) { sum += *token; });
-    EXPECT_EQ(token.use_count(), 2);   // one copy for all
+    EXPECT_EQ(token.use_count(), 2);   // one copy for all units
     group.join();
     EXPECT_EQ(sum, 50);
     EXPECT_EQ(token.use_count(), 1);
@@ -102,7 +102,7 @@ TEST_P(CppGroup, MovingCarriesTheUnitsAlong) {
     EXPECT_FALSE(first.joinable());
     EXPECT_EQ(second.size(), 10U);
     second = weft::spawn_many(5, [&ended] { ended.fetch_add(100); });
-    EXPECT_EQ(ended % 100, 10);   // assignment joins what was there
+    EXPECT_EQ(ended % 100, 10);   // assignment joins the units that the group had
     second.join();
     EXPECT_EQ(ended, 510);
 }
@@ -124,7 +124,7 @@ TEST_P(CppGroup, JoinAllTakesAnyRangeOfHandles) {
     for (auto& thread : threads) thread = weft::thread([&ended] { ended.fetch_add(1); });
     weft::join_all(threads);
     EXPECT_EQ(ended, 3);
-    weft::join_all(threads);   // nothing is left to join: nothing happens
+    weft::join_all(threads);   // there is nothing left to join, so nothing happens
     std::vector<weft::tasklet> tasklets;
     for (int i = 0; i < 3; ++i) tasklets.emplace_back([&ended] { ended.fetch_add(1); });
     weft::join_all(tasklets);

@@ -9,10 +9,10 @@ namespace {
 
 constexpr weft::settings one_stream{.streams = 1};
 
-// use(object) after the runtime in which make() has made it.
+// Calls use(object) after the end of the runtime in which make() has made the object.
 template <class Make, class Use>
 void after_the_runtime(Make make, Use use) {
-    std::unique_ptr<decltype(make())> object;   // gcc takes what an optional may not hold for used all the same
+    std::unique_ptr<decltype(make())> object;   // with std::optional, gcc warns of an uninitialized use
     {
         const weft::runtime runtime(one_stream);
         object = std::make_unique<decltype(make())>(make());

@@ -1,5 +1,5 @@
-// Pools and schedulers of one's own by concept, and the handles of those that come with the
-// library.
+// Pools and schedulers that a program defines by concept, and the handles of those that come with
+// the library.
 #include <chrono>
 #include <mutex>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Newest first, with everything a pool can have.
+// Last in, first out, with everything that a pool can have.
 class Lifo {
 public:
     explicit Lifo(weft_test::atomic<int>& destroyed) : destroyed_(destroyed) {}
@@ -71,7 +71,7 @@ struct Slot {
 struct ThrowingPush : Slot {
     void push(weft_unit* unit) { next = unit; }
 };
-// What a pool may have for several units at once, and to wait.
+// The optional functions of a pool for several units at once, and for waiting.
 struct Several {
     void push(weft::unit_ref unit) noexcept { units.push_back(unit.native_handle()); }
     weft::unit_ref pop() noexcept {
@@ -246,7 +246,7 @@ TEST(CppPool, MovingAPoolMovesTheOwnership) {
     EXPECT_EQ(weft_pool_free(handle), WEFT_OK);
 }
 
-// Of two pools always the second first.
+// Of two pools, it always picks from the second one first.
 struct Backwards {
     explicit Backwards(weft_test::atomic<int>& ends) : destroyed(ends) {}
     Backwards(const Backwards&) = delete;
@@ -260,7 +260,7 @@ struct Backwards {
     weft_test::atomic<int>& destroyed;
 };
 
-// A loop of its own.
+// A scheduler that owns its loop.
 struct Loop {
     explicit Loop(weft_test::atomic<int>& units) : ran(units) {}
     void run(weft::scheduler_ref self) noexcept {
@@ -328,7 +328,7 @@ TEST(CppScheduler, ASchedulerMayOwnItsLoop) {
             weft::spawn_many({.pool = pools[0]}, 10, [] { weft::this_thread::yield(); }).join();
         }
     }
-    EXPECT_EQ(ran, 60);   // each unit once until it yields, and once more
+    EXPECT_EQ(ran, 60);   // each unit runs once until it yields, and once more
 }
 
 TEST(CppScheduler, OneThatNoStreamTookIsFreed) {
@@ -359,7 +359,7 @@ TEST(CppScheduler, TheOnesOfTheLibraryTakePoolsInAnyForm) {
     EXPECT_TRUE(listed.stateless());
 }
 
-// First in first out, with what a table may have beyond the least.
+// First in, first out, with some of the optional functions of a table.
 class Diary {
 public:
     void push(weft::unit_ref unit) noexcept { push(unit, WEFT_POOL_OP_OTHER); }
@@ -405,7 +405,7 @@ TEST(CppPool, ATypeMayLearnWhereItsUnitsComeFromAndWhichItHas) {
 
 namespace {
 
-// One that has room for two.
+// A pool that has room for two units.
 class Strict : public Diary {
 public:
     bool admit(weft::unit_ref) noexcept { return ++admitted <= 2; }

@@ -1,4 +1,4 @@
-// weft::spawn gives back what its body returns.
+// weft::spawn returns the value that its body returns.
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -20,7 +20,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Streams, CppSpawn, testing::Values(1, 3), testing::PrintToStringParamName());
 
-// Counts how many of its kind live.
+// Counts how many objects of this type live.
 struct Counted {
     explicit Counted(weft_test::atomic<int>& alive) : alive_(&alive) { alive_->fetch_add(1); }
     Counted(Counted&& other) noexcept : alive_(other.alive_) { alive_->fetch_add(1); }
@@ -98,7 +98,7 @@ TEST_P(CppSpawn, TheDestructorJoins) {
     }
     EXPECT_TRUE(ran);
     auto handle = weft::spawn([] { return 1; });
-    handle = weft::spawn([] { return 2; });   // the first is joined
+    handle = weft::spawn([] { return 2; });   // the first one is joined
     EXPECT_EQ(handle.join(), 2);
     auto other = weft::spawn([] { return 3; });
     swap(handle, other);
@@ -143,7 +143,7 @@ TEST_P(CppSpawn, ACancelledOneHasNoValueAndWhatItHeldIsDestroyed) {
         auto dropped = weft::spawn([] {
             for (;;) weft::this_thread::yield();
         });
-        dropped.ref().cancel();   // no reason for its destructor to end the process
+        dropped.ref().cancel();   // its destructor does not end the process because of this
     }
 }
 
@@ -156,7 +156,7 @@ TEST_P(CppSpawn, OneThatExitsHasNoValue) {
         EXPECT_EQ(error.code(), WEFT_NOT_RETURNED);
         EXPECT_NE(std::string(error.what()).find("exit"), std::string::npos) << error.what();
     }
-    weft::spawn([] { weft::this_thread::exit(); }).join();   // a body that returns nothing needs none
+    weft::spawn([] { weft::this_thread::exit(); }).join();   // a body that returns nothing needs no value
 }
 
 TEST_P(CppSpawn, TheAttributesAreThoseThatItIsGiven) {

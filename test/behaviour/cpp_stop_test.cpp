@@ -1,4 +1,4 @@
-// std::stop_token in weft::thread, cancellation as C++ sees it, migration and unit-local objects.
+// std::stop_token in weft::thread, cancellation in C++, migration and unit-local objects.
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -143,7 +143,7 @@ TEST(Cancelled, ADestructorAndAGroupTakeItForAnEnd) {
 
 TEST(Migration, AThreadGoesToAnotherPool) {
     auto settings = weft_test::with_streams(2);
-    settings.pool = WEFT_POOL_PRIVATE;   // nobody steals it meanwhile
+    settings.pool = WEFT_POOL_PRIVATE;   // no stream steals it meanwhile
     Runtime runtime(settings);
     weft::thread fixed(weft::attributes{.migratable = false}, [] {});
     EXPECT_FALSE(fixed.ref().migratable());
@@ -162,7 +162,7 @@ TEST(Migration, AThreadGoesToAnotherPool) {
 }
 
 TEST(UnitLocal, EachUnitHasAnObjectOfItsOwnUntilItEnds) {
-    static weft::unit_local<std::shared_ptr<int>> local;   // before the runtime
+    static weft::unit_local<std::shared_ptr<int>> local;   // made before the runtime
     Runtime runtime;
     const auto one = std::make_shared<int>(1);
     EXPECT_EQ(local.get(), nullptr);

@@ -167,7 +167,7 @@ TEST(CppStream, ASuspendedStreamRunsNothingUntilItIsResumed) {
     const weft::stream stream;
     stream.suspend();
     EXPECT_THROW(stream.suspend(), weft::error);
-    while (weft::harts_in_use().granted != 1) weft::this_thread::yield();   // until it has come to its next switch
+    while (weft::harts_in_use().granted != 1) weft::this_thread::yield();   // until it has reached its next switch
     weft_test::atomic<bool> ran{false};
     weft::thread thread({.pool = stream.pool()}, [&ran] { ran = true; });
     for (int i = 0; i < 1000; ++i) weft::this_thread::yield();
@@ -199,7 +199,7 @@ TEST(CppHart, UseIsCounted) {
     const weft::hart_use use = weft::harts_in_use();
     EXPECT_EQ(use.limit, weft::hart_limit());
     EXPECT_EQ(use.streams, 2U);
-    EXPECT_GE(use.granted, 1U);   // the caller's
+    EXPECT_GE(use.granted, 1U);   // the caller's hart
 }
 
 TEST(CppTrace, CountersCountAndArePrinted) {

@@ -17,7 +17,7 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Streams, CppSuspend, testing::Values(1, 3), testing::PrintToStringParamName());
 
-// One unit waits in it for a word from another.
+// One unit waits in it until another unit notifies it.
 class Baton {
 public:
     void take() {
@@ -80,7 +80,7 @@ TEST_P(CppSuspend, PublishMayResumeTheUnitItself) {
     EXPECT_EQ(rounds, 1000);
 }
 
-// The unit's frame is left, and written over, while publish is still at work on another stream.
+// The unit's frame is left, and overwritten, while publish still runs on another stream.
 struct Overtaken {
     weft_test::atomic<bool> overwritten{false};
     weft_test::atomic<int> seen{0};

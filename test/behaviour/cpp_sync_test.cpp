@@ -1,5 +1,5 @@
-// The classes that the standard library has too behave as it says; each test is a sentence of the
-// standard, for ULTs.
+// The classes that the standard library also has behave as the standard says; each test is a
+// sentence of the standard, for ULTs.
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -162,7 +162,7 @@ TEST(CppCondition, MayBeDestroyedWhenAllHaveBeenNotified) {
     until([] { return weft_test::waiting_for("condition") == 1; });
     std::unique_lock lock(mutex);
     condition->notify_one();
-    condition.reset();   // while the mutex is held: the notified one is not through yet
+    condition.reset();   // while the mutex is held: the wait of the notified unit has not returned yet
     lock.unlock();
     waits.join();
 }
@@ -260,7 +260,7 @@ TEST(CppBarrier, RunsItsCompletionOncePerPhaseBeforeAnybodyGoesOn) {
     EXPECT_EQ(phases, 22);
 }
 
-// ---- what the standard has not ------------------------------------------------------------------
+// ---- beyond the standard ------------------------------------------------------------------------
 
 TEST(CppEvent, IsSetOnceAndCarriesAPointer) {
     weft::runtime runtime{{.streams = 1}};
@@ -314,7 +314,7 @@ TEST(CppChannel, SelectDoesOneCaseAndCallsItsFunction) {
     EXPECT_EQ(received, 7);
     EXPECT_EQ(weft::select(weft::on_receive(full, take), weft::on_send(empty, std::make_unique<int>(8), told)), 1u);
     EXPECT_TRUE(sent);
-    // What is not sent is destroyed, and what is closed is told.
+    // An element that is not sent is destroyed, and a send to a closed channel reports failure.
     const auto shared = std::make_shared<int>(9);
     weft::channel<std::shared_ptr<int>> nobody(0);
     EXPECT_EQ(weft::try_select(weft::on_send(nobody, shared, told)), std::nullopt);

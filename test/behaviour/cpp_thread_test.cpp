@@ -1,4 +1,4 @@
-// weft::thread and weft::tasklet behave as std::jthread does: copies, moves, joins, ids.
+// weft::thread and weft::tasklet behave like std::jthread: copies, moves, joins, ids.
 #include <functional>
 #include <memory>
 #include <set>
@@ -35,7 +35,8 @@ weft_status code_of(const std::function<void()>& call) {
     return WEFT_OK;
 }
 
-// Says how many of its kind live, and how many were ever destroyed with the content still in them.
+// Counts how many objects of this type live, and how many were destroyed while they still had their
+// content.
 struct Tracked {
     explicit Tracked(weft_test::atomic<int>& ends) : ends_(&ends) {}
     Tracked(Tracked&& other) noexcept : ends_(std::exchange(other.ends_, nullptr)) {}
@@ -254,8 +255,7 @@ TEST_P(CppThread, OutsideOfUnitsThereIsNobody) {
 
 TEST_P(CppThread, AnOsThreadOutsideCanSpawnAndJoin) {
     weft_test::atomic<int> ran{0};
-    // The primary unit has to let its stream run the thread, so it cannot just block in
-    // std::thread::join.
+    // The primary unit must let its stream run the thread, so it cannot block in std::thread::join.
     weft_test::atomic<bool> joined{false};
     std::thread outside([&] {
         weft::thread([&ran] { ran.fetch_add(1); }).join();
@@ -352,7 +352,7 @@ TEST_P(CppThread, TheClosureIsDestroyedOnceWhenThereIsNoMemoryForAStack) {
     weft_test::atomic<int> ends{0};
     bool ran = false;
     weft::os::fault_hook = [](weft::os::Seam seam) { return seam == weft::os::Seam::map; };
-    // A size that no stack had before, so that none lies idle.
+    // A size that no stack had before, so that no idle stack fits.
     const weft::attributes wanted{.kind = weft::unit_kind::lsa, .stack_bytes = 3 << 20};
     const weft_status code = code_of([&] {
         weft::thread thread(wanted, [&ran, kept = Tracked(ends)] { ran = true; });
@@ -372,7 +372,7 @@ TEST_P(CppThread, ExitUnwindsAndRunsDestructors) {
         try {
             weft::this_thread::exit();
         } catch (const std::exception&) {
-            beyond = true;   // it is none of the standard's exceptions
+            beyond = true;   // it is none of the standard exceptions
         }
         beyond = true;
     });
@@ -407,8 +407,8 @@ TEST_P(CppThread, AThreadRunsOnTheStackItIsGiven) {
         weft::this_thread::yield();
         local = &here;
     }).join();
-    // Under ASan a local may lie on a fake stack; the unit's own account of its stack is what
-    // counts there.
+    // Under ASan a local may lie on a fake stack; there, what the unit reports about its stack
+    // counts.
     const auto* const begin = memory.data();
     const auto* const end = begin + memory.size();
     std::span<std::byte> said;
@@ -431,7 +431,7 @@ TEST_P(CppThread, AChildThatGoesFirstHasRunWhenTheConstructorReturns) {
     });
     spawner.join();
     EXPECT_EQ(child_was + parent_was, 3);
-    // With several streams another may have taken the parent up while the child ran.
+    // With several streams, another one may have resumed the parent while the child ran.
     if (GetParam() == 1) {
         EXPECT_EQ(child_was, 1);
     }

@@ -24,7 +24,7 @@ inline cpu_set_t first_of(const cpu_set_t& all) {
     return one;
 }
 
-// Of every OS thread of the process, as `taskset -a` does.
+// Sets the mask of every OS thread of the process, as `taskset -a` does.
 inline void set_affinity(const cpu_set_t& cpus) {
     DIR* const tasks = opendir("/proc/self/task");
     ASSERT_NE(tasks, nullptr);

@@ -1,4 +1,4 @@
-// A process whose CPU set changes while it runs, and that has no domains.
+// A process without domains whose CPU set changes while it runs.
 #include "test/behaviour/cpus.hpp"
 #include "test/behaviour/waiting.hpp"
 
@@ -6,7 +6,7 @@ using namespace weft_test;
 
 namespace {
 
-// How long it takes until the limit is that.
+// The time until the limit is `harts`.
 std::uint64_t time_until_limit_is(std::size_t harts) {
     const std::uint64_t since_ns = weft_now_ns();
     while (weft_hart_limit() != harts && weft_now_ns() - since_ns < 5'000 * ms)
@@ -29,7 +29,7 @@ TEST_P(CpuSetOf, AProcessThatChangesIsFollowedWithinASecond) {
     EXPECT_LE(time_until_limit_is(cpus), 1'500 * ms);
 }
 
-// Which is not the process's.
+// The mask of a bound stream is not the process's.
 TEST_P(CpuSetOf, AStreamThatIsBoundIsNotTakenForTheProcesss) {
     const cpu_set_t all = all_cpus();
     const auto cpus = static_cast<std::size_t>(CPU_COUNT(&all));

@@ -1,5 +1,5 @@
-// A domain that no ULT has registered: nobody is in it but its contexts, which run in the order in
-// which they can go on.
+// A domain that no ULT has registered: only its contexts are in it. They run in the order in which
+// they become ready.
 #pragma once
 
 #include <deque>

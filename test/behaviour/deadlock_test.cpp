@@ -1,4 +1,5 @@
-// When no unit can ever go on, the program is told who waits for what; and it is told so only then.
+// When no unit can ever run again, the program learns which units wait for what; and it learns that
+// only then.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,14 +20,14 @@
 
 using namespace weft_test;
 
-// As exit_test.cpp has it.
+// For the reason that exit_test.cpp gives.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
 
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds long_enough = 700ms;   // for two looks
+constexpr std::chrono::milliseconds long_enough = 700ms;   // for two checks
 
 weft_unit* spawn(const char* name, void (*body)(void*), void* argument = nullptr, weft_pool* pool = nullptr) {
     weft_unit_options named = options();
@@ -47,16 +48,16 @@ struct Heard {
     int status = 0;
 };
 
-// What a program writes to standard error: a process of its own, since a thread of ours that
-// listened would be one that could wake somebody. Until it ends, or for a while after its report,
-// or for as long as it is silent, and then it is ended.
+// What a program writes to standard error. The program is a process of its own, since a thread of
+// this process that listened could be one that wakes a unit. Listens until the program ends, or for
+// a while after its report, or as long as `silence` without output; then it ends the program.
 Heard hear(void (*program)(), std::chrono::milliseconds silence = 10s) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
-        setpgid(0, 0);   // it is ended with those that it forks
+        setpgid(0, 0);   // it is ended together with the processes that it forks
         dup2(ends[1], STDERR_FILENO);
         close(ends[1]);
         program();
@@ -74,7 +75,7 @@ Heard hear(void (*program)(), std::chrono::milliseconds silence = 10s) {
         ended = bytes <= 0;
         if (!ended) heard.text.append(some, static_cast<std::size_t>(bytes));
     }
-    if (!ended) kill(-child, SIGKILL);   // it is stuck, as it is to be
+    if (!ended) kill(-child, SIGKILL);   // it is stuck, as intended
     close(ends[0]);
     waitpid(child, &heard.status, 0);
     return heard;
@@ -142,7 +143,7 @@ TEST_F(Deadlock, OfTwoUnitsAndTwoMutexesIsToldWithWhoHoldsWhat) {
 
 TEST_F(Deadlock, OfACircleOfJoins) {
     const Heard heard = hear([] {
-        begin(1);   // neither begins before both are there
+        begin(1);   // neither begins before both exist
         units[0] = spawn("joins the second", [](void*) { weft_unit_join(units[1]); });
         units[1] = spawn("joins the first", [](void*) { weft_unit_join(units[0]); });
         weft_event_wait(&never_set, nullptr);
@@ -184,7 +185,7 @@ TEST_F(Deadlock, OfOsThreadsThatWaitForUnitsToo) {
     expect_report(heard);
 }
 
-// Their parked pthreads wake nobody.
+// Parked pthreads of hosted units wake no unit.
 TEST_F(Deadlock, OfHostedUnits) {
     const Heard heard = hear([] {
         begin(2);
@@ -211,7 +212,7 @@ TEST_F(Deadlock, OfOneThatComesWhenTheLastOsThreadOutsideHasEnded) {
     expect_report(heard);
 }
 
-// No runtime was begun, and none of the OS threads is one of Weft's.
+// The test starts no runtime, and none of the OS threads belongs to Weft.
 TEST_F(Deadlock, OfGuestsThatWaitForEachOther) {
     const Heard heard = hear([] {
         static weft_event one = WEFT_EVENT_INIT, other = WEFT_EVENT_INIT;
@@ -244,8 +245,8 @@ TEST_F(Deadlock, OfOneThatComesWhenTheLastGuestHasEnded) {
 
 TEST_F(Deadlock, InTheChildOfAFork) {
     const Heard heard = hear([] {
-        // whose allocator does not survive a fork while another OS thread allocates, as one that is
-        // just starting
+        // the sanitizer's allocator does not survive a fork while another OS thread allocates, as a
+        // thread does that is just starting
         begin(weft::config::address_sanitizer ? 1 : 2);
         units[0] = spawn("of the parent", [](void*) { weft_unit_suspend(nullptr, nullptr); });
         units[1] = spawn("forks", [](void*) {
@@ -278,7 +279,7 @@ TEST_F(Deadlock, IsNotLookedForWhereThatIsAskedFor) {
     EXPECT_EQ(heard.text, "");
 }
 
-// What will wake somebody, or could.
+// Everything that will wake a unit, or could.
 TEST_F(Deadlock, IsNoneWhileSomethingIsPending) {
     void (*const programs[])() = {
         [] {   // a timer
@@ -391,7 +392,7 @@ TEST_F(Deadlock, IsToldOnceForEachState) {
     const Heard heard = hear([] {
         begin(1);
         static weft_stream* const zero = weft_stream_self();
-        // What only a signal handler could do, which nobody can know of.
+        // Only a signal handler could do this, and no runtime can know of that.
         signal(SIGALRM, [](int) {
             weft_stream_post(
                 zero, [](void*) { weft_event_set(&never_set, nullptr); }, nullptr);

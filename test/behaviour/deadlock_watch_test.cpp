@@ -1,4 +1,5 @@
-// The look for a deadlock, in one process and in simulation: what it writes is deadlock_test.cpp's.
+// The check for a deadlock, in one process and in simulation; deadlock_test.cpp tests what it
+// writes.
 #include <chrono>
 #include <thread>
 
@@ -27,7 +28,8 @@ TEST(DeadlockWatch, TellsOnceWhenNobodyIsLeftAndNotBefore) {
     go = never_set = WEFT_EVENT_INIT;
     const Variable asked("WEFT_DEADLOCK", "report");
     const Runtime runtime(2);
-    // It is taken for one that waits, and so sees how those are seen that do.
+    // The check takes this thread for one that waits, so the thread sees what happens once all
+    // threads wait.
     std::thread hidden([] {
         const weft::OutsideWait hides;
         while (reports() == 0) std::this_thread::sleep_for(50ms);

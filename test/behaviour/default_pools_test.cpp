@@ -1,5 +1,5 @@
-// What the pools do that a program has not made itself: who shares them, whether priorities count,
-// and whom one may leave for.
+// The pools that a program has not created itself: which streams share them, whether priorities
+// count, and for which unit another may leave.
 #include <string>
 #include <vector>
 
@@ -13,11 +13,12 @@ namespace {
 weft_settings two_streams(weft_pool_kind pool) {
     weft_settings made = with_streams(2);
     made.pool = pool;
-    made.rescue = WEFT_RESCUE_IGNORE;   // it would take units from a stream that is busy
+    made.rescue = WEFT_RESCUE_IGNORE;   // rescue would take units from a stream that is busy
     return made;
 }
 
-// A unit of stream 0 waits, and never leaves its stream, for another that it has put into its pool.
+// A unit of stream 0 waits, without ever leaving its stream, for another unit that it has put into
+// its pool.
 bool is_shared() {
     atomic<bool> ran{false};
     Ult waits([&] {
@@ -54,7 +55,7 @@ TEST(DefaultPoolsByVariable, OfTwoStreamsAreSharedToo) {
     }
 }
 
-// What is said of a pool by which the urgency of a unit cannot count.
+// Expects the error that a pool reports when it cannot honour the priority of a unit.
 void expect_no_priorities(weft_pool* pool) {
     const std::size_t alive = units_alive();
     auto urgent = options();
@@ -116,9 +117,9 @@ TEST(PoolsOfStreams, LetOneLeaveForTheUnitThatIsNext) {
     using Call = weft_status (*)(weft_unit*);
     for (const Call call : {Call{weft_unit_yield_to}, Call{hand_off<WEFT_TO_READY, WEFT_BY_SUSPEND>}}) {
         auto settings = two_streams(WEFT_POOL_DEQUE);
-        settings.streams = 1;   // else a thief may come first
+        settings.streams = 1;   // otherwise a thief may come first
         Runtime runtime(settings);
-        for (int round = 0; round < 200; ++round) {   // whosever turn it would be
+        for (int round = 0; round < 200; ++round) {   // whichever pool has its turn
             std::string order;
             Ult leaves([&] {
                 weft_unit* const self = weft_unit_self();
@@ -141,7 +142,7 @@ TEST(PoolsOfStreams, LetOneLeaveForTheUnitThatIsNext) {
     }
 }
 
-// Of what has yielded the oldest is next, when nothing else is ready.
+// When nothing else is ready, the oldest of the units that have yielded is next.
 TEST(PoolsOfStreams, LetTwoLeaveForEachOther) {
     auto settings = two_streams(WEFT_POOL_DEQUE);
     settings.streams = 1;
@@ -167,7 +168,8 @@ TEST(PoolsOfStreams, LetTwoLeaveForEachOther) {
     EXPECT_EQ(turns, 600);
 }
 
-// Its stream alone knows which one is next. Both are busy all the while, so that nobody steals it.
+// Only the stream itself knows its next unit. Both streams are busy all the while, so the unit is
+// not stolen.
 TEST(PoolsOfStreams, KeepTheUnitThatIsNextForTheirStream) {
     Runtime runtime(two_streams(WEFT_POOL_DEQUE));
     const auto bound_to = [](std::size_t rank) {
@@ -205,8 +207,8 @@ TEST(PoolsOfStreams, KeepTheUnitThatIsNextForTheirStream) {
     EXPECT_EQ(other.join(), WEFT_OK);
 }
 
-// With two streams the one that is named may be stolen before: then nothing has happened, and it
-// runs all the same.
+// With two streams, the named unit may be stolen before: then the call does nothing, and the unit
+// runs nevertheless.
 TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
     Runtime runtime(two_streams(WEFT_POOL_DEFAULT));
     atomic<int> ran{0};
@@ -223,7 +225,8 @@ TEST(PoolsOfStreams, OfTwoStreamsLetOneLeaveForTheNextOrSayThatItIsGone) {
     EXPECT_EQ(ran, 300);
 }
 
-// Nobody steals from that stream: what it has stolen goes back to where it comes from.
+// Other streams do not steal from a later stream: what that has stolen goes back to the pool that
+// it comes from.
 TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
     Runtime runtime(two_streams(WEFT_POOL_DEFAULT));
     weft_stream* later = nullptr;
@@ -235,8 +238,8 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
         atomic<bool> ran{false}, waits{false};
     };
     atomic<bool> over{false};
-    // The other stream may take the first one, and has it until the later stream has taken the
-    // second.
+    // The other stream may take the first unit, and keeps it until the later stream has taken the
+    // second one.
     Stolen first{later, &over}, second{later, &over};
     for (Stolen* const one : {&first, &second}) {
         if (first.waits) break;
@@ -254,7 +257,7 @@ TEST(PoolsOfStreams, AUnitThatALaterStreamHasStolenOutlivesThatStream) {
                       },
                       one, nullptr, &one->unit),
                   WEFT_OK);
-        while (!one->ran) std::this_thread::yield();   // its stream is busy, so another one runs it
+        while (!one->ran) std::this_thread::yield();   // the unit's stream is busy, so another one runs it
     }
     const Stolen& stolen = first.waits ? first : second;
     EXPECT_TRUE(stolen.waits);

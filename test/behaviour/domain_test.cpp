@@ -20,7 +20,7 @@ namespace {
 
 using namespace weft_test;
 
-// A library that runs its contexts in the order in which they can go on, and now and then a new
+// A library that runs its contexts in the order in which they become ready, and sometimes a new
 // one.
 class Library {
 public:
@@ -35,33 +35,34 @@ public:
         };
         EXPECT_EQ(weft_domain_register(&ops, this, &domain), WEFT_OK) << weft_error_text();
     }
-    // The one that has made it ends it.
+    // The unit that has registered the domain unregisters it.
     ~Library() {
         for (weft_unit* context : contexts_) EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK) << weft_error_text();
     }
     Library(const Library&) = delete;
 
-    // A context that calls body() when a hart comes.
+    // Adds a context that calls body() when a hart comes.
     template <class Body>
     void add(Body& body) {
         offer(make(), body);
         EXPECT_EQ(weft_domain_request(domain, 0), WEFT_OK);   // there is something to do
     }
-    // By a hart of the domain's.
+    // Creates a context, to be run by a hart of the domain.
     weft_unit* make() {
         weft_unit* context = nullptr;
         EXPECT_EQ(weft_context_create(nullptr, 0, &context), WEFT_OK) << weft_error_text();
         contexts_.push_back(context);
         return context;
     }
-    // Nobody is told that there is something to do.
+    // Offers a context without a request: the domain's parent does not learn that there is
+    // something to do.
     template <class Body>
     void offer(weft_unit* context, Body& body) {
         std::lock_guard guard(lock_);
         fresh_.push_back({context, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body});
     }
-    // The next hart that comes by goes there.
+    // The next hart that enters goes into `child`.
     void send_into(weft_domain* child) {
         std::lock_guard guard(lock_);
         next_ = child;
@@ -213,7 +214,7 @@ TEST(Domain, ChildrenAreLentHartsByAParentThatSaysNothing) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// A hart that the parent has to spare may be on its way to a child that leaves.
+// A hart that the parent can spare may be on its way to a child that leaves.
 TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
     Runtime runtime;
     Ult caller([] {
@@ -224,7 +225,7 @@ TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
             for (int i = 0; i < 40; ++i) {
                 Library inner;
                 EXPECT_EQ(weft_domain_request(inner.domain, 1), WEFT_OK);
-                // it leaves before a hart has come, as one comes, or after it
+                // it leaves before a hart has come, while one comes, or after it has come
                 for (int yields = i % 4; yields != 0; --yields) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
             }
             weft_latch_count_down(&done, 1);
@@ -235,8 +236,8 @@ TEST(Domain, ChildrenComeAndGoWhileTheirParentHasHartsToLend) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// When its hart leaves for a unit of the stream's own, the child is one that wants a hart, which
-// its parent had not to see to until then.
+// When its hart leaves for a unit of the stream, the child wants a hart again, which its parent did
+// not have to provide until then.
 TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -254,7 +255,8 @@ TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
         Library inner;
         auto body = [&] { weft_latch_count_down(&done, 1); };
         for (int i = 0; i < members; ++i) inner.add(body);
-        // until the other hart has found nothing to do, for the child has what it wants
+        // until the other hart has found nothing to do, because the child has as many harts as it
+        // wants
         while (outer.entered.load() == 0 || granted() != 1) std::this_thread::yield();
         Ult own([] {}, nullptr, pool_of(0));
         EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
@@ -263,7 +265,7 @@ TEST(Domain, AChildIsLentAHartAgainWhenItsOwnHasLeftInTheMiddle) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// The primary unit, which stream 0 alone may run.
+// The primary unit, which only stream 0 may run.
 TEST(Domain, IsRegisteredByAUnitThatIsBoundToItsStream) {
     Runtime runtime;
     const auto here = pthread_self();
@@ -287,7 +289,7 @@ TEST(Domain, IsRegisteredByAUnitThatIsBoundToItsStream) {
     EXPECT_EQ(weft_domain_self(), nullptr);
 }
 
-// A domain that waits uses nothing: it is not lent again what it has given back.
+// A domain that waits uses nothing: it is not lent again a hart that it has given back.
 TEST(Domain, OneThatHasNothingToDoIsLentNoHartUntilItHas) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -305,8 +307,8 @@ TEST(Domain, OneThatHasNothingToDoIsLentNoHartUntilItHas) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// What it asks for while it decides to give a hart back counts: it may not have seen yet what it
-// asks for.
+// A request that a domain makes while it decides to give a hart back counts: the decision may not
+// have seen the work that the request is for.
 TEST(Domain, ARequestThatIsMadeWhileAHartIsGivenBackIsNotLost) {
     Runtime runtime;
     Ult caller([] {
@@ -364,9 +366,9 @@ TEST(Domain, OneThatHasMoreThanItsShareIsAskedForIt) {
     EXPECT_EQ(ended.load(), 2);
 }
 
-// One hart looks for something to do while a context runs on the other: it finds nothing, and the
-// domain is lent none again until there is something. Then the context yields, and its hart goes
-// into a child, whose context keeps that hart until the first one has gone on.
+// One hart searches for work while a context runs on the other hart. It finds nothing, and the
+// domain is lent no hart again until there is something to do. Then the context yields, and its
+// hart goes into a child, whose context keeps that hart until the first context has gone on.
 TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;
@@ -376,7 +378,7 @@ TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
         EXPECT_EQ(weft_latch_init(&done, 2), WEFT_OK);
         Library outer;
         auto waits = [&] {
-            // for an OS thread: with a yield of the context's own the hart would go up again
+            // lets OS threads run: with a yield of the context itself the hart would go up again
             while (!went_on.load()) sched_yield();
             weft_latch_count_down(&done, 1);
         };
@@ -398,7 +400,7 @@ TEST(Domain, OneWhoseHartGoesIntoAChildIsLentAnotherForWhatHasYieldedOnIt) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// Only the stream draws from the pool that the unit comes back to.
+// Only `stream` draws from the pool that the unit returns to.
 void free_under_a_unit_in_its_domain(weft_stream* stream) {
     weft_pool* pool = nullptr;
     EXPECT_EQ(weft_stream_pool_get(stream, &pool), WEFT_OK);
@@ -488,7 +490,7 @@ TEST(Domain, AContextThatHasEndedRunsAgainOnTheDomainsOwnStack) {
             EXPECT_EQ(weft_unit_join(one.context), WEFT_OK);
             EXPECT_EQ(one.lives, life);
         }
-        // Begun in a pause.
+        // Begun during a pause.
         EXPECT_EQ(weft_context_pause(
                       [](weft_unit* self, void* raw) {
                           auto& of = *static_cast<One*>(raw);
@@ -593,11 +595,11 @@ TEST(Domain, IsToldOfEachWaitBeforeItIsToldThatTheContextCanGoOn) {
             nullptr, pool_of(1));
         Counting library;
         EXPECT_EQ(weft_sleep_for(1000), WEFT_OK);
-        EXPECT_LE(library.begun.load(), 1);   // it may be over before one comes to wait for it
+        EXPECT_LE(library.begun.load(), 1);   // the sleep may be over before a context waits for it
         goes_on = true;
         EXPECT_EQ(weft_event_wait(&event, nullptr), WEFT_OK);
         EXPECT_EQ(elsewhere.join(), WEFT_OK);
-        EXPECT_LE(library.begun.load(), 3);   // it need not have waited for either
+        EXPECT_LE(library.begun.load(), 3);   // it need not have waited for either of them
         const int before = library.begun.load();
         EXPECT_EQ(
             weft_unit_suspend([](weft_unit* unit, void*) { EXPECT_EQ(weft_unit_resume(unit), WEFT_OK); }, nullptr),
@@ -621,7 +623,7 @@ TEST(Domain, AContextThatSuspendsInFavourOfAnotherHandsTheHartOnWithoutATurnOfEn
         auto first = [&] {
             order.push_back(1);
             waiting = weft_unit_self();
-            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);   // nobody resumes it
+            EXPECT_EQ(weft_unit_suspend(nullptr, nullptr), WEFT_OK);   // no resume ends this
             EXPECT_EQ(library.entered.load(), entered);
             order.push_back(3);
             ASSERT_NE(published, nullptr) << "whoever has left comes first";
@@ -673,7 +675,7 @@ TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
     EXPECT_EQ(weft_domain_create(&ops, nullptr, &none), WEFT_NOT_INITIALIZED);
     weft_pool* pool = nullptr;
     EXPECT_EQ(weft_domain_pool_get(nullptr, &pool), WEFT_INVALID);
-    Created created;   // until the last hart has left, with the runtime
+    Created created;   // lives until the last hart has left, with the runtime
     {
         Runtime runtime;
         created.create();
@@ -755,15 +757,15 @@ TEST(Domain, WhatCannotBeIsRefused) {
 }
 
 TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
-    static const weft_unit* idle;   // the one that has nothing to do
+    static const weft_unit* idle;   // the context that has nothing to do
     for (const bool both : {true, false}) {
         Created domain;
         domain.idle = [](void*, const weft_unit* context) { return context == idle; };
         Runtime runtime;
         domain.create();
         {
-            // whose descriptors come again: handles of theirs tell lives apart, where that is
-            // checked
+            // so that their descriptors are reused: in builds that check handles, the handles of
+            // their lives differ
             Ult one([] {}), other([] {});
         }
         weft_unit* contexts[2] = {};
@@ -780,7 +782,7 @@ TEST(Domain, ContextsThatOnlyWaitForMoreToDoAreNotCountedAtTheRuntimesEnd) {
         }
         idle = contexts[1];
         if (both) {
-            runtime.expected = WEFT_BUSY;   // for the other one
+            runtime.expected = WEFT_BUSY;   // because of the other context
         } else {
             EXPECT_EQ(weft_unit_resume(contexts[0]), WEFT_OK);
             EXPECT_EQ(weft_unit_join_free(contexts[0]), WEFT_OK);

@@ -1,4 +1,5 @@
-// Windows of domains, forced: one side is stopped inside until the other has done its step.
+// Race windows of domains, forced: one side is stopped inside its window until the other has done
+// its step.
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,10 +16,10 @@ namespace {
 
 using namespace weft_test;
 
-// A team of one, whose member ends on another OS thread than it began on. That is stopped when it
-// has sent the hart home.
+// A team of one, whose member ends on another OS thread than it began on. That thread is stopped
+// once it has sent the hart home.
 struct Team {
-    weft_event come = WEFT_EVENT_INIT;   // sets the member going once the stream sleeps
+    weft_event come = WEFT_EVENT_INIT;   // lets the member go on once the stream sleeps
     const void* carrier = nullptr;
     std::optional<Stop> sent;
     atomic<bool> begun{false}, ends{false};
@@ -37,15 +38,15 @@ struct Team {
                       this),
                   WEFT_OK);
     }
-    // `others`: harts that are granted while the stream sleeps.
+    // `others`: the number of harts that are granted while the stream sleeps.
     void go_on_elsewhere(std::uint64_t others) {
         must_happen("the stream sleeps", [&] { return begun.load() && counter("/harts/count/granted") == others; });
         EXPECT_EQ(weft_event_set(&come, nullptr), WEFT_OK);
     }
 };
 
-// A hart is sent home to stream 0, which takes it, has done with it, and waits for another by then:
-// that one it is to get.
+// A hart is sent home to stream 0. The stream takes it, is done with it, and already waits for
+// another hart when the sender goes on; it must get that other hart.
 TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSentBefore) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Team member;
@@ -75,9 +76,9 @@ TEST(DomainWindows, AStreamThatWaitsForAHartWaitsOnWhenItHasHadTheOneThatWasSent
     while (!over.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
     EXPECT_EQ(weft_spmd(
                   1, [](void*) {}, nullptr),
-              WEFT_OK);   // which takes the hart that the stream has
+              WEFT_OK);   // which takes the stream's hart
     steps.join();
-    // they need a hart to leave, of which there may be one
+    // to leave they need a hart, and there may be only one
     while (!left.load()) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
     others.join();
 }
@@ -107,7 +108,7 @@ TEST(DomainWindows, AStreamStaysUntilWhoSentAHartToItHasWokenIt) {
                   },
                   &caller, &there, &unit),
               WEFT_OK);
-    caller.go_on_elsewhere(1);   // that of stream 0
+    caller.go_on_elsewhere(1);   // stream 0's hart
     must_happen("the member ends", [&] { return caller.ends.load(); });
     caller.sent->await();
 

@@ -1,5 +1,5 @@
-// A dump shows where units stand that have no OS thread: asked for by a call or by a signal, at any
-// moment, and it harms nobody.
+// A dump shows where units without an OS thread stand. It may be requested by a call or by a
+// signal, at any moment, and it does no harm.
 #include <alloca.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,8 +21,8 @@
 
 using namespace weft_test;
 
-// Exported and not inlined, so that dladdr knows them (cmake/tests.cmake links this test with
-// -rdynamic).
+// Exported and not inlined, so that dladdr knows the functions (cmake/tests.cmake links this test
+// with -rdynamic).
 extern "C" {
 #pragma GCC visibility push(default)
 weft_mutex dump_mutex = WEFT_MUTEX_INIT;
@@ -51,7 +51,7 @@ atomic<int> dump_came_back{0};
     }
     ++dump_came_back;
 }
-// A frame of which only expressions tell where it ends: it aligns its stack, and grows it.
+// A frame whose end only expressions describe: it aligns its stack, and grows it.
 [[gnu::noinline]] void dump_aligned(Bed& bed, std::size_t bytes) {
     alignas(128) volatile char aligned[256] = {};
     auto* grown = static_cast<volatile char*>(alloca(bytes));
@@ -66,7 +66,7 @@ atomic<int> dump_came_back{0};
     EXPECT_EQ(weft_ult_spawn(
                   nullptr, [](void*) {}, nullptr, nullptr, &child),
               WEFT_OK);
-    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);   // it leaves its stack for the next, which is called on it
+    EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);   // it leaves its stack for the next unit, which is called on it
     EXPECT_EQ(weft_ult_spawn(
                   nullptr,
                   [](void*) {
@@ -84,7 +84,7 @@ atomic<int> dump_came_back{0};
 
 namespace {
 
-// Of all, or of one unit.
+// A dump of all units, or of one.
 std::string dumped(const weft_unit* unit = nullptr) {
     char* text = nullptr;
     std::size_t bytes = 0;
@@ -97,7 +97,7 @@ std::string dumped(const weft_unit* unit = nullptr) {
     return result;
 }
 
-// A unit's line in a dump and its frames.
+// A unit's line in a dump, and its frames.
 std::string part_of(const std::string& dump, const std::string& start) {
     std::istringstream lines(dump);
     std::string line, found;
@@ -109,7 +109,7 @@ std::string part_of(const std::string& dump, const std::string& start) {
     return found;
 }
 
-// A whole backtrace of a unit that kept still, through these functions in this order.
+// Expects a whole backtrace of a unit that kept still, through these functions in this order.
 void expect_stands(const std::string& dump, const std::string& name, const std::vector<const char*>& functions) {
     const std::string part = part_of(dump, "'" + name + "'");
     std::size_t at = 0;
@@ -122,7 +122,7 @@ void expect_stands(const std::string& dump, const std::string& name, const std::
     EXPECT_EQ(times(part, "changed while"), 0u) << part;
 }
 
-// What the process writes to standard error, readable meanwhile.
+// What the process writes to standard error, readable while it runs.
 class StandardError {
 public:
     StandardError() : kept_(dup(STDERR_FILENO)) {
@@ -158,7 +158,7 @@ private:
     std::FILE* file_ = nullptr;
 };
 
-// What a signal does, for the time of a test.
+// The action of a signal, for the duration of a test.
 class Handler {
 public:
     explicit Handler(void (*handler)(int), int signal = SIGUSR1) : signal_(signal) {
@@ -206,7 +206,7 @@ public:
         spawn("for an hour", dump_on_event_for_an_hour, given);
         for (int i = 0; i < 10; ++i) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
         spawn("on child", dump_on_child, given);
-        EXPECT_EQ(weft_event_wait(&dump_child_is_there, nullptr), WEFT_OK);   // alone with its child, it calls that
+        EXPECT_EQ(weft_event_wait(&dump_child_is_there, nullptr), WEFT_OK);   // alone with it, it calls the child
         until([&] { return deep_.occupied() && aligned_.occupied(); });
         weft_unit_options named = given;
         named.name = "unstarted";
@@ -223,7 +223,8 @@ public:
     }
     Parked(const Parked&) = delete;
 
-    // Those that stand in a function; `unstarted`: the one that has none has not had its turn.
+    // Expects the units that stand in a function; `unstarted`: the unit that stands in none has not
+    // run yet.
     static void expect_in(const std::string& dump, bool unstarted = true) {
         expect_stands(dump, "deep", {"dump_deeper", "dump_deeper", "dump_deeper", "dump_deeper"});
         expect_stands(dump, "aligned", {"dump_deeper", "dump_deeper", "dump_aligned"});
@@ -264,7 +265,7 @@ TEST(Dump, NamesTheFunctionsInWhichUnitsStand) {
     Parked parked;
     const std::string dump = dumped();
     Parked::expect_in(dump);
-    EXPECT_EQ(times(dump, "end of the dump: 9 units\n"), 1u) << dump;   // with the primary one, and the child
+    EXPECT_EQ(times(dump, "end of the dump: 9 units\n"), 1u) << dump;   // with the primary unit, and the child
     EXPECT_EQ(times(part_of(dump, "stream 0 "), "runs unit "), 1u) << dump;
     EXPECT_EQ(times(part_of(dump, "(full, running)"), "on stream 0"), 1u) << dump;
 }
@@ -294,7 +295,7 @@ TEST(Dump, OfUnitsOfKindFullOnSeveralStreamsIsTheSame) {
 TEST(Dump, IsMadeFromAnywhere) {
     Runtime runtime;
     Parked parked;
-    // A stack as small as may be, and twice that under a sanitizer.
+    // A stack of the smallest size, doubled under a sanitizer.
     auto small = options();
     small.stack_bytes = WEFT_STACK_LEAST;
     Ult ult([] { Parked::expect_in(dumped(), false); }, sanitized ? nullptr : &small);
@@ -350,8 +351,8 @@ TEST(Dump, OfOneUnitShowsThatOneAlone) {
 
 namespace {
 
-// What a library knows of one unit, and of a guest by its OS thread. A describer stays for the
-// process, so this one says nothing unless it is to.
+// What a library knows about one unit, and about a guest by its OS thread. A describer stays for
+// the life of the process, so this one says nothing unless a test asks for it.
 struct Known {
     std::atomic<const weft_unit*> unit{nullptr};
     std::atomic<std::uint32_t> os_thread{0};
@@ -539,12 +540,12 @@ TEST(DumpBySignal, WithoutAThreadForItTheRuntimeDoesNotStart) {
     weft::os::fault_hook.store(nullptr);
 }
 
-// Units of all kinds switch, move and end on several streams while dumps are asked for at random.
+// Units of all kinds switch, move and end on several streams while dumps are requested at random.
 TEST(DumpStress, AtAnyMomentItHarmsNobody) {
     const Deadline deadline(300);
     const std::uint64_t seed = std::random_device{}();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-    const Handler mine(count_signal);   // between two runtimes
+    const Handler mine(count_signal);   // the action between two runtimes
     setenv("WEFT_DUMP", "USR1", 1);
     std::size_t begun = 0, ended = 0;
     {
@@ -569,11 +570,11 @@ TEST(DumpStress, AtAnyMomentItHarmsNobody) {
     }
     unsetenv("WEFT_DUMP");
     EXPECT_GT(begun, 0u);
-    EXPECT_GT(ended, 0u);   // a finalize cuts one short
+    EXPECT_GT(ended, 0u);   // a finalize cuts one dump short
     EXPECT_EQ(Handler::now(), count_signal);
 }
 
-// Nothing that is read is where it was: units whose stacks and descriptors come and go.
+// Nothing that a dump reads stays in place: the stacks and descriptors of units come and go.
 TEST(DumpStress, WhileUnitsComeAndGoAndTheirMemoryIsTrimmed) {
     const Deadline deadline(300);
     auto settings = dumping(3);

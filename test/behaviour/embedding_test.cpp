@@ -1,5 +1,5 @@
-// What a runtime that embeds Weft hangs on its units, pools and streams, asks of them, and does
-// with units that it has popped itself.
+// What a runtime that embeds Weft attaches to its units, pools and streams, what it asks of them,
+// and what it does with units that it has popped itself.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -104,7 +104,7 @@ TEST(Embedding, DataThatASpawnIsGivenAreThereBeforeTheUnitRunsAndReleasedIfThere
               WEFT_INVALID);
 }
 
-// More than a stream keeps the memory of.
+// More units than a stream keeps memory for.
 TEST(Embedding, UnitsWithDataHaveNothingOfThoseThatHadTheMemoryBefore) {
     released = 0;
     static int one = 1;
@@ -307,7 +307,7 @@ TEST(Embedding, AUnitThatWasPoppedRunsInTheCallersPlace) {
 
 namespace {
 
-// First in, first out, and counts who belongs to it.
+// First in, first out; counts which units belong to it.
 struct Counting {
     std::mutex mutex;
     std::deque<weft_unit*> ready;
@@ -363,7 +363,7 @@ TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
         weft_pool* const shared = make_pool(WEFT_POOL_SHARED);
         for (weft_pool* to : {users, shared}) {
             Stream stream(to);
-            // One that was popped.
+            // A unit that was popped.
             weft_unit* unit = nullptr;
             ASSERT_EQ(weft_ult_spawn(
                           nullptr, [](void*) { weft_unit_yield(); }, nullptr, nullptr, &unit),
@@ -374,7 +374,7 @@ TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
             EXPECT_EQ(length(to), 0u) << "it is not put there";
             EXPECT_EQ(weft_pool_push(to, unit), WEFT_OK);
             EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
-            // One that is suspended.
+            // A unit that is suspended.
             Bed bed;
             weft_stream* on = nullptr;
             Ult sleeps([&] {
@@ -386,7 +386,7 @@ TEST(Embedding, AUnitBelongsToThePoolThatItIsSaidToFromItsNextPushOn) {
             EXPECT_EQ(bed.wake(), WEFT_OK);
             EXPECT_EQ(sleeps.join(), WEFT_OK);
             EXPECT_EQ(on, stream.handle());
-            // The caller, which goes on where it is until it yields, or waits and is woken.
+            // The caller: it goes on where it is until it yields, or until it waits and is woken.
             for (const bool waits : {false, true}) {
                 weft_stream* before = nullptr;
                 atomic<bool> gone{false};
@@ -455,7 +455,7 @@ TEST(Embedding, OneThatIsCalledByItsJoinerEndsInThePoolThatItWentOverTo) {
             auto how = options();
             how.kind = of;
             int expected = 0;
-            // One by one: freed, joined, detached, and child-first; and a row.
+            // One by one: freed, joined, detached, and child-first; then a row.
             for (int way = 0; way < 4; ++way) {
                 how.child_first = way == 3 && of != WEFT_KIND_SS && of != WEFT_KIND_SC && of != WEFT_KIND_TASKLET;
                 weft_unit* unit = nullptr;
@@ -606,7 +606,7 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
         };
         weft_unit* unit = nullptr;
         auto of_kind = options();
-        of_kind.kind = WEFT_KIND_ROC;   // not one that begins in its scheduler's place
+        of_kind.kind = WEFT_KIND_ROC;   // no kind that begins in its scheduler's place
         ASSERT_EQ(weft_ult_spawn(nullptr, body, const_cast<char*>("1"), &of_kind, &unit), WEFT_OK);
         EXPECT_EQ(weft_unit_join(unit), WEFT_OK);
         weft_revive_options how{};
@@ -636,7 +636,7 @@ TEST(Embedding, ARevivedUnitMayBeginBeforeTheCallerGoesOn) {
     }
 }
 
-// A unit that is named has left its pool, and that may be one that nobody draws from.
+// The named unit has left its pool, which may be a pool that no stream draws from.
 TEST(Embedding, OnAStreamThatStopsAtOnceAUnitRunsForWhichAnotherHasLeft) {
     Runtime runtime;
     weft_pool *const pool = make_pool(WEFT_POOL_SHARED), *const alone = make_pool(WEFT_POOL_SHARED);
@@ -666,7 +666,8 @@ TEST(Embedding, AStreamStopsAtOnceAndLeavesWhatWaitsOrWhenItsPoolsAreEmpty) {
         std::vector<std::unique_ptr<Ult>> units;
         int ran = 0;
         {
-            // Before there is a stream: they all wait when the first of them stops it.
+            // They are spawned before there is a stream, so all of them wait when the first one
+            // stops it.
             Ult stops([&] { EXPECT_EQ(weft_stream_stop(weft_stream_self(), at_once), WEFT_OK); }, nullptr, pool);
             for (int i = 0; i < 10; ++i) units.push_back(std::make_unique<Ult>([&] { ++ran; }, nullptr, pool));
             Stream stream(pool);
@@ -679,7 +680,7 @@ TEST(Embedding, AStreamStopsAtOnceAndLeavesWhatWaitsOrWhenItsPoolsAreEmpty) {
                 EXPECT_EQ(ran, 10);
             }
         }
-        Stream another(pool);   // what the first has left
+        Stream another(pool);   // runs what the first one has left
         for (auto& unit : units) EXPECT_EQ(unit->join(), WEFT_OK);
         EXPECT_EQ(ran, 10);
         units.clear();

@@ -1,5 +1,5 @@
-// Every setting has its variable: what it may hold, that it wins over the program, and that
-// nonsense is refused.
+// Every setting has its variable: which values it accepts, that it takes precedence over the
+// program, and that invalid values are refused.
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 struct Legal {
     const char* variable;
-    std::vector<std::pair<const char*, std::size_t>> values;   // what is written, what comes of it
+    std::vector<std::pair<const char*, std::size_t>> values;   // the text, and the value it sets
     std::vector<const char*> illegal;
     std::vector<const char*> told;   // what the refusal must list
     std::size_t (*read)(const weft_settings& settings);
@@ -30,7 +30,8 @@ std::vector<const char*> and_also(std::vector<const char*> list, std::initialize
     return list;
 }
 
-// WEFT_GUARD=install is legal everywhere; whether the kernel can do it is another question (below).
+// WEFT_GUARD=install is legal everywhere; whether the kernel supports it is another question
+// (below).
 const std::vector<Legal> table = {
     {"WEFT_STREAMS",
      {{"1", 1}, {"3", 3}, {"all", 0}},
@@ -338,7 +339,8 @@ TEST(Environment, CountersOfAProgramThatExitsWithoutFinalizeArePrintedOnce) {
         std::fprintf(stderr, "finalized\n");
         std::exit(0);
     };
-    // Extended regular expressions do not count; what comes after the marker must be nothing.
+    // Extended regular expressions cannot count occurrences; instead, nothing may follow the
+    // marker.
     EXPECT_EXIT(both(), testing::ExitedWithCode(0), "/units/count/created\t0(.|\n)*finalized\n$");
 }
 

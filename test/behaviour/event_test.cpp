@@ -1,4 +1,4 @@
-// Events, futures, and waiting for any or all of several.
+// Events, futures, and waiting for any or all of several events.
 #include <array>
 
 #include "test/behaviour/atomic.hpp"
@@ -31,7 +31,8 @@ TEST_P(EventAs, WakesAllThatWaitAndGivesThemItsValue) {
     until([&] { return woken == 4; });
 }
 
-// Two that always have each other at hand to run next do not keep out what comes from elsewhere.
+// Two units that always make each other the next unit do not keep out work that comes from
+// elsewhere.
 TEST(Event, HandedToAndFroLetsInWhatComesFromElsewhere) {
     Runtime runtime;
     weft_stream* const here = weft_stream_self();
@@ -66,7 +67,7 @@ TEST(Event, HandedToAndFroLetsInWhatComesFromElsewhere) {
         EXPECT_EQ(a.join(), WEFT_OK);
         EXPECT_EQ(b.join(), WEFT_OK);
         EXPECT_TRUE(stop) << what;
-        until_set(done);   // it waits for the unit, and this stream answers
+        until_set(done);   // the thread waits for the unit, and this stream answers
         elsewhere.join();
     }
 }
@@ -110,13 +111,13 @@ TEST_P(EventAs, IsWaitedForUntilTheDeadlineAndNotLess) {
     EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK);
 }
 
-// Whatever lay on the stack is overwritten after this.
+// Overwrites whatever lay on the stack.
 [[gnu::noinline]] void overwrite_the_stack() {
     volatile unsigned char bytes[16 * 1024];
     for (auto& byte : bytes) byte = 0;
 }
 
-// The deadline of a wait that was answered earlier is no business of anybody's any more.
+// Once a wait has ended early, its deadline has no effect any more.
 TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
     Runtime runtime;
     weft_event event = WEFT_EVENT_INIT;
@@ -124,7 +125,7 @@ TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
     Doing waits(GetParam(), [&] {
         const std::uint64_t deadline = in_ms(50);
         begins = true;
-        // the machine is too slow to see anything
+        // the machine is too slow to observe anything
         if (weft_event_wait_until(&event, deadline, nullptr) != WEFT_OK) return;
         overwrite_the_stack();
         EXPECT_EQ(weft_sleep_until(deadline + 5 * ms), WEFT_OK);
@@ -137,7 +138,7 @@ TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
 
 TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
     Runtime runtime;
-    for (std::size_t which = 0; which < 12; ++which) {   // more than the places that lie on the stack
+    for (std::size_t which = 0; which < 12; ++which) {   // more than fit on the stack
         std::array<weft_event, 12> events{};
         std::vector<weft_event*> pointers;
         for (weft_event& event : events) pointers.push_back(&event);
@@ -147,7 +148,7 @@ TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
             EXPECT_EQ(weft_event_wait_any(pointers.data(), pointers.size(), &index), WEFT_OK);
             told = index;
         });
-        if (which % 2 == 0) weft_unit_yield();   // before it waits, and while it does
+        if (which % 2 == 0) weft_unit_yield();   // before it waits, and while it waits
         EXPECT_EQ(weft_event_set(&events[which], nullptr), WEFT_OK);
         waits.join();
         EXPECT_EQ(told, which);

@@ -1,5 +1,5 @@
-// exit() from inside a unit: the other streams stop at their next switch, the exit handlers run
-// once, the code is right.
+// exit() inside a unit: the other streams stop at their next switch, the exit handlers run once,
+// and the exit code is right.
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,21 +8,22 @@
 
 using namespace weft_test;
 
-// Asked by LeakSanitizer at exit. It does not look at the stacks of units that wait, and takes what
-// only they hold for leaked; so it keeps quiet where exit() leaves a runtime behind.
+// LeakSanitizer calls this at exit. It does not search the stacks of units that wait, and reports
+// memory that only they refer to as leaked; so it stays silent where exit() leaves a runtime
+// behind.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
 
 namespace {
 
 atomic<int> switches{0};
 
-// Says what tests wait for. A second call would say it twice, and the end of the pattern would not
-// match.
+// Prints what tests wait for. A second call would print it twice, and the end of the pattern would
+// not match.
 void handler() { std::fprintf(stderr, "[handler]"); }
 
 enum class From { ult, tasklet, primary };
 
-// A program with four streams on which units yield without end; one of them, or a tasklet, calls
+// A program with four streams on which units yield forever; one of the units, or a tasklet, calls
 // exit(7).
 [[noreturn]] void program(From from, std::size_t rank, weft_pool_kind pool_kind = WEFT_POOL_PRIVATE) {
     std::fprintf(stderr, "[begin]");
@@ -69,9 +70,9 @@ TEST(Exit, FromAUnitThatMayHaveBeenStolen) {
 
 TEST(Exit, OtherStreamsHaveStoppedBeforeLaterHandlersAreDone) {
     auto watch = [] {
-        // Registered before weft_init, so it runs after Weft's own.
+        // Registered before weft_init, so it runs after Weft's own handler.
         std::atexit([] {
-            // Each stream that still runs stops at its next switch, so the count comes to rest.
+            // Each stream that still runs stops at its next switch, so the count stops changing.
             int before = -1;
             int quiet_rounds = 0;
             while (quiet_rounds < 100) {

@@ -1,7 +1,7 @@
-// Calls to the system that fail. One scenario is run again and again; the first time its first call
-// fails, then its second, and so on until a whole run sees no failure: each call of Weft's must end
-// in a status and leave the runtime usable. In a release build there is no injector; the scenario
-// then runs once, without a failure.
+// System calls that fail. One scenario is repeated: the first time its first call fails, then its
+// second call, and so on until a whole run sees no failure. Each call that Weft makes must end in a
+// status and leave the runtime usable. A release build has no injector; there the scenario runs
+// once, without a failure.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace {
 
 // Which calls fail.
 struct Faults {
-    static inline atomic<unsigned> seams{0};   // a bit for each
+    static inline atomic<unsigned> seams{0};   // one bit per seam
     static inline atomic<long> calls{0}, from{0}, to{0}, every{0};
     static inline atomic<long> failed{0};
 
@@ -28,7 +28,7 @@ struct Faults {
         return fails;
     }
 
-    // Calls number `first` to `last` through one of `which` fail.
+    // Makes the calls number `first` to `last` through one of `which` fail.
     static void arm(std::initializer_list<Seam> which, long first, long last) {
         unsigned bits = 0;
         for (const Seam seam : which) bits |= 1u << static_cast<unsigned>(seam);
@@ -48,7 +48,7 @@ bool refused(weft_status status) {
     return status != WEFT_OK;
 }
 
-// A unit of the scenario: it ran once, or it says that it never did.
+// A unit of the scenario: it ran once, or its outcome says that it never ran.
 struct Probed {
     atomic<int> runs{0};
     atomic<weft_unit*> sleeper{nullptr};
@@ -66,8 +66,8 @@ struct Probed {
         body(raw);
     }
 
-    // From an OS thread: a unit that waited in a loop would keep its stream from seeing that
-    // nothing else can run.
+    // Called on an OS thread: a unit that waited in a loop would keep its stream from finding out
+    // that nothing else can run.
     void wake(const atomic<bool>& over) {
         while (sleeper.load() == nullptr && !over.load()) std::this_thread::yield();
         if (sleeper.load() != nullptr) {
@@ -111,7 +111,7 @@ void spawn_units(weft_pool* pool) {
     waker.join();
 }
 
-// All of them or none.
+// Spawns all units, or none.
 void spawn_many(weft_pool* pool, weft_kind kind, bool outside) {
     constexpr std::size_t count = 40;
     std::vector<Probed> probed(count);
@@ -156,7 +156,7 @@ void make_things() {
     EXPECT_EQ(weft_stream_join_free(stream), WEFT_OK);
 }
 
-// True: the runtime started.
+// Returns true if the runtime started.
 bool scenario() {
     weft_settings settings = with_streams(2);
     settings.spin_ns = 1;
@@ -173,7 +173,7 @@ bool scenario() {
     make_things();
     while (units_alive() != alive) weft_unit_yield();
     Faults::disarm();
-    // Usable, whatever failed before.
+    // The runtime is usable, whatever failed before.
     Probed after;
     EXPECT_EQ(weft_ult_spawn(nullptr, Probed::body, &after, nullptr, &after.unit), WEFT_OK);
     after.end();
@@ -182,7 +182,8 @@ bool scenario() {
     return true;
 }
 
-// Fails call k, or all from k on, for k = 1, 2, 3, ... until a whole run makes fewer calls.
+// Makes call k fail, or all calls from k on, for k = 1, 2, 3, ... until a whole run makes fewer
+// calls.
 void each_call_fails(std::initializer_list<Seam> seams, bool all_later, int stride = 1) {
     long started = 0, runs = 0;
     for (long k = 1;; k += stride) {
@@ -204,7 +205,8 @@ void each_call_fails(std::initializer_list<Seam> seams, bool all_later, int stri
 
 }   // namespace
 
-// Where nobody has a stack that could come free it is told, though somebody runs all the time.
+// Where no unit has a stack that could come free, the units end without one, although a unit runs
+// all the time.
 TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
     if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
     const Deadline deadline(60);
@@ -212,7 +214,7 @@ TEST(Faults, AUnitWithoutAStackEndsThoughOneLooksForItsEndInALoop) {
         Runtime runtime(streams);
         Faults::arm({Seam::map}, 1, 1L << 60);
         std::vector<weft_unit*> units(100);
-        const auto lazy = of_kind(WEFT_KIND_LSA, 1 << 20);   // of a size that nothing idle has
+        const auto lazy = of_kind(WEFT_KIND_LSA, 1 << 20);   // a size that no idle stack has
         ASSERT_EQ(weft_unit_spawn_many(
                       pool_of(streams - 1), units.size(), [](void*) {}, nullptr, &lazy, units.data()),
                   WEFT_OK);
@@ -249,7 +251,7 @@ TEST(Faults, WhereNobodySaysHowManyStreamsThereAreThoseThatTheSystemGrants) {
     EXPECT_FALSE(weft_initialized());
 }
 
-// It has neither a stack nor a pthread, and says so.
+// The unit has neither a stack nor a pthread, and its outcome says so.
 TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
     const Deadline deadline(60);
@@ -266,7 +268,7 @@ TEST(Faults, AHostedUnitThatIsRefusedAPthreadTellsItsJoinerWhy) {
     Faults::disarm();
 }
 
-// Nobody could be told that a detached one has not run: it waits.
+// A detached unit that does not run could not be reported to a joiner, so it waits.
 TEST(Faults, ADetachedHostedUnitRunsWhenThePthreadCanBeHadThatItWasRefused) {
     if (!weft::config::checked) return;   // the fault injector is in checked builds
     const Deadline deadline(60);
@@ -372,9 +374,9 @@ TEST(Faults, AThreadThatIsRefusedIsAStatus) {
     each_call_fails({Seam::thread}, true);
 }
 
-// The reactor, which tells busy streams of their timers, cannot be started.
+// The reactor, which notifies busy streams of their timers, cannot be started.
 TEST(Faults, TimersOfABusyStreamFireThoughAllThreadsAreRefused) {
-    if (!weft::config::checked) return;   // nothing fails in a build without the injector; the tests above say so
+    if (!weft::config::checked) return;   // only builds with the injector can fail here; the tests above skip visibly
     const Deadline deadline(60);
     Runtime runtime;
     Faults::arm({Seam::thread}, 1, 1L << 60);
@@ -383,7 +385,7 @@ TEST(Faults, TimersOfABusyStreamFireThoughAllThreadsAreRefused) {
         EXPECT_EQ(weft_sleep_for(5'000'000), WEFT_OK);
         awake = true;
     });
-    while (!awake) weft_unit_yield();   // it is never idle
+    while (!awake) weft_unit_yield();   // the stream is never idle
     EXPECT_GT(Faults::failed, 0);
     EXPECT_LT(Faults::failed, 1000) << "it is tried now and then, not at each switch";
     Faults::disarm();
@@ -416,12 +418,12 @@ TEST(Faults, WaitsThatReturnForNoReasonAreInvisible) {
     }
 }
 
-// A lazily allocated stack that cannot be had now is waited for while others may give one back.
+// A unit that gets no lazily allocated stack now waits while other units may give one back.
 TEST(Faults, AUnitWithoutAStackRunsWhenOneComesFree) {
-    if (!weft::config::checked) return;   // nothing fails in a build without the injector; the tests above say so
+    if (!weft::config::checked) return;   // only builds with the injector can fail here; the tests above skip visibly
     const Deadline deadline(60);
     Runtime runtime;
-    const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);   // a class of its own: nothing is cached
+    const auto chosen = of_kind(WEFT_KIND_LSA, 1 << 20);   // a size class of its own: no such stack is cached
     std::vector<std::unique_ptr<Ult>> holders;
     Faults::arm({Seam::map}, 2, 1L << 60);   // one chunk of such stacks, and no more
     bool let_go = false;

@@ -1,5 +1,6 @@
-// A library that was built without a feature (doc/decisions/0019) refuses what takes it, and says
-// which option that was; one that was built with it does not. These run in both.
+// A library that was built without a feature (doc/decisions/0019) refuses calls that need it and
+// names the build option; a library that was built with the feature accepts them. These tests run
+// in both builds.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +18,8 @@ namespace {
 
 bool is_in(weft_feature feature) { return (weft_features() & feature) != 0; }
 
-// Of a call that takes `feature`, and is legal where that is in.
+// Checks the status of a call that needs `feature`, and that is legal where the feature is built
+// in.
 void expect_as_built(weft_status came_to, weft_feature feature, const char* option, const char* call) {
     if (is_in(feature)) {
         EXPECT_EQ(came_to, WEFT_OK) << call << ": " << weft_error_text();

@@ -13,9 +13,9 @@
 
 namespace weft_test {
 
-// An empty file for the time of a test, which lies in memory: nothing is left of it wherever the
-// process ends, and no two processes meet at one name. A program that this one starts has it by the
-// same name.
+// An empty file for the duration of a test. It lies in memory: nothing is left of it wherever the
+// process ends, and two processes never share a name. A program that this process starts opens it
+// by the same name.
 class File {
 public:
     File() : descriptor_(memfd_create("weft-test", 0)), name_("/proc/self/fd/" + std::to_string(descriptor_)) {

@@ -1,5 +1,5 @@
-// Keys that follow units: a thread_local word of a library's is right in each unit that has a
-// value, and empty in all others.
+// Keys that follow units: a library's thread_local word is right in each unit that has a value, and
+// empty in all others.
 #include <optional>
 #include <random>
 #include <vector>
@@ -12,15 +12,15 @@ using namespace weft_test;
 namespace {
 
 thread_local void* volatile word = nullptr;
-void* own_word = nullptr;   // of the thread that tests
+void* own_word = nullptr;   // the word of the testing thread
 
 [[gnu::noinline]] void* read_word() { return word; }
 [[gnu::noinline]] void write_word(void* to) { word = to; }
 
 std::atomic<int> left{0}, returned{0};
 
-// As a library would have it: where a unit has no value the word is that of its OS thread, if that
-// is its own.
+// Used as a library would use it: where a unit has no value, the word is that of its OS thread, if
+// the unit runs by that thread's thread-local storage.
 class Following {
 public:
     Following() {
@@ -64,7 +64,7 @@ constexpr weft_kind ult_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
 constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA,  WEFT_KIND_ROC, WEFT_KIND_SS,
                                    WEFT_KIND_SC,   WEFT_KIND_AUTO, WEFT_KIND_RTC};
 
-// Units that claim the word, or do not, and wait in every way while others run.
+// Units that claim the word, or do not, and that wait in every way while others run.
 class Tree {
 public:
     Tree(const Following& following, unsigned seed) : following_(following), seed_(seed) {}
@@ -148,7 +148,7 @@ TEST(Followed, EachUnitFindsItsOwnWordInAPrivatePool) { grow_trees(1, WEFT_POOL_
 TEST(Followed, EachUnitFindsItsOwnWordInASharedPool) { grow_trees(1, WEFT_POOL_SHARED); }
 TEST(Followed, EachUnitFindsItsOwnWordWhereUnitsAreStolen) { grow_trees(2, WEFT_POOL_DEQUE); }
 
-// Each is called by its joiner, below which the primary unit has its own.
+// Each unit is called by its joiner, the primary unit, which has a word of its own.
 TEST(Followed, AUnitThatIsCalledByItsJoinerFindsNoWordOfThat) {
     Runtime runtime;
     Following following;
@@ -177,7 +177,7 @@ TEST(Followed, AUnitThatIsCalledByItsJoinerFindsNoWordOfThat) {
     write_word(nullptr);
 }
 
-// While a unit runs another as its child, as a scheduler does, and afterwards, when it joins one
+// While a unit runs another as its child, as a scheduler does, and afterwards, when it joins a unit
 // that it might call.
 TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
     Runtime runtime;
@@ -209,8 +209,8 @@ TEST(Followed, AUnitThatAnotherRunsFindsNoWordOfThat) {
     }
 }
 
-// A job runs on the scheduler's stack, which it keeps once it is bound, and goes on. From then on
-// it could call whom it joins.
+// The job runs on the scheduler's stack, keeps that once it is bound, and goes on. From then on it
+// could call the unit that it joins.
 TEST(Followed, AUnitThatATakenJobJoinsFindsNoWordOfThat) {
     auto settings = with_streams(1);
     settings.pool = WEFT_POOL_PRIVATE;
@@ -254,7 +254,8 @@ TEST(Followed, AUnitWithoutAValueIsNotToldOf) {
     EXPECT_EQ(returned, 0);
 }
 
-// Its word is there before it is a unit; the key may be made before its first entry, or after.
+// The guest's word exists before the thread is a unit; the key may be created before its first
+// entry, or after.
 TEST(Followed, AGuestKeepsTheWordOfItsThread) {
     for (const bool before : {true, false}) {
         Runtime runtime(2);

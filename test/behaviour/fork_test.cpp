@@ -28,12 +28,12 @@
 
 using namespace weft_test;
 
-// Asked by LeakSanitizer at exit: as exit_test.cpp has it.
+// LeakSanitizer calls this at exit; exit_test.cpp gives the reason.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return 1; }
 
 namespace {
 
-// What a child tells its parent.
+// What a child reports to its parent.
 struct Told {
     atomic<int> ended{0}, ran{0}, handlers{0}, failed_at{0};
 };
@@ -52,11 +52,11 @@ protected:
     }
 };
 
-// In a child nobody hears of gtest's failures.
+// A gtest failure in a child would not be reported.
 struct Wrong {
     int line;
 };
-void check(bool right, int line = __builtin_LINE()) {   // std::source_location is not in every clang of ours
+void check(bool right, int line = __builtin_LINE()) {   // std::source_location is not in every clang that builds this
     if (!right) throw Wrong{line};
 }
 
@@ -125,7 +125,7 @@ void waits_outside() {
     while (called != 2) weft_unit_yield();
 }
 
-// Everything that the runtime does, by its primary unit.
+// Everything that a runtime does, called by its primary unit.
 void tour() {
     check(weft_initialized());
     check(counter("/units/count/created") == 0 && counter("/streams/count/live") == 1);
@@ -152,7 +152,7 @@ bool begins_with_one_stream() {
     return weft_init(&settings) == WEFT_OK;
 }
 
-// The child's end, as its parent sees it: 0, the exit code, or the signal beyond 1000.
+// The child's end as its parent sees it: 0, the exit code, or 1000 plus the signal.
 int end_of(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
@@ -166,8 +166,8 @@ bool sleeps(const std::filesystem::path& thread) {
     return name_ends == std::string::npos || stat[name_ends + 2] == 'S';   // it has ended, or waits
 }
 
-// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as
-// one does that has just been started.
+// The address sanitizer's allocator does not survive a fork while another OS thread allocates, as a
+// thread does that has just been started.
 void until_no_other_thread_allocates() {
     const std::string self = std::to_string(gettid());
     for (int left = weft::config::address_sanitizer ? 200 : 0; left != 0; --left) {
@@ -179,7 +179,7 @@ void until_no_other_thread_allocates() {
     }
 }
 
-// In the child: one that hangs ends by a signal.
+// A child that hangs is ended by a signal.
 pid_t fork_with_alarm() {
     std::fflush(nullptr);
     until_no_other_thread_allocates();
@@ -188,7 +188,7 @@ pid_t fork_with_alarm() {
     return child;
 }
 
-// The line where it went wrong; 0: nowhere.
+// Returns the line of the failed check, or 0 if none failed.
 int line_of(const std::function<void()>& part) {
     try {
         part();
@@ -198,7 +198,7 @@ int line_of(const std::function<void()>& part) {
     return 0;
 }
 
-// Forks; the child does its part, and is gone. Returns how it ended.
+// Forks; the child runs `part` and exits. Returns how it ended.
 int in_child(const std::function<void()>& part) {
     const pid_t child = fork_with_alarm();
     if (child != 0) return end_of(child);
@@ -254,8 +254,8 @@ TEST_F(Fork, FromUnitsOfEveryKindInEveryPoolOnEveryStream) {
     }
 }
 
-// The unit's own frames go on, and what has called it does not: where a joiner has called it, or
-// its scheduler, or its parent.
+// The unit's own frames go on in the child; its caller does not, be that a joiner, the scheduler,
+// or the parent.
 TEST_F(Fork, TheUnitsEndIsTheEndOfTheChild) {
     for (weft_pool_kind pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         weft_settings settings = with_streams(2);
@@ -370,7 +370,7 @@ TEST_F(Fork, WhatTheUnitHasGoesAlong) {
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 
-// Under lasting keys, of which one goes in the child and one with its runtime.
+// Values under lasting keys: the child frees two keys itself, and its runtime releases the rest.
 TEST_F(Fork, WhatItsHandleHasGoesAlongToo) {
     const Runtime runtime(2);
     weft_key_options lasting{};
@@ -401,7 +401,7 @@ TEST_F(Fork, WhatTheParentWasAskedIsNotAskedOfTheChild) {
     Ult unit([&how] {
         if (weft_unit_cancel(weft_unit_self()) != WEFT_OK) return;
         how = in_child([] {
-            weft_unit_yield();   // where who is asked to end ends
+            weft_unit_yield();   // where a cancelled unit ends
             weft_sleep_for(1000);
         });
         weft_unit_yield();
@@ -413,7 +413,7 @@ TEST_F(Fork, WhatTheParentWasAskedIsNotAskedOfTheChild) {
     EXPECT_EQ(how, 0);
 }
 
-// Its pthread is the child's one thread.
+// The unit's pthread is the child's only thread.
 TEST_F(Fork, FromAHostedUnit) {
     static thread_local int own;
     const Runtime runtime(2);
@@ -457,7 +457,8 @@ TEST_F(Fork, AHostedUnitsEndIsTheEndOfTheChild) {
     EXPECT_EQ(end_of(child), 0);
 }
 
-// Inside, in a wait of others', and outside, with a hart that it has left reclaimable.
+// Guests that fork inside, where others may still wait, and one that forks outside, having left its
+// hart reclaimable.
 TEST_F(Fork, FromGuests) {
     const Runtime runtime(2);
     atomic<int> how[3];
@@ -571,7 +572,7 @@ TEST_F(Fork, InTheMiddleOfAFork) {
     const Runtime runtime(1);
     int how = -1;
     const Ult unit([&how] {
-        how = in_child([] {   // the second branch of this lies in the ring, and in that of the grandchild
+        how = in_child([] {   // the second branch lies in the child's ring, and in the grandchild's
             const auto [first, second] =
                 weft::invoke([] { return in_child([] { check(fib(8) == 21); }); }, [] { return fib(5); });
             check(first == 0 && second == 5);
@@ -590,8 +591,8 @@ TEST_F(Fork, InTheMiddleOfAFork) {
     EXPECT_EQ(told().ended, 2);
 }
 
-// With two streams the first branch's sibling is shown at once, and the other stream sleeps or is
-// paused: nobody has taken it.
+// With two streams the second branch is published at once; the other stream sleeps or is paused, so
+// the job is not taken.
 TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
     const Runtime runtime(2);
     ASSERT_EQ(weft_stream_suspend(weft_stream_at(1)), WEFT_OK);
@@ -603,7 +604,7 @@ TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
             const pid_t parent = getpid();
             weft::invoke([] { weft_event_wait(&others_too, nullptr); },
                          [parent] {
-                             if (getpid() != parent) ++told().ran;   // which is nothing of the child's
+                             if (getpid() != parent) ++told().ran;   // this job is none of the child's
                          });
         },
         nullptr, pool_of(0));
@@ -616,7 +617,7 @@ TEST_F(Fork, AJobThatWasShownAndNotTakenIsItsOwnersAgain) {
                     return forked == 0 ? -2 : end_of(forked);
                 },
                 [] { return fib(5); });
-            weft_sleep_for(3'000'000);   // while the stream looks for something to run
+            weft_sleep_for(3'000'000);   // while the stream searches for something to run
             if (child == -2 && five == 5) ++told().ended;
             how = child;
         },
@@ -639,7 +640,7 @@ TEST_F(Fork, InAnArenaTheUnitComesOutOfItAlone) {
         const int child = arena.execute([&five] {
             const auto both = weft::invoke(
                 [] {
-                    weft_unit_yield();   // which shows the other branch
+                    weft_unit_yield();   // which publishes the other branch
                     const pid_t forked = fork_with_alarm();
                     return forked == 0 ? -2 : end_of(forked);
                 },
@@ -666,7 +667,7 @@ TEST_F(Fork, FromAMemberOfATeam) {
                       const pid_t child = fork_with_alarm();
                       if (child == 0) {
                           told().failed_at = line_of(tour);
-                          return;   // the others are the parent's
+                          return;   // the other members belong to the parent
                       }
                       how = end_of(child);
                   },
@@ -739,7 +740,7 @@ TEST_F(Fork, DumpsAtASignalGoOn) {
         check(text.find("stream 0") != std::string::npos && text.find("stream 1") == std::string::npos);
     })));
     int how = -1;
-    std::thread([&how] {   // without a runtime the signal does what it did
+    std::thread([&how] {   // without a runtime, the signal has its previous action
         how = in_child([] {
             raise(SIGUSR2);
             check(false);
@@ -784,7 +785,7 @@ TEST_F(Fork, WithoutMemoryTheChildMayReplaceItsProgramOrEnd) {
     }
 }
 
-// Others are in the middle of everything while a unit forks.
+// Other units are in the middle of everything while one unit forks.
 TEST_F(Fork, WithAllLocksBusy) {
     if (weft::config::address_sanitizer)
         GTEST_SKIP() << "the sanitizer's allocator does not survive a fork while another OS thread allocates";
@@ -877,7 +878,7 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
         const Runtime runtime;
         weft_unit_options own = options();
         own.own_float = true;
-        std::fesetround(FE_TOWARDZERO);   // the stream's
+        std::fesetround(FE_TOWARDZERO);   // the stream's mode
         Ult forks(
             [&] {
                 std::fesetround(FE_UPWARD);
@@ -911,7 +912,7 @@ TEST_F(Fork, KeepsTheFloatingPointEnvironmentOfWhoHasOneOfItsOwn) {
     }
 }
 
-// The word of a unit stands in its OS thread's memory while it runs.
+// While a unit runs, its word is in its OS thread's memory.
 TEST_F(Fork, NobodyIsCalledInThePlaceOfAUnitThatAKeyFollows) {
     static thread_local void* word;
     weft_key_options how{};

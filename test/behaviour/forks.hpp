@@ -1,4 +1,4 @@
-// What tests of forks share: branches that somebody else is to take.
+// What tests of forks share: branches that another stream is to take.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace weft_test {
 
-// Keeps the hart until `condition` holds. False: it does not come to hold.
+// Keeps the hart until `condition` holds. Returns false if it does not hold in time.
 template <class Condition>
 bool holds_at_last(Condition condition) {
     const std::uint64_t deadline = in_ms(patience_ms);
@@ -21,8 +21,8 @@ bool holds_at_last(Condition condition) {
     return true;
 }
 
-// Forks g, and keeps the caller's hart until another one has begun it; it forks again and again,
-// because only then it hears that it is asked.
+// Forks g, and keeps the caller's hart until another hart has begun it. The caller forks again and
+// again, because only a fork observes a steal request.
 template <class G>
 auto have_taken(
     G g, std::function<void()> then = [] {}) {

@@ -1,5 +1,5 @@
-// The runtime that starts by itself, when a guest comes and there is none. It stays as long as the
-// process, so there is no other in this one.
+// The runtime that starts by itself when a guest enters and there is no runtime. It stays as long
+// as the process, so this process has no other runtime.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 using namespace weft_test;
 using weft::os::Seam;
 
-// Registered before any runtime starts, so it is called after the runtime's own.
+// Registered before any runtime starts, so it is called after the runtime's own handler.
 bool asked_at_exit = false;
 [[maybe_unused]] const int registered = std::atexit([] {
     if (!asked_at_exit) return;
@@ -77,8 +77,7 @@ TEST(GuestAlone, ItsStreamsHaveOsThreadsOfTheirOwn) {
     EXPECT_EQ(weft_stream_join_free(weft_stream_at(0)), WEFT_WRONG_CONTEXT);
 }
 
-// Everything sleeps when the unit comes, so no stream that is idle tries again to start stream 0's
-// OS thread.
+// Everything sleeps when the unit comes, so no idle stream retries to start stream 0's OS thread.
 TEST(GuestAlone, AUnitOfStreamZeroRunsOnceTheKernelHasAnOsThreadForIt) {
     if (!weft::config::checked) return;   // a release build has no injector
     static atomic<bool> refused;
@@ -97,7 +96,7 @@ TEST(GuestAlone, AUnitOfStreamZeroRunsOnceTheKernelHasAnOsThreadForIt) {
 }
 
 TEST(GuestAlone, InitAndFinalizeNestOnAPlainThread) {
-    { Inside in; }   // it runs
+    { Inside in; }   // the runtime starts
     const weft_settings settings = with_streams(3);
     EXPECT_EQ(weft_finalize(), WEFT_NOT_INITIALIZED);
     EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text();
@@ -149,8 +148,8 @@ TEST(GuestAlone, ManyShareMutexesAndTeams) {
     EXPECT_EQ(sum.value, 12 * 4 * 3);
 }
 
-// While its OS thread blocks in a member of another team, a guest has a hart that nobody else may
-// use.
+// While its OS thread blocks in a member of another team, the guest has a hart that nothing else
+// may use.
 TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
     static constexpr int members = 5, threads = 8, rounds = 15;
     struct Team {
@@ -201,7 +200,7 @@ TEST(GuestAlone, AHartThatWasSentHomeToOneIsLentAgainWhileItsOsThreadBlocks) {
     }
 }
 
-// Outside before and after.
+// The threads are outside before and after the call.
 TEST(GuestAlone, TeamsAndDomainsAreForThreadsThatHaveNotEntered) {
     with_plain_threads(6, [](int) {
         atomic<int> ran{0};

@@ -1,4 +1,4 @@
-// What the kernel, and a dump, have of the OS thread of a guest.
+// What the kernel, and a dump, know about a guest's OS thread.
 #include "weft/guest.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace weft_test;
 
-// What the kernel has of a thread.
+// What the kernel knows about a thread.
 struct Identity {
     std::string name, cpus, mask;
     pid_t thread = 0;
@@ -47,7 +47,7 @@ struct Identity {
     bool operator==(const Identity&) const = default;
 };
 
-// A name, a mask and a CPU of its own, and an alternate signal stack or none.
+// The threads have a name, a mask and a CPU of their own, and an alternate signal stack or none.
 TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
     Runtime runtime(2);
     with_threads(3, [](int self) {
@@ -68,7 +68,8 @@ TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
         const Identity before = Identity::now();
         const auto expect_own = [&] {
             Identity now = Identity::now();
-            // it may have run contexts of others while it waited, also for its turn to come in
+            // the thread may have run contexts of others while it waited, also while it waited to
+            // enter
             now.stack = before.stack;
             EXPECT_EQ(now, before);
         };
@@ -93,7 +94,7 @@ TEST(GuestIdentity, IsTheThreadsOwnInsideAndAfterwards) {
     });
 }
 
-// OS threads that Weft starts while one with a single CPU is inside may use them all.
+// OS threads that Weft starts while a guest with a single CPU is inside may use all CPUs.
 TEST(GuestIdentity, IsNotInheritedByTheThreadsThatCarryForDomains) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;

@@ -1,4 +1,4 @@
-// Guests: OS threads of the application that call in.
+// Guests: OS threads of the application that enter the runtime.
 #include "weft/guest.h"
 
 #include <pthread.h>
@@ -89,7 +89,7 @@ TEST(Guest, AUnitThatHasNotEnteredCannotLeave) {
     }
 }
 
-// Also one that has the same descriptor, or is another life of it.
+// Nor that of a unit with the same descriptor, or of another life of the unit.
 TEST(Guest, WhatAUnitHasNotLeftIsNotTheNextOnes) {
     Runtime runtime(with_streams(1));
     weft_unit* unit = nullptr;
@@ -123,8 +123,8 @@ TEST(Guest, AUnitIsInsideAlready) {
 
 TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
     weft_settings settings = with_streams(1);
-    // or one that is inside and gets no CPU for long is taken for one that waits, and another let
-    // in
+    // otherwise a guest that is inside and gets no CPU for long is taken for a guest that waits,
+    // and another is admitted
     settings.rescue = WEFT_RESCUE_IGNORE;
     Runtime runtime(settings);
     const int limit = static_cast<int>(weft_hart_limit());
@@ -145,8 +145,8 @@ TEST(Guest, ManyMoreThanThereAreHartsAreAdmittedAndNoMoreAtOnceThanThereAre) {
     EXPECT_EQ(been, std::vector<int>(16, rounds));
 }
 
-// Two come and go for the one hart that is left, and then wait for each other outside, where nobody
-// sees to guests any more.
+// Two threads come and go for the only hart that is left, and then wait for each other outside,
+// where neither serves guests any more.
 TEST(Guest, ThatGoesLeavesNobodyWaitingForAHart) {
     Runtime runtime;
     constexpr int rounds = 12;
@@ -234,7 +234,7 @@ TEST(Guest, JoinsUnitsThatGuestsAndUnitsHaveSpawned) {
     EXPECT_EQ(ran.load(), 80);
 }
 
-// What names its pool as its own goes where its spawns go.
+// A unit that names the guest's own pool goes where the guest's spawns go.
 TEST(Guest, SpawnsIntoThePoolThatItBelongsTo) {
     Runtime runtime;
     with_threads(1, [](int) {
@@ -271,7 +271,7 @@ TEST(Guest, CallsTeamsAtTheSameTimeAsOthers) {
     EXPECT_EQ(ran.load(), 6 * 5 * 4);
 }
 
-// Its contexts go on in the order in which they can.
+// A domain that runs its contexts in the order in which they become ready.
 struct SmallDomain {
     std::mutex lock;
     std::vector<weft_unit*> ready;
@@ -334,8 +334,8 @@ TEST(Guest, RegistersADomainWithItsOwnHartAndHasItBack) {
     });
 }
 
-// The child runs on the guest's thread, with its hart, while the guest could go on: it needs
-// another then.
+// The child runs on the guest's thread, with its hart, although the guest could go on: the guest
+// needs another hart then.
 TEST(Guest, GoesOnThoughAChildThatRanFirstTakesItsHartIntoADomain) {
     Runtime runtime;
     with_threads(1, [](int) {
@@ -386,7 +386,7 @@ TEST(Guest, ForksAndOthersTakeItsBranches) {
     });
 }
 
-// A stream asks the guests, too, and the branch goes on where the stream's units do.
+// A stream sends steal requests to guests, too, and the branch goes on where the stream's units do.
 TEST(Guest, WhatItForksIsTakenByAStream) {
     Runtime runtime(2);
     with_threads(1, [](int) {
@@ -430,7 +430,7 @@ TEST(Guest, ThatHasLeftKeepsItsHartUntilSomebodyLacksIt) {
     });
     EXPECT_EQ(weft_latch_wait(&left), WEFT_OK);
     EXPECT_EQ(counter("/harts/count/granted"), 2u);
-    // As many as there are, all at once.
+    // As many guests as there are harts, all at once.
     const int count = static_cast<int>(weft_hart_limit());
     atomic<int> here{0};
     weft_latch ready;
@@ -443,7 +443,7 @@ TEST(Guest, ThatHasLeftKeepsItsHartUntilSomebodyLacksIt) {
         });
         EXPECT_EQ(weft_latch_count_down(&ready, 1), WEFT_OK);
     });
-    EXPECT_EQ(weft_latch_wait(&ready), WEFT_OK);   // stream 0 has given its own back
+    EXPECT_EQ(weft_latch_wait(&ready), WEFT_OK);   // stream 0 has given its own hart back
     others.join();
     EXPECT_EQ(weft_latch_count_down(&end, 1), WEFT_OK);
     thread.join();
@@ -469,13 +469,13 @@ TEST(Guest, FinalizeIsRefusedAsLongAsOneIsInside) {
     EXPECT_NE(std::string(weft_error_text()).find("1 guest"), std::string::npos) << weft_error_text();
     EXPECT_EQ(weft_latch_count_down(&out, 1), WEFT_OK);
     weft_status status;
-    // there may be one hart
+    // there may be only one hart
     while ((status = weft_finalize()) == WEFT_BUSY) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);
     EXPECT_EQ(status, WEFT_OK) << weft_error_text();
     thread.join();
 }
 
-// One thread that lives longer than any of them.
+// One thread that outlives each of the runtimes.
 TEST(Guest, EntersOneRuntimeAfterTheOther) {
     atomic<int> turn{0};
     std::thread thread([&] {
@@ -491,7 +491,7 @@ TEST(Guest, EntersOneRuntimeAfterTheOther) {
     for (int round = 0; round < 5; ++round) {
         Runtime runtime(1 + static_cast<std::size_t>(round) % 2);
         ++turn;
-        while (turn.load() != 2 * round + 2) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // there may be one hart
+        while (turn.load() != 2 * round + 2) EXPECT_EQ(weft_sleep_for(10'000), WEFT_OK);   // there may be only one hart
     }
     thread.join();
 }

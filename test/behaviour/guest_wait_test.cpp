@@ -1,4 +1,4 @@
-// How guests wait: their harts are for others meanwhile.
+// How guests wait: other clients use their harts meanwhile.
 #include "weft/guest.h"
 
 #include <sched.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace weft_test;
 
-// Those who are inside never leave before all have been there.
+// Guests that are inside do not leave before all have been inside.
 TEST(Guest, NobodyWaitsForEverWhileOthersYield) {
     Runtime runtime;
     const int count = 2 * static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8)) + 3;
@@ -46,7 +46,7 @@ TEST(Guest, ThatWaitsLeavesItsHartToOthers) {
 }
 
 TEST(Guest, ThatSleepsGoesOnInTimeThoughAContextYieldsOnItsThread) {
-    Created domain;   // until the last hart has left, with the runtime
+    Created domain;   // lives until the last hart has left, with the runtime
     atomic<bool> over{false};
     Runtime runtime(with_streams(1));
     with_threads(1, [&](int) {
@@ -64,10 +64,11 @@ TEST(Guest, ThatSleepsGoesOnInTimeThoughAContextYieldsOnItsThread) {
     });
 }
 
-// As many as there are harts wait for one that is not admitted before one of them makes room.
+// As many guests as there are harts wait for a guest that is not admitted before one of them makes
+// room.
 TEST(Guest, ThatWaitsDoesNotLookForTheAnswerOnAHartThatAnotherLacks) {
     weft_settings settings = with_streams(1);
-    settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon
+    settings.rescue = WEFT_RESCUE_IGNORE;   // otherwise an additional hart comes soon
     settings.spin_ns = 1'000'000'000;
     Runtime runtime(settings);
     const int limit = static_cast<int>(weft_hart_limit());
@@ -93,19 +94,19 @@ template <class Condition>
 void make_way_until(Condition condition) {
     while (!condition()) {
         weft_hart_make_way();
-        std::this_thread::yield();   // OS threads are not at one another's mercy either
+        std::this_thread::yield();   // OS threads do not depend on each other's progress either
     }
 }
 
-// A team of a domain's looks for each other, and a guest for the team, as OpenBLAS' threads do:
-// without a call that tells of it. The team needs all harts at once, and has them only while the
-// guest has none.
+// A team in a domain polls for its members, and a guest polls for the team, as the threads of
+// OpenBLAS do: without a call that reveals it. The team needs all harts at once, and has them only
+// while the guest has none.
 TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
     weft_settings settings = with_streams(1);
-    settings.rescue = WEFT_RESCUE_IGNORE;   // or a hart more is there soon
-    settings.slice_ns = 1'000'000'000;      // or the guest would have its turn by that
+    settings.rescue = WEFT_RESCUE_IGNORE;   // otherwise an additional hart comes soon
+    settings.slice_ns = 1'000'000'000;      // otherwise the guest's turn would end by then
     struct Team {
-        Created domain;   // until the last hart has left, with the runtime
+        Created domain;   // lives until the last hart has left, with the runtime
         int count = static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8));
         atomic<int> running{0};
         atomic<bool> seen{false};

@@ -1,4 +1,5 @@
-// Windows of guests, forced: one side is stopped inside until the other has done its step.
+// Race windows of guests, forced: one side is stopped inside its window until the other has done
+// its step.
 #include <thread>
 
 #include "os/local.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 using namespace weft_test;
 
-// So many threads are inside until this ends; if as many as there are harts, then there is none to
+// Keeps `count` threads inside until it is destroyed; with as many threads as harts, no hart is to
 // spare.
 class Harts {
 public:
@@ -36,7 +37,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-// Steps of a thread that the test has done one after the other.
+// The steps of a thread, which the test lets run one by one.
 class Stepwise {
 public:
     explicit Stepwise(std::vector<std::function<void()>> steps)
@@ -66,8 +67,8 @@ void until_it_waits(const atomic<bool>& about_to) {
     must_happen("a guest waits", [&] { return about_to.load() && counter("/harts/count/granted") == 0; });
 }
 
-// It is about to say that its hart is reclaimable, or has said so and not looked whether somebody
-// lacks one, when all others are taken.
+// When all other harts are taken, the guest is about to mark its hart reclaimable, or has marked it
+// and not yet checked whether a waiter lacks one.
 TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
@@ -86,7 +87,7 @@ TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
                     must_happen("all others are taken", [&] {
                         return all.come() == weft_hart_limit() && all.inside() + 1 == weft_hart_limit();
                     });
-                    // the last one waits soon, and if not, it finds a reclaimable one
+                    // the last one waits soon, and if not, it finds a reclaimable hart
                     for (int i = 0; i < 200; ++i) std::this_thread::yield();
                     left.let_go();
                 }
@@ -100,7 +101,7 @@ TEST(GuestWindows, AHartThatIsLeftLooseGoesToWhoLacksOne) {
     }
 }
 
-// Whoever takes the hart has not done with the guest yet.
+// The thread that takes the hart is not yet done with the guest.
 TEST(GuestWindows, AThreadEndsWhileTheHartThatItHasLeftIsTaken) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
@@ -127,7 +128,7 @@ TEST(GuestWindows, AThreadEndsWhileTheHartThatItHasLeftIsTaken) {
             std::thread waker([&] { EXPECT_EQ(weft_event_set(&event, nullptr), WEFT_OK); });
             taken.await();
             ends = true;
-            for (int i = 0; i < 2000; ++i) std::this_thread::yield();   // the thread ends, but for its guest
+            for (int i = 0; i < 2000; ++i) std::this_thread::yield();   // the thread ends, except for its guest
             taken.let_go();
             waker.join();
             must_happen("the other has a hart", [&] { return lacks_one.done() == 1; });
@@ -136,8 +137,8 @@ TEST(GuestWindows, AThreadEndsWhileTheHartThatItHasLeftIsTaken) {
     });
 }
 
-// Its unit can go on, and is about to ask, when its stream is about to give the hart back: either
-// the one sees the other, or the other way round.
+// The guest's unit becomes ready, and is about to request a hart, while its stream is about to give
+// the hart back: one of the two must see the other.
 TEST(GuestWindows, AUnitThatBecomesReadyWhileItsHartIsGivenBackGoesOn) {
     if (!forced) GTEST_SKIP() << "needs probes";
     Runtime runtime;
@@ -161,8 +162,8 @@ TEST(GuestWindows, AUnitThatBecomesReadyWhileItsHartIsGivenBackGoesOn) {
     });
 }
 
-// Who wakes it is stopped before he has asked for a hart, or before he has told its stream that it
-// has one. Meanwhile its OS thread is there for others.
+// The waker is stopped before it has requested a hart, or before it has notified the unit's stream
+// that it has one. Meanwhile the guest's OS thread serves others.
 TEST(GuestWindows, AUnitThatIsWokenGoesOnThoughItsThreadDoesOtherThingsMeanwhile) {
     if (!forced) GTEST_SKIP() << "needs probes";
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart, which is on its way to the one that is stopped";

@@ -1,4 +1,4 @@
-// What tests of guests share: OS threads of the test's own, and a stay inside.
+// What tests of guests share: OS threads of the test, and a stay inside.
 #pragma once
 
 #include <pthread.h>
@@ -12,8 +12,8 @@
 
 namespace weft_test {
 
-// The calling OS thread, asked anew each time: a compiler takes pthread_self for constant, and a
-// unit may go on on another one.
+// The calling OS thread, read anew each time: a compiler takes pthread_self for constant, but a
+// unit may go on on another OS thread.
 [[gnu::noinline]] inline pthread_t os_thread() {
     asm volatile("");
     return pthread_self();
@@ -26,8 +26,8 @@ public:
     Inside(const Inside&) = delete;
 };
 
-// What a call that was refused throws ends the test, not the process: an OS thread, or a member of
-// a team, may throw nothing.
+// An exception from a refused call ends the test, not the process: an OS thread, or a member of a
+// team, may throw nothing.
 template <class Body>
 void failing(Body body) {
     try {
@@ -37,7 +37,7 @@ void failing(Body body) {
     }
 }
 
-// body(i) on `count` OS threads at once.
+// Calls body(i) on `count` OS threads at once.
 template <class Body>
 void with_plain_threads(int count, Body body) {
     std::vector<std::thread> threads;
@@ -47,8 +47,8 @@ void with_plain_threads(int count, Body body) {
     for (std::thread& thread : threads) thread.join();
 }
 
-// As with_plain_threads(), from a unit, which waits as a unit until they are done: its stream gives
-// its hart back.
+// Like with_plain_threads(), but called from a unit, which suspends until they are done: its stream
+// gives its hart back.
 template <class Body>
 void with_threads(int count, Body body) {
     weft_latch done;

@@ -1,4 +1,4 @@
-// What the OS threads of guests run while those wait.
+// What runs on the OS threads of guests while the guests wait.
 #include "weft/guest.h"
 
 #include <unistd.h>
@@ -53,7 +53,7 @@ TEST(GuestsThread, RunsTheContextsOfOthersWhileItsGuestWaits) {
     thread.join();
 }
 
-// Three contexts, which `decide` lends harts to.
+// A domain of three contexts; `decide` lends harts to them.
 struct SmallDomain {
     std::mutex lock;
     std::vector<weft_unit*> ready, fresh;
@@ -62,9 +62,9 @@ struct SmallDomain {
 
     virtual ~SmallDomain() = default;
     virtual void decide() = 0;
-    virtual void live() = 0;   // a context
+    virtual void live() = 0;   // a context's body
 
-    // Lets the others of the domain run, and the OS threads that its harts are to come to.
+    // Lets the other contexts of the domain run, and the OS threads that its harts are to come to.
     static void yield() {
         EXPECT_EQ(weft_unit_yield(), WEFT_OK);
         std::this_thread::yield();
@@ -113,7 +113,7 @@ struct SmallDomain {
         for (weft_unit* context : contexts) EXPECT_EQ(weft_unit_join_free(context), WEFT_OK);
         EXPECT_EQ(weft_domain_unregister(domain), WEFT_OK);
     }
-    // Until it is seen what rounds are for.
+    // Repeats rounds until `seen` is set.
     void rounds_until(const atomic<int>& seen) {
         for (int i = 0; i < rounds_until_lent && seen.load() == 0; ++i) {
             Ult unit([this] { round(); });
@@ -123,7 +123,7 @@ struct SmallDomain {
     }
 };
 
-// Its contexts yield, and never run where a guest waits.
+// A domain whose contexts yield, and never run where a guest waits.
 struct ShyDomain : SmallDomain {
     atomic<int> passed{0}, refused{0}, misplaced{0};
 
@@ -177,7 +177,7 @@ TEST(GuestsThread, IsSparedContextsWhoseDomainPassesTheHartOn) {
     thread.join();
 }
 
-// A guest that waits until it is told, and then says that it has gone on.
+// A guest that waits until it is notified, and then records that it has gone on.
 class Awaited {
 public:
     Awaited() {
@@ -210,7 +210,8 @@ private:
     std::thread thread_;
 };
 
-// A context that runs there tells the guest, which goes on before anything else of its thread's.
+// A context that runs on the guest's thread wakes the guest, which goes on before anything else on
+// its thread.
 TEST(GuestsThread, IsItsGuestsAgainAtTheNextSwitch) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     EXPECT_FALSE(weft_guest_awaited());
@@ -243,7 +244,7 @@ TEST(GuestsThread, IsItsGuestsAgainAtTheNextSwitch) {
     EXPECT_TRUE(telling.guest.went());
 }
 
-// What `enter` has chosen goes back to its domain where the guest can go on meanwhile.
+// The context that `enter` has chosen goes back to its domain if the guest can go on meanwhile.
 TEST(GuestsThread, RunsNoContextThatIsChosenWhenItsGuestCanGoOn) {
     if (weft_hart_limit() < 2) GTEST_SKIP() << "there is one hart";
     Runtime runtime;

@@ -1,5 +1,5 @@
-// A build that checks handles tells which call was given one of what has been freed, by its name,
-// and how that is to be mended.
+// A build that checks handles reports, by name, which call was given the handle of a freed object,
+// and how to fix that.
 #include <gtest/gtest.h>
 
 #include "base/config.hpp"

@@ -1,4 +1,5 @@
-// Who calls, as <weft/embed/here.hpp> reads it: the same as the calls say, wherever it is asked.
+// Which unit calls, as <weft/embed/here.hpp> reads it: it agrees with the calls, wherever it is
+// read.
 #include <weft/embed/here.hpp>
 
 #include <vector>
@@ -10,7 +11,7 @@ using namespace weft_test;
 
 namespace {
 
-// Whether a unit runs here: then all there is to know is read, but where a library checks handles.
+// `in_unit`: a unit runs here. Then everything is read, unless the library checks handles.
 void expect_agreement(bool in_unit) {
     EXPECT_EQ(weft::here::unit(), weft_unit_self());
     EXPECT_EQ(weft::here::kind(), weft_unit_self_kind());
@@ -70,7 +71,8 @@ TEST(Here, DataAreTheUnitsOwn) {
         weft_unit_yield();
         expect_agreement(true);
     };
-    // Many, so that they lie all over a block; every other one has data, some from itself.
+    // Many units, so that they lie all over a block; every other unit has data, some of it set by
+    // the unit itself.
     std::vector<weft_unit*> units(700);
     for (std::size_t i = 0; i < units.size(); ++i) {
         weft_unit_options options{};

@@ -21,8 +21,7 @@ weft_unit_outcome run_hosted(Body body, const weft_unit_options& how = hosted())
     return unit.end();
 }
 
-// Not inlined: a compiler may keep what belongs to a thread over a call that switches, in what is
-// native.
+// Not inlined: in a native unit, a compiler may keep a thread's value across a call that switches.
 [[gnu::noinline]] inline pthread_t self() { return pthread_self(); }
 
 inline void yield() { EXPECT_EQ(weft_unit_yield(), WEFT_OK); }

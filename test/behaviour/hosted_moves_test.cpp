@@ -1,5 +1,5 @@
-// Hosted units that go on on another stream than they have left: two OS threads never run by one
-// thread pointer, which the simulator checks at each change.
+// Hosted units that go on on another stream than they have left. Two OS threads never run by one
+// thread pointer; the simulator checks that at each change.
 #include <cerrno>
 #include <memory>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int turns = 6;
 
-// errno is what any thread pointer leads to.
+// errno stands for everything that a thread pointer leads to.
 void expect_own_errno(int mine) {
     EXPECT_EQ(errno, mine);
     errno = mine;
@@ -90,7 +90,7 @@ TEST(HostedMoves, NativeUnitsOnTheSameStreamsKeepTheirOwn) {
     for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
 }
 
-// The next unit begins on what another one stood on, wherever that has ended.
+// The next unit begins on the host that another unit had, wherever that unit has ended.
 TEST(HostedMoves, OnePthreadServesOneUnitAfterTheOther) {
     Runtime runtime;
     Two two;
@@ -127,6 +127,6 @@ TEST(HostedMoves, ThreadsThatTheKernelRefusesAreWaitedForOrTold) {
             &how, two.pool));
     }
     int well = 0;
-    for (const auto& unit : units) well += unit->free() == WEFT_OK ? 1 : 0;   // none is refused, but by the simulator
+    for (const auto& unit : units) well += unit->free() == WEFT_OK ? 1 : 0;   // only the simulator refuses any
     EXPECT_EQ(ran.load(), well);
 }

@@ -95,8 +95,8 @@ TEST(Hosted, LeavesForUnitsOfOtherKindsAndComesBack) {
     }
 }
 
-// By whose thread pointer it is made known to others that somebody has left: not by his, for they
-// may let him go on at once, elsewhere.
+// By whose thread pointer a leaving unit is published: not by its own, since a waker may let it go
+// on at once, elsewhere.
 TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
     Runtime runtime;
     const pthread_t carrier = self();
@@ -110,7 +110,7 @@ TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
             &known_by);
     };
     const auto how = hosted();
-    // two pthreads are there
+    // two pthreads exist now
     EXPECT_EQ(run_hosted([] { EXPECT_EQ(run_hosted([] {}), WEFT_OK); }), WEFT_OUTCOME_RETURNED);
     EXPECT_EQ(run_hosted([&] {
                   leave();   // for the primary unit, or the scheduler
@@ -122,10 +122,10 @@ TEST(Hosted, WhoLeavesIsMadeKnownByWhoeverComesNext) {
                           yield();
                       },
                       &how);
-                  leave();   // for one that begins
+                  leave();   // for a unit that begins
                   EXPECT_TRUE(pthread_equal(known_by, second));
                   known_by = {};
-                  leave();   // for one that goes on
+                  leave();   // for a unit that goes on
                   EXPECT_TRUE(pthread_equal(known_by, second));
               }),
               WEFT_OUTCOME_RETURNED);
@@ -334,7 +334,7 @@ TEST(Hosted, OneThatExitsInAHandlerLeavesNoExceptionToTheNext) {
     EXPECT_EQ(counter("/hosts/count/started"), 1u);
 }
 
-// The parked thread is the same thread to the C library: it must be done with whatever it does
+// To the C library the parked thread is the same thread, so it must have finished what it does
 // there.
 TEST(Hosted, AFreshPthreadDoesNotTouchTheErrnoOfItsUnit) {
     Runtime runtime;
@@ -441,7 +441,7 @@ TEST(HostedPool, APreparedStackThatIsTooSmallIsLeftForAnotherUnit) {
     EXPECT_EQ(counter("/hosts/count/started"), 2u);
 }
 
-// What an attempt to start a thread of the program's does: it succeeds once so many are left.
+// An attempt to start a thread of the program: it succeeds once at most `left` pthreads are left.
 struct Attempt {
     std::uint64_t left;
     int made = 0;
@@ -527,16 +527,17 @@ TEST(HostedPool, DestructorsRunBeforeTheUnitIsJoined) {
         EXPECT_EQ(told, (std::vector<std::string>{"object", "key"}));
         EXPECT_TRUE(pthread_equal(self(), mine));
     }
-    // A compiler takes the objects for alive in their thread from now on, so it has no other unit.
+    // A compiler assumes from now on that the objects are alive in their thread, so that thread
+    // gets no other unit.
     EXPECT_EQ(counter("/hosts/count/started"), 3u);
     EXPECT_EQ(counter("/hosts/count/used-up"), 3u);
     EXPECT_EQ(pthread_key_delete(key), 0);
     EXPECT_EQ(pthread_key_delete(other), 0);
 }
 
-// ---- many of them -------------------------------------------------------------------------------
+// ---- many units ---------------------------------------------------------------------------------
 
-// What one pthread has of its own, and is to have still after each switch.
+// What belongs to one pthread, and must be the same after each switch.
 struct Own {
     const pthread_t thread = self();
     int* const local = &plain;
@@ -571,7 +572,7 @@ struct Many {
     }
 };
 
-// Held across a switch; whoever finds it held lets others run.
+// Held across a switch; a unit that finds it held lets others run.
 void lock_across(pthread_mutex_t& mutex, long& guarded) {
     int answer;
     while ((answer = pthread_mutex_trylock(&mutex)) == EBUSY) yield();
@@ -583,7 +584,7 @@ void lock_across(pthread_mutex_t& mutex, long& guarded) {
     EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
 }
 
-// Contended among OS threads: a carrier may wait for the other.
+// Contended among OS threads: one carrier may wait for the other.
 void lock_here(pthread_mutex_t& mutex, long& guarded) {
     ASSERT_EQ(pthread_mutex_lock(&mutex), 0);
     ++guarded;

@@ -1,5 +1,5 @@
-// What is different about an OS thread that runs by the thread pointer of another: each of the ways
-// in which the C library or the kernel finds out.
+// What differs when an OS thread runs by another's thread pointer: each way in which the C library
+// or the kernel notices.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ namespace {
 
 using namespace weft_test;
 
-// In a process of its own, which a hang ends: what it changes is for good.
+// Runs in a process of its own, which is ended if it hangs: what the body changes cannot be undone.
 template <class Body>
 void in_child(Body body) {
     if constexpr (weft::config::thread_sanitizer)
@@ -54,7 +54,7 @@ void in_child(Body body) {
 
 constexpr uid_t nobody = 54321;
 
-// Where it may keep the stream for itself.
+// On that stream, the unit may keep the stream for itself.
 weft_unit_options bound_to(std::size_t rank) {
     auto made = hosted();
     made.stream = weft_stream_at(rank);
@@ -62,7 +62,7 @@ weft_unit_options bound_to(std::size_t rank) {
     return made;
 }
 
-// ---- its end ------------------------------------------------------------------------------------
+// ---- the end of a unit --------------------------------------------------------------------------
 
 struct Unwound {
     int& count;
@@ -179,8 +179,8 @@ TEST(HostedTraps, WithoutAPthreadTheUnitEndsAndSaysSo) {
     });
 }
 
-// What owns it in C++ throws once, and owns nothing afterwards: else its destructor would end the
-// process.
+// The C++ owner of such a unit throws once and owns nothing afterwards; otherwise its destructor
+// would end the process.
 TEST(HostedTraps, WithoutAPthreadAThreadOfCxxIsJoinedAndGone) {
     if (geteuid() != 0) GTEST_SKIP() << "needs a user of its own, whose processes are counted";
     in_child([] {
@@ -217,7 +217,7 @@ TEST(HostedTraps, WherePthreadsAreRefusedSomeArePreparedAndUnitsRunAllTheSame) {
         EXPECT_EQ(weft_hosted_prepare(10, 0), WEFT_SYSTEM);
         const std::uint64_t live = counter("/hosts/count/live");
         EXPECT_LT(live, 10u);
-        // One that needs a larger stack gets the room of one that was prepared and is too small for
+        // A unit that needs a larger stack gets the room of a prepared host that is too small for
         // it.
         weft_unit_options large = hosted();
         large.stack_bytes = 64 << 20;
@@ -249,7 +249,7 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
         for (const auto& unit : units) EXPECT_EQ(unit->free(), WEFT_OK);
         EXPECT_EQ(ran, 20);
         EXPECT_LE(counter("/hosts/count/live"), 2u);
-        // As many as there cannot be at once: some end without having run.
+        // More units than can exist at once: some end without having run.
         weft_barrier barrier;
         ASSERT_EQ(weft_barrier_init(&barrier, 2, nullptr, nullptr), WEFT_OK);
         units.clear();
@@ -259,7 +259,7 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
             const weft_unit_outcome outcome = unit->outcome();
             met += outcome == WEFT_OUTCOME_RETURNED;
             EXPECT_TRUE(outcome == WEFT_OUTCOME_RETURNED || outcome == WEFT_OUTCOME_NO_PTHREAD) << outcome;
-            if (met == 4) break;   // the fifth waits for somebody
+            if (met == 4) break;   // the fifth waits for a partner
         }
         EXPECT_EQ(met, 4);
         Ult last([&] { weft_barrier_wait(&barrier); });
@@ -270,7 +270,7 @@ TEST(HostedTraps, WithFewPthreadsUnitsWaitForOneAnother) {
 
 // ---- ids ----------------------------------------------------------------------------------------
 
-// The user of each OS thread of the process, as the kernel has it.
+// The user of each OS thread of the process, as the kernel knows it.
 std::vector<uid_t> users() {
     std::vector<uid_t> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -291,7 +291,7 @@ void set_user() {
     EXPECT_EQ(answer, 0);
 }
 
-// While hosted units run, are suspended, and have ended, on every stream.
+// Runs body() while hosted units run, are suspended, and have ended, on every stream.
 template <class Body>
 void with_hosted_units_about(Body body) {
     Runtime runtime(3);
@@ -417,8 +417,8 @@ TEST(HostedTraps, ASignalForOneThatRunsComesAtOnceAlsoFromItself) {
     signal(SIGUSR1, SIG_DFL);
 }
 
-// Its handler would run where the unit's pthread waits, beside the unit. That of the ids comes to
-// it all the same: who sets them waits for every thread.
+// A handler would run where the unit's pthread waits, beside the unit. The signal for the ids still
+// reaches the pthread, because the caller that sets the ids waits for every thread.
 TEST(HostedTraps, ThePthreadItselfTakesNoSignalButThatOfTheIds) {
     Runtime runtime;
     std::uint64_t masked = 0;
@@ -473,14 +473,14 @@ TEST(HostedTraps, AStormOfSignalsForTheProcessDisturbsNobody) {
     signal(SIGUSR2, SIG_DFL);
 }
 
-// ---- what the kernel writes, and where it runs whom ---------------------------------------------
+// ---- what the kernel writes, and which thread it runs where -------------------------------------
 
 extern "C" {
 [[gnu::weak]] extern const std::ptrdiff_t __rseq_offset;
 [[gnu::weak]] extern const unsigned int __rseq_size;
 }
 
-// The CPU that the kernel has written for this thread pointer last; negative: it writes none.
+// The CPU that the kernel has last written for this thread pointer; negative: it writes none.
 [[gnu::noinline]] int noted_cpu() {
     int cpu;
     std::memcpy(&cpu, static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset + 4, sizeof cpu);
@@ -488,8 +488,8 @@ extern "C" {
 }
 
 TEST(HostedTraps, RestartableSequencesAreOfNobodyWhereHostedUnitsRun) {
-    // On a thread of the test's own, which the C library registers only if the one is that starts
-    // it: tests before this one may have ended that.
+    // On a thread of its own, which the C library registers only if the starting thread is
+    // registered: earlier tests may have ended that.
     bool registered = false;
     std::thread([&] {
         if (&__rseq_size == nullptr || __rseq_size == 0) return;
@@ -599,7 +599,7 @@ TEST(HostedTraps, ALibraryThatIsOpenedLaterHasItsVariablesForEach) {
     }
 }
 
-// Its domain resumes one unit after the other.
+// A library whose domain resumes one unit after another.
 struct Library {
     std::mutex lock;
     std::deque<weft_unit*> ready;

@@ -25,16 +25,16 @@ double wall_seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// The share of one core that the process uses while nothing is to be done for ten seconds.
+// The share of one core that the process uses while there is nothing to do for ten seconds.
 double idle_share() {
-    // Work first, so that what is measured is the way back to sleep and not streams that never
+    // Work comes first, so that the test measures the way back to sleep, and not streams that never
     // woke.
     for (std::size_t rank = 0; rank < 4; ++rank) {
         Ult unit([] { weft_unit_yield(); }, nullptr, pool_of(rank));
         EXPECT_EQ(unit.join(), WEFT_OK);
     }
     const double cpu = cpu_seconds(), wall = wall_seconds();
-    // Stream 0 idles as the others do: its primary unit waits for an OS thread that sleeps.
+    // Stream 0 idles like the others: its primary unit waits for an OS thread that sleeps.
     Bed bed;
     std::thread clock([&] {
         timespec left{10, 0};

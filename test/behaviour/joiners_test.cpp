@@ -1,5 +1,5 @@
-// Several that wait for the end of one unit: units of its stream and of another one, OS threads,
-// with deadlines and without.
+// Several joiners of one unit: units on its stream and on another one, and OS threads, with
+// deadlines and without.
 #include <memory>
 #include <stdexcept>
 
@@ -53,7 +53,7 @@ void let_them_wait() {
     }
 }
 
-// Waits for a unit, as one of several, and tells what it has learnt.
+// One of several joiners of a unit; it records the status of its join.
 class Joiner {
 public:
     Joiner(weft_unit* target, As as, std::uint64_t deadline_ns = 0)
@@ -119,13 +119,13 @@ TEST_P(Joiners, KeepTheUnitFromBeingFreedOrDetached) {
     JoinersOfOne joiners;
     for (const As as : {As::unit, As::thread}) {
         add(joiners, target.handle(), as);
-        until([] { return waiting_for("join") == 1; });   // else the free might wait, as the first
+        until([] { return waiting_for("join") == 1; });   // otherwise the free might be the first to wait
         EXPECT_EQ(weft_unit_join_free(target.handle()), WEFT_BUSY);
         weft_unit* row[] = {target.handle()};
         EXPECT_EQ(weft_unit_join_free_many(row, 1), WEFT_BUSY);
         EXPECT_EQ(row[0], target.handle());
         Doing(As::thread, [&] { EXPECT_EQ(weft_unit_join_free(target.handle()), WEFT_BUSY); }).join();
-        if (GetParam() != Home::foreign_private) {   // whose stream alone could say
+        if (GetParam() != Home::foreign_private) {   // only its stream could say
             EXPECT_EQ(weft_unit_detach(target.handle()), WEFT_BUSY);
         }
     }
@@ -137,7 +137,7 @@ TEST_P(Joiners, KeepTheUnitFromBeingFreedOrDetached) {
     EXPECT_EQ(target.free(), WEFT_OK);
 }
 
-// One that frees waits as others do, if it is the first.
+// A caller that frees waits like the others, if it is the first.
 TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     Bed bed;
     weft_unit* target = nullptr;
@@ -146,7 +146,7 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
               WEFT_OK);
     until([&] { return bed.occupied(); });
     atomic<weft_status> freed{WEFT_BUSY};
-    weft_unit* next[4] = {};   // one of them has the descriptor, before the others look
+    weft_unit* next[4] = {};   // one of them reuses the descriptor before the others read it
     Doing first(As::unit, [&] {
         freed = weft_unit_join_free(target);
         for (weft_unit*& unit : next)
@@ -158,7 +158,7 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
     JoinersOfOne joiners;
     for (const As as : {As::unit, As::thread}) add(joiners, target, as);
     add(joiners, target, As::unit, never_in_this_test());
-    // The OS thread among them must have come: afterwards the handle is another unit's.
+    // The OS thread among them must have called: afterwards the handle belongs to another unit.
     for (auto& joiner : joiners) until_set(joiner->calls);
     for (int i = 0; i < 10; ++i) let_them_wait();
     EXPECT_EQ(bed.wake(), WEFT_OK);
@@ -172,7 +172,7 @@ TEST_P(Joiners, LearnTheEndThoughTheFirstFreesTheUnitAtOnce) {
 }
 
 TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
-    // The places of those that leave, among four: one of them, some, or all.
+    // The places, of four, whose joiners leave: one of them, some, or all.
     for (const unsigned leave : {0b0001u, 0b0010u, 0b1000u, 0b0110u, 0b1001u, 0b0111u, 0b1111u}) {
         Bed bed;
         Ult target([&] { bed.sleep(); }, nullptr, pool());
@@ -190,7 +190,7 @@ TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
         let_them_wait();
         for (unsigned place = 0; place < 4; ++place)
             EXPECT_EQ(joiners[place]->back, (leave >> place & 1) != 0) << leave << ' ' << place;
-        add(joiners, target.handle(), As::unit);   // and others come
+        add(joiners, target.handle(), As::unit);   // and another joiner comes
         let_them_wait();
         EXPECT_EQ(bed.wake(), WEFT_OK);
         for (unsigned place = 0; place < 5; ++place) {
@@ -202,7 +202,7 @@ TEST_P(Joiners, LeaveByTheirDeadlinesAndDisturbNobody) {
     }
 }
 
-// Those that have left keep nobody from freeing the unit.
+// Joiners that have left do not keep another from freeing the unit.
 TEST_P(Joiners, MayFreeTheUnitWhenTheOthersHaveLeft) {
     Bed bed;
     weft_unit* target = nullptr;
@@ -223,7 +223,7 @@ TEST_P(Joiners, MayFreeTheUnitWhenTheOthersHaveLeft) {
     last.join();
 }
 
-// Two that look again and again, one beside the other, and one that stays.
+// Two joiners that poll again and again, side by side, and one that stays.
 TEST_P(Joiners, ThatComeAndGoLeaveNothingBehind) {
     Bed bed;
     Ult target([&] { bed.sleep(); }, nullptr, pool());
@@ -312,7 +312,7 @@ TEST_P(Joiners, OfEveryKindWaitForUnitsOfEveryKind) {
     }
 }
 
-// The unit is begun by its joiner, by a call, which others do not know.
+// The joiner begins the unit by a call; the other joiners cannot see that.
 class JoinersOfACalled : public testing::TestWithParam<weft_pool_kind> {
 protected:
     static weft_settings settings() {
@@ -326,9 +326,9 @@ INSTANTIATE_TEST_SUITE_P(Pools, JoinersOfACalled,
                          testing::Values(WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_LIFO));
 
 TEST_P(JoinersOfACalled, WaitBesideTheOneThatCalls) {
-    for (int i = 0; i < 3; ++i) Ult([] {}).join();   // a stack is at hand then
+    for (int i = 0; i < 3; ++i) Ult([] {}).join();   // then a stack is at hand
     for (const bool suspends : {false, true}) {
-        // others could not say that they wait before it has ended
+        // the others could not announce themselves before it has ended
         if (GetParam() == WEFT_POOL_PRIVATE && !suspends) continue;
         weft_unit* handle = nullptr;
         std::vector<std::unique_ptr<std::thread>> others;
@@ -344,7 +344,7 @@ TEST_P(JoinersOfACalled, WaitBesideTheOneThatCalls) {
                 }));
             }
             while (on_their_way != 2) std::this_thread::yield();
-            std::this_thread::sleep_for(std::chrono::milliseconds(3));   // they wait by then, mostly
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));   // mostly, they wait by then
             if (suspends) {
                 for (int i = 0; i < 10; ++i) weft_unit_yield();
             }
@@ -383,7 +383,7 @@ TEST(JoinersOfATasklet, LearnItsEndAllOfThem) {
     EXPECT_EQ(weft_unit_join_free(tasklet), WEFT_OK);
 }
 
-// It moves from a private pool to a shared one while they wait.
+// The unit moves from a private pool to a shared one while they wait.
 TEST(JoinersOfOneThatMoves, LearnItsEnd) {
     Runtime runtime(with_streams(1));
     weft_pool* shared = make_pool(WEFT_POOL_SHARED);

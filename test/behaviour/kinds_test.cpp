@@ -1,5 +1,4 @@
-// The six kinds of unit: what each may do, what becomes of it when it suspends, and what it is
-// refused.
+// The six kinds of unit: what each may do, what happens when it suspends, and what it is refused.
 #include <algorithm>
 #include <cerrno>
 #include <stdexcept>
@@ -35,7 +34,7 @@ weft_kind kind_of(weft_unit* unit) {
     return kind;
 }
 
-// Runs what is ready, from the primary unit, until `unit` has ended.
+// Runs ready units, from the primary unit, until `unit` has ended.
 void run_until_done(weft_unit* unit) {
     while (weft_unit_try_join(unit) == WEFT_BUSY) weft_unit_yield();
 }
@@ -67,7 +66,7 @@ TEST(Kinds, EachRunsItsBodyOnceAndIsOfItsKind) {
     }
 }
 
-// Not by its joiner: by the scheduler, which each kind begins under in its own way.
+// The scheduler begins each unit, not its joiner; it begins each kind in its own way.
 TEST(Kinds, EachIsBegunByTheScheduler) {
     Runtime runtime;
     for (const weft_kind kind : all_kinds) {
@@ -80,13 +79,13 @@ TEST(Kinds, EachIsBegunByTheScheduler) {
     EXPECT_EQ(promoted(), 0u);
 }
 
-// Those that begin alike are called one after the other.
+// Units that begin alike are called one after another.
 TEST(Kinds, BetweenTwoOfARowTheSchedulerDoesWhatItsStreamIsAskedFor) {
     Runtime runtime;
     for (const weft_kind kind : {WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_RTC}) {
         const auto chosen = of_kind(kind), tasklet = of_kind(WEFT_KIND_RTC);
         bool called = false, seen = false;
-        Ult brings_the_scheduler([] {}, &tasklet);   // which is passed over where a ULT yields to a ULT
+        Ult brings_the_scheduler([] {}, &tasklet);   // a ULT that yields to a ULT bypasses the scheduler
         Ult first(
             [&] {
                 EXPECT_EQ(weft_stream_post(
@@ -140,8 +139,8 @@ TEST(Kinds, OneThatSuspendsIsPromotedOnce) {
     }
 }
 
-// They are called one after the other, and the second needs what the first does not: a stack for
-// the scheduler to begin anew.
+// The two are called one after another, and the second needs what the first does not: a stack on
+// which the scheduler begins anew.
 TEST(Kinds, AnScThatSuspendsIsPromotedWhereATaskletIsCalledBeforeIt) {
     Runtime runtime;
     const auto tasklets = of_kind(WEFT_KIND_RTC), sc = of_kind(WEFT_KIND_SC);
@@ -157,19 +156,20 @@ TEST(Kinds, AnScThatSuspendsIsPromotedWhereATaskletIsCalledBeforeIt) {
     EXPECT_EQ(order, "t12");
 }
 
-// It stands where tasklets are called when the scheduler has only been left.
+// The unit stands where tasklets are called if the scheduler has only been left.
 TEST(Kinds, AnScThatHasNotSuspendedKeepsItsFrameWhenItEndsATaskletThatIsNext) {
     for (const auto pool : {WEFT_POOL_SHARED, WEFT_POOL_DEQUE, WEFT_POOL_PRIVATE}) {
         weft_settings settings = with_streams(1);
         settings.pool = pool;
         Runtime runtime(settings);
-        // so that the scheduler has been left, and knows where
+        // so that the scheduler has been left, and its context is saved
         Ult before([] { EXPECT_EQ(weft_unit_yield(), WEFT_OK); });
         run_until_done(before.handle());
         const auto sc = of_kind(WEFT_KIND_SC);
-        // freed at once, or joined and freed; the first has a descriptor that nobody has had
+        // freed at once, or joined and freed; the first unit has a descriptor that no unit had
+        // before
         for (const bool joined : {false, true}) {
-            weft::event ended;   // waited for so that the pool holds nobody but the tasklet
+            weft::event ended;   // waited for, so that the pool holds only the tasklet
             Ult unit(
                 [&] {
                     volatile char frame[2048];
@@ -378,7 +378,7 @@ TEST(Kinds, AnExceptionThatLeavesTheBodyIsTheJoiners) {
 
 namespace {
 
-// Spawns and joins down to the leaves; `kind` of all.
+// Spawns and joins down to the leaves; all units are of kind `kind`.
 struct Fib {
     weft_kind kind;
     int n;
@@ -474,7 +474,7 @@ TEST(Kinds, WhatDoesNotCountOfATaskletIsPassedOver) {
               WEFT_OK)
         << weft_error_text();
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
-    given.kind = WEFT_KIND_RTC;   // a ULT's spawn, which has been asked for both
+    given.kind = WEFT_KIND_RTC;   // a ULT spawn, which has been given both
     EXPECT_EQ(weft_ult_spawn(
                   nullptr, [](void*) {}, nullptr, &given, &unit),
               WEFT_UNSUPPORTED);
@@ -518,7 +518,7 @@ TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
         weft_unit_yield();
         ++ran;
     };
-    for (int i = 0; i < 2; ++i) {   // nobody draws from the pool yet
+    for (int i = 0; i < 2; ++i) {   // no stream draws from the pool yet
         const auto chosen = of_kind(needy[i]);
         ASSERT_EQ(weft_ult_spawn(pool, yields, nullptr, &chosen, &before[i]), WEFT_OK);
     }
@@ -538,7 +538,7 @@ TEST(Kinds, SsAndScNeedASchedulerThatPicks) {
                 EXPECT_NE(std::string(weft_error_text()).find("take RoC"), std::string::npos) << weft_error_text();
             }
         }
-        // Those that were there before are run as ULTs with stacks of their own.
+        // Units that were spawned before the stream existed run as ULTs with stacks of their own.
         EXPECT_EQ(weft_unit_join_free_many(before, 2), WEFT_OK);
         EXPECT_EQ(ran, 2);
     }
@@ -685,8 +685,8 @@ TEST(Kinds, ACallOnTheStreamsStackIsMadeWhereverTheUnitStands) {
 }
 
 TEST(Kinds, WhatIsCalledOnTheStreamsStackIsNoUnitOfAnyKind) {
-    // From a shared pool the scheduler begins each, an SC on its own stack; from a private one
-    // whoever leaves begins it.
+    // From a shared pool, the scheduler begins each unit, an SC on its own stack; from a private
+    // pool, the unit that leaves begins the next one.
     for (const auto pool_kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED}) {
         weft_settings settings = with_streams(1);
         settings.pool = pool_kind;

@@ -1,5 +1,5 @@
-// Values under lasting keys: what libraries that embed Weft hang on the handles of units, their own
-// and others'.
+// Values under lasting keys: what libraries that embed Weft attach to the handles of units, their
+// own and others'.
 #include <weft/embed/here.hpp>
 
 #include <set>
@@ -36,7 +36,7 @@ private:
 
 void* number(std::uintptr_t of) { return reinterpret_cast<void*>(of); }
 
-// Sum and count of what was released, by whatever thread.
+// The sum of the released values, whichever thread released them.
 atomic<std::uintptr_t> released{0};
 void release(void* value) { released.fetch_add(reinterpret_cast<std::uintptr_t>(value)); }
 
@@ -116,7 +116,7 @@ TEST_F(Lasting, ADetachedUnitLetsGoWhenItEndsAndOneThatNeverEndsWithTheRuntime) 
     EXPECT_EQ(released.load(), 1111u);
 }
 
-// Each three more lie elsewhere.
+// Every three further values lie in another place.
 TEST_F(Lasting, ManyLibrariesHaveEachItsOwn) {
     Runtime runtime;
     std::vector<std::unique_ptr<Key>> keys;
@@ -147,7 +147,7 @@ TEST_F(Lasting, ManyLibrariesHaveEachItsOwn) {
 
 TEST_F(Lasting, AKeyThatIsFreedReleasesWhatUnitsHaveAndTheNextOneSeesNothing) {
     Runtime runtime;
-    for (const std::size_t before : {0, 5}) {   // of the first places, and of one further on
+    for (const std::size_t before : {0, 5}) {   // a key with one of the first places, and a later one
         std::vector<std::unique_ptr<Key>> others;
         for (std::size_t i = 0; i < before; ++i) others.push_back(std::make_unique<Key>());
         released.store(0);
@@ -164,7 +164,7 @@ TEST_F(Lasting, AKeyThatIsFreedReleasesWhatUnitsHaveAndTheNextOneSeesNothing) {
         key.free();
         EXPECT_EQ(released.load(), 200u) << "each once";
         const Key next(release);
-        if (!weft::config::checked) {   // which gives each a handle of its own
+        if (!weft::config::checked) {   // which gives each key a handle of its own
             EXPECT_EQ(next, place) << "keys are used again";
         }
         for (weft_unit* const unit : units) EXPECT_EQ(unit == nullptr ? nullptr : value_of(unit, next), nullptr);
@@ -220,7 +220,8 @@ TEST_F(Lasting, ASpawnGivesAValueThatIsThereBeforeTheUnitRuns) {
     EXPECT_EQ(released.load(), 31u);
 }
 
-// From outside of units, several at once; and whoever has set one sees its own, while others read.
+// Several OS threads set values at once; a thread that has set one sees its own value, while others
+// read.
 TEST_F(Lasting, OfSeveralThatSetAValueAtOnceOneSucceeds) {
     constexpr int threads = 3;
     Runtime runtime(2);
@@ -246,8 +247,8 @@ TEST_F(Lasting, OfSeveralThatSetAValueAtOnceOneSucceeds) {
     }
 }
 
-// The library goes while others still free units that it has met: what it is called for has
-// returned before weft_key_free does.
+// The library goes away while other units that have a value are still being freed: every call of
+// its release function has returned before weft_key_free returns.
 TEST_F(Lasting, AKeyIsFreedWhileUnitsEndOnOtherStreams) {
     static atomic<bool> gone{false};
     static atomic<int> calls{0};
@@ -383,7 +384,8 @@ TEST_F(Lasting, WhatIsWrongHasItsStatus) {
     for (weft_key* const one : keys) EXPECT_EQ(weft_key_free(one), WEFT_OK);
 }
 
-// Each mapping and block that a set may ask for is refused in turn: then nothing has changed.
+// Each mapping and each block that a set may need is refused in turn; a refused set changes
+// nothing.
 TEST_F(Lasting, WithoutMemoryNothingIsSet) {
     if (!weft::config::checked) GTEST_SKIP() << "the fault injector is in checked builds";
     static atomic<int> left{0};
@@ -406,7 +408,7 @@ TEST_F(Lasting, WithoutMemoryNothingIsSet) {
         if (status == WEFT_NO_MEMORY) ++refused;
     }
     EXPECT_GT(refused, 0);
-    // What a key that is freed gathers its values in may be refused, too.
+    // The memory in which weft_key_free gathers the values may be refused, too.
     std::vector<weft_unit*> units;
     for (int i = 0; i < 300; ++i) units.push_back(spawn(nothing));
     for (weft_unit* const unit : units) EXPECT_EQ(weft_unit_local_set(unit, last, number(1)), WEFT_OK);

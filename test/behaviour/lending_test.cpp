@@ -1,4 +1,5 @@
-// Streams that lend their harts: others have a better claim to them, and nobody waits for ever.
+// Streams that lend their harts: other clients have a better claim to them, and no unit waits
+// forever.
 #include "weft/hart.h"
 
 #include <memory>
@@ -13,8 +14,8 @@ namespace {
 
 using namespace weft_test;
 
-// A domain whose one context keeps a hart busy, and gives it back between two steps as soon as that
-// is wanted. By the ULT that makes it, which runs on as that context.
+// A domain whose only context keeps a hart busy, and gives it back between two steps as soon as it
+// is wanted. The ULT that constructs it goes on as that context.
 class Busy {
 public:
     Busy() {
@@ -50,8 +51,8 @@ weft_settings with_private_streams(std::size_t streams) {
     return settings;
 }
 
-// More streams that are busy than a fair share of the harts, and a domain: the streams take turns
-// on what is theirs, and each gets on, for its units are in private pools.
+// More busy streams than their fair share of harts, and a domain: the streams take turns on their
+// share, and each makes progress, since its units are in private pools.
 TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     const std::size_t harts = weft_hart_limit();
     if (harts < 2 || harts > 16) GTEST_SKIP() << "there is one hart, or very many";
@@ -72,8 +73,8 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     Ult caller([&] {
         Busy domain;
         const std::uint64_t lent = counter("/streams/count/lent");
-        // Nothing is lent before the domain is there: each stream has a hart then, too many as they
-        // are.
+        // Nothing is lent before the domain is there: each stream has a hart until then, although
+        // there are too many streams.
         const auto all_have_done = [&](std::uint64_t more) {
             std::vector<std::uint64_t> before;
             for (auto& count : steps) before.push_back(count.load());
@@ -90,8 +91,8 @@ TEST(Lending, StreamsTakeTurnsOnTheHartsThatADomainLeavesThem) {
     for (auto& unit : busy) EXPECT_EQ(unit->join(), WEFT_OK);
 }
 
-// Its context may run on this stream only. Nobody else is there who might take the stream's turn
-// over: the other harts are guests'.
+// The domain's context may run on this stream only. No other stream could take over the stream's
+// turn: guests have the other harts.
 TEST(Lending, AStreamThatHasSteppedAsideGoesOnWithADomainWhoseContextIsBoundToIt) {
     const std::size_t harts = weft_hart_limit();
     if (harts > 16) GTEST_SKIP() << "there are very many harts";
@@ -113,7 +114,7 @@ TEST(Lending, AStreamThatHasSteppedAsideGoesOnWithADomainWhoseContextIsBoundToIt
         });
     });
     {
-        Busy domain;   // of the primary unit
+        Busy domain;   // registered by the primary unit
         for (int round = 0; round < 3; ++round) {
             asked.store(true);
             EXPECT_EQ(weft_semaphore_acquire(&answer), WEFT_OK);
@@ -160,7 +161,7 @@ TEST(Lending, APolicyOrAWeightThatCannotBeIsRefused) {
     EXPECT_EQ(caller.join(), WEFT_OK);
 }
 
-// While it runs the process loses CPUs and gets them back.
+// While it runs, the process loses CPUs and gets them back.
 TEST(Lending, HartsAreWithdrawnAndAddedAsTheProcessLosesAndGainsCpus) {
     const cpu_set_t all = all_cpus(), one = first_of(all);
     if (CPU_COUNT(&all) < 2 || weft_hart_limit() != static_cast<std::size_t>(CPU_COUNT(&all)))

@@ -1,4 +1,4 @@
-// Values under keys: they are the unit's own, go with it, and are destroyed with it.
+// Values under keys: each belongs to its unit, moves with it, and is destroyed with it.
 #include <atomic>
 #include <set>
 #include <vector>
@@ -23,7 +23,7 @@ private:
     weft_key* key_ = nullptr;
 };
 
-// What destructors were called with.
+// The values that destructors were called with.
 std::multiset<void*> destroyed;
 void destroy(void* value) { destroyed.insert(value); }
 
@@ -128,14 +128,14 @@ TEST_F(Locals, ValuesAreDestroyedBeforeTheJoinerLearnsOfTheEndHoweverItComes) {
     }
 }
 
-// A joiner may call the unit that it waits for, which then ends by a shorter way.
+// A joiner may call the unit that it waits for; such a unit ends by a shorter path.
 TEST_F(Locals, ValuesOfUnitsThatAreJoinedOneByOneAreDestroyed) {
     Runtime runtime;
     Key key(destroy);
     auto lazy = options();
     lazy.kind = WEFT_KIND_LSA;
     for (std::uintptr_t i = 1; i <= 10; ++i) {
-        EXPECT_EQ(Ult([] {}, &lazy).free(), WEFT_OK);   // leaves its stack, on which the next is called
+        EXPECT_EQ(Ult([] {}, &lazy).free(), WEFT_OK);   // leaves its stack, on which the next one is called
         Ult unit([&] { EXPECT_EQ(weft_local_set(key, number(i)), WEFT_OK); }, &lazy);
         EXPECT_EQ(unit.free(), WEFT_OK);
         EXPECT_EQ(destroyed.size(), i);
@@ -152,7 +152,7 @@ TEST_F(Locals, TheDestructorRunsInItsUnitAndMayYieldAndSetMore) {
     second = &other;
     Key key([](void* value) {
         EXPECT_EQ(weft_unit_self(), ends);
-        weft_unit_cancel(weft_unit_self());   // too late to count
+        weft_unit_cancel(weft_unit_self());   // too late to have an effect
         weft_unit_yield();
         ++rounds;
         EXPECT_EQ(weft_local_set(*second, value), WEFT_OK);
@@ -199,7 +199,7 @@ TEST_F(Locals, AKeyInTheSamePlaceDoesNotSeeTheValuesOfItsPredecessor) {
     until([&] { return bed.occupied(); });
     old.free();
     ASSERT_EQ(weft_key_create(destroy, &key), WEFT_OK);
-    // a build that checks gives each a handle of its own
+    // a build that checks handles gives each key a handle of its own
     EXPECT_TRUE(weft::config::checked || key == place) << "keys are used again";
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(unit.join(), WEFT_OK);
@@ -231,7 +231,7 @@ TEST_F(Locals, OneSetsAndReadsTheValuesOfAUnitThatDoesNotRun) {
 }
 
 TEST_F(Locals, ThePrimaryUnitsValuesAreDestroyedWhenTheRuntimeEnds) {
-    Key key(destroy);   // before the runtime, and after it
+    Key key(destroy);   // from before the runtime until after it
     {
         Runtime runtime;
         EXPECT_EQ(weft_local_set(key, number(1)), WEFT_OK);

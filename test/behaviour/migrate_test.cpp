@@ -1,5 +1,5 @@
-// Units that are asked to go to another pool: when they go, who learns of it, and that they are
-// joined and freed all the same.
+// Migration requests: when a unit moves, who is notified, and that it is joined and freed like any
+// other.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -21,7 +21,7 @@ void go_to(weft_unit* unit, weft_pool* pool) {
     EXPECT_EQ(weft_unit_migrate_to_pool(unit, pool), WEFT_OK) << weft_error_text();
 }
 
-// A pool of the user's: a list under a lock.
+// A user-defined pool: a list under a lock.
 class Own {
 public:
     Own() {
@@ -150,16 +150,16 @@ TEST(Migrate, AJoinerGoesWhenItsWaitIsOver) {
         Bed bed;
         weft_stream* woke_on = nullptr;
         auto lazy = options();
-        lazy.kind = WEFT_KIND_LSA;   // one that its joiner may call
+        lazy.kind = WEFT_KIND_LSA;   // a unit that its joiner may call
         Ult unit([&] {
-            EXPECT_EQ(Ult([] {}, &lazy).free(), WEFT_OK);   // leaves its stack, on which the next is called
+            EXPECT_EQ(Ult([] {}, &lazy).free(), WEFT_OK);   // leaves its stack, on which the next one is called
             Ult child([&] { bed.sleep(); }, &lazy);
-            if (!called) weft_unit_yield();   // the child starts by itself
+            if (!called) weft_unit_yield();   // the scheduler begins the child
             EXPECT_EQ(child.free(), WEFT_OK);
-            if (called) weft_unit_yield();   // one that has called its child goes at its next yield
+            if (called) weft_unit_yield();   // a unit that has called its child moves at its next yield
             woke_on = weft_stream_self();
         });
-        std::thread helper([&] {   // so that nobody but the child is ready when it is waited for
+        std::thread helper([&] {   // so that only the child is ready when the unit waits for it
             until([&] { return bed.occupied() && unit.state() == WEFT_UNIT_SUSPENDED; });
             go_to(unit.handle(), there.pool());
             EXPECT_EQ(bed.wake(), WEFT_OK);
@@ -198,7 +198,7 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
                         EXPECT_EQ(unit.join(), WEFT_OK);
                     } else if (joiner == 1) {
                         std::thread([&] { EXPECT_EQ(unit.join(), WEFT_OK); }).join();
-                    } else {   // a neighbour, where it comes from or where it goes
+                    } else {   // a unit of the source pool, or of the target pool
                         Ult neighbour([&] { EXPECT_EQ(unit.join(), WEFT_OK); }, nullptr, joiner == 2 ? from : to);
                         EXPECT_EQ(neighbour.join(), WEFT_OK);
                     }
@@ -213,8 +213,8 @@ TEST(Migrate, FromEveryPoolToEveryPoolAndBackWithJoinersOfAllSorts) {
     EXPECT_EQ(units_alive(), 1u);
 }
 
-// It is local to a private pool, whose stream answers joiners by remote calls, until it moves to
-// one where they announce themselves.
+// The unit is local to a private pool, whose stream answers joiners by remote calls, until it moves
+// to a pool where joiners announce themselves.
 TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     Runtime runtime;
     weft_pool* const home = make_pool(WEFT_POOL_PRIVATE);
@@ -234,7 +234,7 @@ TEST(Migrate, AJoinerFromElsewhereLearnsOfTheEndWhereverItMeetsTheUnit) {
     for (weft_pool* pool : {home, target}) EXPECT_EQ(weft_pool_free(pool), WEFT_OK) << weft_error_text();
 }
 
-// A unit that comes back into the private pool it was born in is joined there by its neighbours,
+// A unit that returns to the private pool it was created in is joined there by units of that pool,
 // detached, and joined by many.
 TEST(Migrate, AUnitThatCameBackEndsLikeOthers) {
     Runtime runtime;
@@ -337,7 +337,7 @@ TEST(Migrate, TheCallbackRunsOnceForEachRequestThatWasHeeded) {
             weft_unit* const self = weft_unit_self();
             weft_pool* const here = weft_test::pool_of(0);
             go_to(self, there.pool());
-            go_to(self, there.pool());   // in place of the first
+            go_to(self, there.pool());   // replaces the first request
             EXPECT_EQ(seen.times, 0);
             weft_unit_yield();
             EXPECT_EQ(seen.times, 1);
@@ -370,7 +370,7 @@ TEST(Migrate, TheBlockingFormReturnsWhenTheUnitHasGone) {
             go_to(unit.handle(), to.pool());
             EXPECT_EQ(weft_unit_migrate_wait(unit.handle()), WEFT_OK);
             EXPECT_EQ(pool_of(unit), to.pool());
-            go_to(unit.handle(), from.pool());   // shared by now
+            go_to(unit.handle(), from.pool());   // no longer local by now
             EXPECT_EQ(weft_unit_migrate_wait(unit.handle()), WEFT_OK);
             EXPECT_EQ(pool_of(unit), from.pool());
             EXPECT_EQ(weft_unit_migrate_wait(unit.handle()), WEFT_OK) << "nothing is asked for";

@@ -15,8 +15,8 @@ using namespace weft_test;
 
 namespace {
 
-// A pool that gives no unit to the stream that pushed it: each suspension ends on another OS
-// thread.
+// A pool that gives no unit to the stream that pushed it: after each suspension, a unit goes on on
+// another OS thread.
 class Movers {
 public:
     explicit Movers(std::size_t streams) {
@@ -73,7 +73,7 @@ private:
     std::vector<weft_stream*> streams_;
 };
 
-// Suspends and is resumed at once; goes on on another OS thread.
+// Suspends, and is resumed at once; it goes on on another OS thread.
 [[gnu::noinline]] void move() {
     weft_stream* const before = weft_stream_self();
     ASSERT_EQ(weft_unit_suspend([](weft_unit* self, void*) { ASSERT_EQ(weft_unit_resume(self), WEFT_OK); }, nullptr),
@@ -82,10 +82,10 @@ private:
 }
 
 // glibc declares the function behind errno `const`, so a compiler may keep its address in a
-// register over a call that moves the caller to another OS thread. Out of line it cannot: each call
-// asks anew.
+// register across a call that moves the caller to another OS thread. It cannot when the access is
+// out of line: each call reads the address anew.
 [[gnu::noinline]] int error() {
-    asm volatile("");   // not pure in the compiler's eyes
+    asm volatile("");   // so that the compiler does not take it for pure
     return errno;
 }
 [[gnu::noinline]] void set_error(int number) { errno = number; }
@@ -103,7 +103,7 @@ std::string current() {
     }
 }
 
-// Throws, moves inside each catch, and rethrows: down to `level` 0.
+// Throws, moves inside each catch, and rethrows, down to `level` 0.
 void nest(int unit, int level) {
     const std::string mine = Own(unit, level).what();
     try {

@@ -1,4 +1,4 @@
-// A library that a program opens while it runs, with a variable for each thread.
+// A library that a program loads while it runs, with a thread-local variable.
 namespace {
 
 thread_local int variable = 17;

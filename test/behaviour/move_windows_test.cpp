@@ -1,5 +1,5 @@
-// The race windows of a migration, forced (windows.hpp): who joins a unit that leaves its private
-// pool, who waits for its move, and who asks anew meanwhile.
+// The race windows of a migration, forced (windows.hpp): a joiner of a unit that leaves its private
+// pool, a waiter for the move, and a new request meanwhile.
 #include <thread>
 
 #include "test/behaviour/atomic.hpp"
@@ -15,7 +15,7 @@ protected:
     void TearDown() override { weft::probe_hook.store(nullptr); }
 };
 
-// Runs on stream 1, from a private pool, until it is told to end.
+// Runs on stream 1, from a private pool, until it is notified to end.
 class Restless {
 public:
     explicit Restless(weft_pool* pool)
@@ -108,7 +108,7 @@ TEST_F(MoveWindows, ARemoteCallThatComesAfterTheMoveAnnouncesItsJoiner) {
         must_happen("it runs", [&] { return runs.load(); });
         Ult joiner([&] { EXPECT_EQ(unit.join(), WEFT_OK); });
         while (joiner.state() != WEFT_UNIT_SUSPENDED)
-            weft_unit_yield();   // its remote call lies in the inbox of stream 1
+            weft_unit_yield();   // its remote call is in the inbox of stream 1
         go = true;
         must_happen("the unit is elsewhere", [&] { return away.load(); });
         end = true;

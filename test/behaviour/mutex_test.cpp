@@ -1,4 +1,5 @@
-// The mutex: one holds it, nobody waits in vain, and nobody switches for nothing.
+// The mutex: one unit holds it, no waiter waits longer than needed, and there are no needless
+// switches.
 #include <cstring>
 
 #include "test/behaviour/waiting.hpp"
@@ -29,7 +30,7 @@ TEST(Mutex, WorksBeforeTheRuntimeStartsAndAfterItHasEnded) {
 
 TEST(Mutex, ThatNobodyElseHoldsIsTakenWithoutASwitch) {
     Runtime runtime;
-    Ult other([] {});   // somebody who could run
+    Ult other([] {});   // a unit that could run
     weft_mutex plain = WEFT_MUTEX_INIT, recursive = WEFT_MUTEX_RECURSIVE_INIT;
     const auto before = switches();
     for (weft_mutex* mutex : {&plain, &recursive}) {
@@ -181,7 +182,7 @@ TEST(Mutex, WakesNobodyWhileOneThatWasWokenHasNotTried) {
     EXPECT_EQ(entered, 10);
 }
 
-// The first waiter is woken, finds the mutex taken again, and is given it the next time.
+// The first waiter is woken, finds the mutex taken again, and is handed it the next time.
 TEST(Mutex, IsGivenToOneThatWasOvertaken) {
     Runtime runtime;
     weft_mutex mutex = WEFT_MUTEX_INIT;
@@ -203,7 +204,8 @@ TEST(Mutex, IsGivenToOneThatWasOvertaken) {
     EXPECT_TRUE(got);
 }
 
-// Another unit has its stream while it is overtaken, so that it cannot try before.
+// Another unit keeps the waiter's stream while the waiter is overtaken, so that it cannot try
+// before.
 TEST(Mutex, IsGivenInTheEndToOneThatIsOvertakenFromAnotherStream) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;

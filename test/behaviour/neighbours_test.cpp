@@ -1,5 +1,5 @@
-// Beside processes that compute on the same processors: what the kernel would say of them is the
-// test's, in checked builds.
+// Weft beside processes that compute on the same processors. In checked builds, the test supplies
+// what the kernel would report about them.
 #include <chrono>
 
 #include "os/fault.hpp"
@@ -16,16 +16,16 @@ std::uint64_t now_ns() {
     return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-atomic<bool> neighbour{false};   // else the processors are idle
+atomic<bool> neighbour{false};   // otherwise the processors are idle
 atomic<std::uint64_t> threads{1};
 
-// OS threads that have something to do are delayed by two thirds of a processor, together.
+// OS threads that have something to do are delayed by two thirds of a processor, in total.
 constexpr weft::os::Load load{
     .delay_ns = [](std::uint32_t) -> std::uint64_t { return neighbour.load() ? now_ns() * 2 / 3 / threads.load() : 0; },
     .idle_ns = []() -> std::uint64_t { return neighbour.load() ? 0 : now_ns(); },
 };
 
-// Guests, one for each hart, that wait for each other at each step, as a team does, until it is
+// Guests, one per hart, that wait for each other at each step, as a team does, until the test is
 // over.
 class Team {
 public:
@@ -49,7 +49,7 @@ private:
         for (bool last = false; !last;) {
             weft_hart_overdue();
             ++steps_;
-            if (first) ends_.store(over_.load());   // before the barrier, so all read the same behind it
+            if (first) ends_.store(over_.load());   // before the barrier, so that all read the same value behind it
             weft_barrier_wait(&barrier_);
             last = ends_.load();
             weft_barrier_wait(&barrier_);

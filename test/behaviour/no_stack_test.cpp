@@ -1,5 +1,5 @@
-// Units for which there is no stack, in an address space that is used up: they end when nobody
-// would give one back, and whoever asks is told why.
+// Units for which there is no stack, in an exhausted address space: they end when no unit would
+// give a stack back, and a caller that asks for the outcome learns the reason.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace weft_test;
 
-// As much more address space as so many bytes, and no more, while it lives.
+// Limits the process, during its lifetime, to `bytes` more of address space.
 class Room {
 public:
     explicit Room(std::size_t bytes) {
@@ -36,7 +36,7 @@ private:
     rlimit before_{};
 };
 
-// Several times what the process itself may take meanwhile: one arena of malloc reserves 64 MiB. A
+// Several times what the process itself may use meanwhile: one arena of malloc reserves 64 MiB. A
 // unit's stack takes 64 KiB.
 constexpr std::size_t room = 256 << 20, too_many = 6000;
 
@@ -48,7 +48,7 @@ std::vector<weft_unit*> suspended(std::size_t count) {
     return units;
 }
 
-// Where the units wait: what was spawned last comes last there.
+// Where the units wait: there, the unit that was spawned last runs last.
 struct Where {
     std::size_t streams;
     weft_pool_kind pool;
@@ -70,7 +70,7 @@ TEST_P(NoStack, FinalizeEndsThoughOthersAreSuspended) {
     const Deadline deadline(60);
     const Room little(room);   // also while the runtime ends
     Runtime runtime(settings());
-    runtime.expected = WEFT_BUSY;   // as where all have had a stack
+    runtime.expected = WEFT_BUSY;   // as if all had had a stack
     suspended(too_many);
 }
 
@@ -86,7 +86,7 @@ TEST_P(NoStack, WhoLooksForTheEndOfOneInALoopFindsIt) {
     EXPECT_EQ(end_of(units.back()), WEFT_OUTCOME_NO_STACK);
 }
 
-// Were each tried once for each of the others, it would take minutes.
+// If each unit were tried once for each of the others, this would take minutes.
 TEST_P(NoStack, EachOfManyTakesNoMoreTriesThanOneOfFew) {
     const Deadline deadline(60);
     Runtime runtime(settings());
@@ -136,10 +136,10 @@ TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
     EXPECT_TRUE(said("65536"));
 }
 
-// For what takes its time.
+// For tests that take long.
 class NoStackOnOneStream : public NoStack {};
 
-// ---- detached ones: nobody could be told --------------------------------------------------------
+// ---- detached units, which have no joiner to notify ---------------------------------------------
 
 weft_status spawn_detached(void (*body)(void*), void* argument, const weft_unit_options* options = nullptr) {
     return weft_ult_spawn(nullptr, body, argument, options, nullptr);
@@ -171,7 +171,7 @@ TEST_P(NoStack, DetachedUnitsWaitUntilTheProgramResumesOthers) {
         ran.fetch_add(1);
     };
     for (std::size_t i = 0; i < too_many; ++i) ASSERT_EQ(spawn_detached(wait, &go), WEFT_OK);
-    weft_sleep_for(50'000'000);   // in which all streams find nothing that could run
+    weft_sleep_for(50'000'000);   // in this time all streams find that nothing can run
     EXPECT_EQ(ran.load(), 0u);
     EXPECT_EQ(weft_event_set(&go, nullptr), WEFT_OK);
     while (ran.load() != too_many) weft_sleep_for(1'000'000);
@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(In, NoStack,
                              return at.param.pool == WEFT_POOL_PRIVATE ? "PrivatePools" : "ASharedPool";
                          });
 
-// Which of them have a stack is not known there.
+// With deques, it is not known which units have a stack.
 TEST(NoStackInDeques, FinalizeEndsThoughOthersAreSuspended) {
     if (sanitized) GTEST_SKIP() << "as above";
     const Deadline deadline(60);

@@ -1,4 +1,4 @@
-// What tests of observers share: one who notes what happens, and units to notice.
+// What tests of observers share: an observer that records events, and units to observe.
 #pragma once
 
 #include <cerrno>
@@ -14,7 +14,7 @@ namespace weft_test {
 struct Seen {
     char what;   // letter()
     weft_unit* unit;
-    weft_unit* self;   // who did it
+    weft_unit* self;   // the unit that did it
     weft_stream* stream;
     weft_pool* pool;
     std::string waits_for;
@@ -41,7 +41,7 @@ inline char letter(weft_observed what) {
     return '?';
 }
 
-// A life without what may be in it any number of times.
+// A life without the pairs that may occur in it any number of times.
 inline std::string without_pairs(std::string life, std::vector<std::string> pairs) {
     for (std::size_t at = 0; at < life.size();) {
         bool found = false;
@@ -55,7 +55,7 @@ inline std::string without_pairs(std::string life, std::vector<std::string> pair
     return life;
 }
 
-// Notes what happens.
+// Records events.
 class Notes {
 public:
     explicit Notes(unsigned events = WEFT_OBSERVED_ALL) {
@@ -78,7 +78,7 @@ public:
         std::lock_guard guard(lock_);
         return seen_;
     }
-    // Of the one that has the handle now, or had it last.
+    // The events of the unit that has the handle now, or had it last.
     std::vector<Seen> of(weft_unit* unit) {
         std::vector<Seen> mine;
         for (const Seen& seen : all()) {
@@ -88,20 +88,20 @@ public:
         }
         return mine;
     }
-    // One of them by its number; there should be so many.
+    // The event of a unit by its number, which must exist.
     Seen at(weft_unit* unit, std::size_t number) {
         const std::vector<Seen> mine = of(unit);
         EXPECT_LT(number, mine.size());
         return number < mine.size() ? mine[number] : Seen{};
     }
-    // What has happened to it, a letter each.
+    // The events of a unit, a letter each.
     std::string life(weft_unit* unit) {
         std::string text;
         for (const Seen& seen : of(unit)) text += seen.what;
         return text;
     }
-    // What has happened to units that were created meanwhile, by handle and, as that is used again,
-    // by life.
+    // The events of units that were created meanwhile, by handle and, since handles are reused, by
+    // life.
     std::vector<std::string> lives() {
         std::map<weft_unit*, std::string> open;
         std::vector<std::string> ended;
@@ -126,7 +126,7 @@ private:
         EXPECT_GE(seen.size, sizeof(weft_observation));
         EXPECT_EQ(seen.stream, weft_stream_self());
         if (seen.what == WEFT_OBSERVED_PROMOTE) return;   // it depends on the kind: kinds_test.cpp
-        errno = 77;                                       // nobody shall see this
+        errno = 77;                                       // must not be visible outside
         std::lock_guard guard(lock_);
         seen_.push_back({letter(seen.what), seen.unit, weft_unit_self(), seen.stream, seen.pool, seen.waits_for,
                          seen.object, seen.outcome});

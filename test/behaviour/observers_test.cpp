@@ -1,4 +1,4 @@
-// Observers: what they are told of each kind of unit, once each and in order.
+// Observers: the events they receive for each kind of unit, once each and in order.
 #include <stdexcept>
 #include <thread>
 
@@ -10,7 +10,7 @@ using namespace weft_test;
 
 namespace {
 
-// One stream and several, with pools of each make.
+// One stream and several, with pools of each kind.
 std::vector<weft_settings> ways() {
     std::vector<weft_settings> made;
     for (auto [streams, pool] :
@@ -111,8 +111,8 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
         EXPECT_EQ(notes.life(third), "csfj");
         std::thread([&] { EXPECT_EQ(weft_unit_join(units[3]), WEFT_OK); }).join();
         EXPECT_EQ(notes.life(units[3]), "csfj");
-        // Learned by an OS thread; or told where the unit ended, when the thread came just before
-        // its very last step.
+        // The OS thread learns the end; or the end is reported where the unit ended, if the thread
+        // came just before the unit's very last step.
         weft_stream* const learned_on = notes.at(units[3], 3).stream;
         EXPECT_TRUE(learned_on == nullptr || learned_on == notes.at(units[3], 2).stream);
         std::vector<weft_unit*> kept(units, units + 4);
@@ -121,7 +121,7 @@ TEST(Observers, AnEndThatNobodyWaitedForIsLearnedOnce) {
     }
 }
 
-// The unit ends between the joiner's look and its announcement.
+// The unit ends between the joiner's check and its announcement.
 TEST(Observers, AnEndThatComesWhileSomebodyBeginsToWaitIsLearnedOnce) {
     if constexpr (!weft::config::checked) GTEST_SKIP() << "probes are in checked builds";
     static atomic<bool> holds, come, let;

@@ -1,5 +1,5 @@
-// Observers: who may be one, that they come and go while streams work, and that nothing is told
-// when they have gone.
+// Observers: who may be one, that they come and go while streams work, and that they receive
+// nothing after they have gone.
 #include <thread>
 
 #include "observe/observe.hpp"
@@ -167,8 +167,8 @@ TEST(Observing, WhoRemovesOneWaitsForItsCallsToReturn) {
     }
 }
 
-// Streams that work while observers come and go: whatever is told of a unit fits what has been told
-// of it.
+// Streams work while observers come and go: every event of a unit fits the earlier events of that
+// unit.
 TEST(Observing, ComeAndGoWhileStreamsWork) {
     Runtime runtime(4);
     atomic<bool> stop{false};
@@ -178,7 +178,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
             EXPECT_EQ(weft_unit_spawn_many(nullptr, 4, yield_once, nullptr, nullptr, units), WEFT_OK);
             for (int i = 4; i < 8; ++i) units[i] = i % 2 == 0 ? spawn(nothing) : spawn_tasklet(nothing);
             EXPECT_EQ(weft_unit_join_free_many(units, 8), WEFT_OK);
-            std::this_thread::yield();   // the primary unit's stream is to have a turn
+            std::this_thread::yield();   // so that the primary unit's stream gets a turn
         }
     };
     std::vector<weft_unit*> workers;
@@ -206,7 +206,7 @@ TEST(Observing, ComeAndGoWhileStreamsWork) {
         const std::size_t told = notes.count();
         for (const std::string& life : notes.lives()) {
             const std::string rest = without_pairs(life, {"wr", "yr"});
-            // whole, or the beginning of one
+            // a whole life, or the beginning of one
             EXPECT_TRUE(std::string("csfjx").find(rest) == 0 || rest == "csw" || rest == "csy") << life;
         }
         weft_unit_yield();

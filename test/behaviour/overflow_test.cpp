@@ -1,4 +1,4 @@
-// A unit that needs more stack than it has: the process ends by SIGSEGV, and says which unit it
+// A unit that needs more stack than it has: the process ends by SIGSEGV, and reports which unit it
 // was.
 #include <csignal>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 
 const volatile char* limit = nullptr;   // the recursion stops below it
 
-// Touches the stack downwards, without end or until `limit`.
+// Touches the stack downwards, forever or until `limit`.
 [[gnu::noinline]] int dive(int depth) {
     volatile char frame[200];
     frame[0] = static_cast<char>(depth);
@@ -32,7 +32,7 @@ void dive_without_end(void*) {
     std::printf("%d", dive(0));
 }
 
-// Just over the end, where a canary lies, and back.
+// Goes just over the end, where a canary lies, and returns.
 void dive_over_the_end(void*) {
     weft_stack_info info{};
     info.size = sizeof info;
@@ -43,8 +43,8 @@ void dive_over_the_end(void*) {
     weft_unit_yield();
 }
 
-// Starts a runtime with that guard, and a unit that overflows. Returns when the kernel has no such
-// guard.
+// Starts a runtime with the given guard, and a unit that overflows. Raises SIGSEGV itself if the
+// kernel has no such guard.
 void program(weft_guard guard, weft_kind kind, void (*body)(void*), std::size_t rank = 0) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;
@@ -59,13 +59,13 @@ void program(weft_guard guard, weft_kind kind, void (*body)(void*), std::size_t 
     chosen.stack_bytes = 128 << 10;
     weft_unit* unit = nullptr;
     if (weft_ult_spawn(pool_of(rank), body, nullptr, &chosen, &unit) != WEFT_OK) std::abort();
-    // Two units yield, so that the one that has overflowed is switched out.
+    // Two units yield, so that the overflowed unit is switched out.
     weft_ult_spawn(
         pool_of(rank), [](void*) { weft_unit_yield(); }, nullptr, nullptr, nullptr);
     weft_unit_join(unit);
 }
 
-// A sanitizer's handler, which was there before us, would end the process otherwise.
+// Otherwise a sanitizer's handler, which was installed before Weft's, would end the process.
 void nobody_handles() {
     std::signal(SIGSEGV, SIG_DFL);
     std::signal(SIGBUS, SIG_DFL);
@@ -77,7 +77,7 @@ std::string message(const char* kind) {
            ", stack 1[0-9]{5} bytes\\): .*WEFT_STACK_BYTES";
 }
 
-// And where the access was, if a fault tells of the overflow.
+// In addition, where the access was, if a fault revealed the overflow.
 std::string message_of_a_fault(const char* kind) {
     return message(kind) + "\nweft: the code at 0x[0-9a-f]+ accessed 0x[0-9a-f]+; the stack begins at 0x[0-9a-f]+\n";
 }
@@ -93,7 +93,7 @@ bool has_install() {
 }   // namespace
 
 TEST(Overflow, IsToldWithInstalledGuards) {
-    // A kernel without them says so, and the program learns it from weft_init.
+    // A kernel without such guards is reported, and the program learns it from weft_init.
     const std::string expected = has_install() ? message("lsa") : std::string("WEFT_GUARD");
     EXPECT_EXIT((nobody_handles(), program(WEFT_GUARD_INSTALL, WEFT_KIND_LSA, dive_without_end)),
                 testing::KilledBySignal(SIGSEGV), expected);
@@ -160,7 +160,7 @@ void own_handler(int, siginfo_t*, void*) {
     siglongjmp(back, 1);
 }
 
-// A fault that is none of Weft's: in a page of the program's that may not be read.
+// A fault that is not Weft's: in a page of the program that may not be read.
 [[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_thread]] bool faults() {
     static void* const page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (sigsetjmp(back, 1) != 0) return true;
@@ -179,7 +179,7 @@ TEST(Overflow, AFaultThatIsNoneGoesToTheHandlerOfTheProgram) {
     ASSERT_EQ(sigaction(SIGSEGV, &action, &before), 0);
     handled = 0;
     {
-        Runtime runtime;   // installs its own, before ours in the chain
+        Runtime runtime;   // installs its own handler, which comes before ours in the chain
         EXPECT_TRUE(faults()) << "outside of ULTs' stacks";
         bool inside = false;
         Ult unit([&] { inside = faults(); });

@@ -10,7 +10,8 @@ namespace weft_test {
 
 inline constexpr int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
-// How the two units round that a processor may have: what the compiler uses, and on x86-64 the x87.
+// The rounding mode of both floating-point units that a processor may have: the one that the
+// compiler uses, and on x86-64 the x87.
 inline int rounding() {
     volatile double one = 1.0, tiny = 1e-30;
     const double up = one + tiny, down = -one - tiny, below = one - tiny;
@@ -35,7 +36,7 @@ inline weft_unit_options own_float(weft_kind kind = WEFT_KIND_DEFAULT) {
     return made;
 }
 
-// The environment of the test itself.
+// Sets the environment of the test itself.
 struct Rounding {
     explicit Rounding(int mode) { std::fesetround(mode); }
     ~Rounding() { std::fesetround(FE_TONEAREST); }

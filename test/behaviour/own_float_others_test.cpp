@@ -1,6 +1,6 @@
-// Units with a floating-point environment of their own beside what is no such unit: schedulers' and
-// pools' callbacks, OS threads that the runtime starts, calls that are made elsewhere for a unit,
-// its jobs, contexts of domains, guests and hosted units.
+// Units with a floating-point environment of their own beside code that is no such unit: callbacks
+// of schedulers and pools, OS threads that the runtime starts, calls that are made elsewhere for a
+// unit, its jobs, contexts of domains, guests and hosted units.
 #include <cfenv>
 #include <memory>
 #include <vector>
@@ -19,8 +19,8 @@ using namespace weft_test;
 
 namespace {
 
-// A scheduler of the program's, or one of ours with a pool of the program's: their callbacks see
-// how they are called, and set nothing.
+// A user-defined scheduler, or a built-in one with a user-defined pool: their callbacks check the
+// environment in which they are called, and set nothing.
 struct Callbacks {
     std::vector<weft_unit*> waiting;
     int calls = 0;
@@ -85,7 +85,7 @@ bool has_hosted() {
            weft_unit_join_free(unit) == WEFT_OK;
 }
 
-// Units with and without that take turns there, and leave in each way.
+// Units with and without an environment of their own take turns there, and leave in each way.
 void take_turns(weft_pool* pool) {
     weft_mutex mutex WEFT_MUTEX_INIT;
     std::vector<std::unique_ptr<Ult>> units;
@@ -132,7 +132,7 @@ TEST(OwnFloatBeside, PoolsOfTheProgramAreAskedWithTheirStreams) {
         Ult inside(
             [&] {
                 const auto how = own_float();
-                for (int i = 0; i < 4; ++i) {   // from the pool itself, which one stream alone knows
+                for (int i = 0; i < 4; ++i) {   // drawn from the pool itself, which only one stream knows
                     Ult unit(
                         [i] {
                             std::fesetround(modes[i]);
@@ -164,7 +164,7 @@ TEST(OwnFloatBeside, ThreadsThatItHasStartedBeginWithItsStreams) {
                     Stream stream(pool);
                     Ult there([] { EXPECT_EQ(rounding(), FE_TONEAREST); }, nullptr, pool);
                     EXPECT_EQ(there.free(), WEFT_OK);
-                    EXPECT_EQ(weft_blocking([](void*) {}, nullptr), WEFT_OK);   // the first: a thread is started
+                    EXPECT_EQ(weft_blocking([](void*) {}, nullptr), WEFT_OK);   // the first call: a thread is started
                 }
                 EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
                 EXPECT_EQ(rounding(), FE_UPWARD);
@@ -203,7 +203,8 @@ TEST(OwnFloatBeside, WhatOthersCallForItIsCalledWithItsOwn) {
 
 namespace {
 
-// Both branches see it, wherever they run; the first gives another stream time to take the second.
+// Both branches see the mode, wherever they run; the first gives another stream time to take the
+// second.
 void fork_and_see(int mode) {
     atomic<bool> begun{false};
     weft::invoke(
@@ -270,7 +271,7 @@ namespace {
 
 int seen_there = -1;
 
-// The job gets a moment in which another stream may take it.
+// Offers a job for a moment in which another stream may take it.
 void offer_for_a_moment() {
     atomic<bool> begun{false};
     weft::invoke(
@@ -286,8 +287,8 @@ void offer_for_a_moment() {
 
 }   // namespace
 
-// A tasklet that waits for a job of its own looks a moment for another's, and runs that on its own
-// stack.
+// A tasklet that waits for a job of its own searches for another unit's job for a moment, and runs
+// that on its own stack.
 TEST(OwnFloatBeside, AJobThatATaskletRunsForAnotherRunsWithTheOtherOnes) {
     Runtime runtime(with_streams(2));
     for (int round = 0; round < 20; ++round) {
@@ -360,7 +361,7 @@ TEST(OwnFloatBeside, MembersOfTeamsHaveTheirOwnByTheSetting) {
     const Variable chosen("WEFT_OWN_FLOAT", "1");
     for (const std::size_t streams : {1, 2}) {
         Runtime runtime(with_streams(streams));
-        for (int i = 0; i < 3; ++i) team_of(true);   // contexts of teams come back
+        for (int i = 0; i < 3; ++i) team_of(true);   // contexts of teams are reused
         EXPECT_EQ(rounding(), FE_TONEAREST);
     }
 }
@@ -522,8 +523,8 @@ TEST(OwnFloatBeside, DestructorsOfItsValuesRunWithItsOwn) {
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 
-// A key that follows units keeps others from being called in their place as well, and lets go of
-// that on its own.
+// A key that follows units also keeps others from being called in their place; when it no longer
+// follows, it must lift only its own restriction.
 TEST(OwnFloatBeside, NobodyIsCalledInItsPlaceOnceAKeyNoLongerFollowsIt) {
     Runtime runtime;
     weft_key_options options{};

@@ -1,5 +1,5 @@
-// Units with a floating-point environment of their own: what one sets is there when it goes on,
-// wherever that is, and nobody else sees it.
+// Units with a floating-point environment of their own: the mode that a unit sets is there when it
+// goes on, wherever that is, and no other unit sees it.
 #include <cfenv>
 #include <cmath>
 #include <memory>
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Of, OwnFloat,
 
 constexpr weft_kind ults[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC, WEFT_KIND_SS, WEFT_KIND_SC, WEFT_KIND_AUTO};
 
-// Sets a mode and keeps it over all ways to leave.
+// Sets a mode, and keeps it across every way of leaving.
 void keep_through_everything(int mode, weft_mutex& mutex) {
     EXPECT_EQ(std::fesetround(mode), 0);
     for (int i = 0; i < 20; ++i) {

@@ -1,5 +1,5 @@
-// A private pool that no stream draws from: anybody pops from it, one at a time, and what comes out
-// goes anywhere.
+// A private pool that no stream draws from: any thread may pop from it, one at a time, and what it
+// pops may go anywhere.
 #include <thread>
 #include <vector>
 
@@ -46,7 +46,7 @@ TEST(Ownerless, GivesItsUnitsInTheirOrderToWhoeverPops) {
     EXPECT_EQ(pop(pool), nullptr);
     weft_unit* none = nullptr;
     EXPECT_EQ(weft_pool_pop_wait(pool, &none), WEFT_WRONG_CONTEXT);
-    // Run here, one pushed to a pool of others, the rest pushed back.
+    // One unit runs here, one is pushed to a pool of other streams, and the rest are pushed back.
     EXPECT_EQ(weft_unit_run(units[0]), WEFT_OK) << weft_error_text();
     EXPECT_EQ(pop(pool), units[0]) << "it has yielded to its pool";
     EXPECT_EQ(weft_unit_run(units[0]), WEFT_OK) << weft_error_text();

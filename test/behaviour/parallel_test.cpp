@@ -54,7 +54,7 @@ void run_as(weft_kind kind, std::function<void()> body) {
 
 }   // namespace
 
-// ---- nobody takes the second branch -------------------------------------------------------------
+// ---- the second branch is not taken -------------------------------------------------------------
 
 TEST(Invoke, CallsTheSecondBranchInPlaceWhereNobodyTakesIt) {
     Runtime runtime;
@@ -108,7 +108,7 @@ TEST(Invoke, ReturnsWhatTheBranchesReturn) {
 }
 
 TEST(Invoke, ForksAsDeepAsTheStackAllows) {
-    // which keeps 65,536 frames of a stack, and looks no further
+    // which keeps 65,536 frames of a stack, and no more
     constexpr long depth = weft::config::thread_sanitizer ? 2'000 : 100'000;
     for (const std::size_t streams : {1, 2}) {
         Runtime runtime(streams);
@@ -229,13 +229,13 @@ TEST(Invoke, WakesAStreamThatSleeps) {
         for (int i = 0; i < 20; ++i) {
             const std::uint64_t before = slept();
             have_taken([] {});
-            ASSERT_TRUE(holds_at_last([&] { return slept() > before; }));   // it has nothing left, and has asked
+            ASSERT_TRUE(holds_at_last([&] { return slept() > before; }));   // it has run out of work, and asked
         }
     }
 }
 
-// A fork that nobody wanted lies in the ring. Its stream's next fork publishes it, since the other
-// one has left a word before it slept.
+// A fork that was not requested is in the ring. The stream's next fork publishes it, since the
+// other stream left a steal request before it slept.
 TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.spin_ns = 1;
@@ -248,7 +248,7 @@ TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
         },
         nullptr, pool_of(1));
     ASSERT_TRUE(holds_at_last([&] { return busy.load(); }));
-    for (int i = 0; i < 3; ++i) weft::invoke([] {}, [] {});   // the first, and what was asked for before it was busy
+    for (int i = 0; i < 3; ++i) weft::invoke([] {}, [] {});   // the first, and those requested before it was busy
     const std::uint64_t before = stolen();
     weft::invoke(
         [&] {
@@ -262,8 +262,8 @@ TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     EXPECT_GT(stolen(), before);
 }
 
-// One looks for work, so nobody else is woken for a branch that is published; then it finds a unit
-// instead, and has to see to it.
+// One stream searches for work, so no other is woken for a published branch; then it finds a unit
+// instead, and must wake another stream for the branch.
 TEST(Invoke, ABranchIsTakenThoughWhoLookedForWorkHasFoundOther) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
     settings.streams = 3;
@@ -345,12 +345,12 @@ TEST(Invoke, AStreamTakesTheBranchOfItsOwnUnitThatWaits) {
 TEST(Invoke, AUnitThatHasForkedLeavesTheNextOneNothing) {
     Runtime runtime;
     for (const weft_kind kind : all_kinds) {
-        for (const bool joined : {false, true}) {   // it is begun by the scheduler, or by its joiner
+        for (const bool joined : {false, true}) {   // the scheduler begins it, or its joiner
             const auto chosen = of_kind(kind);
             Ult first([] { weft::invoke([] {}, [] {}); }, &chosen);
             while (!joined && first.state() != WEFT_UNIT_DONE) weft_unit_yield();
             EXPECT_EQ(first.free(), WEFT_OK);
-            run_as(WEFT_KIND_LSA, [] {   // it begins anew, and so publishes what it leaves
+            run_as(WEFT_KIND_LSA, [] {   // a new unit publishes what it leaves behind
                 bool ran = false;
                 weft::invoke(
                     [&] {
@@ -416,8 +416,8 @@ TEST(Invoke, ABranchThatWasTakenMaySuspendAndItsCallerWaits) {
     }
 }
 
-// A joiner calls the unit that is next anyway, past the look of those that leave, out of whatever
-// pool; its forks must not lie below those of what it calls.
+// A joiner calls the unit that is next anyway, bypassing the check of units that leave, from
+// whatever pool; its forks must not lie below those of the unit that it calls.
 TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
     for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         weft_settings settings = with_streams(1);
@@ -448,7 +448,7 @@ TEST(Invoke, AUnitThatJoinsTheNextOneKeepsItsForksApart) {
 
 TEST(Invoke, AUnitJoinsOnAnotherStreamWhatItForkedOnThis) {
     auto settings = two_with(WEFT_POOL_SHARED);
-    settings.scheduler = WEFT_SCHED_BASIC;   // else the other stream may take it from where it goes
+    settings.scheduler = WEFT_SCHED_BASIC;   // otherwise the other stream may steal it from its new pool
     Runtime runtime(settings);
     for (int i = 0; i < 20; ++i) {
         int ran = 0;
@@ -479,7 +479,7 @@ TEST(Invoke, GoesOnWhileStreamsComeAndGo) {
             EXPECT_EQ(fib(14), 377);
             ++rounds;
             weft_unit_yield();
-            std::this_thread::yield();   // the streams are to have a turn
+            std::this_thread::yield();   // the streams get a turn
         }
     });
     for (int i = 0; i < 20; ++i) {
@@ -611,7 +611,7 @@ TEST(InvokeThrows, AResultThatIsMovedOutOfATakenBranch) {
     EXPECT_EQ(*kept, 7);
 }
 
-// ---- being asked to end -------------------------------------------------------------------------
+// ---- cancellation -------------------------------------------------------------------------------
 
 TEST(InvokeEnds, AUnitIsCancelledAfterItsJoin) {
     Runtime runtime;
@@ -671,10 +671,10 @@ TEST(InvokeEnds, NoUnitExitsBetweenAForkAndItsJoin) {
     EXPECT_TRUE(second);
 }
 
-// ---- windows ------------------------------------------------------------------------------------
+// ---- race windows -------------------------------------------------------------------------------
 
-// The thief has run the branch, and its caller waits, before the thief says so; and the other way
-// round.
+// The thief has run the branch, and the branch's caller waits before the thief reports the end; and
+// the other way round.
 TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
     for (const weft_kind kind : {WEFT_KIND_FULL, WEFT_KIND_SC, WEFT_KIND_RTC}) {
         Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
@@ -703,7 +703,7 @@ TEST(InvokeWindows, TheEndOfATakenBranchIsNotMissed) {
     }
 }
 
-// A job has been published and is taken by a stream that looks by itself, before the ring.
+// A job has been published, and a stream takes it that searches by itself, before it is woken.
 TEST(InvokeWindows, AStreamThatIsAboutToSleepSeesWhatIsShownAtThatMoment) {
     Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
     for (const auto where : {Probe::sleep_before_recheck, Probe::sleep_before_wait}) {

@@ -1,4 +1,4 @@
-// Where units run: a hint that names a stream, and units bound to one.
+// Where units run: a hint that names a stream, and units bound to a stream.
 #include <memory>
 #include <vector>
 
@@ -209,7 +209,7 @@ TEST(Placement, WhatIsWrongHasItsStatus) {
 
 // ---- units that bind themselves -----------------------------------------------------------------
 
-// On two streams that steal from each other; the second one is free for whatever it can get.
+// On two streams that steal from each other; the second is free for any unit that it can get.
 TEST(BindingItself, AUnitGoesOnOnItsStreamUntilItUnbindsItself) {
     auto settings = with_streams(2);
     settings.pool = WEFT_POOL_DEQUE;

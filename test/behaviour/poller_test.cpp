@@ -42,7 +42,7 @@ TEST(Poller, IsCalledWhileUnitsRunAtABoundedInterval) {
     });
     weft_unit_yield();
     const int before = polled.calls;
-    for (int i = 0; i < 64; ++i) weft_unit_yield();   // 128 rounds, with the other's
+    for (int i = 0; i < 64; ++i) weft_unit_yield();   // 128 rounds, with the other unit's
     EXPECT_GE(polled.calls, before + 7);
     EXPECT_LE(polled.calls, before + 9);
     stop = true;
@@ -170,7 +170,7 @@ TEST(Poller, MayRemoveItself) {
     EXPECT_EQ(once.calls, 1);
 }
 
-// Removed from one stream while it runs on another: the removal waits.
+// It is removed on one stream while it runs on another: the removal waits.
 TEST(Poller, ThatRunsIsRemovedWhenItHasReturned) {
     Runtime runtime(2);
     struct Slow {

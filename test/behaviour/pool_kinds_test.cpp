@@ -1,5 +1,5 @@
-// The kinds of pool beyond the first three: last in first out, by priority, for those who wait; the
-// promises of who pushes and who pops; and schedulers that let no pool starve.
+// The kinds of pool beyond the first three: last in first out, by priority, and blocking; the
+// declared access of pushers and poppers; and schedulers that let no pool starve.
 #include <memory>
 #include <thread>
 #include <vector>
@@ -40,8 +40,8 @@ weft_pool_kind kind_of(const weft_pool* pool) {
     return kind;
 }
 
-// How often the unit of the last of `pools`, which are busy with units that yield, ran before those
-// stopped.
+// How often the unit of the last of `pools` ran before the other pools stopped, which are busy with
+// units that yield.
 int turns_behind_busy_pools(weft_sched_kind kind, int yields) {
     std::vector<weft_pool*> pools{make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED),
                                   make_pool(WEFT_POOL_SHARED)};
@@ -350,6 +350,6 @@ TEST(Starvation, NoPoolWaitsForEverBehindOneWhoseUnitsYield) {
 
 TEST(Starvation, APoolOfHigherPriorityIsServedFirst) {
     Runtime runtime;
-    // The others get one pick of 1021 together.
+    // The other pools together get one pick of 1021.
     EXPECT_LE(turns_behind_busy_pools(WEFT_SCHED_PRIORITY, 50'000), 50'000 / 1021 + 1);
 }

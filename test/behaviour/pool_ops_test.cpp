@@ -1,5 +1,5 @@
-// What a table of the user's may have besides push and pop, and what is done with a pool by hand:
-// many at once, out of the middle, waiting.
+// What a user-defined table may have besides push and pop, and what a program does with a pool by
+// hand: many units at once, removal from the middle, waiting.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -14,15 +14,15 @@ using namespace weft_test;
 
 namespace {
 
-// A pool of the user's that writes down what it is told: first in, first out.
+// A user-defined pool that records its calls: first in, first out.
 struct Diary {
     std::mutex mutex;
     std::vector<weft_unit*> units;
     std::vector<std::uint64_t> operations;
     std::vector<weft_unit*> attached, detached;
     int pushed_together = 0, popped_together = 0, waited = 0;
-    int room = 1000;                      // of one that may refuse
-    std::vector<weft_pool*> asked_from;   // where those belonged that it was asked for
+    int room = 1000;                      // for `admit`, which may refuse
+    std::vector<weft_pool*> asked_from;   // the pools of the units that it was asked to admit
 
     static Diary& of(void* self) { return *static_cast<Diary*>(self); }
     static void push_with(void* self, weft_unit* unit, std::uint64_t operation) {
@@ -287,7 +287,7 @@ TEST(Admission, APoolThatHasNoRoomRefusesASpawnWhichHasNotBeen) {
             if (unit != nullptr) {
                 EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK) << way.name;
             }
-            // a detached one is let go of after the pool has been told of its end
+            // a detached unit is released after the pool has been notified of its end
             until([&] { return diary.members() == 0 && units_alive() == alive; });
         }
         EXPECT_EQ(diary.attached, diary.detached) << "each, when it had ended";
@@ -430,7 +430,7 @@ TEST(Admission, AMigrationThatIsRefusedIsDroppedAndThoseWhoWaitForItAreTold) {
         EXPECT_EQ(diary.members(), 0u);
     }
     {
-        // One that has not begun, and a tasklet.
+        // A unit that has not begun, and a tasklet.
         Ult fresh([] {}, nullptr, shared);
         weft_unit* tasklet = nullptr;
         EXPECT_EQ(weft_tasklet_spawn(shared, nothing, nullptr, nullptr, &tasklet), WEFT_OK);

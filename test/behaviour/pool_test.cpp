@@ -1,5 +1,5 @@
-// Pools: their order, what may be done with them by hand, pools of one's own, and how many sleepers
-// a push wakes.
+// Pools: their order, what a program may do with them by hand, user-defined pools, and how many
+// sleepers a push wakes.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,7 +20,7 @@ weft_settings with_pool(weft_pool_kind kind, std::size_t streams = 1) {
     return settings;
 }
 
-// A pool of the user's: last in, first out, linked through the units.
+// A user-defined pool: last in, first out, linked through the units.
 struct Stack {
     std::mutex mutex;
     weft_unit* top = nullptr;
@@ -160,7 +160,7 @@ TEST(Pool, NobodyWaitsForeverBehindUnitsThatSpawnInADeque) {
     Runtime runtime(with_pool(WEFT_POOL_DEQUE));
     static atomic<bool> stop;
     stop = false;
-    // Each spawns its successor, so the newest is never the patient one.
+    // Each unit spawns its successor, so the newest unit is never the patient one.
     static void (*body)(void*);
     body = [](void*) {
         if (!stop) weft_ult_spawn(nullptr, body, nullptr, nullptr, nullptr);
@@ -195,7 +195,7 @@ TEST(Pool, WhatIsStolenIsCounted) {
                 over = true;
             },
             nullptr, rich);
-        until_set(begun);   // or the thief would steal the spawner
+        until_set(begun);   // otherwise the thief would steal the spawner
         weft_pool* pools[] = {poor, rich};
         weft_sched* sched = nullptr;
         ASSERT_EQ(weft_sched_create(WEFT_SCHED_RANDOM_STEAL, pools, 2, &sched), WEFT_OK);
@@ -418,11 +418,11 @@ TEST(UserPool, SeveralStreamsDrawFromOne) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// Three streams with shared pools; on each a unit takes others out of the next stream's pool and
-// puts them into its own.
+// Three streams with shared pools; on each stream a unit takes others out of the next stream's pool
+// and puts them into its own.
 TEST(Pool, UnitsHopBetweenSharedPools) {
     Runtime runtime;
-    // hops: three movers could keep the last unit from running for ever
+    // hops: three movers could keep the last unit from running forever
     constexpr int hoppers = 60, turns = 30, most = 2000;
     weft_pool* pools[3] = {make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED), make_pool(WEFT_POOL_SHARED)};
     atomic<int> left{hoppers}, hops{0};
@@ -458,7 +458,7 @@ TEST(Pool, UnitsHopBetweenSharedPools) {
 
 TEST(Pool, APushWakesOneSleeperAndNoMore) {
     weft_settings settings = with_streams(1);
-    settings.spin_ns = 1;   // nobody looks around before it sleeps
+    settings.spin_ns = 1;   // no stream searches before it sleeps
     Runtime runtime(settings);
     weft_pool* pool = make_pool(WEFT_POOL_SHARED);
     {

@@ -1,5 +1,5 @@
-// Every call that is refused, in every context and for every unit that it is refused for. What is
-// not refused is a dash here, and is other tests' business.
+// Every call that is refused, in every context and for every unit that it is refused for. Calls
+// that are not refused have a dash here; other tests cover them.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -13,7 +13,7 @@ using namespace weft_test;
 
 namespace {
 
-// In the tables.
+// Short names for the tables.
 constexpr auto context = WEFT_WRONG_CONTEXT, kind = WEFT_WRONG_KIND, state = WEFT_WRONG_STATE;
 constexpr auto done = WEFT_OK;   // not refused
 
@@ -22,7 +22,7 @@ struct Call {
     weft_status (*call)(weft_unit* target);
 };
 
-weft_pool* elsewhere;   // to migrate to
+weft_pool* elsewhere;   // a target for migrations
 weft_key* some_key;
 weft_stream* some_stream;
 
@@ -97,7 +97,7 @@ private:
     std::unique_ptr<Stream> stream_;
 };
 
-// ---- by who calls -------------------------------------------------------------------------------
+// ---- by the caller ------------------------------------------------------------------------------
 
 struct ByCaller {
     Call call;
@@ -120,7 +120,7 @@ constexpr ByCaller by_caller[] = {
 }   // namespace
 
 TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
-    weft_pool* still = make_pool(WEFT_POOL_SHARED);   // nobody draws from it: what is in it stays ready
+    weft_pool* still = make_pool(WEFT_POOL_SHARED);   // no stream draws from it, so its units stay ready
     Ult ready([] {}, nullptr, still);
     EXPECT_EQ(weft_unit_migrate_to_pool(ready.handle(), elsewhere), WEFT_OK);   // something to wait for
     std::thread([&] {
@@ -151,7 +151,7 @@ TEST_F(Refused, OutsideOfUnitsInATaskletAndOnASchedulersStack) {
     EXPECT_EQ(ready.join(), WEFT_OK);
 }
 
-// ---- by the unit it is called for ---------------------------------------------------------------
+// ---- by the unit that it is called for ----------------------------------------------------------
 
 namespace {
 

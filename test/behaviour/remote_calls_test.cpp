@@ -1,6 +1,6 @@
-// Private pools and those who reach them from elsewhere: other streams, and OS threads that are no
-// streams. Only the pool's owner touches its units, so what others want travels there; or, when the
-// owner has gone, is served all the same.
+// Private pools and threads that reach them from elsewhere: other streams, and OS threads that are
+// no streams. Only the pool's owner touches its units, so requests from others travel to the owner;
+// when the owner has gone, they are served nevertheless.
 #include <memory>
 #include <random>
 #include <thread>
@@ -103,8 +103,8 @@ TEST(Outside, APrivateUnitThatOthersWaitForIsNotFreedWhereverTheyAre) {
     Ult sleeper([&] { bed.sleep(); }, nullptr, stream.pool());
     Ult first([&] { EXPECT_EQ(sleeper.join(), WEFT_OK); });
     until([&] { return bed.occupied() && first.state() == WEFT_UNIT_SUSPENDED; });
-    // Remote calls run in the order in which they come: a unit sent after the first join's remote
-    // call has run after it.
+    // Remote calls run in the order in which they arrive: a unit that is sent after the remote call
+    // of the first join runs after it.
     Ult(([] {}), nullptr, stream.pool()).join();
     std::thread thread([&] { EXPECT_EQ(weft_unit_join_free(sleeper.handle()), WEFT_BUSY); });
     thread.join();

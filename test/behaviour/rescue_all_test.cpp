@@ -1,4 +1,4 @@
-// With WEFT_RESCUE=all units are rescued that one stream alone draws.
+// With WEFT_RESCUE=all, units that only one stream draws are rescued, too.
 #include <pthread.h>
 #include <sched.h>
 
@@ -15,7 +15,7 @@ weft_pool_kind kind_of(const weft_pool* pool) {
     return kind;
 }
 
-// A pool of kind private, as the program asks for it, and the one stream that draws from it.
+// A pool of kind private, as the program requests it, and the only stream that draws from it.
 class OwnPool {
 public:
     OwnPool() {
@@ -67,8 +67,8 @@ TEST(RescueOfAll, AUnitOfOneStreamReadsWhatTheNextOneWrites) {
     close(ends[1]);
 }
 
-// What stood in for the stream is called back when the stream goes on, but runs a unit that spins
-// by then. It helps the stream no more.
+// The stand-in of the stream is called back when the stream goes on, but by then runs a unit that
+// spins. It no longer helps the stream.
 TEST(RescueOfAll, AStreamIsStoodInForAnewWhileWhatStoodInForItBeforeIsStuck) {
     Runtime runtime(one_stream(WEFT_RESCUE_ALL));
     atomic<bool> first{false}, second{false}, third{false};
@@ -78,12 +78,12 @@ TEST(RescueOfAll, AStreamIsStoodInForAnewWhileWhatStoodInForItBeforeIsStuck) {
     Ult spinner([&] { spin_until(first); });
     Ult stays([&] {
         first = true;
-        if (weft_stream_self() != weft_stream_at(0)) spin_until(second);   // there nobody would go on who ends that
+        if (weft_stream_self() != weft_stream_at(0)) spin_until(second);   // on stream 0, nothing could end that
     });
     EXPECT_EQ(spinner.join(), WEFT_OK);
-    // Nobody stands in, and nobody looks, where the spinner was the one that moved.
+    // No stand-in serves, and the watchdog does not look, if the spinner was the unit that moved.
     const std::uint64_t looks = counter("/rescue/count/looks");
-    // until what stands in has been called back
+    // until the stand-in has been called back
     while (counter("/rescue/count/looks") < looks + 3 && stays.state() != WEFT_UNIT_DONE) weft_unit_yield();
     {
         Ult again([&] { spin_until(third); });

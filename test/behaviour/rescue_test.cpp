@@ -1,5 +1,5 @@
-// Rescue: what could run while every stream is stuck runs all the same, and whoever has it off is
-// told.
+// Rescue: units that could run while every stream is stuck run nevertheless, and a program that has
+// turned rescue off is notified.
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
@@ -54,8 +54,8 @@ struct OnePool {
     std::vector<weft_stream*> all;
 };
 
-// Two streams that stand in each other's place: with deques, the runtime's own; or those of a
-// shared pool, beside which the runtime's have pools of their own.
+// Two streams that can replace each other: with deques, the runtime's own streams; otherwise those
+// of a shared pool, and the runtime's streams have pools of their own.
 class Two {
 public:
     explicit Two(weft_pool_kind kind) : runtime_(settings_of(kind == WEFT_POOL_DEQUE ? kind : WEFT_POOL_PRIVATE)) {
@@ -68,13 +68,13 @@ private:
     std::unique_ptr<OnePool> shared_;
 };
 
-// Until `when()`, without ever letting a unit run.
+// Spins until `when()`, without ever letting a unit run.
 template <class When>
 void spin(When when) {
     while (!when()) sched_yield();
 }
 
-// An OS thread that ends what a test without rescue would never come out of.
+// An OS thread that ends what a test without rescue could never end.
 class Afterwards {
 public:
     template <class Do>
@@ -89,7 +89,7 @@ private:
     std::thread thread_;
 };
 
-// As many units as are given to it, each of which spins until all of them run at once.
+// `count` units, each of which spins until all of them run at once.
 class Together {
 public:
     explicit Together(int count, weft_pool* pool = nullptr) : count_(count) {
@@ -179,7 +179,7 @@ TEST_P(RescueOf, AUnitWhoseSleepEndsWhileItsStreamIsStuckGoesOn) {
     sleep_while_both_spin(two);
 }
 
-// Its thread looks at no timers before it comes in again.
+// The guest's thread checks no timers before it enters again.
 TEST_P(RescueOf, AUnitWhoseSleepEndsIsNotLeftToAGuestThatIsOutside) {
     const Two two(GetParam());
     atomic<bool> is_outside{false}, over{false};
@@ -271,14 +271,14 @@ TEST_P(RescueOf, UnitsThatComputeForLongEndAndAreDisturbedLittle) {
     for (std::uint64_t sum : sums) EXPECT_NE(sum, 0u);
 }
 
-// What is over is withdrawn: nobody stands in for a stream that comes again.
+// Rescue ends with the emergency: a stream that goes on has no stand-in any more.
 TEST_P(RescueOf, WhoStoodInForAStreamGoesWhenThatSwitches) {
     Two two(GetParam());
     {
         Together all(4, two.pool());
         all.join();
     }
-    // Whoever goes may have been woken for the next unit.
+    // A stand-in that leaves may have been woken for the next unit.
     for (int i = 0; i < 30; ++i) Ult unit([] {}, nullptr, two.pool());
     while (counter("/rescue/count/running") != 0) {
         Ult unit([] {}, nullptr, two.pool());
@@ -291,8 +291,8 @@ INSTANTIATE_TEST_SUITE_P(Pools, RescueOf, testing::Values(WEFT_POOL_DEQUE, WEFT_
 
 namespace {
 
-// A unit spins there, behind it waits the one that it spins for: nobody comes, and it ends by
-// another thread.
+// A unit spins there, and the unit that it spins for waits behind it: no stand-in comes, and
+// another OS thread ends it.
 void is_left_alone(weft_pool* pool) {
     atomic<bool> begun{false}, flag{false};
     atomic<int> set_by{0};
@@ -321,7 +321,7 @@ void is_left_alone(weft_pool* pool) {
 
 }   // namespace
 
-// Units of such pools never run at once, and may rely on it.
+// Units of such pools never run at once, and may rely on that.
 TEST(Rescue, WhatOneStreamAloneDrawsFromIsLeftAlone) {
     Runtime runtime(settings_of(WEFT_POOL_SHARED));
     OnePool one(1);
@@ -423,7 +423,7 @@ TEST(Rescue, TheWatchdogSleepsWhenNothingWaits) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     const std::uint64_t looks = counter("/rescue/count/looks");
-    // a unit that computes, if one likes; but nobody waits for its stream
+    // the primary unit could compute here; no unit waits for its stream
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     EXPECT_EQ(counter("/rescue/count/looks"), looks);
 }
@@ -493,7 +493,8 @@ TEST(Rescue, AUnitThatComesAsTheWatchdogFallsAsleepIsNotMissed) {
     });
     {
         Runtime runtime(settings_of(WEFT_POOL_DEQUE));
-        // Until it has looked and found nothing: from here on it sees nothing until it is let.
+        // Until the watchdog has looked and found nothing: from here on it observes nothing until
+        // it is released.
         while (!falls_asleep.load()) {
             Ult one([] {}), other([] {}), third([] {});
             EXPECT_EQ(weft_sleep_for(ms), WEFT_OK);
@@ -531,7 +532,7 @@ TEST(Rescue, IsSeenInTheTrace) {
     EXPECT_NE(file.text().find("\"relieved\""), std::string::npos);
 }
 
-// Where it runs is no stream that the program is told of.
+// The unit runs where there is no stream that the program can see.
 TEST(Rescue, ARescuedUnitSpawnsWaitsAndEndsAsAnyOther) {
     Runtime runtime(settings_of(WEFT_POOL_DEQUE));
     atomic<int> begun{0}, children{0};
@@ -579,7 +580,7 @@ TEST(Rescue, ARescuedUnitSpawnsWaitsAndEndsAsAnyOther) {
 
 namespace {
 
-// A library with as many contexts as it asks for harts, each of which spins until all have begun.
+// A library with as many contexts as it requests harts, each of which spins until all have begun.
 class Crowd {
 public:
     explicit Crowd(int count) : count_(count) {
@@ -645,7 +646,7 @@ TEST(RescueOfDomains, ContextsThatWaitForOneWithoutAHartAreLentOneBeyondTheLimit
     EXPECT_GE(counter("/rescue/count/emergencies"), 2u);
 }
 
-// Those that were lent go back when nobody is stuck any more.
+// Harts that were lent go back when no stream is stuck any more.
 TEST(RescueOfDomains, WhatWasLentIsTakenBack) {
     Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
     Ult caller([] { Crowd crowd(static_cast<int>(weft_hart_limit()) + 1); });
@@ -659,7 +660,7 @@ TEST(RescueOfDomains, OneThatHasWhatItAskedForIsLeftAlone) {
     Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
     Ult caller([] {
         Crowd crowd(1);
-        const std::uint64_t before = counter("/rescue/count/emergencies");   // of an OS thread that has been held up
+        const std::uint64_t before = counter("/rescue/count/emergencies");   // from an OS thread that was held up
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         EXPECT_EQ(counter("/rescue/count/emergencies"), before);
     });
@@ -679,7 +680,7 @@ TEST(RescueOfDomains, OffItTellsWhoStandsWhere) {
     EXPECT_NE(testing::internal::GetCapturedStderr().find("WEFT_RESCUE=on"), std::string::npos);
 }
 
-// Each keeps the hart that it has until there are as many inside as there are threads.
+// Each thread keeps its hart until as many are inside as there are threads.
 TEST(RescueOfGuests, ThreadsThatSpinForOneThatIsNotAdmittedAreJoinedByIt) {
     Runtime runtime(settings_of(WEFT_POOL_PRIVATE));
     const int count = static_cast<int>(weft_hart_limit()) + 2;
@@ -693,7 +694,7 @@ TEST(RescueOfGuests, ThreadsThatSpinForOneThatIsNotAdmittedAreJoinedByIt) {
     while (counter("/rescue/count/running") != 0) EXPECT_EQ(weft_sleep_for(ms), WEFT_OK);
 }
 
-// What stands in lends nobody its hart, and all others spin.
+// The stand-in lends its hart to no guest, and all other streams spin.
 TEST(RescueOfGuests, OneComesInThoughWhatStandsInAlwaysHasSomethingToRun) {
     const std::size_t count = weft_hart_limit();
     weft_settings settings = settings_of(WEFT_POOL_DEQUE);

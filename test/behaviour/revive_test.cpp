@@ -1,4 +1,4 @@
-// Units that have ended and begin anew, by the same handle.
+// Units that have ended and begin anew, with the same handle.
 #include <unistd.h>
 
 #include <string>
@@ -158,8 +158,8 @@ TEST(Revive, WhatWasSaidOfMigrationStaysAndValuesDoNot) {
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 }
 
-// What a unit keeps of its stack for another life is not taken for what the next unit in the same
-// memory waits for.
+// What a unit keeps of its stack for another life is not mistaken for what the next unit in the
+// same memory waits for.
 TEST(Revive, AUnitOnAUsersStackLeavesNothingToItsSuccessor) {
     Runtime runtime;
     static std::vector<char> memory(128 << 10);

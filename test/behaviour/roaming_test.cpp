@@ -1,5 +1,5 @@
-// A primary unit that is not bound to stream 0: it waits among the others, and runs wherever
-// somebody draws from its pool.
+// A primary unit that is not bound to stream 0: it waits among other units, and runs on any stream
+// that draws from its pool.
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,7 +20,8 @@ weft_settings roaming(weft_pool_kind main, std::size_t streams = 1) {
 
 weft_stream* zero() { return weft_stream_at(0); }
 
-// The primary unit, which the others that draw from its pool may run as well as stream 0.
+// Brings the primary unit back to stream 0, although other streams that draw from its pool may run
+// it as well.
 void come_home() {
     weft_pool* alone = nullptr;   // where units bound to stream 0 wait
     auto how = options();
@@ -33,8 +34,8 @@ void come_home() {
     EXPECT_EQ(weft_stream_self(), zero());
 }
 
-// Calls action() when the primary unit has come to run on the other stream, while a unit that is
-// bound to stream 0 keeps that busy.
+// Calls action() when the primary unit runs on the other stream, while a unit that is bound to
+// stream 0 keeps that busy.
 template <class Action>
 void on_stream(weft_stream* other, Action action) {
     atomic<bool> begun{false}, over{false};
@@ -144,7 +145,7 @@ TEST(Roaming, ThePrimaryUnitIsPoppedPushedAndSaidToBelongElsewhere) {
         weft_unit* const self = weft_unit_self();
         {
             Stream other(away);
-            // By a unit that finds it in its pool.
+            // A unit that finds the primary unit in its pool pushes it.
             Ult pushes([&] {
                 EXPECT_EQ(pop(home), self);
                 EXPECT_EQ(weft_pool_push(away, self), WEFT_OK) << weft_error_text();
@@ -155,7 +156,7 @@ TEST(Roaming, ThePrimaryUnitIsPoppedPushedAndSaidToBelongElsewhere) {
             EXPECT_EQ(weft_unit_yield(), WEFT_OK);
             EXPECT_EQ(weft_stream_self(), zero());
             EXPECT_EQ(pushes.join(), WEFT_OK);
-            // It says so itself, and waits there for something.
+            // The primary unit moves itself, and waits there for another unit.
             EXPECT_EQ(weft_unit_pool_set(self, away), WEFT_OK) << weft_error_text();
             Ult joined([] { weft_unit_yield(); }, nullptr, away);
             EXPECT_EQ(joined.join(), WEFT_OK);

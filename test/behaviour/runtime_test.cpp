@@ -1,5 +1,4 @@
-// The runtime begins and ends: nested, again and again, with work left over, and on whatever OS
-// thread.
+// The runtime begins and ends: nested, repeatedly, with work left over, and on any OS thread.
 #include <memory>
 #include <string>
 #include <thread>
@@ -250,8 +249,8 @@ TEST(Finalize, RunsWhatIsReady) {
     }
 }
 
-// The streams end one after the other; what one still sends to the pool of another that has ended
-// is run as well.
+// The streams end one after another; what one of them still sends to the pool of another that has
+// ended is run as well.
 TEST(Finalize, RunsWhatStreamsSendEachOtherWhileTheyEnd) {
     static atomic<int> left;
     static weft_pool* pools[4];

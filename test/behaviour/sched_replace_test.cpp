@@ -9,7 +9,7 @@ using namespace weft_test;
 
 namespace {
 
-// A scheduler of the user's with a loop of its own over one pool.
+// A user-defined scheduler with a loop of its own over one pool.
 struct Loop {
     atomic<int> destroyed{0}, returned{0};
 
@@ -47,7 +47,7 @@ void set(weft_stream* stream, weft_sched* sched) {
     EXPECT_EQ(weft_stream_sched_set(stream, sched), WEFT_OK) << weft_error_text();
 }
 
-// A unit in that pool ends: some stream runs it.
+// A unit in `pool` ends: some stream runs it.
 void runs(weft_pool* pool) {
     Ult unit([] { weft_unit_yield(); }, nullptr, pool);
     EXPECT_EQ(unit.join(), WEFT_OK);

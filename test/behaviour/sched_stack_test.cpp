@@ -1,4 +1,4 @@
-// Schedulers as units: pushed into a pool, they run the units of their own pools by turns; a
+// Schedulers as units: pushed into a pool, they run the units of their own pools in turn; a
 // scheduler that owns its loop may yield and wait like any other unit.
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ weft_unit* push(weft_pool* pool, weft_sched* sched, std::size_t turn = 0) {
     return unit;
 }
 
-// A scheduler of the user's with a loop of its own, which calls `between` before each unit.
+// A user-defined scheduler with a loop of its own, which calls `between` before each unit.
 struct Loop {
     std::function<void(weft_sched*)> between = [](weft_sched*) {};
     atomic<int> destroyed{0}, returned{0}, waits{0};
@@ -157,8 +157,7 @@ TEST(Stacked, OneWhoseUnitsYieldForEverKeepsNobodyWaiting) {
     }
 }
 
-// A member runs on the hart of the stream, below the scheduler, and the unit that ends it waits
-// above.
+// A member runs on the stream's hart, below the scheduler, and the unit that ends it waits above.
 TEST(Stacked, OneWhoseUnitHasATeamThatYieldsForEverKeepsNobodyWaiting) {
     Runtime runtime;
     Loop loop;
@@ -229,7 +228,7 @@ TEST(Stacked, SleepsWhileItsUnitsAreSuspendedAndUsesNothing) {
         weft_unit* unit = push(stream.pool(), make_sched(WEFT_SCHED_BASIC, {below}));
         for (int i = 0; i < 5; ++i) {
             until([&] { return bed.occupied(); });
-            until_others_rest();   // its stream sleeps: the scheduler does not ask again and again
+            until_others_rest();   // its stream sleeps: the scheduler does not poll again and again
             EXPECT_EQ(bed.wake(), WEFT_OK);
         }
         EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
@@ -266,8 +265,8 @@ TEST(Stacked, WaitsForAUnitThatIsBoundToItsStreamForAWhile) {
     EXPECT_EQ(weft_pool_free(pool), WEFT_OK);
 }
 
-// Such as a child that runs at once, and the jobs that others take of what a unit of the pool has
-// forked.
+// For example a child that runs at once, and the jobs that other streams take from a unit of the
+// pool.
 TEST(Stacked, WaitsForAUnitThatRunsAndEndsOnAnotherStream) {
     Runtime runtime(with_streams(1));
     weft_pool *pool = make_pool(WEFT_POOL_SHARED), *elsewhere = make_pool(WEFT_POOL_SHARED);
@@ -520,7 +519,7 @@ TEST(MainLoop, MayYieldJoinAndSuspendBetweenTwoUnits) {
         EXPECT_EQ(bed.wake(), WEFT_OK);
         EXPECT_EQ(unit.join(), WEFT_OK);
         EXPECT_TRUE(ran);
-        // Where a unit goes for which no pool is named: the scheduler's first.
+        // Where a unit without a named pool goes: into the scheduler's first pool.
         Ult spawner(
             [&] {
                 Ult inner([] {});

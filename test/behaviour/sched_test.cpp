@@ -1,4 +1,4 @@
-// Schedulers: those that come with the library, and one's own, stateless and stateful.
+// Schedulers: those that come with the library, and user-defined ones, stateless and stateful.
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ using namespace weft_test;
 
 namespace {
 
-// A scheduler of the user's: stateless with pick, or stateful with run.
+// A user-defined scheduler: stateless with pick, or stateful with run.
 struct Own {
     atomic<int> picked{0}, ran{0}, waits{0}, returned{0};
     atomic<int> destroyed{0};
@@ -18,7 +18,7 @@ struct Own {
 
     static Own& of(void* self) { return *static_cast<Own*>(self); }
 
-    // The last pool first.
+    // Picks from the last pool first.
     static weft_unit* pick(void* self, weft_sched* sched) {
         std::size_t count = 0;
         if (weft_sched_pool_count_get(sched, &count) != WEFT_OK) of(self).clean = false;

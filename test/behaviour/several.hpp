@@ -1,5 +1,5 @@
-// What tests with several streams share: streams that end with the test, and waiting for what
-// others do.
+// What tests with several streams share: streams that end with the test, and waiting for the
+// actions of other threads.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace weft_test {
 
-// Lets others run until `condition` holds: other units of the stream, and other OS threads.
+// Lets other units of the stream and other OS threads run until `condition` holds.
 template <class Condition>
 void until(Condition condition) {
     while (!condition()) {
@@ -60,7 +60,7 @@ public:
     explicit Stream(const weft_stream_options* options = nullptr) {
         EXPECT_EQ(weft_stream_create(options, &stream_), WEFT_OK) << weft_error_text();
     }
-    // Draws from `pool`, or is run by `sched`.
+    // A stream that draws from `pool`, or is run by `sched`.
     explicit Stream(weft_pool* pool, weft_sched* sched = nullptr) {
         auto chosen = stream_options();
         chosen.pool = pool;
@@ -102,7 +102,8 @@ inline weft_hart_use hart_use() {
     return use;
 }
 
-// All streams but the caller's have given their harts back: they sleep, or are suspended.
+// Waits until all streams but the caller's have given their harts back: they sleep, or are
+// suspended.
 inline void until_others_rest() {
     until([] { return hart_use().granted == 1; });
 }
@@ -110,7 +111,7 @@ inline void until_others_rest() {
 // Where a suspended unit leaves its handle for its waker.
 class Bed {
 public:
-    // In a ULT: sleeps until wake().
+    // Called in a ULT: sleeps until wake().
     void sleep() {
         weft_unit_suspend([](weft_unit* unit, void* bed) { static_cast<Bed*>(bed)->sleeper_.store(unit); }, this);
     }
@@ -121,7 +122,7 @@ private:
     atomic<weft_unit*> sleeper_{nullptr};
 };
 
-// The run of a scheduler of the program's that owns its loop, over one pool.
+// The `run` of a user-defined scheduler that owns its loop, over one pool.
 inline void run_all(void*, weft_sched* sched) {
     weft_pool* pool = nullptr;
     EXPECT_EQ(weft_sched_pool_get(sched, 0, &pool), WEFT_OK);

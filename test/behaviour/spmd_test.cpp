@@ -82,7 +82,7 @@ TEST(Spmd, NestsToAnyDepth) {
     }
 }
 
-// At each level one member calls no team in its turn, and yields as the leaves do.
+// At each level, one member calls no team; it yields as the leaves do.
 TEST(Spmd, MembersOfNestedTeamsThatYieldUntilAllHaveComeKeepNoneOfThemFromBeginning) {
     for (const std::size_t streams : {1, 2}) {
         Runtime runtime(streams);
@@ -103,7 +103,7 @@ TEST(Spmd, MembersOfNestedTeamsThatYieldUntilAllHaveComeKeepNoneOfThemFromBeginn
     }
 }
 
-// The one hart comes with an OS thread from outside, and a stream's unit is what they wait for.
+// An OS thread from outside brings the only hart, and the members wait for a unit on a stream.
 TEST(Spmd, NestedTeamsThatYieldUntilAUnitHasRunGiveTheHartBackForIt) {
     weft_settings settings = with_streams(1);
     settings.harts = 1;
@@ -128,8 +128,8 @@ TEST(Spmd, NestedTeamsThatYieldUntilAUnitHasRunGiveTheHartBackForIt) {
     caller.join();
 }
 
-// Others want harts all the time, and turns are short: the hart of a member that yields goes from
-// OS thread to OS thread, also to those of guests that are about to go on.
+// Other clients want harts all the time, and slices are short: the hart of a member that yields
+// goes from OS thread to OS thread, also to those of guests that are about to go on.
 void yield_among_guests(int guests, int rounds) {
     weft_settings settings = with_streams(2);
     settings.slice_ns = 100;

@@ -1,4 +1,4 @@
-// Calls on the stream's stack by those who run on a domain's hart: members of teams, contexts of
+// Calls on the stream's stack by code that runs on a domain's hart: members of teams, contexts of
 // every kind, callers of arenas, guests.
 #include <memory>
 #include <vector>
@@ -18,7 +18,7 @@ using namespace weft_test;
 
 constexpr int calls = 40;
 
-// Calls, and now and then lets others run; counts what came of it.
+// Calls, and sometimes lets others run; counts the calls that ran.
 void call_often(atomic<int>& made) {
     for (int i = 0; i < calls; ++i) {
         EXPECT_EQ(weft_on_stream_stack([](void* count) { ++*static_cast<atomic<int>*>(count); }, &made), WEFT_OK);
@@ -98,7 +98,7 @@ TEST_P(StreamStackOf, GuestsAndTheirTeamsLoseNone) {
     EXPECT_EQ(made.load(), 2 * 5 * calls);
 }
 
-// The stream is asked for something while the unit that has called is about to go on.
+// The stream receives a request while the unit that has called is about to go on.
 TEST_P(StreamStackOf, MembersLoseNoneThoughTheStreamIsWantedMeanwhile) {
     Runtime runtime(GetParam());
     struct Counts {

@@ -176,8 +176,8 @@ TEST(Stream, OneThatSleepsIsSuspendedAndResumedToo) {
         ASSERT_EQ(weft_stream_suspend(stream.handle()), WEFT_OK);
         Ult unit([&] { ran = true; }, nullptr, stream.pool());
         until_others_rest();
-        // It may have taken the unit before it heeded us; after we found it at rest it takes
-        // nothing.
+        // The stream may have taken the unit before it observed the request; once it rests, it
+        // takes nothing.
         const bool early = ran;
         for (int i = 0; i < 50; ++i) std::this_thread::yield();
         EXPECT_EQ(ran, early);
@@ -312,7 +312,7 @@ TEST(Stream, ANewOneDoesNotInheritTheBindingOfItsMaker) {
     weft_pool* pool = nullptr;
     ASSERT_EQ(weft_stream_pool_get(born, &pool), WEFT_OK);
     std::string inside;
-    Ult looks([&] { inside = own_cpus(); }, nullptr, pool);   // once it runs a unit, it has settled
+    Ult looks([&] { inside = own_cpus(); }, nullptr, pool);   // once the stream runs a unit, its binding is in effect
     looks.join();
     EXPECT_EQ(inside, own_cpus());
     EXPECT_EQ(weft_stream_join_free(born), WEFT_OK);
@@ -398,7 +398,8 @@ TEST(Stream, FreeingOneThatIsBeingFreedIsBusy) {
     EXPECT_EQ(frees.join(), WEFT_OK);
 }
 
-// Eight streams, of which three never switch and three sit in a read, whatever the number of harts.
+// Eight streams, of which three never switch and three block in a read, whatever the number of
+// harts.
 TEST(Stream, OneThatSpinsOrBlocksNeverStopsAnother) {
     Runtime runtime;
     atomic<bool> stop{false};

@@ -1,4 +1,4 @@
-// What tests of units that are stuck where nobody else may run what they wait for share.
+// What tests share of units that are stuck where no other stream may run what they wait for.
 #pragma once
 
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ inline weft_unit_options named(const char* name) {
     return made;
 }
 
-// What comes on standard error until it ends.
+// Captures standard error until it ends.
 class Said {
 public:
     Said() { testing::internal::CaptureStderr(); }
@@ -39,7 +39,8 @@ private:
     bool over_ = false;
 };
 
-// A process besides that ends, after a little more than a second, what nobody here would.
+// Another process that, after a little more than a second, ends a wait that nothing in this process
+// would end.
 class FromOutside {
 public:
     explicit FromOutside(int end) : child_(fork()) {
@@ -53,7 +54,7 @@ private:
     pid_t child_;
 };
 
-// A unit that reads from a pipe what the one behind it would write.
+// A unit reads from a pipe what the unit behind it would write.
 inline std::string said_of_a_reader(const weft_settings& settings) {
     Said said;
     int ends[2];

@@ -1,5 +1,5 @@
-// Where what only one stream may run hangs, and where nothing does: what is told, and what it
-// costs. stuck_alone_test.cpp has the rest.
+// A unit that only one stream may run hangs, or none does: what is reported, and what it costs.
+// stuck_alone_test.cpp has the rest.
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -20,7 +20,7 @@ TEST(StuckAlone, TheSameInASharedPoolThatOneStreamDrawsFrom) {
 
 TEST(StuckAlone, IgnoredNothingIsTold) { EXPECT_EQ(said_of_a_reader(one_stream(WEFT_RESCUE_IGNORE)), ""); }
 
-// One of two streams, whose pool the other does not draw from.
+// On one of two streams, whose pool the other does not draw from.
 TEST(StuckAlone, AReadOnAStreamWithAPoolOfItsOwnIsTold) {
     weft_settings settings = one_stream(WEFT_RESCUE_ON, WEFT_POOL_PRIVATE);
     settings.streams = 2;
@@ -36,7 +36,7 @@ TEST(StuckAlone, NothingIsToldWhereNothingWaitsOrUnitsTakeTurns) {
             while (weft_now_ns() < end_ns) EXPECT_EQ(weft_unit_yield(), WEFT_OK);
         };
         { Ult one(body), other(body); }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1'300));   // the primary unit, for whom nobody waits
+        std::this_thread::sleep_for(std::chrono::milliseconds(1'300));   // the primary unit, which no unit waits for
     }
     EXPECT_EQ(said.text(), "");
 }
@@ -56,7 +56,7 @@ std::size_t threads() {
 
 }   // namespace
 
-// Nor is there a thread for it before the first unit.
+// Nor does the sentry's thread exist before the first unit.
 TEST(StuckAlone, AnIdleProgramIsNotDisturbed) {
     if (weft::config::thread_sanitizer) GTEST_SKIP() << "the sanitizer has a thread that looks ten times a second";
     const std::size_t before = threads();
@@ -65,8 +65,8 @@ TEST(StuckAlone, AnIdleProgramIsNotDisturbed) {
     {
         Ult unit([] {});
     }
-    EXPECT_EQ(weft_sleep_for(1'500 * ms), WEFT_OK);   // until it has seen that all sleep
+    EXPECT_EQ(weft_sleep_for(1'500 * ms), WEFT_OK);   // until the sentry has seen that all streams sleep
     const std::uint64_t switches = kernel_switches();
     EXPECT_EQ(weft_sleep_for(1'000 * ms), WEFT_OK);
-    EXPECT_LE(kernel_switches() - switches, 5u);   // a look ten times a second would be seen
+    EXPECT_LE(kernel_switches() - switches, 5u);   // a look ten times a second would show
 }

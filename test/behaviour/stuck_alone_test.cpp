@@ -1,4 +1,4 @@
-// Units that hang for ever since one stream alone may run what they wait for: somebody says so,
+// Units that hang forever because only one stream may run what they wait for: the sentry reports it
 // within a second.
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +23,7 @@ TEST(StuckAlone, AReadThatNobodyAnswersIsToldWithItsUnitTheCallAndTheRemedy) {
 
 namespace {
 
-// A unit takes a lock of the C library's, yields, and another one wants it.
+// A unit takes a C library lock and yields, and another unit wants the lock.
 [[noreturn]] void hold_a_mutex_over_a_yield() {
     Runtime runtime(one_stream());
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -98,7 +98,7 @@ TEST(StuckAlone, ASpinIsToldOnceAndDifferently) {
     EXPECT_EQ(times(text, "weft:"), 1u) << text;
 }
 
-// A process with one OS thread takes shorter ways, also while the sentry is there.
+// A process with one OS thread takes shorter paths, also while the sentry is there.
 TEST(StuckAloneDeath, AProcessWithOneOsThreadIsOneStill) {
     const auto look = [] {
         Runtime runtime(one_stream());

@@ -20,7 +20,7 @@ inline weft_settings with_streams(std::size_t streams) {
     return settings;
 }
 
-// The runtime, for the time of a test; what is left behind fails the test.
+// The runtime, for the duration of a test; units that are left behind fail the test.
 class Runtime {
 public:
     explicit Runtime(std::size_t streams = 1) : Runtime(with_streams(streams)) {}
@@ -31,7 +31,7 @@ public:
     weft_status expected = WEFT_OK;   // of the finalize
 };
 
-// Joins a unit. How it has ended.
+// Joins a unit, and returns how it has ended.
 inline weft_unit_outcome outcome_of(weft_unit* unit) {
     const weft_status status = weft_unit_join(unit);
     EXPECT_TRUE(weft_unit_joined(status)) << weft_error_text();
@@ -41,7 +41,7 @@ inline weft_unit_outcome outcome_of(weft_unit* unit) {
     return outcome;
 }
 
-// Joins a unit, and frees it however it has ended. How that was.
+// Joins a unit, frees it however it has ended, and returns how that was.
 inline weft_unit_outcome end_of(weft_unit* unit) {
     const weft_status status = weft_unit_join_free(unit);
     if (status == WEFT_OK) return WEFT_OUTCOME_RETURNED;
@@ -52,13 +52,13 @@ inline weft_unit_outcome end_of(weft_unit* unit) {
     return outcome;
 }
 
-// A weft_unit_hand_off as a function of the unit alone.
+// weft_unit_hand_off as a function of the unit alone.
 template <weft_hand_off_to to, weft_hand_off_by by>
 weft_status hand_off(weft_unit* unit) {
     return weft_unit_hand_off(unit, to, by);
 }
 
-// A unit with a lambda for its body, joined and freed at the end.
+// A unit whose body is a lambda; joined and freed at the end.
 class Ult {
 public:
     template <class Body>
@@ -79,7 +79,7 @@ public:
     weft_unit_outcome outcome() { return outcome_of(unit_); }
     weft_unit_outcome end() { return end_of(std::exchange(unit_, nullptr)); }
     weft_unit* handle() const { return unit_; }
-    void forget() { unit_ = nullptr; }   // somebody else has freed it
+    void forget() { unit_ = nullptr; }   // another caller has freed it
     weft_unit_state state() const {
         weft_unit_state now;
         EXPECT_EQ(weft_unit_state_get(unit_, &now), WEFT_OK);
@@ -103,21 +103,21 @@ inline std::uint64_t counter(const char* name) {
     return value;
 }
 
-// How often a text has a part.
+// How often a text contains a part.
 inline std::size_t times(const std::string& text, const std::string& part) {
     std::size_t count = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
     return count;
 }
 
-// Units that live, the primary unit among them.
+// The number of live units, the primary unit among them.
 inline std::size_t units_alive() {
     std::size_t alive = 0;
     weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive);
     return alive;
 }
 
-// The main pool of the stream of that rank.
+// The main pool of the stream with that rank.
 inline weft_pool* pool_of(std::size_t rank) {
     weft_pool* pool = nullptr;
     EXPECT_EQ(weft_stream_pool_get(weft_stream_at(rank), &pool), WEFT_OK);

@@ -1,5 +1,5 @@
-// A join with a deadline, of units of the same stream, of another one's private pool, and from OS
-// threads.
+// A join with a deadline, of units on the same stream, of units in another stream's private pool,
+// and from OS threads.
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 
@@ -80,7 +80,7 @@ TEST_P(TimedJoin, LeavesNobodyBehindWhoWouldKeepOthersFromJoining) {
     EXPECT_EQ(target.free(), WEFT_OK) << weft_error_text();
 }
 
-// The stream of the unit does not look at its remote calls before the deadline.
+// The unit's stream does not check its remote calls before the deadline.
 TEST_P(TimedJoin, ComesBackThoughTheUnitsStreamIsBusy) {
     if (GetParam().home == Home::own_private) GTEST_SKIP() << "the busy stream would be the joiner's";
     atomic<bool> started{false}, stop{false};
@@ -100,7 +100,7 @@ TEST_P(TimedJoin, ComesBackThoughTheUnitsStreamIsBusy) {
     EXPECT_EQ(target.free(), WEFT_OK) << weft_error_text();
 }
 
-// What a debugger wants to know of a unit that waits.
+// What a debugger wants to know about a unit that waits.
 TEST(TimedJoins, AreSeenWithTheUnitAndTheDeadline) {
     Runtime runtime;
     Bed bed;

@@ -1,5 +1,5 @@
-// A wait for a migration with a deadline, of units of the same stream, of another one's private
-// pool, and from OS threads.
+// A wait for a migration with a deadline, of units on the same stream, of units in another stream's
+// private pool, and from OS threads.
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 #include "weft/unit.hpp"
@@ -76,8 +76,8 @@ TEST_P(TimedMove, EndsAtTheDeadlineAndMayBeTriedAgain) {
     EXPECT_EQ(target.free(), WEFT_OK);
 }
 
-// The stream of the unit does not look at its remote calls before the deadline: the last wait gives
-// up before it is enrolled.
+// The unit's stream does not check its remote calls before the deadline: the last wait gives up
+// before it is enrolled.
 TEST_P(TimedMove, ComesBackThoughTheUnitsStreamIsBusy) {
     if (GetParam().home == Home::own_private) GTEST_SKIP() << "the busy stream would be the waiter's";
     atomic<bool> started{false}, stop{false};

@@ -1,4 +1,4 @@
-// Time: nothing comes before its time, what is due comes though its stream is busy, and an idle
+// Time: nothing fires before its time, what is due fires although its stream is busy, and an idle
 // process sleeps.
 #include <sys/resource.h>
 
@@ -45,7 +45,7 @@ TEST(Sleep, EndsInTheOrderOfTheDeadlines) {
             order.push_back(late);
         }));
     }
-    start = in_ms(30);   // late enough that all of them sleep before the first is due, even on a busy machine
+    start = in_ms(30);   // late enough for all to sleep before the first is due, even on a busy machine
     all.clear();
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
     EXPECT_EQ(order.size(), 5u);
@@ -71,8 +71,8 @@ TEST(Sleep, EndsThoughTheStreamIsNeverIdle) {
     EXPECT_EQ(sleeper.join(), WEFT_OK);
 }
 
-// The thread that looks at the clock for busy streams wakes for the sake of one of them, which is
-// too late for the other.
+// The thread that watches the clock for busy streams wakes for one of them, which is too late for
+// the other.
 TEST(Sleep, EndsThoughSeveralStreamsAreNeverIdle) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;
@@ -106,7 +106,7 @@ TEST(Sleep, EndsThoughItsStreamHasBecomeBusyMeanwhile) {
             woke = true;
         },
         nullptr, pool_of(1));
-    until([&] { return sleeper.state() == WEFT_UNIT_SUSPENDED; });   // its stream looks round for something to do
+    until([&] { return sleeper.state() == WEFT_UNIT_SUSPENDED; });   // its stream searches for work
     auto keep_busy = [&] {
         while (!woke && weft_now_ns() < give_up) weft_unit_yield();
     };
@@ -117,7 +117,7 @@ TEST(Sleep, EndsThoughItsStreamHasBecomeBusyMeanwhile) {
 
 TEST(Sleep, LetsAnIdleProcessSleep) {
     Runtime runtime(2);
-    weft_sleep_for(5 * ms);   // everybody has come to rest
+    weft_sleep_for(5 * ms);   // everything has come to rest
     const std::uint64_t before = processor_time_ns();
     EXPECT_EQ(weft_sleep_for(200 * ms), WEFT_OK);
     EXPECT_LT(processor_time_ns() - before, 50 * ms);

@@ -1,5 +1,5 @@
-// Reads a trace as Chrome and Perfetto do, and says what is wrong with it: the format is the "JSON
-// Object Format" of the Trace Event Format, with the phases M, B, E, i, s and f.
+// Reads a trace as Chrome and Perfetto do, and reports its faults: the format is the "JSON Object
+// Format" of the Trace Event Format, with the phases M, B, E, i, s and f.
 #pragma once
 
 #include <cctype>
@@ -13,17 +13,17 @@
 
 namespace weft_test {
 
-// A value of JSON (RFC 8259).
+// A JSON value (RFC 8259).
 struct Json {
     enum class Kind { null, boolean, number, string, array, object } kind = Kind::null;
     double number = 0;
-    std::string text;   // of a string; of a number as it stands
+    std::string text;   // of a string; of a number, as written
     std::vector<Json> items;
     std::map<std::string, Json> fields;
 
     bool is(Kind wanted) const { return kind == wanted; }
     bool has(const std::string& field) const { return fields.count(field) != 0; }
-    // Null when there is none.
+    // Null if there is no such field.
     const Json& operator[](const std::string& field) const {
         static const Json none;
         const auto at = fields.find(field);
@@ -35,7 +35,7 @@ class JsonReader {
 public:
     explicit JsonReader(const std::string& text) : text_(text) {}
 
-    // Throws std::runtime_error where the text is not JSON.
+    // Throws std::runtime_error if the text is not JSON.
     Json read() {
         Json value = read_value();
         skip_space();
@@ -169,7 +169,7 @@ private:
         }
     }
 
-    // One of several bytes, in UTF-8; at_ is its last afterwards.
+    // A character of several bytes in UTF-8; afterwards at_ is its last byte.
     void read_character(std::string& out) {
         const auto first = static_cast<unsigned char>(text_[at_]);
         const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
@@ -185,7 +185,7 @@ private:
     std::size_t at_ = 0;
 };
 
-// The events of a trace, and what is wrong with it.
+// The events of a trace, and its faults.
 class Trace {
 public:
     explicit Trace(const File& file) {
@@ -200,7 +200,7 @@ public:
         check_end();
     }
 
-    // As one text, for a failure's message.
+    // The faults as one text, for a failure's message.
     std::string faults() const {
         std::string joined;
         for (std::size_t i = 0; i < wrong.size() && i < 10; ++i) joined += wrong[i] + "\n";
@@ -208,7 +208,7 @@ public:
     }
 
     const std::vector<Json>& events() const { return all["traceEvents"].items; }
-    // Those of that phase and, unless it is empty, name.
+    // The events of a phase and, unless `called` is empty, of that name.
     std::vector<Json> with(const std::string& phase, const std::string& called = "") const {
         std::vector<Json> found;
         for (const Json& event : events()) {
@@ -216,7 +216,7 @@ public:
         }
         return found;
     }
-    // The ends of slices of that name that were left so.
+    // The ends of the slices of that name that were left in the given way.
     std::vector<Json> left(const std::string& called, const std::string& how) const {
         std::vector<Json> found;
         for (const Json& event : with("E", called)) {

@@ -1,5 +1,5 @@
-// The trace of WEFT_TRACE: what Chrome and Perfetto read, of whatever a program does, and where it
-// may go.
+// The trace of WEFT_TRACE: what Chrome and Perfetto read, whatever a program does, and where the
+// trace may be written.
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,8 +12,8 @@
 
 using namespace weft_test;
 
-// The leak checker looks for what is reachable from the stack it stands on, and where a unit calls
-// exit() that is not main's.
+// The leak checker searches from the stack that it runs on; where a unit calls exit(), that is not
+// main's.
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return weft_initialized(); }
 
 namespace {
@@ -21,7 +21,7 @@ namespace {
 weft_settings traced(const File& file, std::size_t streams = 1) {
     weft_settings settings = with_streams(streams);
     settings.trace = file.name();
-    settings.rescue = WEFT_RESCUE_OFF;   // whose streams are tracks, too, and come to a machine that is slow
+    settings.rescue = WEFT_RESCUE_OFF;   // its stand-ins are tracks, too, and appear on a slow machine
     return settings;
 }
 
@@ -272,7 +272,7 @@ TEST(Trace, ADiskThatIsFullIsTold) {
 
 TEST(TraceDeathTest, AProgramThatExitsInAUnitWritesItOnce) {
     File file;
-    setenv("WEFT_TRACE", file.name(), 0);   // the program is this one, started anew, and has the file of the first
+    setenv("WEFT_TRACE", file.name(), 0);   // the program is this one, started anew, with the first one's file
     auto program = [] {
         const weft_settings settings = with_streams(2);
         weft_init(&settings);

@@ -1,4 +1,4 @@
-// Random trees of forks, arenas, teams, waits and yields: each comes to the number of its leaves.
+// Random trees of forks, arenas, teams, waits and yields: each returns the number of its leaves.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,8 @@ struct Arenas {
     }
 };
 
-// The number of leaves below, which the depth alone says; the seed says how they are come to.
+// The number of leaves below, which depends on the depth alone; the seed decides how they are
+// reached.
 inline long leaves(const Arenas& arenas, std::uint64_t seed, int depth) {
     weft::Random random(seed);
     if (depth == 0) {
@@ -55,7 +56,7 @@ inline long leaves(const Arenas& arenas, std::uint64_t seed, int depth) {
     }
 }
 
-// Several callers at once, on a runtime of so many streams.
+// Several callers at once, on a runtime with `streams` streams.
 inline void grow_trees(std::uint64_t seed, int depth, std::size_t streams) {
     const Arenas arenas;
     const long all = 1L << depth;

@@ -240,7 +240,7 @@ TEST(Unit, IdsAreNeverUsedTwice) {
             Ult unit([] {}, nullptr, pool_of(0));
             EXPECT_TRUE(ids.insert(value_of(weft_unit_id_get, unit.handle())).second);
         }
-        over.store(true);   // before that this stream must run the unit
+        over.store(true);   // this stream must run the unit before that
     });
     while (!over.load()) weft_unit_yield();
     outside.join();
@@ -266,7 +266,7 @@ TEST(Unit, UsesTheStackItIsGiven) {
             },
             &chosen);
         EXPECT_EQ(unit.join(), WEFT_OK);
-        memset(memory.data(), 0x5a, memory.size());   // the memory is the user's again
+        memset(memory.data(), 0x5a, memory.size());   // the memory belongs to the user again
     }
     EXPECT_GE(inside, memory.data());
     EXPECT_LT(inside, memory.data() + memory.size());

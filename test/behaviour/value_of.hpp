@@ -1,4 +1,4 @@
-// What a getter of the C interface tells: value_of(weft_unit_id_get, unit).
+// The value that a getter of the C interface returns: value_of(weft_unit_id_get, unit).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 namespace weft_test {
 
-// A variable of the environment, for the time of a test.
+// An environment variable, for the duration of a test.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }

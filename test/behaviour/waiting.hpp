@@ -13,14 +13,14 @@ namespace weft_test {
 
 inline constexpr std::uint64_t ms = 1'000'000;
 
-// A deadline so far away that a test which reaches it has failed.
+// A deadline so far away that a test that reaches it has failed.
 inline std::uint64_t never_in_this_test() { return weft_now_ns() + 60'000 * ms; }
 inline std::uint64_t in_ms(std::uint64_t count) { return weft_now_ns() + count * ms; }
 
-// How long a test waits for what others may never do. Less in simulation, whose steps are few.
+// How long a test waits for what may never happen. Less in simulation, whose steps are few.
 inline std::uint64_t patience_ms = 5'000;
 
-// Two streams, of which one that has nothing to run looks for as long as may be.
+// Two streams, where a stream without work searches as long as possible.
 inline constexpr std::uint64_t long_look_ns = 1'000 * ms;
 inline weft_settings two_that_look_long() {
     weft_settings settings = with_streams(2);
@@ -29,10 +29,10 @@ inline weft_settings two_that_look_long() {
     return settings;
 }
 
-// What waits on each round: a unit of the calling stream, or an OS thread that is no stream.
+// The waiter in each round: a unit of the calling stream, or an OS thread that is no stream.
 enum class As { unit, thread };
 
-// Runs a body as one or the other; joined at the end.
+// Runs a body as a unit or as a thread; joined at the end.
 class Doing {
 public:
     Doing(As as, std::function<void()> body) : body_(std::move(body)) {
@@ -62,7 +62,7 @@ public:
             EXPECT_EQ(weft_unit_join_free(std::exchange(unit_, nullptr)), WEFT_OK);
         }
         if (!thread_.joinable()) return;
-        while (!done_) {   // the units of this stream may be what it waits for
+        while (!done_) {   // the thread may wait for units of this stream
             weft_unit_yield();
             std::this_thread::yield();
         }
@@ -77,7 +77,7 @@ private:
     atomic<bool> done_{false};
 };
 
-// Lets units of this stream, and OS threads, come to where they wait.
+// Lets units of this stream, and OS threads, reach the point where they wait.
 inline void let_others_wait() {
     for (int i = 0; i < 50; ++i) {
         weft_unit_yield();
@@ -106,7 +106,7 @@ void just_after(std::uint64_t deadline_ns, Call call) {
     other.join();
 }
 
-// How many units wait for something of that name.
+// How many units wait for an object with that name.
 inline std::size_t waiting_for(const char* what) {
     struct Count {
         const char* what;

@@ -16,15 +16,16 @@ using weft::Probe;
 
 inline constexpr bool forced = weft::config::checked;
 
-// Of what a handle stands for: above the address a build that checks has a number.
+// The address of what a handle refers to: above the address, a build that checks handles has a
+// number.
 template <class Of = const void>
 Of* address_of(const void* handle) {
     return reinterpret_cast<Of*>(reinterpret_cast<std::uintptr_t>(handle) & ((std::uintptr_t{1} << 48) - 1));
 }
 
-// A place where one OS thread is stopped, once: the first that comes to `where`, of the stream
-// `who` (null: any OS thread that is no stream). What the stopped one looks at is never freed, so a
-// Stop may end while somebody passes.
+// A place where one OS thread is stopped, once: the first that reaches `where`, of the stream `who`
+// (null: any OS thread that is no stream). The state that a stopped thread reads is never freed, so
+// a Stop may end while a thread passes.
 class Stop {
 public:
     Stop(Probe where, const void* who) : where_(where) {
@@ -40,13 +41,13 @@ public:
     }
     Stop(const Stop&) = delete;
 
-    // Until somebody stands there. Returns at once in a build without probes.
+    // Waits until a thread stands there. Returns at once in a build without probes.
     void await() {
         if (forced) must_happen("somebody comes to the probe", [this] { return state_->reached.load(); });
     }
     void let_go() { state_->go.store(true); }
 
-    static inline atomic<int> passed{0};   // probes, by anybody
+    static inline atomic<int> passed{0};   // how many probes threads have passed
 
 private:
     struct State {
@@ -62,7 +63,7 @@ private:
     }
 
     static inline atomic<State*> places[static_cast<std::size_t>(Probe::count_)] = {};
-    static inline std::vector<std::unique_ptr<State>> kept;   // the main thread's
+    static inline std::vector<std::unique_ptr<State>> kept;   // only the main thread uses it
 
     const Probe where_;
     State* state_;
@@ -75,7 +76,7 @@ inline weft_settings streams_with(std::size_t streams, weft_pool_kind pool) {
     settings.pool = pool;
     settings.scheduler = WEFT_SCHED_BASIC;
     settings.spin_ns = 1;                   // straight to sleep
-    settings.rescue = WEFT_RESCUE_IGNORE;   // it takes who is stopped in a window for stuck
+    settings.rescue = WEFT_RESCUE_IGNORE;   // rescue takes a thread that is stopped in a window for stuck
     return settings;
 }
 

@@ -1,6 +1,6 @@
 // The race windows, forced: a probe stops one side inside its window until the other has done its
-// step. In a release build there are no probes; the same scenarios run unforced, and the last test
-// says that nothing ever stopped.
+// step. A release build has no probes; the same scenarios run unforced there, and the last test
+// checks that nothing ever stopped.
 #include <thread>
 #include <vector>
 
@@ -30,7 +30,7 @@ protected:
 
 bool ended(const Ult& unit) { return weft_unit_try_join(unit.handle()) == WEFT_OK; }
 
-// A stream that draws from `pool` and no other.
+// A stream that draws from `pool` alone.
 class Drawer {
 public:
     explicit Drawer(weft_pool* pool) {
@@ -79,9 +79,9 @@ TEST_F(Windows, ResumeBeforeTheSuspensionIsAStatus) {
     EXPECT_EQ(weft_unit_resume(unit.handle()), WEFT_WRONG_STATE) << "it has ended";
 }
 
-// Whoever knows the handle may resume as soon as the unit is suspended: between the saving of its
-// context and the call of publish. The unit then runs on another stream and uses its stack, while
-// this one has publish still before it.
+// Any holder of the handle may resume the unit as soon as it is suspended: between the saving of
+// its context and the call of publish. The unit then runs on another stream and uses its stack,
+// while this stream has still to call publish.
 TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -110,8 +110,8 @@ TEST_F(Windows, AResumeBetweenTheSavedContextAndPublishFindsAWholeUnit) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
-// A unit has its place with what it waits for before it leaves: whoever comes meanwhile waits until
-// its context is saved.
+// A unit is enrolled with the object that it waits for before it leaves: a thread that reaches the
+// object meanwhile waits until the unit's context is saved.
 TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -144,8 +144,8 @@ TEST_F(Windows, AnEventIsNotSetWhileItsWaiterLeaves) {
     EXPECT_EQ(weft_pool_free(common), WEFT_OK);
 }
 
-// A unit that passes mutex and stream to the next has its place at its condition before it leaves:
-// a signal meets it when it has left.
+// A unit that passes its mutex and its stream to the next one is enrolled with its condition before
+// it leaves: a signal meets it only once it has left.
 TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
     Runtime runtime(streams_with(1, WEFT_POOL_PRIVATE));
     weft_pool* common = make_pool(WEFT_POOL_SHARED);
@@ -164,7 +164,7 @@ TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
                 EXPECT_EQ(weft_mutex_unlock(&mutex), WEFT_OK);
             },
             nullptr, common);
-        // so that nobody looks instead of leaving
+        // so that the unit does leave, and does not poll instead
         Ult busy(
             [&] {
                 while (!passed) weft_unit_yield();
@@ -197,7 +197,7 @@ TEST_F(Windows, ASignalDoesNotMeetOneThatPassesItsMutexOn) {
         leaving.let_go();
         signaller.join();
         EXPECT_EQ(first.join(), WEFT_OK);
-        // One that came before the second waited has met nobody.
+        // A signal that came before the second unit waited has met no waiter.
         must_happen("the second is woken", [&] {
             EXPECT_EQ(weft_cond_signal(&changed), WEFT_OK);
             return ended(second);
@@ -226,7 +226,7 @@ TEST_F(Windows, AUnitMayBeResumedAndFreedBeforePublishReturns) {
         Drawer other(common);
         EXPECT_EQ(weft_unit_resume(found), WEFT_OK);
         EXPECT_EQ(unit.free(), WEFT_OK);
-        // Its memory is used again before publish has returned.
+        // The unit's memory is reused before publish has returned.
         for (int i = 0; i < 10; ++i) Ult next([] { scribble(); }, nullptr, common);
         stop.let_go();
     }
@@ -260,8 +260,8 @@ TEST_F(Windows, OfManyThatResumeAtOnceOneSucceedsEachTime) {
     EXPECT_EQ(resumes, rounds);
 }
 
-// A unit that waits in turns for anybody's resume and for another unit's end: a resume that looked
-// at the first and acts upon the second would end the join too early.
+// A unit that waits alternately for any resume and for another unit's end: a resume that read the
+// first wait and acts upon the second would end the join too early.
 TEST_F(Windows, AResumeThatComesLateDoesNotEndAJoin) {
     constexpr int rounds = weft::config::thread_sanitizer ? 200 : 1500;
     Runtime runtime(streams_with(3, WEFT_POOL_PRIVATE));
@@ -417,7 +417,7 @@ TEST_F(Windows, ARemoteCallThatComesAfterTheEndIsAnswered) {
         nullptr, pool_of(1));
     must_happen("the target runs", [&] { return running.load(); });
     Ult joiner([&] { EXPECT_EQ(target.join(), WEFT_OK); }, nullptr, pool_of(2));
-    // Its announcement lies in the inbox of stream 1, which runs the target.
+    // Its announcement is in the inbox of stream 1, which runs the target.
     must_happen("the joiner waits", [&] { return joiner.state() == WEFT_UNIT_SUSPENDED; });
     must_happen("its remote call is sent", [&] {
         std::size_t length = 0;
@@ -522,16 +522,16 @@ TEST_F(Windows, AGroupIsWokenWhenUnitsEndWhileItAnnouncesItself) {
 
 namespace {
 
-// Stream 1, the only other one, sleeps, past all probes: a Stop that is made now does not catch it
-// on its way already.
+// Waits until stream 1, the only other stream, sleeps, past all probes: a Stop that is made now
+// does not catch it on its way there.
 void other_sleeps() {
     must_happen("the other stream sleeps",
                 [] { return counter("/streams{stream#1}/count/slept") > 0 && counter("/harts/count/granted") == 1; });
 }
 
-// A unit for a stream that sleeps, so that it comes by `where` once more and is stopped there. Its
-// end is awaited from here: a join that just misses it would send a remote call to the stream that
-// stands still.
+// Sends a unit to a stream that sleeps, so that the stream passes `where` once more and is stopped
+// there. The unit's end is polled here: a join that just misses the end would send a remote call to
+// the stopped stream.
 void nudge(weft_pool* pool, Stop& where) {
     Ult unit([] {}, nullptr, pool);
     must_happen("the unit that wakes the stream ends", [&] { return ended(unit); });
@@ -539,8 +539,8 @@ void nudge(weft_pool* pool, Stop& where) {
     where.await();
 }
 
-// Stream 1 stands at `where` on its way to sleep; a unit is pushed to its pool, and a sleeper
-// woken; then it goes on.
+// Stream 1 is stopped at `where` on its way to sleep; a unit is pushed to its pool, and a sleeper
+// is woken; then the stream goes on.
 void push_on_the_way_to_sleep(weft_pool_kind kind, Probe where) {
     Runtime runtime(streams_with(2, kind));
     for (int round = 0; round < 3; ++round) {
@@ -569,8 +569,8 @@ TEST_F(Windows, APushBetweenTheSecondLookAndTheWaitIsNotLost) {
     }
 }
 
-// The pusher stands between its push and its wake while the stream falls asleep for good, or runs
-// the unit without it.
+// The pusher is stopped between its push and its wake while the stream falls asleep for good, or
+// runs the unit without the wake.
 TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
     for (const auto kind : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
         Runtime runtime(streams_with(2, kind));
@@ -585,8 +585,8 @@ TEST_F(Windows, AStreamThatFallsAsleepBetweenPushAndRingRunsTheUnit) {
             std::thread outside([&] { unit = std::make_unique<Ult>([&] { ran = true; }, nullptr, target); });
             pusher.await();
             sleeper.let_go();
-            // Stopped before its second look it finds the unit; after it, it sleeps on until it is
-            // woken.
+            // Stopped before its second check, the stream finds the unit; after it, it sleeps on
+            // until it is woken.
             if (forced && where == Probe::sleep_before_recheck)
                 must_happen("the unit runs unrung", [&] { return ran.load(); });
             pusher.let_go();
@@ -616,7 +616,7 @@ TEST_F(Windows, AStopThatComesOnTheWayToSleepEndsTheStream) {
     }
 }
 
-// ---- steal and pop of the last ------------------------------------------------------------------
+// ---- steal and pop of the last unit -------------------------------------------------------------
 
 namespace {
 
@@ -635,7 +635,7 @@ TEST_F(Windows, TheLastUnitOfADequeRunsOnceWhenItsOwnerOvertakesAThief) {
         Stop thief(Probe::steal_before_claim, carrier(1));
         Ult unit([&] { runs.fetch_add(1); });
         thief.await();
-        EXPECT_EQ(unit.join(), WEFT_OK);   // stream 0 takes it from under the thief
+        EXPECT_EQ(unit.join(), WEFT_OK);   // stream 0 takes it before the thief does
         thief.let_go();
         EXPECT_EQ(runs, 1);
     }
@@ -690,7 +690,8 @@ TEST_F(Windows, AGapInASharedQueueKeepsItsStreamsAwakeAndLosesNothing) {
 
 namespace {
 
-// Harts come to it, meet, and go: each was brought by a carrier of its own, which is idle then.
+// A domain that harts enter, meet in, and leave: a carrier of its own brings each hart, and is idle
+// afterwards.
 class MeetingPlace {
 public:
     MeetingPlace() {
@@ -716,8 +717,8 @@ private:
     atomic<bool> met_{false};
 };
 
-// Stops the first carrier that is idle before it looks for remote calls, and the first one that has
-// had its last.
+// Stops the first carrier that is idle before it checks for remote calls, and the first one that
+// has run its last one.
 struct Carriers {
     static inline atomic<int> idle{0}, told{0};
     static inline atomic<bool> idle_go{false}, told_go{false};
@@ -759,9 +760,9 @@ TEST_F(Windows, TwoThatMakeRoomAtOnceEndACarrierEach) {
     std::thread first(make_room);
     if (forced) must_happen("one has its last remote call", [] { return Carriers::told == 1; });
     std::thread second(make_room);
-    for (int look = 0; look < 100; ++look) std::this_thread::yield();   // its remote call is there, mostly
+    for (int look = 0; look < 100; ++look) std::this_thread::yield();   // mostly, its remote call is there by then
     Carriers::told_go = true;
-    while (made == 0) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // without a hart: they are the others'
+    while (made == 0) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);   // without a hart: the others have them
     EXPECT_TRUE(!forced || made == 1) << "the second remote call was for the carrier that is stopped";
     Carriers::idle_go = true;
     while (made != 2) EXPECT_EQ(weft_sleep_for(100'000), WEFT_OK);
@@ -777,7 +778,7 @@ TEST_F(Windows, ProbesAreOnlyInCheckedBuilds) {
     const int before = Stop::passed;
     {
         Runtime runtime(streams_with(2, WEFT_POOL_PRIVATE));
-        Stop stop(Probe::finish_before_publish, &runtime);   // nobody's: only counted
+        Stop stop(Probe::finish_before_publish, &runtime);   // stops no stream: only counts
         Ult unit([] {}, nullptr, pool_of(1));
         unit.join();
     }

@@ -1,4 +1,4 @@
-// Units that leave for one another by name, without a turn in a pool: yielding, suspended, or for
+// Units that leave for one another by name, without a turn in a pool: by a yield, suspended, or for
 // good.
 #include <string>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Call = weft_status (*)(weft_unit*);
 
-// Notes who runs, in their order.
+// Records which units run, in their order.
 struct Track {
     std::string steps;
     void operator()(char step) { steps += step; }
