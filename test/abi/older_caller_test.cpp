@@ -1,6 +1,6 @@
-// An older caller on a newer library: structures begin with their size, so a caller that was
-// compiled when they were shorter is understood, nothing behind the end of what it knows is read,
-// and nothing is written there.
+// An older caller on a newer library: structures begin with their size, so the library understands
+// a caller that was compiled when they were shorter, and neither reads nor writes behind the end of
+// the part that the caller knows.
 #include <weft/weft.h>
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-// A structure as an older header had it: the fields up to `end`, and behind them what happens to
-// lie there.
+// A structure as an older header declared it: the fields up to `end`, and arbitrary bytes behind
+// them.
 template <class T>
 struct Shorter {
     T whole;
@@ -25,7 +25,7 @@ struct Shorter {
         whole.size = end;
     }
 
-    // Whether the bytes behind the end are as they were.
+    // Whether the bytes behind the end are unchanged.
     bool untouched(std::size_t end) const {
         const auto* bytes = reinterpret_cast<const unsigned char*>(&whole);
         for (std::size_t i = end; i < sizeof(T); ++i) {
@@ -37,7 +37,7 @@ struct Shorter {
 
 class OlderCaller : public testing::Test {
 protected:
-    // Whatever a test has started.
+    // Ends the runtime if a test has started one.
     void TearDown() override {
         if (weft_initialized()) {
             EXPECT_EQ(weft_finalize(), WEFT_OK);
