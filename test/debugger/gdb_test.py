@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-# Runs in gdb: makes the commands one after the other and writes what each of them said, in JSON.
+# Runs in gdb: executes the commands one after another and writes the output of each, in JSON.
 IN_GDB = r'''
 import gdb, json
 said = {}
@@ -54,7 +54,7 @@ def expect(what, condition, text=""):
 
 
 def gdb(options, place, name, commands, arguments, before=(), libraries=None):
-    """What each of the commands said, by its key."""
+    """Runs gdb, and returns the output of each command by its key."""
     result = place / f"{name}.json"
     script = place / f"{name}.py"
     script.write_text(f"COMMANDS = {commands!r}\nRESULT = {str(result)!r}\n" + IN_GDB)
@@ -296,7 +296,7 @@ def check_live(options, place):
         said["exit code"] + said["all"],
     )
 
-    # The same picture from the core file, but for what gdb calls the threads.
+    # The core file gives the same picture, except for gdb's names of the threads.
     expect("a core file", core.exists(), said["core"])
     dead = gdb(
         options, place, "dead", [*LOOK, *REFUSED], [options.program, str(core)], before=[f"source {options.script}"]
@@ -307,7 +307,7 @@ def check_live(options, place):
 
 
 def check_autoload(options, place):
-    """As it is installed: gdb loads what lies beside the library, which finds the script by a relative path."""
+    """As installed: gdb loads the file beside the library, which finds the script by a relative path."""
     library = pathlib.Path(options.library).resolve()
     folder = place / "prefix" / options.libdir
     (place / "prefix/share/weft/gdb").mkdir(parents=True)
@@ -328,8 +328,8 @@ def check_autoload(options, place):
         libraries=folder,
     )
     check_first_stop(said)
-    # Where the guards are such that gdb's core file has no stacks, and perhaps no units, it is
-    # told.
+    # With some guards, gdb's core file has no stacks, and perhaps no units; then the script says
+    # so.
     dead = gdb(
         options,
         place,
@@ -347,8 +347,8 @@ def check_autoload(options, place):
             dead["bt on_mutex"],
         )
 
-    # The kernel's own core file, of the process that aborted, has all; where it lies only a plain
-    # core_pattern tells.
+    # The kernel's own core file, of the process that aborted, has everything; only a plain
+    # core_pattern reveals where it lies.
     written = [path for path in place.glob("core*") if path.name not in ("core.gdb", "core.guards")]
     for path in written:
         check_first_stop(
@@ -390,7 +390,7 @@ def check_autoload(options, place):
     expect("without Weft it says so", none["units"].startswith("error: weft: this program has no Weft"), none["units"])
 
 
-# What is printed of the objects of spawns.cpp's main, where it stops.
+# What is printed of the objects of main in spawns.cpp, where the debugger stops it.
 UNIT, MAIN = r"unit \d+", r"unit \d+ \(running\)"
 OBJECTS = {
     "in_a_lambda": rf"weft::thread of {UNIT} 'in a lambda' \(ready\)",
@@ -462,8 +462,8 @@ def check_spawns(options, place):
             and re.search(r"spawned at .*spawner::spawn \(", line_of(said, "named")),
             said["units"],
         )
-        # At -O0 the C++ library's function that makes an element is not inlined: the body tells
-        # whose it is.
+        # At -O0 the C++ library function that constructs an element is not inlined: the body
+        # reveals whose it is.
         where = r" spawned at (main \(spawns.cpp:\d+\)$|std::[\w:]+ \(\w+\.\w+:\d+\) for main(\(\)::<lambda|::\$))"
         expect("an element of a vector", re.search(where, line_of(said, "second")), said["units"])
         for name, words in OBJECTS.items():

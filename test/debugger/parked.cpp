@@ -1,5 +1,5 @@
-// A program whose units stand in functions that gdb_test.py knows by name: it stops them with a
-// debugger, looks, and lets it end.
+// A program whose units stand in functions that gdb_test.py knows by name: the test stops it with a
+// debugger, inspects it, and lets it end.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -22,10 +22,10 @@ void must(weft_status status) {
     std::exit(1);
 }
 
-// What the debugger stops at; the second time on the stack of a tasklet.
+// The debugger stops here; the second time on the stack of a tasklet.
 [[gnu::noinline]] void everything_stands(int time) { asm volatile("" : : "r"(time) : "memory"); }
 
-// noinline, and something to do after the call, so that each of them has a frame.
+// Not inlined, and with work after the call, so that each call has a frame.
 [[gnu::noinline]] void waits_until_resumed(int depth) {
     if (depth > 0) {
         waits_until_resumed(depth - 1);
@@ -55,7 +55,7 @@ void must(weft_status status) {
             waits_for_the_event();
         },
         nullptr, nullptr, &child));
-    must(weft_unit_join_free(child));   // nothing else is ready: the child is called on that
+    must(weft_unit_join_free(child));   // nothing else is ready: the child is called on that stack
     came_back.fetch_add(1);
 }
 thread_local int own_number = 0;
@@ -115,7 +115,7 @@ int main() {
         "busy", [](void*) { works(); }, &busy, other);
     while (!is_busy) must(weft_unit_yield());
     char cpus[1024];
-    // which waits until its OS thread has started
+    // the call waits until the stream's OS thread has started
     must(weft_stream_binding_get(weft_stream_at(3), cpus, sizeof cpus));
     weft_hart_use use{};
     use.size = sizeof use;

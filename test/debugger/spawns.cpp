@@ -1,5 +1,5 @@
-// A program that spawns by each class of the C++ headers, for gdb_test.py: a debugger shows the
-// lines that are marked "spawns NAME" as those at which the units of that name were spawned, and
+// A program that spawns with each class of the C++ headers, for gdb_test.py: a debugger shows the
+// lines marked "spawns NAME" as the places where the units of that name were spawned, and shows
 // objects of the headers as sentences.
 #include <algorithm>
 #include <mutex>
@@ -12,9 +12,9 @@
 namespace {
 
 weft::event go_on;
-weft::pool_ref aside;   // whose stream is suspended: what comes there is not run
+weft::pool_ref aside;   // its stream is suspended: what is spawned there does not run
 
-// What the debugger stops at.
+// The debugger stops here.
 [[gnu::noinline]] void everything_stands() { asm volatile("" : : : "memory"); }
 
 void wait_as(const char* name) {
@@ -117,7 +117,7 @@ int main() {
     unset.set();
     latch.count_down(2);
     while (waits_for_mutex.ref().state() != weft::unit_state::done) weft::this_thread::yield();
-    held_mutex.lock();   // for its guard
+    held_mutex.lock();   // for the destructor of its guard
     condition.notify_one();
     static_cast<void>(barrier.arrive(2));
     return handle.join() == 42 && ref && id != weft::unit_id() && reference.joinable() && scheduler ? 0 : 2;
