@@ -1,7 +1,8 @@
 // Calls of the C interface, legal and illegal, from three OS threads and the units that they spawn.
-// An input is how the runtime is to be and a program of calls for each of the three; what a unit
-// does is a piece of the same bytes. Each call must come to a status that its header names, nobody
-// may wait for ever, and in the end nothing is left: units, OS threads, descriptors, bindings.
+// An input is the configuration of the runtime and a program of calls for each of the three; what a
+// unit does is a piece of the same bytes. Each call must return a status that its header names, no
+// caller may wait forever, and in the end nothing is left: units, OS threads, descriptors,
+// bindings.
 #include <dirent.h>
 #include <sched.h>
 
@@ -55,7 +56,8 @@ void show_unit(const weft_unit_info* info, void*) {
     std::abort();
 }
 
-// Resumes what is suspended, again and again, and ends the process when it takes too long.
+// The janitor: resumes suspended units, again and again, and ends the process when an input takes
+// too long.
 void look_after(World& world) {
     const auto end = std::chrono::steady_clock::now() + longest;
     while (!world.over.load()) {
@@ -82,7 +84,7 @@ weft_settings settings_of(Input& input) {
     weft_settings settings{};
     settings.size = sizeof settings;
     settings.streams = 1 + input.below(3);
-    settings.stack_bytes = 256 << 10;   // the calls that print need some
+    settings.stack_bytes = 256 << 10;   // the calls that print need some stack
     settings.pool = pools[input.below(std::size(pools))];
     const std::uint8_t more = input.byte();
     constexpr weft_kind kinds[] = {WEFT_KIND_LSA, WEFT_KIND_FULL, WEFT_KIND_AUTO, WEFT_KIND_ROC,
@@ -124,7 +126,7 @@ void set_up(World& world, const weft_settings& settings) {
     expect(weft_barrier_init(&world.barrier, 2, nullptr, nullptr), bit(WEFT_OK), "weft_barrier_init");
 }
 
-// Units that everybody may call and nobody but the stage frees.
+// Units that every actor may use and only the stage frees.
 void spawn_common(World& world, Input& input) {
     world.common.resize(2);
     Actor* bodies[2];
@@ -138,7 +140,7 @@ void spawn_common(World& world, Input& input) {
            bit(WEFT_OK), "weft_unit_spawn_many");
 }
 
-// An actor has ended, and so have those that came before it.
+// Cleans up after an actor that has ended, like all before it.
 void clean_up_after(Actor& actor) {
     actor.who = Who::primary;
     actor.depth = 0;
@@ -152,7 +154,7 @@ void clean_up_after(Actor& actor) {
     if (actor.channel != nullptr) expect(weft_channel_free(actor.channel), bit(WEFT_OK), "weft_channel_free");
 }
 
-// Units may belong to the main pools of streams that have gone; new streams take those over.
+// Units may belong to the main pools of streams that have gone; new streams take those pools over.
 class Heirs {
 public:
     void look() {
@@ -184,11 +186,12 @@ void until(Heirs& heirs, Condition condition) {
 
 bool ended(weft_unit* unit) { return unit == nullptr || weft_unit_try_join(unit) != WEFT_BUSY; }
 
-// All actors end, in the order in which they came: who spawned comes before what it spawned.
+// Ends all actors, in the order in which they came: an actor that spawned comes before what it
+// spawned.
 void wind_up(World& world, Heirs& heirs) {
     for (weft_unit* unit : world.common) until(heirs, [&] { return ended(unit); });
     for (std::size_t i = 0; i < std::min(world.recruited.load(), World::most_actors); ++i) {
-        until(heirs, [&] { return world.actors[i].load() != nullptr; });   // it is being made
+        until(heirs, [&] { return world.actors[i].load() != nullptr; });   // it is being created
         Actor& actor = *world.actors[i].load();
         if (actor.fate.load() == Fate::detached) until(heirs, [&] { return actor.ended.load(); });
         for (weft_unit* unit : actor.units) until(heirs, [&] { return ended(unit); });

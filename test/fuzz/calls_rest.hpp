@@ -1,5 +1,5 @@
-// Calls about streams, pools, schedulers, time, and the runtime itself; and those with nothing
-// where something is required.
+// Calls about streams, pools, schedulers, time, and the runtime itself; and calls with null where
+// something is required.
 #pragma once
 
 #include "test/fuzz/calls_sync.hpp"
@@ -27,8 +27,8 @@ inline void free_stream(Actor& actor) {
     else pausable(actor.world, actor.stream, true);
 }
 
-// A new scheduler for a stream: of the pools that the old one draws from, so that no unit is left
-// behind.
+// Gives a stream a new scheduler over the pools that the old one draws from, so that no unit is
+// left behind.
 inline void replace_sched(Actor& actor) {
     Input& program = actor.program;
     weft_stream* stream = actor.world.streams[program.below(static_cast<std::uint32_t>(actor.world.streams.size()))];
@@ -109,7 +109,7 @@ inline void use_stream(Actor& actor) {
     }
 }
 
-// Runs a unit that was popped, or leaves for it. False: it could not be.
+// Runs a unit that was popped, or leaves for it. Returns false if that was not possible.
 inline bool run_popped(Actor& actor, weft_unit* unit) {
     const std::uint32_t how = actor.program.below(3);
     weft_status status = WEFT_OK;
@@ -122,8 +122,8 @@ inline bool run_popped(Actor& actor, weft_unit* unit) {
     return expect(status, switches(actor, legal), "a call that runs a popped unit") == WEFT_OK;
 }
 
-// What was taken out of a pool goes back, into another or the same, or is run. Nothing may switch
-// in between.
+// A unit that was taken out of a pool goes back, into another pool or the same, or is run. Nothing
+// may switch in between.
 inline void put_back(Actor& actor, weft_pool* from, weft_unit* unit, weft_pool* to) {
     if (actor.program.below(4) == 0 && run_popped(actor, unit)) return;
     if (to != nullptr) {
@@ -163,7 +163,7 @@ inline void use_pool(Actor& actor) {
         break;
     }
     case 3: {
-        // who cannot wait in a stream's place
+        // only an OS thread may wait in a stream's place
         const unsigned here = actor.who == Who::thread ? 0 : bit(WEFT_WRONG_CONTEXT);
         expect(weft_pool_pop_wait_until(from, weft_now_ns() + program.below(2) * 50'000u, &unit), legal | here,
                "weft_pool_pop_wait_until");
@@ -190,8 +190,8 @@ inline void use_pool(Actor& actor) {
     }
 }
 
-// A pool by itself; and one that a scheduler draws from which runs as a unit, until nothing belongs
-// to it any more.
+// A pool by itself; and a pool of a scheduler that runs as a unit, until nothing belongs to the
+// pool any more.
 inline void make_pools(Actor& actor) {
     Input& program = actor.program;
     constexpr weft_pool_kind kinds[] = {WEFT_POOL_SHARED,   WEFT_POOL_LIFO,    WEFT_POOL_PRIORITY, WEFT_POOL_DEQUE,
@@ -246,7 +246,7 @@ inline void use_time(Actor& actor) {
         if (actor.poller != nullptr) break;
         weft_poller_hint hint{};
         hint.size = sizeof hint;
-        hint.only_when_ready = program.below(8) == 0;   // of what? there is no descriptor
+        hint.only_when_ready = program.below(8) == 0;   // there is no descriptor that could be ready
         const weft_status status = weft_poller_register(
             [](void* noise) { return static_cast<std::atomic<int>*>(noise)->fetch_add(1) % 2 == 0; },
             &actor.world.noise, &hint, &actor.poller);
@@ -262,8 +262,8 @@ inline void use_time(Actor& actor) {
     }
 }
 
-// Calls from the stream's stack, or from a thread that is kept for blocking: a few of the same
-// actor's, with other rights.
+// Calls from the stream's stack, or from a thread of the blocking pool: a few calls of the same
+// actor, which has other rights there.
 inline void call_elsewhere(Actor& actor) {
     if (actor.depth > 0) return;
     const bool blocking = actor.program.below(2) == 0;
@@ -342,7 +342,7 @@ inline void use_runtime(Actor& actor) {
     }
 }
 
-// Nothing where something is required.
+// Null where something is required.
 inline void use_nothing(Actor& actor) {
     using Call = weft_status (*)();
     static constexpr Call calls[] = {

@@ -1,11 +1,11 @@
-// Calls about what units and OS threads wait for, legal and illegal.
+// Calls about objects that units and OS threads wait for, legal and illegal.
 #pragma once
 
 #include "test/fuzz/calls_world.hpp"
 
 namespace weft_test {
 
-// A wait locks its mutex again without a deadline, so this one is never held but within this call.
+// A wait locks its mutex again without a deadline, so this mutex is held only within this call.
 inline void use_condition(Actor& actor) {
     Input& program = actor.program;
     weft_cond& cond = actor.world.cond;
@@ -41,7 +41,8 @@ inline void use_condition(Actor& actor) {
     expect(weft_mutex_unlock(&mutex), bit(WEFT_OK), "weft_mutex_unlock of what was locked again");
 }
 
-// Who may wait, and in vain, at an object that others have: a deadline ends it.
+// The actor may wait, also without success, at an object that others have: a deadline ends the
+// wait.
 inline void use_mutex(Actor& actor) {
     Input& program = actor.program;
     const std::size_t which = program.below(2);
@@ -66,8 +67,8 @@ inline void use_mutex(Actor& actor) {
         break;
     }
     case 2: {
-        // A holder may have ended, and the caller be a unit in the same memory, which passes for
-        // it.
+        // A holder may have ended, and the caller be a unit in the same memory, which is taken for
+        // the holder.
         const bool holds = locked > 0 && actor.depth == 0;
         const weft_status status = weft_mutex_unlock(&mutex);
         expect(status, holds ? bit(WEFT_OK) : bits({WEFT_OK, WEFT_WRONG_STATE}), "weft_mutex_unlock");
@@ -78,7 +79,7 @@ inline void use_mutex(Actor& actor) {
     }
 }
 
-// A mutex of the actor's own: nobody else holds it, so no deadline is needed.
+// A mutex of the actor's own: no other holds it, so no deadline is needed.
 inline void use_own_mutex(Actor& actor) {
     if (actor.depth > 0) return;
     expect(weft_mutex_lock(&actor.mutex), bit(WEFT_OK), "weft_mutex_lock");
@@ -178,7 +179,7 @@ inline void use_barrier(Actor& actor) {
         expect(weft_barrier_arrive_and_drop(&barrier), bits({WEFT_OK, WEFT_INVALID}), "weft_barrier_arrive_and_drop");
         break;
     default: {
-        // One's own, for one: nobody else is waited for.
+        // The actor's own barrier, for one: it waits for no other.
         const std::uint32_t expected = program.below(3);
         const weft_status made = weft_barrier_init(
             &actor.barrier, expected, [](void* noise) { static_cast<std::atomic<int>*>(noise)->fetch_add(1); },
@@ -197,7 +198,7 @@ inline void use_rwlock(Actor& actor) {
     const std::size_t which = program.below(2);
     weft_rwlock& lock = actor.world.rwlocks[which];
     bool &reads = actor.reads[which], &writes = actor.writes[which];
-    if (actor.depth > 0) return;   // whoever holds it is somebody else there
+    if (actor.depth > 0) return;   // in a callback, another has the lock
     switch (program.below(5)) {
     case 0:
         if (reads) break;   // a reader does not lock for reading again

@@ -19,7 +19,7 @@ inline void unit_body(void* raw) {
     if (actor.program.byte() == 0xee && actor.pin()) throw Boom{};
 }
 
-// The destructor of the world's key: the unit of the actor ends, nobody has to wake it.
+// The destructor of the world's key: the unit of the actor ends, so the janitor need not wake it.
 inline void unit_ends(void* raw) {
     auto& actor = *static_cast<Actor*>(raw);
     std::lock_guard guard(actor.world.lock);
@@ -40,7 +40,7 @@ inline weft_stream* some_stream(Actor& actor) {
     return which == streams.size() ? weft_stream_at(0) : actor.stream;
 }
 
-// One of the actor's own, one of all, itself, or null.
+// A unit of the actor's own, one of the common units, the calling unit, or null.
 inline weft_unit* some_unit(Actor& actor) {
     const std::uint32_t which = actor.program.below(8);
     auto& common = actor.world.common;
@@ -51,7 +51,7 @@ inline weft_unit* some_unit(Actor& actor) {
 
 inline void release_data(void* raw) { static_cast<World*>(raw)->released.fetch_add(1); }
 
-// `later`: of the kinds that came later.
+// `later`: choose among the kinds that came later.
 inline weft_unit_options some_options(Actor& actor, bool later) {
     Input& program = actor.program;
     weft_unit_options options{};
@@ -74,7 +74,7 @@ inline weft_unit_options some_options(Actor& actor, bool later) {
     return options;
 }
 
-// What a spawn with these options may come to.
+// The legal statuses of a spawn with these options.
 inline unsigned spawns(const Actor& actor, const weft_unit_options& options, bool tasklet, const weft_pool* pool) {
     if (options.priority < WEFT_PRIORITY_LEAST || options.priority > WEFT_PRIORITY_MOST) return bit(WEFT_INVALID);
     if (tasklet && options.kind != WEFT_KIND_DEFAULT && options.kind != WEFT_KIND_TASKLET) return bit(WEFT_WRONG_KIND);
@@ -83,7 +83,7 @@ inline unsigned spawns(const Actor& actor, const weft_unit_options& options, boo
     if ((rtc || sc) && options.measure_stack) return bit(WEFT_UNSUPPORTED);
     if ((rtc || sc || ss) && options.child_first) return bit(WEFT_UNSUPPORTED);
     if (!tasklet && options.child_first && !actor.suspends()) return bit(WEFT_WRONG_CONTEXT);
-    // or the pool has no order of priorities
+    // or the pool does not order by priority
     const unsigned under_a_stateful_scheduler = sc || ss || options.priority != 0 ? bit(WEFT_UNSUPPORTED) : 0;
     if (options.stream != nullptr && pool != nullptr) return bit(WEFT_INVALID) | under_a_stateful_scheduler;
     if (!tasklet && options.bound && options.child_first)
@@ -110,9 +110,9 @@ inline void spawn_one(Actor& actor, bool tasklet) {
     const bool detached = how % 8 == 4 && body->detach();
     actor.bodies[slot] = body;
     weft_unit** handle = detached ? nullptr : &actor.units[slot];
-    if (options.data != nullptr) actor.world.given.fetch_add(1);   // released also where the spawn fails
-    // With a child that runs first this actor may be elsewhere afterwards, or cancelled on its way
-    // back.
+    if (options.data != nullptr) actor.world.given.fetch_add(1);   // also released if the spawn fails
+    // If the child runs first, this actor may be on another stream afterwards, or be cancelled on
+    // its way back.
     const weft_unit_options* const given = (how & 1) != 0 ? &options : nullptr;
     const weft_status status = tasklet ? weft_tasklet_spawn(pool, unit_body, body, given, handle)
                                        : weft_ult_spawn(pool, unit_body, body, given, handle);
@@ -148,14 +148,14 @@ inline void spawn_several(Actor& actor) {
 
 constexpr unsigned endings = bits({WEFT_OK, WEFT_NOT_RETURNED});
 
-// What a join of one's own unit comes to: it ends some time.
+// The legal statuses of a join of the actor's own unit, which ends some time.
 inline unsigned joins(const Actor& actor) {
     if (actor.who == Who::tasklet) return endings | bit(WEFT_WRONG_KIND);
     if (actor.who == Who::callback) return endings | bit(WEFT_WRONG_CONTEXT);
     return endings;
 }
 
-// Of a unit that a weft_unit_join_free has kept.
+// Frees a unit that weft_unit_join_free has kept.
 inline void free_unreturned(weft_unit* unit) {
     weft_unit_outcome outcome{};
     expect(weft_unit_outcome_get(unit, &outcome), bit(WEFT_OK), "weft_unit_outcome_get");
@@ -249,8 +249,8 @@ inline void suspend(Actor& actor) {
 inline void leave_for_another(Actor& actor) {
     const std::uint32_t how = actor.program.below(6);
     weft_unit* unit = some_unit(actor);
-    // A unit of somebody's stack cannot be left for by its own; what ends never comes back to say
-    // that it has.
+    // A unit cannot leave for a unit on the same user-supplied stack; a unit that ends never comes
+    // back to report that.
     weft_status status = WEFT_OK;
     switch (how) {
     case 0: status = weft_unit_yield_to(unit); break;
@@ -280,14 +280,14 @@ inline void leave(Actor& actor) {
     }
 }
 
-// ---- requests, and questions --------------------------------------------------------------------
+// ---- requests and queries -----------------------------------------------------------------------
 
 inline void ask(Actor& actor) {
     Input& program = actor.program;
     const std::uint32_t what = program.below(9);
     weft_unit* unit = some_unit(actor);
-    // What was cancelled must be joined: of a detached unit that never began nobody would learn
-    // that it has ended.
+    // A cancelled unit must be joined: otherwise the end of a detached unit that never began would
+    // go unnoticed.
     if (what == 0 && unit != nullptr) {
         if (unit == weft_unit_self() && !actor.pin()) return;
         for (std::size_t slot = 0; slot < Actor::slots; ++slot) {
@@ -380,10 +380,10 @@ inline void question(Actor& actor) {
     if (unit == weft_unit_self()) check(state == WEFT_UNIT_RUNNING, "who asks runs");
 }
 
-// A handle of a unit that was freed stops the process in a checked build. So a child of the process
-// calls, which has nothing but the calling thread: the assertion is the first that the call does,
-// before any lock. To make it jump out of here instead would leave open whether the process stops.
-// A fork takes milliseconds, so an input has one.
+// In a checked build, the handle of a freed unit aborts the process. So a child process makes the
+// call; it has only the calling thread, and that is enough, since the assertion is the first thing
+// the call does, before any lock. If the assertion jumped back here instead, the test would not
+// show that the process stops. A fork takes milliseconds, so an input has one.
 inline void use_stale(Actor& actor) {
     if (actor.stale == nullptr || actor.world.forks.fetch_sub(1) <= 0) return;
     const std::uint32_t what = actor.program.below(5);

@@ -1,9 +1,9 @@
-// The stage of calls_fuzz: a runtime with some pools, streams and objects that all may use, actors
-// that each run a program of calls, and a janitor that sees to it that nobody waits for ever.
+// The stage of calls_fuzz: a runtime with some pools, streams and objects that all actors may use,
+// actors that each run a program of calls, and a janitor that keeps waits from lasting forever.
 //
-// Only what has a documented outcome is called. So a handle has one owner, the actor in whose slot
-// it lies; what all may use lives until all have ended; waits have deadlines or end by the janitor.
-// When an actor has ended, who knows that cleans up after it.
+// Only calls with a documented outcome are made. So a handle has one owner, the actor in whose slot
+// it lies; common objects live until all actors have ended; waits have deadlines, or the janitor
+// ends them. The thread that learns that an actor has ended cleans up after it.
 #pragma once
 
 #include <unistd.h>
@@ -24,11 +24,11 @@
 
 namespace weft_test {
 
-// From where an actor calls.
+// Where an actor calls from.
 enum class Who { primary, ult, tasklet, thread, callback };
 
-// Whether a unit is detached, or may be cancelled or throw: one excludes the other, and whoever
-// comes first decides.
+// Whether a unit is detached, or may be cancelled or throw: these exclude each other, and the first
+// decision stands.
 enum class Fate { open, pinned, detached };
 
 struct World;
@@ -60,7 +60,7 @@ struct Actor {
     weft_event event{};
     weft_rwlock rwlock{};
     weft_barrier barrier{};
-    std::array<unsigned, 2> locked{};   // how often it holds the mutexes of all
+    std::array<unsigned, 2> locked{};   // how often it holds the common mutexes
     std::array<bool, 2> reads{}, writes{};
     bool barrier_made = false;
     int depth = 0;   // of callbacks
@@ -76,14 +76,14 @@ struct Actor {
     bool suspends() const { return who == Who::primary || who == Who::ult; }
 };
 
-// A pool of the program's, which counts who belongs to it.
+// A user-defined pool, which counts the units that belong to it.
 struct OwnPool {
     std::mutex lock;
     std::deque<weft_unit*> ready;
     std::atomic<int> attached{0};
 
     static OwnPool& of(void* self) { return *static_cast<OwnPool*>(self); }
-    // `admits`: it is asked for each unit, instead of being told.
+    // `admits`: the pool is asked for each unit, instead of being notified.
     weft_pool_ops ops(bool admits) {
         weft_pool_ops table{};
         table.size = sizeof table;
@@ -126,12 +126,12 @@ struct World {
     }
     World(const World&) = delete;
 
-    Input text;                          // all of the input; units run pieces of it
+    Input text;                          // the whole input; units run pieces of it
     std::vector<weft_pool*> pools;       // drawn from by the last stream, until the end
-    std::vector<weft_stream*> streams;   // stream 0 is not among them
-    std::vector<weft_unit*> common;      // units that all may use and nobody frees
+    std::vector<weft_stream*> streams;   // without stream 0
+    std::vector<weft_unit*> common;      // units that all actors may use and none frees
     OwnPool own_pool;
-    weft_key* key = nullptr;   // its destructor says that a unit ends
+    weft_key* key = nullptr;   // its destructor marks the end of a unit
     weft_future* future = nullptr;
     weft_channel* channel = nullptr;
     std::array<weft_mutex, 2> mutexes{};
@@ -151,11 +151,11 @@ struct World {
     static constexpr std::size_t most_actors = 72;
     std::array<std::atomic<Actor*>, most_actors> actors{};   // in the order in which they came
     std::atomic<std::size_t> recruited{0};
-    std::mutex lock;                      // never held over a switch
+    std::mutex lock;                      // never held across a switch
     std::vector<weft_stream*> pausable;   // under lock
     std::vector<weft_pool*> left;         // under lock: to be freed at the end
 
-    // Null: there are enough.
+    // Returns null if there are enough actors.
     Actor* recruit(Input program, Who who) {
         const std::size_t number = recruited.fetch_add(1);
         if (number >= most_actors) return nullptr;
@@ -164,7 +164,7 @@ struct World {
         return actor;
     }
 
-    // A piece of the input that the reader names by its next two bytes.
+    // A piece of the input, which `from` names by its next two bytes.
     Input piece(Input& from) const {
         Input rest = text;
         rest.part(from.byte());
@@ -179,7 +179,8 @@ constexpr unsigned bits(std::initializer_list<weft_status> all) {
     return sum;
 }
 
-// A call came to what its header says; and whoever gets no WEFT_OK is told why.
+// Checks that a call returned a status that its header names, and that every status but WEFT_OK has
+// an error text.
 inline weft_status expect(weft_status status, unsigned legal, const char* call) {
     if ((bit(status) & legal) == 0) {
         std::fprintf(stderr, "%s returned %s: %s\n", call, weft_status_name(status), weft_error_text());
@@ -189,7 +190,7 @@ inline weft_status expect(weft_status status, unsigned legal, const char* call) 
     return status;
 }
 
-// What a wait may come to besides what the call is for.
+// The legal statuses of a wait, besides those of the call's own.
 inline unsigned waits(const Actor& actor) {
     switch (actor.who) {
     case Who::tasklet: return bits({WEFT_OK, WEFT_TIMED_OUT, WEFT_WRONG_KIND});
@@ -198,7 +199,7 @@ inline unsigned waits(const Actor& actor) {
     }
 }
 
-// For what only ULTs can do.
+// The legal statuses of a call that only ULTs may make.
 inline unsigned switches(const Actor& actor, unsigned otherwise) {
     switch (actor.who) {
     case Who::tasklet: return bit(WEFT_WRONG_KIND) | (otherwise & bit(WEFT_INVALID));
@@ -215,7 +216,7 @@ inline std::uint64_t soon(Input& program) {
 
 void step(Actor& actor);
 
-// The calls of one actor, until its program or everybody's share is used up.
+// The calls of one actor, until its program or the common budget is used up.
 inline void act(Actor& actor) {
     for (int calls = 0; calls < 40 && !actor.program.empty() && actor.world.steps.fetch_sub(1) > 0; ++calls)
         step(actor);

@@ -1,6 +1,6 @@
-// CPU quotas: whatever the kernel's files hold, the answer is a number of harts of at least 1, or
-// that there is no limit. An input is the process's cgroups, its mounts, and the files of the few
-// directories that the mounts may lead to, each ended by a byte 0xff.
+// CPU quotas: whatever the kernel's files contain, the result is a number of harts of at least 1,
+// or that there is no limit. An input is the process's cgroups, its mounts, and the files of the
+// few directories that the mounts may lead to, each ended by a byte 0xff.
 #include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ const char* const quota_files[] = {"/cpu.max",     "/cpu.cfs_quota_us",   "/cpu.
                                    "/a/cpu.max",   "/a/cpu.cfs_quota_us", "/a/cpu.cfs_period_us",
                                    "/a/b/cpu.max", "/c d/cpu.max"};
 
-// A folder for the life of the process. The directories exist in it once and for all.
+// A directory for the life of the process. Its subdirectories are created once.
 class Folder {
 public:
     Folder() : path_(make()) {
@@ -33,7 +33,7 @@ public:
 
     const std::string& path() const { return path_; }
 
-    // False: the input has no such file, and there is none.
+    // Returns false if the input has no such file; then there is none.
     bool lay(const std::string& name, const std::string& text) const {
         const std::string path = path_ + name;
         if (text.empty()) {

@@ -1,5 +1,5 @@
-// CPU sets as the kernel writes them: what is taken means what it says, and comes back from its own
-// text; what is refused changes nothing.
+// CPU sets as the kernel writes them: an accepted text means what it says, and comes back from the
+// set's own text; a refused text changes nothing.
 #include "os/cpuset.hpp"
 
 #include "test/fuzz/fuzz.hpp"
@@ -9,7 +9,7 @@ using weft::os::CpuSet;
 
 namespace {
 
-// The grammar by itself, as slow as it is plain: numbers below the limit, ranges that do not fall,
+// The grammar by itself, plain and slow: numbers below the limit, ranges that do not descend,
 // commas, one newline at the end.
 bool plainly(std::string text, CpuSet& cpus) {
     if (!text.empty() && text.back() == '\n') text.pop_back();
@@ -53,7 +53,7 @@ void check_text(const std::string& text) {
     check(read.within(read) && (read & before).within(before), "a part lies within the whole", written);
 }
 
-// A set of any bits: its text comes back as it.
+// A set of arbitrary bits: reading its text gives the set again.
 void check_set(Input input) {
     CpuSet made;
     while (!input.empty()) {
@@ -74,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_set(input);
     } else {
         const std::string text(reinterpret_cast<const char*>(data), size);
-        check_text(text.c_str());   // up to the first null byte: the parser is given no length
+        check_text(text.c_str());   // up to the first null byte: the parser takes no length
     }
     return 0;
 }

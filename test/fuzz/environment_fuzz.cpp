@@ -1,5 +1,5 @@
-// The settings: whatever the environment and the program say, the answer is WEFT_OK and legal
-// values, or a refusal that names the variable, its value and what would be legal. An input is a
+// The settings: whatever the environment and the program request, the answer is WEFT_OK and legal
+// values, or a refusal that names the variable, its value and the legal values. An input is a
 // choice of variables with their texts, and a weft_settings.
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ const char* const variables[] = {"WEFT_STREAMS",
                                  "WEFT_TIMING",
                                  "WEFT_COUNTERS"};
 
-// What weft_environment_print shows of one variable as legal.
+// What weft_environment_print shows as the legal values of a variable.
 std::string legal_values(const std::string& variable) {
     static const std::string printed = [] {
         char* text = nullptr;
@@ -46,7 +46,7 @@ std::string legal_values(const std::string& variable) {
     return printed.substr(begin, printed.find('\t', begin) - begin);
 }
 
-// What is written to stderr meanwhile, and must not be seen by whoever watches the fuzzer.
+// Captures what is written to stderr meanwhile, which must not reach the fuzzer's output.
 class Captured {
 public:
     Captured() : kept_(dup(2)) { dup2(file(), 2); }
@@ -73,8 +73,7 @@ private:
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A refusal of a variable: by its name, with the value as far as it is short, and all that would be
-// legal.
+// Checks the refusal of a variable: its name, its value if that is short, and all legal values.
 void check_refused(const std::string& why, const std::string& said) {
     check(said == "weft: " + why + "\n", "whoever set the variable is told, too", said);
     const std::string variable = why.substr(0, why.find(' '));
@@ -105,7 +104,7 @@ void check_limits(const weft_settings& now, const char* counters) {
           "WEFT_COUNTERS");
 }
 
-// What a program asks: any numbers, and a size of its own, of an older header perhaps.
+// What a program requests: arbitrary numbers, and a size that may be an older header's.
 bool ask(Input& input, weft_settings& asked) {
     const std::uint8_t how = input.byte();
     if (how % 4 == 0) return false;

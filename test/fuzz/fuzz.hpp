@@ -1,5 +1,5 @@
-// What the fuzzers share: reading an input piece by piece, and ending with a word when a property
-// does not hold.
+// What the fuzzers share: reading an input piece by piece, and ending with a message when a
+// property does not hold.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace weft_test {
 
-// Ends the process, which libFuzzer reports as a crash of this input, when `holds` is false.
+// Ends the process if `holds` is false; libFuzzer reports that as a crash of this input.
 inline void check(bool holds, const char* what, std::string_view shown = {}) {
     if (holds) return;
     std::fprintf(stderr, "does not hold: %s: '%.*s'\n", what, static_cast<int>(shown.size()), shown.data());
     std::abort();
 }
 
-// An input that is used up from the front; zeros when there is no more.
+// An input that is consumed from the front; it yields zeros when it is empty.
 class Input {
 public:
     Input(const std::uint8_t* data, std::size_t size) : at_(data), end_(data + size) {}
@@ -42,8 +42,7 @@ public:
         return {from, static_cast<std::size_t>(at_ - from)};
     }
 
-    // What stands before the next `mark`, which is used up as well; all of it when there is no
-    // mark.
+    // The text before the next `mark`, which is consumed as well; everything if there is no mark.
     std::string text(char mark) {
         std::string read;
         while (!empty()) {
