@@ -24,7 +24,7 @@ import time
 
 MiB = 1 << 20
 CPUS = len(os.sched_getaffinity(0))
-# Nobody else's: the limit counts all processes of a user.
+# No other process has this user: the limit counts all processes of a user.
 UNPRIVILEGED = 61000 + os.getpid() % 4000
 LINE = re.compile(r"(\d+) rounds began; refused for want of memory (\d+), by the system (\d+);")
 
@@ -32,14 +32,14 @@ Run = collections.namedtuple("Run", "ok began refused said seconds")
 
 
 class Skip(Exception):
-    """The machine does not let us, and why."""
+    """The machine does not allow a condition, and the reason."""
 
 
 # ---- one run -------------------------------------------------------------------------------------
 
 
 def threads_of(process):
-    """What each OS thread of a process that hangs does, as far as it can be seen."""
+    """Returns what each OS thread of a hanging process is doing, as far as that is visible."""
     shown = []
     gdb = shutil.which("gdb")
     if gdb:
@@ -75,8 +75,8 @@ def threads_of(process):
 
 
 def run(program, arguments, prepare=None, seconds=30, leaks=True):
-    """Runs the workload; `prepare` is called in the new process before it begins. `leaks`: the sanitizer may look for
-    them."""
+    """Runs the workload; `prepare` is called in the new process before it begins. `leaks`: the sanitizer may search
+    for leaks."""
     begun = time.monotonic()
     with tempfile.TemporaryFile("w+") as out:
         try:
@@ -89,7 +89,7 @@ def run(program, arguments, prepare=None, seconds=30, leaks=True):
                 close_fds=True,
             )
         except (OSError, subprocess.SubprocessError) as error:
-            return Run(True, 0, 1, f"could not be started: {error}", 0)  # the limit is below the start-up
+            return Run(True, 0, 1, f"could not be started: {error}", 0)  # the limit is below what the start needs
         hung = ""
         try:
             process.wait(seconds)
@@ -100,7 +100,7 @@ def run(program, arguments, prepare=None, seconds=30, leaks=True):
         out.seek(0)
         said = out.read()
     if process.returncode == 127 and "loading shared libraries" in said:
-        return Run(True, 0, 1, said, 0)  # below the start-up as well
+        return Run(True, 0, 1, said, 0)  # below what the start needs as well
     found = LINE.search(said)
     took = time.monotonic() - begun
     if hung or process.returncode != 0:
@@ -112,8 +112,8 @@ def run(program, arguments, prepare=None, seconds=30, leaks=True):
 
 
 # ---- the conditions ----
-# Each a list of (name, what is done in the new process, arguments, whether something must be
-# refused).
+# Each returns a list of (name, what the new process does first, arguments, whether something must
+# be refused).
 
 
 def limit(which, value):
@@ -129,7 +129,7 @@ def start_size(program):
 
 
 def address_space(program, steps, streams=2):
-    """From just above what it has when it starts, each step 2 MiB more."""
+    """Limits from just above what the program has when it starts, each step 2 MiB more."""
     base = start_size(program) + MiB
     return [
         (
@@ -163,7 +163,7 @@ def descriptors(values):
 
 
 class HalfACpu:
-    """A cgroup with half a CPU, of either version, for the time of a with."""
+    """A cgroup of either version with half a CPU, for the duration of a with statement."""
 
     def __enter__(self):
         problems = []
@@ -197,7 +197,7 @@ class HalfACpu:
             try:
                 return self.path.rmdir()
             except OSError:
-                time.sleep(0.02)  # the last process is on its way out
+                time.sleep(0.02)  # the last process is ending
 
     def enter(self):
         self.tasks.write_text(str(os.getpid()))
@@ -212,7 +212,7 @@ def both(*steps):
 
 
 def conditions(program, full, sanitized):
-    """(name, a function that gives the runs, whether something must have been refused in one of them)"""
+    """Returns a list of (name, a function that returns the runs, whether something must be refused in one of them)."""
     rounds = 60 if full else 20
     many = 8 * CPUS
     size = start_size(program) if not sanitized else 0
@@ -235,14 +235,15 @@ def conditions(program, full, sanitized):
         ("few OS threads", lambda: processes(program, range(1, 10) if full else [1, 3, 5]), True),
     ]
     if not sanitized:
-        # The sanitizers have terabytes of shadow, and read memory through pipes that they make.
+        # The sanitizers have terabytes of shadow memory, and read memory through pipes that they
+        # create.
         found.append(("little address space", lambda: address_space(program, steps), True))
         found.append(("few descriptors", lambda: descriptors(range(4, 12) if full else [4, 5, 7]), True))
     if not full:
         return found
 
     def squeezed(prepare, streams, *more):
-        """The same in a little address space, where there is a limit to it."""
+        """The runs in a little address space, where the build can have such a limit."""
         spaces = [size + 12 * MiB, size + 40 * MiB] if not sanitized else [None]
         return [
             (
@@ -305,7 +306,7 @@ def main():
             begun, count, refused, complete, wrong = time.monotonic(), 0, 0, 0, []
             try:
                 for which, prepare, arguments in runs():
-                    # It looks for them in a process of its own.
+                    # The leak sanitizer searches in a process of its own.
                     one = run(program, arguments, prepare, seconds, leaks="few OS threads" not in name)
                     count += 1
                     refused += one.refused

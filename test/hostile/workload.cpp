@@ -1,11 +1,11 @@
-// What hostile.py runs under conditions that let calls fail or come late: rounds of starting the
-// runtime, using all of it, and stopping it. A status that says that a resource has run out is
-// taken as an answer; whatever has been made by then is cleaned up. At the end nothing may be left:
-// units, stacks, OS threads, descriptors, mappings. Its own memory is static: where memory is short
-// it is Weft that must cope.
+// hostile.py runs this program under conditions in which calls fail or take long: rounds of
+// starting the runtime, using all of it, and stopping it. A status that reports an exhausted
+// resource is accepted; everything created until then is cleaned up. At the end nothing may be
+// left: units, stacks, OS threads, descriptors, mappings. The program's own memory is static: where
+// memory is short, it is Weft that must cope.
 //
-//   hostile_workload ROUNDS STREAMS [storm]      storm: signals hold up the OS threads for 50 ms each
-//   hostile_workload size                        prints the bytes of address space at its start
+//   hostile_workload ROUNDS STREAMS [storm]   storm: signals hold up the OS threads for 50 ms each
+//   hostile_workload size                     prints the bytes of address space at its start
 #include <dirent.h>
 #include <malloc.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint64_t ms = 1'000'000;
 constexpr int most_units = 600;
 
-// What calls came to that could not have what they needed.
+// How many calls did not get the resource they needed.
 std::atomic<int> no_memory{0}, no_system{0};
 int done = 0;   // rounds that began
 
@@ -41,7 +41,7 @@ int done = 0;   // rounds that began
     std::abort();
 }
 
-// True: it was done. False: for want of a resource it was not.
+// Returns true if the call succeeded, false if it lacked a resource.
 bool got(const char* what, weft_status status) {
     if (status == WEFT_OK) return true;
     if (status == WEFT_NO_MEMORY) {
@@ -58,7 +58,7 @@ void must(const char* what, weft_status status) {
     if (status != WEFT_OK) fail(what, status);
 }
 
-// Joins and frees the unit. False: for want of a resource it has not run.
+// Joins and frees the unit. Returns false if it has not run for lack of a resource.
 bool ran_to_its_end(weft_unit* unit) {
     const weft_status status = weft_unit_join_free(unit);
     if (status == WEFT_OK) return true;
@@ -86,7 +86,7 @@ struct Left {
 
 long entries(const char* folder) {
     DIR* open = opendir(folder);
-    if (open == nullptr) return -1;   // no descriptor may be had: then nothing is learnt
+    if (open == nullptr) return -1;   // no descriptor is available, so nothing is learnt
     long count = 0;
     while (const dirent* entry = readdir(open)) count += entry->d_name[0] != '.';
     closedir(open);
@@ -103,7 +103,7 @@ long mappings() {
     return count;
 }
 
-// OS threads that were joined are seen a little longer.
+// OS threads that were joined stay visible a little longer.
 Left look(const Left& before) {
     Left now;
     for (int i = 0; i < 1000; ++i) {
@@ -120,7 +120,8 @@ Left look(const Left& before) {
 
 weft_unit* units[most_units];
 
-// Units by the hundred: those that could be had are joined and freed, whatever became of them.
+// Spawns hundreds of units: those that could be spawned are joined and freed, whatever happened to
+// them.
 int spawn(int count, void (*body)(void*), void* argument, const weft_unit_options* options = nullptr) {
     int made = 0;
     for (int i = 0; i < count; ++i) {
@@ -132,7 +133,7 @@ int spawn(int count, void (*body)(void*), void* argument, const weft_unit_option
     return made;
 }
 
-// How many of them ran.
+// Returns how many of them ran.
 int join(int made) {
     int ran = 0;
     for (int i = 0; i < made; ++i) ran += ran_to_its_end(units[i]);
@@ -163,8 +164,8 @@ void suspend_many() {
             up.fetch_add(1);
         },
         nullptr);
-    // In the order in which they come to sleep: who waits for a stack may get it only when others
-    // have woken and ended. Who had none at all ends without having slept.
+    // In the order in which they fall asleep: a unit that waits for a stack may get it only after
+    // others have woken and ended. A unit that got no stack ends without having slept.
     for (int left = made; left > 0;) {
         left = 0;
         for (int i = 0; i < made; ++i) {
@@ -296,7 +297,7 @@ void come_and_go() {
     must("weft_pool_free", weft_pool_free(pool));
 }
 
-// An OS thread that is no stream.
+// Calls from an OS thread that is no stream.
 void call_from_outside() {
     auto body = [] {
         weft_unit* unit = nullptr;
@@ -326,14 +327,14 @@ void check_counters() {
          weft_unit_each([](const weft_unit_info*, void* count) { ++*static_cast<std::size_t*>(count); }, &alive));
     if (alive != 1) fail("units are left", WEFT_OK);
     std::uint64_t own = 0, stacks = 99;
-    // Who is held up for long is rescued: a carrier may be about to start meanwhile, or be refused,
-    // and is not counted yet.
+    // A stream that is held up for long is rescued: a carrier may be about to start meanwhile, or
+    // be refused, and is not counted yet.
     for (int looks = 0; stacks > own && looks < 2000; ++looks) {
         if (looks != 0) must("weft_sleep_for", weft_sleep_for(1'000'000));
         std::uint64_t carriers = 0;
         must("weft_counter_read", weft_counter_read("/stacks/count/live", &stacks));
         must("weft_counter_read", weft_counter_read("/harts/count/carriers", &carriers));
-        own = (weft_stream_count() + carriers) * 2;   // of each stream: its scheduler's, and one to spare
+        own = (weft_stream_count() + carriers) * 2;   // two per stream: its scheduler's stack, and a spare one
     }
     if (stacks > own) {
         std::printf("%llu stacks are in use, and %llu may be\n", static_cast<unsigned long long>(stacks),
@@ -365,7 +366,7 @@ void round(std::size_t streams, bool short_one) {
     must("weft_finalize", weft_finalize());
 }
 
-// ---- signals that hold up -----------------------------------------------------------------------
+// ---- signals that hold threads up ---------------------------------------------------------------
 
 void hold_up(int) {
     const int error = errno;
@@ -374,7 +375,8 @@ void hold_up(int) {
     errno = error;
 }
 
-// Every OS thread of the process but the caller, one after the other, for the life of the process.
+// Signals every OS thread of the process but the caller, one after another, for the life of the
+// process.
 void storm() {
     struct sigaction action {};
     action.sa_handler = hold_up;
@@ -402,21 +404,21 @@ void print_size() {
     std::printf("%lu\n", pages * static_cast<unsigned long>(sysconf(_SC_PAGESIZE)));
 }
 
-// True: there are more and more mappings. `first` is the most in the first quarter of the rounds,
-// `last` the least in the last.
+// Returns true if the number of mappings keeps growing. `first` is the maximum in the first quarter
+// of the rounds, `last` the minimum in the last.
 bool many_rounds(int rounds, std::size_t streams, bool storms, const Left& before, long& first, long& last) {
     first = 0, last = 1L << 40;
     for (int i = 0; i < rounds; ++i) {
         round(streams, i % 2 != 0);
         const Left now = look(before);
         if (before.threads > 0 && now.threads > before.threads) fail("OS threads are left", WEFT_OK);
-        // The storm's thread has a descriptor now and then.
+        // The storm's thread has a descriptor at times.
         if (!storms && before.descriptors > 0 && now.descriptors > before.descriptors)
             fail("descriptors are left", WEFT_OK);
         if (i < rounds / 4) first = std::max(first, now.mappings);
         if (i >= rounds - rounds / 4) last = std::min(last, now.mappings);
     }
-    return last > first && !weft::config::address_sanitizer;   // which maps for itself
+    return last > first && !weft::config::address_sanitizer;   // which maps memory for itself
 }
 
 }   // namespace
@@ -428,9 +430,9 @@ int main(int count, char** arguments) {
     const int rounds = std::max(8, std::atoi(arguments[1]));
     const auto streams = static_cast<std::size_t>(std::atoi(arguments[2]));
     if (count > 3) storm();
-    for (int i = 0; i < 2; ++i) round(streams, false);   // what the C library keeps, it has now
+    for (int i = 0; i < 2; ++i) round(streams, false);   // so that the C library has allocated what it keeps
     const Left before = look({});
-    // What the C library keeps of its threads settles after a while; a leak goes on in each block
+    // What the C library keeps of its threads settles after a while; a leak continues in each block
     // of rounds.
     bool leaks = true;
     long first = 0, last = 0;
