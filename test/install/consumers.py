@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def call(*command, env=None):
-    """Runs a command and returns what it wrote; the test ends when it fails."""
+    """Runs a command and returns its output; the test ends if the command fails."""
     command = [str(word) for word in command]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
     if done.returncode != 0:
@@ -36,7 +36,7 @@ def check(name, program, prefix, shared):
 
 
 def by_cmake(language, prefix, work, options):
-    """find_package(weft), found in the prefix, whatever else is installed."""
+    """Tests find_package(weft), found in the prefix, whatever else is installed."""
     build = work / f"build-{language}"
     compiler = f"-DCMAKE_C_COMPILER={options.cc}" if language == "c" else f"-DCMAKE_CXX_COMPILER={options.cxx}"
     call("cmake", "-G", "Ninja", "-S", work / language, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", compiler)
@@ -48,7 +48,7 @@ def by_cmake(language, prefix, work, options):
 
 
 def by_pkg_config(language, prefix, work, options):
-    """pkg-config weft; statically the whole program, which is what pkg-config --static is for."""
+    """Tests pkg-config weft; statically it links the whole program, which is what pkg-config --static is for."""
     folder = next(prefix.rglob("weft.pc")).parent
     env = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
     compiler = [options.cc, "-std=c11"] if language == "c" else [options.cxx, "-std=c++20"]
@@ -75,8 +75,8 @@ def by_pkg_config(language, prefix, work, options):
 
 
 def by_an_older_program(prefix, work, options):
-    """A program that was linked with another version is refused by the loader: for want of that library, and, where
-    somebody has put a link in its place, for want of that library's symbols."""
+    """The loader refuses a program that was linked with another version: because that library is missing, and, where a
+    link has been put in its place, because that library's symbols are missing."""
     folder = work / "older"
     folder.mkdir()
     (folder / "older.map").write_text("WEFT_0.1 {\nglobal:\n    weft_*;\n};\n")
@@ -116,8 +116,8 @@ def by_an_older_program(prefix, work, options):
 
 
 def by_another_layout(prefix, work, options):
-    """A program whose inlined code is of another layout than the library is refused by the loader: it was linked with
-    a library of that layout, and finds this one."""
+    """The loader refuses a program whose inlined code assumes another layout than the library's: the program was linked
+    with a library of that layout, and finds this one."""
     folder = work / "layout"
     folder.mkdir()
     node = next(prefix.rglob("libweft.so")).resolve().name.removeprefix("libweft.so.").rsplit(".", 1)[0]
@@ -151,8 +151,8 @@ def by_another_layout(prefix, work, options):
 
 
 LIST = "#include <list>\n#include <string>\n#include <weft/algorithm.hpp>\nstd::list<int> list;\n"
-# Flags, what is compiled, and the sentence that comes first of the compiler's errors; `only`: there
-# is no other.
+# Flags, the source, and the text that the first compiler error contains; `only`: there is no other
+# error.
 WRONG = [
     (["-std=c++17"], "#include <weft/weft.hpp>\n", "compile with -std=c++20", False),
     (["-fno-exceptions"], "#include <weft/weft.hpp>\n", "compile without -fno-exceptions", False),
@@ -176,7 +176,7 @@ WRONG = [
 
 
 def by_wrong_programs(prefix, work, options):
-    """The compiler says in one sentence what a wrong call or a wrong flag should have been."""
+    """The compiler says in one sentence how to mend a wrong call or a wrong flag."""
     env = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("weft.pc")).parent)}
     include = call("pkg-config", "--cflags", "weft", env=env).split()
     for number, (flags, text, sentence, only) in enumerate(WRONG):
@@ -195,7 +195,7 @@ def by_wrong_programs(prefix, work, options):
 
 
 def by_argobots(prefix, work, options):
-    """A program in abt.h by pkg-config argobots, of the version that programs ask for."""
+    """Tests a program that uses abt.h, by pkg-config argobots, with the version that programs require."""
     env = {**os.environ, "PKG_CONFIG_PATH": str(next(prefix.rglob("argobots.pc")).parent)}
     call("pkg-config", "--atleast-version=1.2", "argobots", env=env)
     for kind, extra in [("shared", []), ("static", ["--static"])]:
@@ -234,7 +234,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft-install-") as place:
         work = pathlib.Path(place)
         call("cmake", "--install", options.build, "--prefix", work / "first")
-        # The installed tree is moved: nothing in it may remember where it was put.
+        # The installed tree is moved: nothing in it may remember where it was installed.
         prefix = (work / "first").rename(work / "prefix")
         for wanted in [
             "share/doc/*/LICENSE",

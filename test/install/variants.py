@@ -20,7 +20,7 @@ PREFIX = WORK = LIBRARIES = None
 
 
 def call(*command, status=0, env=None):
-    """Runs a command that is to end with this status, and returns what it wrote."""
+    """Runs a command that must end with this status, and returns its output."""
     command = [str(word) for word in command]
     done = subprocess.run(
         command,
@@ -56,7 +56,7 @@ def pkg_config(name, *options):
 
 
 def build(source, name, *flags, compiler=None):
-    """Builds a program of one file with the flags that pkg-config gives for `name`."""
+    """Builds a program of one file with the flags that pkg-config prints for `name`."""
     source = HERE / source
     compiler = compiler or (OPTIONS.cxx if source.suffix == ".cpp" else OPTIONS.cc)
     program = WORK / f"{source.stem}-{name}-{os.path.basename(compiler)}"
@@ -186,7 +186,7 @@ class Checked(unittest.TestCase):
 
 
 class UnderWeftRun(unittest.TestCase):
-    """Which build of the library `weft run` preloads; programs that are linked with none see the same."""
+    """Tests which build of the library `weft run` preloads, also for programs that are linked with none."""
 
     def weft(self, *command, status=0, env=None, options=()):
         return call(PREFIX / "bin" / "weft", "run", *options, "--", *command, status=status, env=env)

@@ -1,4 +1,4 @@
-/* A program of Argobots', as one is built against an installed libabt. */
+/* An Argobots program, built against an installed libabt. */
 #include <abt.h>
 #include <stdio.h>
 

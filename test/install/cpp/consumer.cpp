@@ -1,5 +1,5 @@
-// The smallest program that uses the library from C++: one thread, spawned and joined. Prints its
-// answer.
+// The smallest program that uses the library from C++: it spawns and joins one thread, and prints
+// its answer.
 #include <weft/weft.hpp>
 
 #include <iostream>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <weft/weft.h>
 
-/* Units on several streams that share what a mutex guards, and each other's results by joining. */
+/* Units on several streams share data that a mutex guards, and each other's results by joining. */
 static weft_mutex mutex = WEFT_MUTEX_INIT;
 static long sum;
 static int results[64];

@@ -1,5 +1,5 @@
-// What headers compile into a program of the library's layout (weft/embed/here.hpp,
-// weft/parallel.hpp), beside what the calls say.
+// What headers compile into a program that knows the library's layout (weft/embed/here.hpp,
+// weft/parallel.hpp), compared with what the calls return.
 #include <cstdio>
 
 #include <weft/local.h>
@@ -33,7 +33,7 @@ void body(void* argument) {
     check("the forks", fibonacci(12) == 144);
 }
 
-// Of keys that have others' places, and of more than are read at once.
+// Keys that reuse the places of earlier keys, and more keys than are read at once.
 void keys() {
     constexpr int many = 8;
     weft_key* made[many];

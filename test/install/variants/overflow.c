@@ -1,4 +1,4 @@
-/* A unit writes one byte too far, on its own stack, after it has left that and come back. */
+/* A unit writes one byte too far, on its own stack, after it has left the stack and come back. */
 #include <stdio.h>
 #include <weft/weft.h>
 

@@ -8,8 +8,8 @@ static int arrived;
 static void racing_unit(void *argument) {
     (void)argument;
     weft_unit_yield();
-    /* Both at a time, by what orders nothing: relaxed, and without a yield, behind which the
-     * streams' own order might be. */
+    /* Both at a time, by means that order nothing: relaxed, and without a yield, which might bring
+     * in the streams' own ordering. */
     __atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED);
     while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2) {}
     for (int i = 0; i < 10000; ++i) ++shared;

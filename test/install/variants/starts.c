@@ -1,4 +1,4 @@
-/* Becomes the parent of the program that its arguments name, or says what is loaded into itself. */
+/* Starts the program that its arguments name as a child, or prints what is loaded into itself. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Each construct of OpenMP that orders something, and what it orders. RACE, OVERFLOW and LEAK are
+/* Each OpenMP construct that orders accesses, and what it orders. RACE, OVERFLOW and LEAK are
  * mistakes. */
 #include <omp.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ int main(void) {
 #ifdef RACE
 #pragma omp parallel num_threads(2)
     {
-        /* Both at a time, by what orders nothing. */
+        /* Both at a time, by means that order nothing. */
         static int arrived;
         __atomic_fetch_add(&arrived, 1, __ATOMIC_RELAXED);
         while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < 2) {}
