@@ -1,8 +1,8 @@
-// What waits, in the models of src/sync: a thread of the model, with a parker that it sleeps at.
+// The agent of the models of src/sync: a thread of the model, with a parker that it sleeps at.
 //
-// An agent and its waiter are used again and again, and its fields are plain: a thread that touches
-// them after it has woken it races with that, so the search finds it, as it would be found on a
-// stack that is used for something else.
+// An agent and its waiter are reused again and again, and its fields are plain: a thread that
+// touches them after it has woken the agent races with that reuse, so the search finds it, as it
+// would be found on a stack that is used for something else.
 #pragma once
 
 #include "hart/parker.hpp"
@@ -12,12 +12,12 @@
 
 namespace weft::model {
 
-// What an agent does right; a control leaves one out.
+// What an agent does right; each control omits one of these.
 struct Careful {
     static constexpr bool wakes = true;
     static constexpr bool settles = true;
     static constexpr bool competes = true;     // one compare-and-swap decides between a waker and the time-out
-    static constexpr bool stays_busy = true;   // the object's word, until the context of a unit that waits is saved
+    static constexpr bool stays_busy = true;   // the object's word, until the context of a waiting unit is saved
 };
 
 template <class Habits>
@@ -49,7 +49,7 @@ private:
     Agent* agent_ = nullptr;
 };
 
-// As sync::Leaving: the word stays busy until the context is saved.
+// Like sync::Leaving: the word stays busy until the context is saved.
 template <class Habits, class Word>
 struct Leaving {
     BasicAgent<Habits>& agent;
@@ -68,7 +68,7 @@ struct Leaving {
         next = to;
         if (!Habits::stays_busy) word->unlock(next);
     }
-    // After the switch.
+    // Called after the switch.
     void left() {
         agent.saved = 1;
         if (Habits::stays_busy) word->unlock(next);
@@ -86,7 +86,7 @@ struct BasicAgent {
     plain<int> saved{0};   // the context of a unit; an OS thread needs none
     sync::BasicWaiter<AgentRef> waiter{AgentRef(*this)};
 
-    // Before it enters anything.
+    // Called before the agent enters anything.
     void begin(bool is_contested) {
         saved = 1;
         contested = is_contested ? 1 : 0;
@@ -104,21 +104,21 @@ struct BasicAgent {
         return winner.compare_exchange_strong(none, as, std::memory_order_acq_rel, std::memory_order_relaxed);
     }
 
-    // Until it is woken. One that is in a hurry gives up as soon as it is let: at any moment, since
-    // the search tries all.
+    // Parks until it is woken. An agent that hurries gives up as soon as it may: at any moment,
+    // since the search tries them all.
     bool park(bool hurries) {
         if (hurries && (!Habits::competes || win(too_late))) return false;
         parker.park();
         return true;
     }
 
-    // As wait_at(): false: it has given up.
+    // Like wait_at(): returns false if it has given up.
     template <class Object>
     bool wait(Object object, bool hurries = false) {
         begin(hurries);
         return !object.enter(waiter) || parked(object, hurries);
     }
-    // As suspend_among_others() (agent.hpp).
+    // Like suspend_among_others() (agent.hpp).
     template <class Object>
     void leave(Object object) {
         begin(false);
@@ -127,7 +127,8 @@ struct BasicAgent {
         leaving.left();
         parker.park();
     }
-    // Parks in an object that it has entered, and that need be no view. False: it has given up.
+    // Parks in an object that it has entered, and that need not be a view. Returns false if it has
+    // given up.
     template <class Object>
     bool parked(Object& object, bool hurries) {
         if (park(hurries)) return true;
@@ -152,7 +153,7 @@ struct Careless : Careful {
     static constexpr bool competes = false;
 };
 
-// The orders of the word, one weakened.
+// The orders of the word, with one of them weakened.
 struct EnterRelaxed : sync::WordOrders {
     static constexpr std::memory_order enter = std::memory_order_relaxed;
 };

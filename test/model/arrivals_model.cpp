@@ -1,7 +1,8 @@
-// Arrivals of members that are many (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp):
-// each is counted in the row of the hart that runs it, and leaves for the next one of that hart's
-// line. One that finds no next one adds up what all rows have counted; whoever completes the team's
-// count ends the barrier. A count that is gathered by nobody is a barrier that never ends.
+// Arrivals of many members (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp): each
+// member is counted in the row of the hart that runs it, and leaves for the next member of that
+// hart's line. A member that finds no next one gathers what all rows have counted; the member that
+// completes the team's count ends the barrier. If a count is never gathered, the barrier never
+// ends.
 #include "bridge/openmp/src/arrivals.hpp"
 #include "test/model/model.hpp"
 
@@ -33,14 +34,14 @@ struct Two : rl::test_suite<Two<Row>, 2> {
     void after() { WEFT_ASSERT(ends == 1); }
 };
 
-// What members do that wait.
+// What waiting members do.
 struct Careful {
-    static constexpr bool next_gathers = true;     // also one that another has left for
-    static constexpr bool left_out_wakes = true;   // one that the region leaves out has others look again
-    static constexpr bool zero_gathers = true;     // also one that waits in no row
+    static constexpr bool next_gathers = true;     // also a member that another has left for
+    static constexpr bool left_out_wakes = true;   // a member outside the region makes others check again
+    static constexpr bool zero_gathers = true;     // also a member that waits in no row
 };
 
-// Members, each with a bit.
+// Members, one bit each.
 class Line {
 public:
     void push(unsigned members) { members_.fetch_add(members); }   // none of them is in any line
@@ -65,10 +66,10 @@ private:
     atomic<unsigned> members_{0};
 };
 
-// So many harts run so many members, which meet `rounds` times; the first two begin in one line.
-// left_out: another one is ready behind those, which is not of the region. in_dock: a thread more
-// is a member that still waits in the dock of the region before. with_zero: the second member is
-// thread 0 of a team within a team, at the region's end.
+// `harts` harts run `members` members, which meet `rounds` times; the first two begin in one line.
+// left_out: behind those, another member is ready that is not in the region. in_dock: an additional
+// thread is a member that still waits in the dock of the previous region. with_zero: the second
+// member is thread 0 of a team within a team, at the region's end.
 template <class Row, class Habits, int harts, int members, int rounds = 1, bool left_out = false, bool in_dock = false,
           bool with_zero = false>
 struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out, in_dock, with_zero>, harts + in_dock> {
@@ -90,7 +91,7 @@ struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out,
     }
     void thread(unsigned index) {
         if (index == harts) {
-            // and would tell thread 0 of the region's end
+            // and would notify thread 0 of the region's end
             if (const unsigned count = gather(region - 1); count != 0) team.fetch_add(count);
             return;
         }
@@ -120,7 +121,7 @@ struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out,
         if (Habits::left_out_wakes) lines[hart].push(asleep.take_all());
         return -1;
     }
-    // Which member the hart goes on with. Negative: none of its line.
+    // Returns the member that the hart goes on with, or a negative number if its line has none.
     int be(unsigned hart, int member) {
         while (round[member] < rounds) {
             if (!arrived[member]) {
@@ -161,7 +162,7 @@ struct Meet : rl::test_suite<Meet<Row, Habits, harts, members, rounds, left_out,
         generation.store(over);
         lines[hart].push(asleep.take_all());
     }
-    // As Helpers::publish: another hart may run it as soon as it is there.
+    // Like Helpers::publish: another hart may run the member as soon as it is published.
     void sleep(unsigned hart, int member) {
         const int mine = round[member];
         asleep.push(1U << member);
@@ -175,7 +176,7 @@ struct CountRelaxed : ArrivalsOrders {
 struct TakeRelaxed : ArrivalsOrders {
     static constexpr std::memory_order take = std::memory_order_relaxed;
 };
-// Takes in two steps.
+// A faulty row that takes in two steps.
 struct Torn {
     atomic<std::uint64_t> counted{0};
     void count(std::uint64_t) { counted.fetch_add(1); }
@@ -185,7 +186,7 @@ struct Torn {
         return taken;
     }
 };
-// Takes whatever region's there is.
+// A faulty row that takes a count of whatever region it finds.
 struct AnyRegion : Counted<ArrivalsOrders> {
     unsigned take(std::uint64_t) { return Counted<ArrivalsOrders>::take(region); }
 };

@@ -1,5 +1,5 @@
-// The channel: each element is received once, in the order of one sender; what is closed wakes
-// everybody.
+// The channel: each element is received once, in the order of its sender, and closing the channel
+// wakes every waiter.
 #include "sync/channel.hpp"
 #include "test/model/agent.hpp"
 
@@ -10,8 +10,8 @@ using sync::Answer;
 using Element = plain<int>;
 
 // Threads send first, then receive; sender i sends i*10, i*10+1 ... Without `closes` all but
-// `leaves` are received; with it the first thread closes the channel, and the others stop when they
-// find it closed.
+// `leaves` elements are received; with it, the first thread closes the channel, and the others stop
+// when they find it closed.
 template <class Habits, class Orders, int capacity, int senders, int receivers, int count, bool closes = false,
           bool hurries = false, int leaves = 0>
 struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, count, closes, hurries, leaves>,
@@ -39,11 +39,11 @@ struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, 
         } else {
             receive(agent, items[index]);
         }
-        agent.begin(false);   // their memory is used for something else
+        agent.begin(false);   // the memory is used for something else
         items[index] = -1;
     }
 
-    // False: it has given up.
+    // Returns false if it has given up.
     template <class End>
     bool wait(End end, BasicAgent<Habits>& agent, Element& item, bool may_give_up) {
         agent.begin(may_give_up);
@@ -72,7 +72,7 @@ struct Pass : rl::test_suite<Pass<Habits, Orders, capacity, senders, receivers, 
             WEFT_ASSERT(seen[got].fetch_add(1, std::memory_order_relaxed) == 0);
         }
     }
-    // With `hurries` what nobody has received is in the buffer.
+    // With `hurries`, elements that were not received are in the buffer.
     void after() {
         WEFT_ASSERT(!channel.somebody_waits());
         int left = 0;

@@ -1,14 +1,14 @@
-// The condition: a signal or a broadcast reaches who waits, by whatever way it goes to the mutex;
-// one that gives up takes no signal with it; and one holds the mutex.
+// The condition: a signal or a broadcast reaches the waiters, whatever way they take to the mutex;
+// a waiter that gives up takes no signal with it; and one agent holds the mutex.
 #include "sync/condition.hpp"
 #include "test/model/locking.hpp"
 
 namespace weft::model {
 
-// What a control does wrongly beside the habits of its agents.
+// What a control does wrongly, besides the habits of its agents.
 struct Sound {
-    static constexpr bool pays = true;            // what is owed to a condition, when the mutex is let go
-    static constexpr bool enlists_first = true;   // and lets the mutex go afterwards
+    static constexpr bool pays = true;            // pending signals are delivered when the mutex is released
+    static constexpr bool enlists_first = true;   // and the mutex is released afterwards
 };
 
 // The memory of a mutex and of a condition, and the steps of condition.cpp.
@@ -44,14 +44,14 @@ struct Meeting {
         }
     }
 
-    // By the holder; as signal() in condition.cpp.
+    // Called by the holder; like signal() in condition.cpp.
     void signal_held() {
         if (view().length() == 0) return;
         WEFT_ASSERT(view().protected_by(mutex.view().address()));
         if (!view().signal_held(view().length())) view().signal();
     }
 
-    // False: it has given up.
+    // Returns false if it has given up.
     bool wait(Agent& agent, bool hurries = false) {
         Mutex of = mutex.view();
         agent.begin(hurries);
@@ -64,7 +64,8 @@ struct Meeting {
         return woken;
     }
 
-    // As wait(), but if it is owed a signal the next takes its place with the mutex.
+    // Like wait(), but if the agent owes a signal, the signalled waiter takes its place with the
+    // mutex.
     void wait_or_pass(Agent& agent) {
         Mutex of = mutex.view();
         agent.begin(false);
@@ -104,7 +105,7 @@ struct Meeting {
 
 enum class How { held, free, broadcast, broadcast_held };
 
-// One tells that it is ready, the others wait for that.
+// One agent announces that it is ready; the others wait for that.
 template <How how, int waiting, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
 struct Ready : rl::test_suite<Ready<how, waiting, Habits, Orders, Steps>, waiting + 1> {
     Meeting<Habits, Orders, Steps> at;
@@ -128,7 +129,8 @@ struct Ready : rl::test_suite<Ready<how, waiting, Habits, Orders, Steps>, waitin
     void after() { at.nobody_left(); }
 };
 
-// A signal for one of two, of whom one may give up, or passes it on: the other is woken.
+// A signal for one of two waiters, one of which may give up, or pass the signal on: the other is
+// woken.
 template <How how, class Habits = Careful, class Steps = Sound>
 struct GivesUp : rl::test_suite<GivesUp<how, Habits, Steps>, 3> {
     Meeting<Habits, sync::WordOrders, Steps> at;
@@ -153,8 +155,8 @@ struct GivesUp : rl::test_suite<GivesUp<how, Habits, Steps>, 3> {
     void after() { at.nobody_left(); }
 };
 
-// Two that take turns, and hand themselves on; a third comes for the mutex, or wakes them for
-// nothing.
+// Two agents take turns and hand over to each other; a third one comes for the mutex, or wakes them
+// for nothing.
 template <int rounds, int others, class Habits = Careful, class Orders = sync::WordOrders, class Steps = Sound>
 struct Turns : rl::test_suite<Turns<rounds, others, Habits, Orders, Steps>, 2 + others> {
     Meeting<Habits, Orders, Steps> at;

@@ -1,5 +1,5 @@
-// What counts: the semaphore gives no more than it has and forgets nobody; the latch and the
-// barrier let go when all have come.
+// Objects that count: the semaphore gives no more permits than it has and forgets no waiter; the
+// latch and the barrier release their waiters when all have arrived.
 #include "sync/barrier.hpp"
 #include "sync/latch.hpp"
 #include "sync/semaphore.hpp"
@@ -19,7 +19,7 @@ struct Permits {
     }
 };
 
-// One permit, for what one may change at a time.
+// One permit, for a value that one thread may change at a time.
 template <class Habits, class Orders, int threads, int rounds, int hurried = 0>
 struct OnePermit : rl::test_suite<OnePermit<Habits, Orders, threads, rounds, hurried>, threads> {
     Permits<Habits, Orders> permits;
@@ -39,7 +39,7 @@ struct OnePermit : rl::test_suite<OnePermit<Habits, Orders, threads, rounds, hur
     void after() { WEFT_ASSERT(permits.word.glance() == 1 && permits.body.ring.empty()); }
 };
 
-// One that releases two, at once or one by one, for two that wait.
+// One thread releases two permits, at once or one by one, for two waiters.
 template <class Habits, int at_once>
 struct Releases : rl::test_suite<Releases<Habits, at_once>, 3> {
     Permits<Habits, sync::WordOrders> permits;
@@ -59,7 +59,7 @@ struct Releases : rl::test_suite<Releases<Habits, at_once>, 3> {
     void after() { WEFT_ASSERT(permits.word.glance() == 0 && permits.body.ring.empty()); }
 };
 
-// Two count down, the others wait; who has waited may end the latch.
+// Two threads count down, the others wait; a thread that has waited may end the latch.
 template <class Habits, class Orders, int waiting, int hurried = 0>
 struct CountsDown : rl::test_suite<CountsDown<Habits, Orders, waiting, hurried>, 2 + waiting> {
     using Latch = sync::BasicLatch<BasicAgentRef<Habits>, Orders>;
@@ -82,7 +82,7 @@ struct CountsDown : rl::test_suite<CountsDown<Habits, Orders, waiting, hurried>,
     void after() { WEFT_ASSERT(word.glance() == 0 && body.ring.empty()); }
 };
 
-// All arrive `rounds` times; the last one of a phase by itself (barrier.cpp).
+// All arrive `rounds` times; the last arrival of a phase ends it by itself (barrier.cpp).
 template <class Habits, class Orders, int threads, int rounds, bool at_once>
 struct Phases : rl::test_suite<Phases<Habits, Orders, threads, rounds, at_once>, threads> {
     using Barrier = sync::BasicBarrier<BasicAgentRef<Habits>, Orders>;

@@ -4,8 +4,8 @@
 
 namespace weft::model {
 
-// The owner pushes `items`, popping one now and then; `thieves` steal twice each. Each item is
-// taken once, whole; a thief's come in the order in which they were pushed.
+// The owner pushes `items`, popping one at times; `thieves` steal twice each. Each item is taken
+// once, whole; each thief gets items in the order in which they were pushed.
 template <class Orders, int thieves, int items>
 struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>, 1 + thieves> {
     Deque<Node, 2, Orders> deque;
@@ -47,8 +47,8 @@ struct OwnerAndThieves : rl::test_suite<OwnerAndThieves<Orders, thieves, items>,
     }
 };
 
-// One item, the owner, who is `choosy` or not, and `thieves` who want it: exactly one gets it, and
-// the deque is good afterwards.
+// One item, the owner, which is `choosy` or not, and `thieves` that want it: exactly one gets it,
+// and the deque is intact afterwards.
 template <class Orders, int thieves, bool choosy = false>
 struct LastItem : rl::test_suite<LastItem<Orders, thieves, choosy>, 1 + thieves> {
     Deque<Node, 2, Orders> deque;
@@ -73,7 +73,8 @@ struct LastItem : rl::test_suite<LastItem<Orders, thieves, choosy>, 1 + thieves>
     }
 };
 
-// The two sides of going to sleep, without the sleeping: not both may miss the other.
+// The two sides of going to sleep, without the sleeping: it must not happen that both miss the
+// other.
 template <class Orders>
 struct LastLook : rl::test_suite<LastLook<Orders>, 2> {
     Deque<Node, 2, Orders> deque;
@@ -97,7 +98,7 @@ struct LastLook : rl::test_suite<LastLook<Orders>, 2> {
 struct PublishRelaxed : DequeOrders {
     static constexpr std::memory_order push_bottom = std::memory_order_relaxed;
 };
-struct PublishRelease : DequeOrders {   // enough for the items, not for the last look
+struct PublishRelease : DequeOrders {   // enough for the items, not for the last check
     static constexpr std::memory_order push_bottom = std::memory_order_release;
 };
 struct PopRelease : DequeOrders {   // the well-known fault: the owner's store and load change places

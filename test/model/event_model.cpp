@@ -1,5 +1,5 @@
-// The event: whoever waits is woken by the set and sees what was written before; of several events
-// one wakes.
+// The event: the set wakes every waiter, which sees what was written before; of several events, one
+// wakes the waiter.
 #include "sync/event.hpp"
 #include "test/model/agent.hpp"
 
@@ -12,11 +12,11 @@ struct Occasion {
     typename Event::Body body;
 
     Event view() { return Event(word, body); }
-    // False: it has given up.
+    // Returns false if it has given up.
     bool wait(BasicAgent<Habits>& agent, bool hurries = false) { return view().come() || agent.wait(view(), hurries); }
 };
 
-// One sets it, the others wait, of whom the last `hurried` may give up.
+// One thread sets the event, the others wait; the last `hurried` of them may give up.
 template <class Habits, class Orders, int waiting, int hurried = 0>
 struct SetAndWait : rl::test_suite<SetAndWait<Habits, Orders, waiting, hurried>, waiting + 1> {
     Occasion<Habits, Orders> event;
@@ -35,7 +35,7 @@ struct SetAndWait : rl::test_suite<SetAndWait<Habits, Orders, waiting, hurried>,
     void after() { WEFT_ASSERT(event.body.ring.empty() && event.view().come()); }
 };
 
-// Two set it: one of them does.
+// Two threads set it: one of them succeeds.
 template <class Orders>
 struct TwoSet : rl::test_suite<TwoSet<Orders>, 3> {
     Occasion<Careful, Orders> event;
@@ -52,7 +52,7 @@ struct TwoSet : rl::test_suite<TwoSet<Orders>, 3> {
     void after() { WEFT_ASSERT(sets == 1); }
 };
 
-// Two events, to and fro: who has waited resets it, and what the event carried is his.
+// Two events, to and fro: the waiter resets its event, and owns what the event carried.
 template <class Orders, int rounds>
 struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
     Occasion<Careful, Orders> events[2];
@@ -75,8 +75,8 @@ struct Again : rl::test_suite<Again<Orders, rounds>, 2> {
     }
 };
 
-// One that waits for the first of two events, which two set (select.cpp): one of them wakes it,
-// once, and both leave it alone afterwards.
+// A thread waits for the first of two events, which two threads set (select.cpp): one of them wakes
+// it, once, and both leave it alone afterwards.
 template <class Habits, bool hurries>
 struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
     Occasion<Habits, sync::WordOrders> events[2];
@@ -107,7 +107,7 @@ struct AnyOfTwo : rl::test_suite<AnyOfTwo<Habits, hurries>, 3> {
     }
 };
 
-// A unit that waits, and one that sets: who wakes it finds its context.
+// A unit waits, and a thread sets: the waker finds the unit's context.
 template <class Habits, unsigned waiting>
 struct SetAndLeave : rl::test_suite<SetAndLeave<Habits, waiting>, waiting + 1> {
     Occasion<Habits, sync::WordOrders> event;
@@ -125,7 +125,7 @@ struct SetAndLeave : rl::test_suite<SetAndLeave<Habits, waiting>, waiting + 1> {
     }
 };
 
-// One that gives up and stays in the ring.
+// A waiter that gives up and stays in the ring.
 struct Stays : rl::test_suite<Stays, 2> {
     Occasion<Careful, sync::WordOrders> event;
     Agent agent;

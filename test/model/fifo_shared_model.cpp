@@ -1,12 +1,12 @@
-// The shared FIFO: pushers against poppers, a popper that takes one out of the middle, and the last
-// look of one that is about to sleep.
+// The shared FIFO: pushers against poppers, a popper that takes a node out of the middle, and the
+// last check of a stream that is about to sleep.
 #include "pool/fifo_shared.hpp"
 #include "test/model/model.hpp"
 
 namespace weft::model {
 
-// Two pushers of two nodes each and `poppers` who try three times each. Every node is popped once,
-// whole; with one popper, in the order in which it was pushed.
+// Two pushers of two nodes each, and `poppers` that try three times each. Every node is popped
+// once, whole; with one popper, in the order in which it was pushed.
 template <class Orders, int poppers>
 struct PushersAndPoppers : rl::test_suite<PushersAndPoppers<Orders, poppers>, 2 + poppers> {
     SharedFifo<Node, Orders> queue;
@@ -49,8 +49,8 @@ struct PushersAndPoppers : rl::test_suite<PushersAndPoppers<Orders, poppers>, 2 
     }
 };
 
-// One pusher, one popper, one who wants the second node: from wherever it is, or, as `choosy`, if
-// it is the oldest.
+// One pusher, one popper, and a thread that wants the second node: from wherever it is, or, if
+// `choosy`, only if it is the oldest.
 template <class Orders, bool choosy = false>
 struct Remover : rl::test_suite<Remover<Orders, choosy>, 3> {
     SharedFifo<Node, Orders> queue;
@@ -90,7 +90,8 @@ struct Remover : rl::test_suite<Remover<Orders, choosy>, 3> {
     }
 };
 
-// The two sides of going to sleep, without the sleeping: not both may miss the other.
+// The two sides of going to sleep, without the sleeping: it must not happen that both miss the
+// other.
 template <class Orders>
 struct LastLook : rl::test_suite<LastLook<Orders>, 2> {
     SharedFifo<Node, Orders> queue;
@@ -117,7 +118,7 @@ struct LinkRelaxed : SharedFifoOrders {
 struct FollowRelaxed : SharedFifoOrders {
     static constexpr std::memory_order follow = std::memory_order_relaxed;
 };
-struct PushAcqRel : SharedFifoOrders {   // enough for the links, not for the last look
+struct PushAcqRel : SharedFifoOrders {   // enough for the links, not for the last check
     static constexpr std::memory_order push = std::memory_order_acq_rel;
 };
 struct LookRelaxed : SharedFifoOrders {
@@ -139,8 +140,8 @@ void weft::model::search(Models& models) {
     models.holds<Remover<SharedFifoOrders, true>>("a pusher, a popper and one who pops a certain node",
                                                   Random{100'000 * times});
     models.holds<LastLook<SharedFifoOrders>>("push, then look for sleepers", All{});
-    // With one popper the look at the tail acquires what the links would; it takes two to need the
-    // links' orders.
+    // With one popper the check of the tail acquires what the links would acquire; only with two
+    // poppers are the links' orders needed.
     models.fails<PushersAndPoppers<LinkRelaxed, 2>>("a link that releases nothing", Random{1'000'000});
     models.fails<PushersAndPoppers<FollowRelaxed, 2>>("a popper that acquires nothing", Random{1'000'000});
     models.fails<LastLook<PushAcqRel>>("a push that may pass the look for sleepers", All{});

@@ -1,5 +1,5 @@
-// The inbox: two pushers, one owner who takes all, twice. Every node comes once, whole, each
-// pusher's in order.
+// The inbox: two pushers, and one owner that takes all, twice. Every node comes once, whole, and in
+// the order of its pusher.
 #include "pool/inbox.hpp"
 #include "test/model/model.hpp"
 
@@ -9,7 +9,7 @@ template <class Orders>
 struct TwoPushersAndTheOwner : rl::test_suite<TwoPushersAndTheOwner<Orders>, 3> {
     Inbox<Node, Orders> inbox;
     Node nodes[4];
-    int taken[2] = {0, 0};   // how many of each pusher's have come
+    int taken[2] = {0, 0};   // how many of each pusher's nodes have come
 
     void thread(unsigned index) {
         if (index < 2) {
@@ -28,7 +28,7 @@ struct TwoPushersAndTheOwner : rl::test_suite<TwoPushersAndTheOwner<Orders>, 3> 
         for (Node* node = inbox.take_all(); node != nullptr;
              node = node->atomic_link().load(std::memory_order_relaxed)) {
             const int value = node->value;
-            WEFT_ASSERT(value == (value / 2) * 2 + taken[value / 2]);   // the next of its pusher
+            WEFT_ASSERT(value == (value / 2) * 2 + taken[value / 2]);   // the next one of its pusher
             ++taken[value / 2];
         }
     }

@@ -1,10 +1,10 @@
-// Jobs: the owner of a ring against those that request what lies in it and take what it publishes.
-// Each job is run once, by a thread that sees what its owner wrote; an owner whose job was taken
-// sees what it has done; and nobody sleeps while a job is published.
+// Jobs: the owner of a ring against thieves that request the jobs in it and take those that it
+// publishes. Each job is run once, by a thread that sees what the job's owner wrote; an owner whose
+// job was taken sees what the job has done; and no stream sleeps while a job is published.
 //
-// The orders of the limit's stores and of `steal_requested` that is set and taken rest on their
-// comments (model.hpp says why); that they are made in the right succession is controlled here.
-// push() and pop() are what include/weft/parallel.hpp does inline.
+// The orders of the limit's stores, and of the set and take of `steal_requested`, rest on their
+// comments (model.hpp says why); the controls here check the succession of these accesses. push()
+// and pop() do what include/weft/parallel.hpp does inline.
 #include <mutex>
 
 #include "hart/parker.hpp"
@@ -33,13 +33,13 @@ enum class Wrong {
     closes_before_it_requests,   // a thief
     finishes_before_it_runs,
     finishes_without_a_look,
-    is_silent,   // one who has searched, or was woken
+    is_silent,   // a thread that has searched, or was woken
 };
 
 struct Job {
     alignas(16) unsigned char kept[256];
     plain<int> given{0};    // by its owner, before the fork
-    plain<int> result{0};   // by who runs it
+    plain<int> result{0};   // by the thread that runs it
     int times = 0;
 };
 
@@ -48,8 +48,8 @@ struct Face {
     atomic<Job**> limit;
 };
 
-// A stream's ring and the runtime's list, and what owners and thieves do with them: as jobs.cpp and
-// invoke.cpp have it.
+// A stream's ring and the runtime's list, and what owners and thieves do with them, like jobs.cpp
+// and invoke.cpp.
 template <class RingOrders, class Orders, Wrong wrong>
 struct Part {
     using Ring = BasicJobRing<Job, Face, RingOrders>;
@@ -74,7 +74,7 @@ struct Part {
     Ring ring;
     Jobs jobs;
     Unit owner;
-    // not on the owner's stack: a wake may come to where it was
+    // not on the owner's stack: a wake may reach the place after the waiter has left it
     alignas(Waiter) unsigned char waiter_place[sizeof(Waiter)];
     int publishes = 0;   // in model time, so no race of its own
 
@@ -122,7 +122,7 @@ struct Part {
         } else {
             const bool mine = remove(job);
             if (!mine && wrong != Wrong::does_not_wait && !PublishedJob::of(job).done()) wait(job);
-            PublishedJob::of(job).~PublishedJob();   // no more than the job: a thief that comes too late is found
+            PublishedJob::of(job).~PublishedJob();   // a thief that comes too late for the job is found
             if (mine) run(job);
             else ring.request_steal();
         }
@@ -171,7 +171,7 @@ struct Part {
         ring.request_steal();
     }
 
-    // True: it has run one.
+    // Returns true if it has run a job.
     bool take_one() {
         if (!jobs.any()) return false;
         Job* job;
@@ -189,7 +189,7 @@ struct Part {
         return true;
     }
 
-    // As sleep() in stream.cpp has it, until it has run one.
+    // Sleeps like sleep() in stream.cpp, until it has run a job.
     void sleep_until_one() {
         Sleeper sleeper;
         Sleeper::Entry place(sleeper);
@@ -217,7 +217,7 @@ struct Part {
         ++job.times;
     }
 
-    // Nothing is left, and the ring is not open to one that has requested.
+    // Nothing is left, and no ring with a steal request is open.
     void is_at_rest() const {
         WEFT_ASSERT(!jobs.any() && static_cast<Job*>(jobs.oldest) == nullptr &&
                     static_cast<Job*>(jobs.newest) == nullptr);
@@ -225,8 +225,8 @@ struct Part {
     }
 };
 
-// The owner forks `count` jobs, each within the one before, perhaps leaves its stream, and joins
-// them; thieves request and take `looks` times each.
+// The owner forks `count` jobs, each within the one before, may leave its stream, and joins them;
+// thieves request and take `looks` times each.
 template <int thieves, int count, int looks, bool leaves = false, Wrong wrong = Wrong::nothing,
           class Orders = PublishedJobOrders>
 struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, Orders>, 1 + thieves> {
@@ -255,10 +255,10 @@ struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, 
     }
 };
 
-// Others request, each `times` times, while the owner forks; for one that has requested before a
-// fork begins something is published, by that fork or since it began to request. Of two, one may
-// find that the other has requested, which has not taken the room away yet: then it is the first
-// fork after that.
+// Thieves request, each `times` times, while the owner forks; if a thief has requested before a
+// fork begins, something is published, by that fork or since the thief began to request. Of two
+// thieves, one may find that the other has requested but not yet taken the room away: then the
+// first fork after that publishes.
 template <int thieves, int times, Wrong wrong = Wrong::nothing, class RingOrders = JobRingOrders>
 struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 1 + thieves> {
     static constexpr int forks = times + 1;
@@ -266,7 +266,7 @@ struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 
     Part<RingOrders, PublishedJobOrders, wrong> part;
     Job all[forks];
     atomic<int> told{0};                         // by the only thief
-    int published_before[thieves][times] = {};   // as it began to request
+    int published_before[thieves][times] = {};   // when it began to request
 
     void before() { part.before(); }
 
@@ -298,8 +298,8 @@ struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 
     }
 };
 
-// The owner leaves its stream with `count` jobs, and waits for all of them, which it does not take
-// back; as many others sleep until each has run one, and `searchers` look once.
+// The owner leaves its stream with `count` jobs, and waits for all of them without taking any back;
+// as many others sleep until each has run one, and `searchers` check once.
 template <int count, int searchers, Wrong wrong = Wrong::nothing, class Orders = PublishedJobOrders>
 struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + count + searchers> {
     using Of = Part<JobRingOrders, Orders, wrong>;
@@ -319,7 +319,7 @@ struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + 
         }
     }
 
-    // What it leaves is left for those who sleep.
+    // Jobs that a searcher leaves are left for the sleepers.
     void search() {
         if constexpr (wrong == Wrong::is_silent) {
             part.jobs.searching.fetch_add(1);

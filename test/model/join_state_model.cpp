@@ -1,4 +1,4 @@
-// The JoinState: a unit's end against its joiner, its detacher and those that look.
+// The JoinState: a unit's end against its joiner, its detacher and threads that check for the end.
 #include <mutex>
 
 #include "os/lock.hpp"
@@ -12,8 +12,8 @@ struct Unit {
 };
 
 // The unit writes its result and ends; the joiner saves its context and announces itself. Exactly
-// one of the two goes on: the finisher wakes the joiner, or the joiner finds the end; and each sees
-// what the other wrote.
+// one of two things happens: the unit's end wakes the joiner, or the joiner finds the end; and each
+// side sees what the other wrote.
 template <class Orders>
 struct FinishAndAnnounce : rl::test_suite<FinishAndAnnounce<Orders>, 2> {
     using JoinState = BasicJoinState<Unit, Orders>;
@@ -42,7 +42,8 @@ struct FinishAndAnnounce : rl::test_suite<FinishAndAnnounce<Orders>, 2> {
     void after() { WEFT_ASSERT(woken + found == 1 && join_state.done()); }
 };
 
-// The unit ends while one detaches it: exactly one of them frees it, and may write to all of it.
+// The unit ends while another thread detaches it: exactly one of the two frees it, and may write to
+// all of it.
 template <class Orders>
 struct FinishAndDetach : rl::test_suite<FinishAndDetach<Orders>, 2> {
     using JoinState = BasicJoinState<Unit, Orders>;
@@ -69,7 +70,7 @@ struct FinishAndDetach : rl::test_suite<FinishAndDetach<Orders>, 2> {
     void after() { WEFT_ASSERT(freed == 1); }
 };
 
-// Two joiners: one is refused and nothing of it is kept, unless the unit has ended.
+// Two joiners: one is refused and leaves no trace, unless the unit has ended.
 template <class Orders>
 struct TwoJoiners : rl::test_suite<TwoJoiners<Orders>, 3> {
     using JoinState = BasicJoinState<Unit, Orders>;
@@ -93,16 +94,16 @@ struct TwoJoiners : rl::test_suite<TwoJoiners<Orders>, 3> {
     void after() { WEFT_ASSERT(waiting == woken && waiting <= 1 && refused <= waiting); }
 };
 
-// What crowd.cpp and join.cpp do with a JoinState and its lock; the mutants leave out a step.
+// What crowd.cpp and join.cpp do with a JoinState and its lock; each mutant omits a step.
 struct CrowdSteps {
     static constexpr bool wakes_under_lock = true;    // an end takes the crowd apart under the lock
-    static constexpr bool leaves_under_lock = true;   // and who leaves does so under it
-    static constexpr bool keeps_those_below = true;   // who leaves from above passes on who is below
+    static constexpr bool leaves_under_lock = true;   // and a joiner leaves under it
+    static constexpr bool keeps_those_below = true;   // a joiner that leaves from above passes on those below
     static constexpr bool comes_under_lock = true;
 };
 
 // Two joiners come, each as the first or over the other, and may leave; the unit ends meanwhile.
-// Each is woken once or has left, and its memory is its own again then.
+// Each joiner is woken once or has left, and its memory is its own again then.
 template <class Orders, class Steps, bool first_leaves, bool second_leaves>
 struct Crowd : rl::test_suite<Crowd<Orders, Steps, first_leaves, second_leaves>, 3> {
     using JoinState = BasicJoinState<Unit, Orders>;
@@ -147,7 +148,7 @@ struct Crowd : rl::test_suite<Crowd<Orders, Steps, first_leaves, second_leaves>,
         }
         if (!gone) return;
         ++self.left;
-        self.context = 2;   // whoever looks at it now races
+        self.context = 2;   // a thread that reads it now races
     }
 
     void end(typename JoinState::Waiter found) {
@@ -177,7 +178,7 @@ struct Crowd : rl::test_suite<Crowd<Orders, Steps, first_leaves, second_leaves>,
     }
 };
 
-// A joiner that gives up just when the unit ends: it is woken, or nobody knows it.
+// A joiner gives up just when the unit ends: it is woken, or the end does not know it.
 template <class Orders>
 struct FinishAndWithdraw : rl::test_suite<FinishAndWithdraw<Orders>, 2> {
     using JoinState = BasicJoinState<Unit, Orders>;
@@ -198,7 +199,7 @@ struct FinishAndWithdraw : rl::test_suite<FinishAndWithdraw<Orders>, 2> {
     void after() { WEFT_ASSERT(woken == (announced && !withdrawn ? 1 : 0)); }
 };
 
-// The local forms, on one stream, while another one asks whether the unit has ended.
+// The local forms, on one stream, while another stream checks whether the unit has ended.
 template <class Orders>
 struct LocalAndLooker : rl::test_suite<LocalAndLooker<Orders>, 2> {
     using JoinState = BasicJoinState<Unit, Orders>;

@@ -1,18 +1,18 @@
-// The unit's states: one that suspends against those who resume it.
+// The unit's states: a unit that suspends against threads that resume it.
 #include "test/model/model.hpp"
 #include "unit/state.hpp"
 
 namespace weft {
 
-// For the histories that Relacy tells.
+// For the histories that Relacy prints.
 inline std::ostream& operator<<(std::ostream& to, State state) { return to << static_cast<int>(state); }
 
 }   // namespace weft
 
 namespace weft::model {
 
-// A suspended unit as a stream leaves it behind: what it saved must be there for whoever continues
-// it.
+// A suspended unit as a stream leaves it behind: what it saved must be there for the thread that
+// continues it.
 template <class Orders>
 struct Suspended {
     BasicLife<Orders> life;
@@ -29,7 +29,7 @@ struct Suspended {
         life.move(State::running, State::suspended);
     }
 
-    // What a resumer does that has the unit: continues what was saved.
+    // What a resumer that has claimed the unit does: it continues what was saved.
     void go_on(int saved) {
         WEFT_ASSERT(context == saved);
         context = 0;
@@ -37,8 +37,8 @@ struct Suspended {
     }
 };
 
-// Two resume a unit that suspends: neither continues it before its context is saved, and at most
-// one does.
+// Two threads resume a unit that suspends: neither continues it before its context is saved, and at
+// most one does.
 template <class Orders>
 struct TwoResumers : rl::test_suite<TwoResumers<Orders>, 3> {
     Suspended<Orders> unit;
@@ -60,7 +60,7 @@ struct TwoResumers : rl::test_suite<TwoResumers<Orders>, 3> {
     }
 };
 
-// The one that resumes it lets it suspend again, and the other may take it from there.
+// The thread that resumes it lets it suspend again, and the other may claim it then.
 template <class Orders>
 struct SuspendsTwice : rl::test_suite<SuspendsTwice<Orders>, 3> {
     Suspended<Orders> unit;
@@ -81,7 +81,8 @@ struct SuspendsTwice : rl::test_suite<SuspendsTwice<Orders>, 3> {
     void after() { WEFT_ASSERT(unit.life.is(State::suspended) && unit.times <= 2); }
 };
 
-// It ends, and somebody who does not join it looks: who sees that it is done sees what it did.
+// The unit ends, and a thread that does not join it reads its state: if it sees that the unit is
+// done, it sees what the unit did.
 template <class Orders>
 struct Ends : rl::test_suite<Ends<Orders>, 2> {
     BasicLife<Orders> life;
@@ -102,7 +103,7 @@ struct Ends : rl::test_suite<Ends<Orders>, 2> {
     }
 };
 
-// A control: who looks first and moves then is one of several.
+// A control: if a thread checks first and moves then, several threads succeed.
 template <class Orders>
 struct LookThenMove : rl::test_suite<LookThenMove<Orders>, 2> {
     Suspended<Orders> unit;

@@ -1,4 +1,4 @@
-// Locking and letting go a mutex, as mutex.cpp and abi/sync.cpp do it, by an agent of the models.
+// Locking and unlocking a mutex, as mutex.cpp and abi/sync.cpp do it, by an agent of the models.
 #pragma once
 
 #include "sync/mutex.hpp"
@@ -19,8 +19,8 @@ struct Mutual {
 
     Mutex view() { return Mutex(word, body); }
 
-    // False: it gave up. `patient`: it may be overtaken as often as where many streams run;
-    // otherwise as where one does.
+    // Returns false if it gave up. `patient`: it may be overtaken as often as where many streams
+    // run; otherwise as often as where one stream runs.
     bool lock(Agent& agent, bool hurries = false, Urgency urgency = Urgency::normal, bool patient = false) {
         Mutex mutex = view();
         if (mutex.try_lock(&agent)) return true;

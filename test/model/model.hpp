@@ -4,10 +4,10 @@
 // or one step has been weakened on purpose; the search must find the fault, or the model proves
 // nothing.
 //
-// What Relacy does not show: a thread's own accesses run in the order of the program, so a load
-// that is overtaken by a later store, as AArch64 allows, is not among the interleavings; and a
-// relaxed store by the same thread continues a release sequence, as it did before C++20. The orders
-// that only these need (DequeOrders::push_top, the last store of Deque::pop_bottom) rest on their
+// What Relacy does not show: a thread's own accesses run in program order, so a load that is
+// overtaken by a later store, as AArch64 allows, is not among the interleavings; and a relaxed
+// store by the same thread continues a release sequence, as it did before C++20. The orders that
+// only these cases need (DequeOrders::push_top, the last store of Deque::pop_bottom) rest on their
 // comments.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace weft::model {
 
-// Of a structure's queue: the slot that links it, and what the pusher has written before it pushed.
+// An element of a queue: the slot that links it, and what the pusher has written before it pushed.
 struct Node {
     atomic<Node*> link{nullptr};
     plain<int> value{0};
@@ -30,8 +30,8 @@ struct Node {
     atomic<Node*>& atomic_link() { return link; }
 };
 
-// How to search. Each is a type, so that a suite is compiled for the schedulers that it uses and no
-// others.
+// How to search. Each strategy is a type, so that a suite is compiled only for the schedulers that
+// it uses.
 struct All {   // every interleaving
     template <rl::thread_id_t threads>
     using Scheduler = rl::full_search_scheduler<threads>;
@@ -39,7 +39,7 @@ struct All {   // every interleaving
     void say(char* text, std::size_t size) const { std::snprintf(text, size, "all interleavings"); }
 };
 
-struct Preemptions {   // every interleaving with so many preemptions of a thread that could go on
+struct Preemptions {   // every interleaving with at most so many preemptions of a thread that could go on
     unsigned count;
     template <rl::thread_id_t threads>
     using Scheduler = rl::context_bound_scheduler<threads>;
@@ -91,7 +91,7 @@ public:
     int result() const { return failures_ == 0 ? EXIT_SUCCESS : EXIT_FAILURE; }
 
 private:
-    // rl::simulate, for one scheduler: searches, and repeats a failure to tell its history.
+    // rl::simulate, for one scheduler: searches, and repeats a failure to record its history.
     template <class Suite, class Search>
     static rl::test_params run(Search search, rl::ostringstream& told) {
         using Scheduler = typename Search::template Scheduler<Suite::params::thread_count>;
@@ -125,7 +125,7 @@ private:
     int failures_ = 0;
 };
 
-// Each model's own: what holds, and what must fail.
+// Defined by each model: what holds, and what must fail.
 void search(Models& models);
 
 }   // namespace weft::model

@@ -1,5 +1,5 @@
-// A unit that leaves a private pool while somebody joins it: he announces himself by the rules of
-// the pool that the unit is in, or was in when he looked.
+// A unit leaves a private pool while another unit joins it: the joiner announces itself by the
+// rules of the pool that the unit is in, or was in when the joiner read it.
 #include "test/model/model.hpp"
 #include "unit/join_state.hpp"
 #include "unit/owner_pool.hpp"
@@ -18,8 +18,8 @@ constexpr std::uint8_t local = 1;
 enum class Reads : unsigned char { pool_first, flags_first };
 
 // Thread 0 is the stream of the pool that the unit is local to: it runs a remote call if there is
-// one, and sends the unit to the pool of thread 1, where it ends. Thread 2 joins. Exactly one of
-// the two wakes the joiner or tells it of the end.
+// one, and sends the unit to the pool of thread 1, where the unit ends. Thread 2 joins. Exactly one
+// of two things happens: the end wakes the joiner, or the joiner finds the end.
 template <class Orders, Reads reads = Reads::pool_first>
 struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     using JoinState = BasicJoinState<Unit>;
@@ -51,7 +51,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
     void thread(unsigned index) {
         if (index == 0) {
             serve();
-            // of one who waits with a deadline: the mover looks at it while the unit is local
+            // of a waiter with a deadline: the mover reads it while the unit is local
             WEFT_ASSERT(record == 0);
             change_owner_pool(flags, 0, pool, &away, Orders{});
             sent.store(1, std::memory_order_release);
@@ -63,7 +63,7 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
             context = 1;
             Pool* const seen = look();
             if (seen == nullptr) {
-                record = 1;   // which he may let go of where the unit is not local
+                record = 1;   // which the joiner may release if the unit is not local
                 return announce();
             }
             WEFT_ASSERT(seen == &home);
@@ -86,8 +86,8 @@ struct MoveAndJoin : rl::test_suite<MoveAndJoin<Orders, reads>, 3> {
         ++woken;
     }
 
-    // What is still to be done: the remote call runs on the stream that it was sent to, and the
-    // unit ends.
+    // The remaining steps: the remote call runs on the stream that it was sent to, and the unit
+    // ends.
     void after() {
         serve();
         if (!join_state.done()) finish();

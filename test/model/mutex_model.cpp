@@ -1,12 +1,12 @@
-// The mutex: one holds it, nobody who waits for it is forgotten, and nobody touches a waiter that
-// has been woken.
+// The mutex: one agent holds it, no waiter is forgotten, and no thread touches a waiter that has
+// been woken.
 #include "test/model/locking.hpp"
 
 namespace weft::model {
 
-// Each thread locks `rounds` times, changes what the mutex guards and what of its body is the
-// holder's, and lets go. The last `hurried` of them may give up. Somebody who is not woken is a
-// deadlock here. `patient`: as Mutual::lock() has it.
+// Each thread locks `rounds` times, changes what the mutex guards and the holder's fields of its
+// body, and unlocks. The last `hurried` of them may give up. If a waiter is not woken, that is a
+// deadlock here. `patient`: see Mutual::lock().
 template <class Habits, class Orders, int threads, int rounds, int hurried = 0, Urgency last = Urgency::normal,
           bool patient = false>
 struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hurried, last, patient>, threads> {
@@ -37,7 +37,7 @@ struct Exclusion : rl::test_suite<Exclusion<Habits, Orders, threads, rounds, hur
     }
 };
 
-// As Exclusion, with a step done wrongly.
+// Like Exclusion, with one step done wrongly.
 enum class Wrong { looks_then_stores, takes_woken_for_given, stays_in_the_ring, stays_on_its_way };
 
 template <Wrong wrong, int threads>

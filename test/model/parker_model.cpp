@@ -4,8 +4,8 @@
 
 namespace weft::model {
 
-// The carrier parks; the waker writes and unparks it, `rounds` times, told by the carrier that it
-// may go on.
+// The carrier parks; the waker writes and unparks it, `rounds` times, each time after the carrier
+// has released it.
 template <class Orders, int rounds>
 struct Rounds : rl::test_suite<Rounds<Orders, rounds>, 2> {
     BasicParker<Orders> there, back;
@@ -27,8 +27,8 @@ struct Rounds : rl::test_suite<Rounds<Orders, rounds>, 2> {
 };
 
 // Two wakers, each with a message of its own, as two pools would have it: relaxed flags, so that
-// only the parker can order them. The carrier takes what it finds each time it is woken, and must
-// find both.
+// only the parker can order them. The carrier takes the messages that it finds each time it is
+// woken, and must find both.
 template <class Orders>
 struct TwoWakers : rl::test_suite<TwoWakers<Orders>, 3> {
     BasicParker<Orders> parker;
@@ -50,7 +50,7 @@ struct TwoWakers : rl::test_suite<TwoWakers<Orders>, 3> {
     }
 };
 
-// A park that may time out just when it is unparked: what it answers is what has become of the
+// A park that may time out just when it is unparked: its return value says what has happened to the
 // permit.
 template <class Orders>
 struct TimedWait : rl::test_suite<TimedWait<Orders>, 2> {

@@ -1,5 +1,5 @@
-// Posted calls: each that was accepted is made once, in the order of its sender; and a sender is
-// told when there is no room.
+// Posted calls: each accepted call is made once, in the order of its sender; and a sender learns
+// when there is no room.
 #include "poll/posts.hpp"
 #include "test/model/model.hpp"
 
@@ -12,8 +12,8 @@ struct WrongLook : PostsOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
-// `senders` send `count` calls each; the last thread takes them, until all that were accepted have
-// been made.
+// `senders` send `count` calls each; the last thread takes them, until all accepted calls have been
+// made.
 template <class Orders, std::size_t size, int senders, int count>
 struct PostedCalls : rl::test_suite<PostedCalls<Orders, size, senders, count>, senders + 1> {
     struct Call {
@@ -25,7 +25,7 @@ struct PostedCalls : rl::test_suite<PostedCalls<Orders, size, senders, count>, s
     BasicPosts<size, Orders> posts;
     Call calls[senders][count];
     bool accepted[senders][count] = {};
-    plain<int> latest[senders];   // the taker's
+    plain<int> latest[senders];   // only the taker uses it
     atomic<int> still_sending{senders};
 
     void thread(unsigned index) {
@@ -68,7 +68,7 @@ struct PostedCalls : rl::test_suite<PostedCalls<Orders, size, senders, count>, s
     }
 };
 
-// Nobody takes: the first `size` are accepted, and no more; and all of them are made.
+// No thread takes calls: the first `size` are accepted, and no more; and all of them are made.
 template <class Orders>
 struct Full : rl::test_suite<Full<Orders>, 2> {
     BasicPosts<2, Orders> posts;

@@ -1,4 +1,4 @@
-// The read-write lock: a writer is alone, readers are together, and everybody has its turn.
+// The read-write lock: a writer is alone, readers are together, and each gets its turn.
 #include "sync/rwlock.hpp"
 #include "test/model/agent.hpp"
 
@@ -21,8 +21,8 @@ struct Shared {
     void unlock(Agent& agent) { WEFT_ASSERT(view().unlock(&agent)); }
 };
 
-// Writers first, then readers; the last `hurried` of the writers may give up. Who is not let in is
-// a deadlock here.
+// Writers first, then readers; the last `hurried` of the writers may give up. If a thread is never
+// admitted, that is a deadlock here.
 template <class Habits, class Orders, int writers, int readers, int rounds, int hurried = 0>
 struct Turns : rl::test_suite<Turns<Habits, Orders, writers, readers, rounds, hurried>, writers + readers> {
     Shared<Habits, Orders> lock;
@@ -57,8 +57,8 @@ struct Turns : rl::test_suite<Turns<Habits, Orders, writers, readers, rounds, hu
     }
 };
 
-// One reads for as long as another does not: the writer between them must give up, and the second
-// be let in then.
+// One thread reads for as long as another does not: the writer between them must give up, and the
+// second reader must be admitted then.
 template <bool lets_in>
 struct GivesUp : rl::test_suite<GivesUp<lets_in>, 3> {
     using Mine = Shared<Careful, sync::WordOrders>;

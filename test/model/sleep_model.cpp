@@ -1,6 +1,6 @@
 // Sleep and wake (src/hart/README.md, "Going to sleep and being woken"): pushers that wake, streams
 // that take one unit each and end. A unit that waits in a pool while a stream that draws from it
-// sleeps is a deadlock here. Each stream destroys its sleeper and its places when it ends, so a
+// sleeps is a deadlock here. Each stream destroys its sleeper and its entries when it ends, so a
 // waker that comes too late is found.
 #include <new>
 
@@ -11,10 +11,10 @@
 
 namespace weft::model {
 
-// Pools as the stream sees them: push, which wakes one; pop, which says whether there was a unit,
-// and has seen what its pusher wrote; quiet.
+// Pools as the stream sees them: push, which wakes a sleeper; pop, which returns whether there was
+// a unit, and has seen what its pusher wrote; quiet.
 
-// The least that a pool can be, a number: leaves the searches to the protocol.
+// The smallest possible pool, a number: it leaves the searches to the protocol.
 template <class Orders>
 struct NumberPool {
     atomic<int> units{0};
@@ -47,7 +47,7 @@ template <class Orders>
 struct InboxPool {
     Inbox<Node> inbox;
     BasicIdleList<Orders> idle_list;
-    Node* rest = nullptr;   // the owner's
+    Node* rest = nullptr;   // only the owner uses it
 
     void push(Node& node) {
         node.value = 1;
@@ -77,7 +77,7 @@ struct SharedPool {
     bool quiet() const { return queue.looks_empty(); }
 };
 
-// Somebody's own pool: a flag whose accesses order no more than what it publishes.
+// A user-defined pool: a flag whose accesses order only what it publishes.
 template <class Orders>
 struct UserPool {
     atomic<Node*> one{nullptr};
@@ -97,7 +97,7 @@ struct UserPool {
     bool quiet() const { return one.load(std::memory_order_relaxed) == nullptr; }
 };
 
-// What a stream is made of here; built and destroyed by the thread that is the stream.
+// What a stream consists of here; constructed and destroyed by the thread that is the stream.
 template <class Pool, class Orders, int pools, bool passes_on>
 class Stream {
 public:
@@ -105,14 +105,14 @@ public:
         for (auto& place : places_) place.belong_to(sleeper_);
     }
 
-    // Returns once it has a unit. It goes to sleep at once: the look before would only make the
+    // Returns once it has a unit. It goes to sleep at once: a check before that would only make the
     // searches longer.
     void take_one() {
         while (!sleep()) rl::yield(1, info(std::source_location::current()));
     }
 
 private:
-    // With the steps of README.md. Whether it has a unit.
+    // Takes the steps of README.md. Returns whether it has a unit.
     bool sleep() {
         sleeper_.prepare();                                                             // 1
         for (int i = 0; i < pools; ++i) pools_[i].idle_list.add(places_[i]);            // 2
@@ -167,7 +167,7 @@ struct Sleep : rl::test_suite<Sleep<Pool, Orders, pushers, units, streams, pools
     }
 };
 
-// One stream, as many units as there are: it comes back for more, so that it sleeps more than once.
+// One stream, which takes all units one by one, so that it sleeps more than once.
 template <class Pool, class Orders, int units>
 struct SleepAgain : rl::test_suite<SleepAgain<Pool, Orders, units>, 2> {
     Pool pool;
@@ -185,7 +185,7 @@ struct SleepAgain : rl::test_suite<SleepAgain<Pool, Orders, units>, 2> {
     }
 };
 
-// A request to one stream alone: written, then wake(). The stream looks at it after prepare().
+// A request to one stream alone: written, then wake(). The stream checks it after prepare().
 template <class Orders, bool timed>
 struct Request : rl::test_suite<Request<Orders, timed>, 2> {
     BasicSleeper<Orders> sleeper;
@@ -210,7 +210,7 @@ struct Request : rl::test_suite<Request<Orders, timed>, 2> {
     }
 };
 
-// Whoever finds itself claimed sees what the claimer wrote before: step 6 rests on it.
+// A stream that finds itself claimed sees what the claimer wrote before: step 6 relies on it.
 template <class Orders>
 struct ClaimCarries : rl::test_suite<ClaimCarries<Orders>, 2> {
     BasicSleeper<Orders> sleeper;

@@ -1,5 +1,5 @@
-// A value under a lasting key: those who set and read it, and its two ends, the unit's and the
-// key's.
+// A value under a lasting key: threads that set and read it, and its two ends, that of the unit and
+// that of the key.
 #include "test/model/model.hpp"
 #include "unit/slot.hpp"
 
@@ -7,13 +7,14 @@ namespace weft::model {
 
 constexpr std::uint64_t mark = 1ull << 32, other_mark = 3ull << 32;
 
-// What a value points to: written before it is set, and once more by whoever releases it.
+// What a value points to: written before it is set, and once more by the thread that releases it.
 struct Pointed {
     plain<int> told{0};
     plain<int> released{0};
 };
 
-// Two would set it, one after the other, as the lock of the unit's extras has it; others read.
+// Two threads try to set it, one after the other, as under the lock of the unit's extras; others
+// read.
 template <class Orders>
 struct SetOnce : rl::test_suite<SetOnce<Orders>, 3> {
     BasicSlot<Orders> slot;
@@ -32,7 +33,7 @@ struct SetOnce : rl::test_suite<SetOnce<Orders>, 3> {
         }
         Pointed& mine = index == 0 ? first : second;
         mine.told = 1;
-        if (lock.exchange(1, std::memory_order_acq_rel) != 0) return;   // one that waited would find it set
+        if (lock.exchange(1, std::memory_order_acq_rel) != 0) return;   // a thread that waited would find it set
         if (!slot.has(mark)) {
             slot.put(mark, &mine);
             ++set;
@@ -46,14 +47,14 @@ struct SetOnce : rl::test_suite<SetOnce<Orders>, 3> {
     }
 };
 
-// The unit is freed while its key is: the value is released once, and before whoever frees the key
-// is done.
+// The unit is freed while its key is freed, too: the value is released once, and before the free of
+// the key returns.
 template <class Orders>
 struct TwoEnds : rl::test_suite<TwoEnds<Orders>, 3> {
     BasicSlot<Orders> slot;
     Pointed pointed;
     int released = 0;     // in model time
-    bool waits = false;   // whoever frees the key would look again
+    bool waits = false;   // the thread that frees the key would check again
 
     void before() {
         slot.clear();
@@ -91,7 +92,7 @@ struct TwoEnds : rl::test_suite<TwoEnds<Orders>, 3> {
             slot.done();
             release(value);
         }
-        WEFT_ASSERT(pointed.released == 1);   // a race, where that was the other's and nothing orders it
+        WEFT_ASSERT(pointed.released == 1);   // a race, if the other released it and nothing orders that
     }
 
     void after() {

@@ -1,5 +1,5 @@
-// The timers: a timer fires or is cancelled, never both; and who has been told that nothing refers
-// to it any more may use its memory.
+// The timers: a timer fires or is cancelled, never both; and a thread that has learnt that nothing
+// refers to the timer any more may use its memory.
 #include "poll/timers.hpp"
 #include "test/model/model.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace weft::model {
 
-// Whoever is told that a timer is gone writes to all of it.
+// The thread that learns that a timer is gone writes to all of it.
 inline void use_otherwise(Timer& timer) {
     timer.deadline_ns = 0;
     timer.child = nullptr;
@@ -18,9 +18,9 @@ inline void use_otherwise(Timer& timer) {
 
 enum class Wrong { nothing, forgets_to_cancel, claims_without_asking, looks_without_order };
 
-// A wait with a deadline, as in sync/agent.cpp: either the timer or somebody else wakes the one
-// that waits. It cancels the timer afterwards, and goes. A second timer is in the heap before or
-// behind it.
+// A wait with a deadline, as in sync/agent.cpp: either the timer or another thread wakes the
+// waiter. The waiter cancels the timer afterwards, and goes. A second timer is in the heap before
+// or behind it.
 template <Wrong wrong, int other_ns>
 struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     struct Mine : Timer {
@@ -75,15 +75,15 @@ struct Deadline : rl::test_suite<Deadline<wrong, other_ns>, 3> {
     }
     void after() {
         WEFT_ASSERT(woken == 1);
-        if (wrong == Wrong::forgets_to_cancel) return;   // its timer is in the heap for ever
+        if (wrong == Wrong::forgets_to_cancel) return;   // its timer stays in the heap forever
         const std::size_t left = other.home.load() == nullptr ? 0 : 1;
         WEFT_ASSERT(timers.expire(Timers::never) == left);
         WEFT_ASSERT(timers.earliest() == Timers::never);
     }
 };
 
-// Timers of a user (abi/io.cpp): some are due, all are in one heap; one thread fires, two cancel,
-// and one of them adds before.
+// User timers (abi/io.cpp): some are due, all are in one heap; one thread fires, two cancel, and
+// one of those adds before.
 struct Many : rl::test_suite<Many, 3> {
     struct Mine : Timer {
         Many* of = nullptr;
@@ -95,7 +95,7 @@ struct Many : rl::test_suite<Many, 3> {
     Mine mine[timers_];
     atomic<int> fired[timers_]{};
     int cancelled[timers_] = {};
-    std::uint64_t latest = 0;   // who fires: in which order
+    std::uint64_t latest = 0;   // of the firing thread: in which order
 
     void add(int i) {
         static constexpr std::uint64_t at[timers_] = {3, 1, 9, 2, 1};
@@ -144,7 +144,7 @@ struct Many : rl::test_suite<Many, 3> {
     }
 };
 
-// The stream ends: its timers go to another, which fires them, while somebody cancels.
+// The stream ends: its timers go to another, which fires them, while a third thread cancels.
 struct Moves : rl::test_suite<Moves, 3> {
     struct Mine : Timer {
         int fired = 0;

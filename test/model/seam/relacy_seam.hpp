@@ -1,4 +1,4 @@
-// Relacy without the macros by which it usually takes over a program's own names.
+// Relacy without the macros with which it usually redefines a program's own names.
 #pragma once
 
 #pragma GCC diagnostic push

@@ -1,4 +1,4 @@
-// Assertions of the structures end the search and print the history that broke them.
+// A failed assertion of a structure ends the search and prints the history that broke it.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,6 +1,6 @@
-// The seam to the atomics as the models see it: the names of src/base/atomic.hpp on Relacy's types,
-// which search the interleavings and report races. Each access carries its place in the source, so
-// that a failing history reads like a trace of the structure.
+// The seam to the atomics, for the models: the names of src/base/atomic.hpp on Relacy's types,
+// which search the interleavings and report races. Each access carries its source location, so that
+// a failing history reads like a trace of the structure.
 #pragma once
 
 #include <atomic>
@@ -63,8 +63,8 @@ public:
         return value_.fetch_sub(value, model::order(order), model::info(where));
     }
 
-    // Relacy knows no compare-and-swap that releases when it succeeds and acquires when it fails:
-    // it would fall back to relaxed without a word.
+    // Relacy does not support a compare-and-swap that releases on success and acquires on failure:
+    // it would silently fall back to relaxed.
     bool compare_exchange_strong(T& expected, T desired, Order success, Order failure, Where where = Where::current()) {
         if (success == std::memory_order_release && failure != std::memory_order_relaxed) std::abort();
         return value_.compare_exchange(rl::bool_t<false>(), expected, desired, model::order(success),
@@ -79,9 +79,9 @@ public:
         return value_.compare_exchange(rl::bool_t<false>(), expected, desired, model::order(both), model::info(where));
     }
 
-    // For the futex seam: the word that the kernel would compare, and whether there is one, since a
-    // wake may come to an address where it was. A model keeps the storage; volatile keeps the
-    // destructor's store.
+    // For the futex seam: the word that the kernel would compare, and whether it exists, since a
+    // wake may go to an address where a word used to be. A model keeps the storage; volatile keeps
+    // the destructor's store.
     rl::atomic<T>& inner() const { return value_; }
     bool alive() const { return alive_; }
 
@@ -90,15 +90,14 @@ private:
     volatile bool alive_ = true;
 };
 
-// Where the library has a plain field that one place accesses as an atomic one, a model has an
-// atomic one.
+// Where the library has a plain field that one place accesses atomically, a model has an atomic.
 template <class T>
 atomic<T>& atomic_ref(atomic<T>& word) {
     return word;
 }
 
-// A plain field: Relacy reports two accesses, one of them a write, that nothing orders. It cannot
-// print enumerations: kept as numbers.
+// A plain field: Relacy reports two accesses, at least one of them a write, that nothing orders. It
+// cannot print enumerations, so they are kept as numbers.
 template <class T>
 class plain {
     using Kept = typename std::conditional_t<std::is_enum_v<T>, std::underlying_type<T>, std::type_identity<T>>::type;

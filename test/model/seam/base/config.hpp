@@ -1,5 +1,5 @@
-// Constants of a model build. Relacy puts the suites into memory from malloc, so nothing may ask
-// for more alignment than that gives.
+// Constants of a model build. Relacy puts the suites into memory from malloc, so no type may need
+// more alignment than malloc gives.
 #pragma once
 
 namespace weft::config {

@@ -1,4 +1,4 @@
-// A model visits every interleaving by itself: its probes do nothing.
+// A model visits every interleaving anyway: its probes do nothing.
 #pragma once
 
 namespace weft {

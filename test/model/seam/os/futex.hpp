@@ -1,5 +1,5 @@
-// The futex of a model: comparing and going to sleep are one step, wakes may come for no reason, a
-// timed wait may end at any moment, and a wake that finds nobody is lost.
+// The futex of a model: comparing and going to sleep are one step, wake-ups may be spurious, a
+// timed wait may end at any moment, and a wake that finds no waiter is lost.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ inline void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected
     context.sched();
     const rl::debug_info here = model::info(std::source_location::current());
     if (word.inner().debug_value() != expected) {
-        rl::yield(1, here);   // the kernel has seen the new value: the caller's next look is not older for ever
+        rl::yield(1, here);   // the kernel has seen the new value: the caller's next read is not stale forever
         return;
     }
-    // Wakes for no reason only in random searches: a complete search would try them again and
+    // Spurious wake-ups happen only in random searches: a complete search would try them again and
     // again.
     const bool for_no_reason = context.is_random_sched();
     const rl::unpark_reason reason = word.inner().wait(context, timeout_ns != forever, for_no_reason, here);

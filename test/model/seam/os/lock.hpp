@@ -1,4 +1,4 @@
-// The lock of a model: one that Relacy knows, so that it sees who waits for whom.
+// The lock of a model: one that Relacy knows, so that it sees which thread waits for which.
 #pragma once
 
 #include "base/atomic.hpp"

@@ -1,5 +1,5 @@
-// The short waits of a model. A step of backoff lets the others go on: a search that never did
-// would find only the spinning.
+// The short waits of a model. A backoff step lets the other threads go on: a search in which it
+// never did would find only the spinning.
 #pragma once
 
 #include "base/atomic.hpp"
