@@ -31,7 +31,7 @@ CONTRACT = '#include "arch/arch.hpp"\n'
 
 
 def run(command, text=None):
-    """Whether the command succeeds, and what it writes."""
+    """Returns whether the command succeeds, and its output."""
     done = subprocess.run(
         [str(word) for word in command], input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -39,8 +39,8 @@ def run(command, text=None):
 
 
 def library(build):
-    """How a source of the library is compiled, with the made-up port for the processor's and without input and output;
-    and the sources that are no port's."""
+    """Returns the command that compiles a source of the library, with the made-up port instead of the processor's and
+    without input and output, and the sources that belong to no port."""
     entries = json.loads((build / "compile_commands.json").read_text())
     found = {
         pathlib.Path(entry["file"]): entry["command"]
@@ -69,7 +69,7 @@ def library(build):
 
 
 def declarations():
-    """(header, number of the line, line) of each line of the port that declares something."""
+    """Yields (header, line number, line) for each line of the port that declares something."""
     for path in sorted(PORT.glob("*.hpp")):
         for number, line in enumerate(path.read_text().splitlines()):
             if not FRAME.match(line):
@@ -77,7 +77,7 @@ def declarations():
 
 
 def is_missed(command, work, header, number):
-    """Whether arch.hpp compiles no more when the port lacks that line."""
+    """Whether arch.hpp no longer compiles when the port lacks that line."""
     folder = work / f"without-{header}-{number}"
     shutil.copytree(PORT, folder / "port" / "made_up")
     path = folder / "port" / "made_up" / header
@@ -92,7 +92,7 @@ def check_contract(command, work, pool):
     compiles, said = run([*here, "-fsyntax-only", "-x", "c++", "-"], CONTRACT)
     if not compiles:
         return [f"test/port/made_up/ is no port to src/arch/arch.hpp\n{said}"]
-    # Declared by the contract itself, or by nobody.
+    # Declared by the contract itself, or nowhere.
     compiles, said = run([*here, "-Werror=missing-declarations", "-fsyntax-only", PORT / "frames.cpp"])
     wrong = [] if compiles else [f"test/port/made_up/frames.cpp has what src/arch/frames.hpp does not ask for\n{said}"]
     lines = list(declarations())
@@ -113,7 +113,7 @@ def check_contract(command, work, pool):
 
 
 def check_library(command, sources, work, pool):
-    # Found by its name with .gch behind it, by gcc and by clang.
+    # gcc and clang find it by its name with .gch appended.
     shutil.copy(HERE / "common.hpp", work)
     command = [*command, f"-I{HERE.parent}", "-w"]
     compiles, said = run([*command, "-x", "c++-header", HERE / "common.hpp", "-o", work / "common.hpp.gch"])
@@ -135,7 +135,7 @@ def check_library(command, sources, work, pool):
     print(f"{len(done)} sources with the made-up port, {len(wrong)} wrong", flush=True)
     if wrong:
         return wrong
-    compiler = itertools.takewhile(lambda word: not word.startswith("-"), command)  # and what launches it
+    compiler = itertools.takewhile(lambda word: not word.startswith("-"), command)  # including a compiler launcher
     links, said = run(
         [
             *compiler,

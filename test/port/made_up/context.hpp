@@ -1,6 +1,6 @@
-// A port to no processor: it has what src/arch/arch.hpp asks for and nothing else, and nothing of
-// it works. port_test.py compiles the library with it, and leaves out each declaration in turn: one
-// a line.
+// A port to no processor: it has what src/arch/arch.hpp asks for and nothing else, and none of it
+// works. port_test.py compiles the library with it, and leaves out each declaration in turn; so
+// there is one declaration per line.
 #pragma once
 
 #include <cstddef>

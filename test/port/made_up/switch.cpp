@@ -1,4 +1,4 @@
-// What a port has in switch.S. See context.hpp.
+// The part of a port that is in switch.S. See context.hpp.
 #include "arch/arch.hpp"
 
 extern "C" {
