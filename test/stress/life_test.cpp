@@ -20,7 +20,7 @@ struct Plan {
     std::size_t pool_count;
 };
 
-// What each unit does: wanders, yields, waits for a child now and then.
+// What each unit does: it migrates, yields, and sometimes waits for a child.
 void body(void* raw) {
     const auto& plan = *static_cast<const Plan*>(raw);
     weft::Random random(plan.seed);

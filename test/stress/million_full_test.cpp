@@ -23,7 +23,8 @@ struct Crowd {
 
 TEST(Million, UltsAreSuspendedAtOnceAndJoined) {
     const Deadline deadline(300);
-    // A sanitizer keeps a shadow of each stack, and the thread sanitizer has some thousand fibers.
+    // A sanitizer keeps a shadow of each stack, and the thread sanitizer supports only some
+    // thousand fibers.
     constexpr std::size_t count = weft::config::thread_sanitizer    ? 2000
                                   : weft::config::address_sanitizer ? 10'000
                                                                     : 1'000'000;

@@ -1,14 +1,14 @@
-// One stream creates units, another runs and frees them: what wanders from the one to the other
-// must come home.
+// One stream creates units, another runs and frees them: memory that moves from the one to the
+// other must return to its owner.
 #pragma once
 
 #include "test/stress/stress.hpp"
 
 namespace weft_test {
 
-// `count` units, spawned by stream 0 into the private pool of stream 1, joined and freed there or,
-// detached, by whoever ends them. At most some thousand live at once. Returns by how much the
-// process has grown since the first few.
+// Stream 0 spawns `count` units into the private pool of stream 1; they are joined and freed there
+// or, if detached, freed where they end. At most some thousand live at once. Returns by how much
+// the process has grown since the first few.
 inline std::size_t create_here_free_there(std::uint64_t count, weft_kind kind, bool detached) {
     weft_settings settings = with_streams(2);
     settings.pool = WEFT_POOL_PRIVATE;

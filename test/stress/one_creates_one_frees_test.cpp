@@ -6,7 +6,7 @@ using namespace weft_test;
 
 namespace {
 
-constexpr std::size_t bound = 24 << 20;   // some thousand units with their stacks; without homes it would be gigabytes
+constexpr std::size_t bound = 24 << 20;   // some thousand units with their stacks; without homes: gigabytes
 
 void expect_bounded(std::uint64_t count, weft_kind kind, bool detached) {
     const Deadline deadline(120);
@@ -26,7 +26,7 @@ TEST(OneCreatesOneFrees, DetachedUnitsComeHome) {
     expect_bounded(static_cast<std::uint64_t>(scaled(400'000)), WEFT_KIND_LSA, true);
 }
 
-// Here the stacks wander too: taken where the unit is spawned, given back where it ends.
+// Here the stacks move too: taken where the unit is spawned, given back where it ends.
 TEST(OneCreatesOneFrees, UnitsThatGetTheirStacksAtOnceComeHome) {
     expect_bounded(static_cast<std::uint64_t>(scaled(200'000)), WEFT_KIND_FULL, true);
 }

@@ -1,5 +1,5 @@
 // The two races of a unit's life, by the hundred thousand: its end against its joiner, and a
-// suspension against several who resume it.
+// suspension against several threads that resume it.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -16,7 +16,7 @@ weft_settings shared_streams(std::size_t streams) {
     return settings;
 }
 
-// Turns a little, a different time each time: so the two sides meet at all distances.
+// Spins a little, for a different time each time, so that the two sides meet at all distances.
 void turn(weft::Random& random) {
     for (std::uint32_t left = random.below(200); left > 0; --left) asm volatile("");
 }

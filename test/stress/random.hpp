@@ -15,7 +15,7 @@ public:
         : random_(seed), most_(units), slots_(new Slot[static_cast<std::size_t>(units)]) {}
     RandomProgram(const RandomProgram&) = delete;
 
-    // Runs it and checks that each unit ran once and that nothing is left.
+    // Runs the program, and checks that each unit ran once and that nothing is left.
     void run() {
         weft_settings settings = with_streams(1 + random_.below(4));
         settings.pool = static_cast<weft_pool_kind>(random_.below(4));
@@ -53,7 +53,7 @@ private:
 
     using Random = weft::Random;
 
-    // A stream more, which draws from a shared pool and from a private one.
+    // An additional stream, which draws from a shared pool and from a private one.
     void add_stream() {
         weft_pool* pools[2];
         ASSERT_EQ(weft_pool_create(WEFT_POOL_PRIVATE, &pools[0]), WEFT_OK);
@@ -73,7 +73,7 @@ private:
         return slot;
     }
 
-    // What throws is joined: a detached unit would end the process.
+    // A unit that may throw is joined: a detached one would end the process.
     weft_unit* spawn(int number, std::uint64_t seed, bool may_throw = true) {
         Random random(seed);
         Slot& slot = slots_[static_cast<std::size_t>(number)];
@@ -258,7 +258,7 @@ private:
             ASSERT_EQ(slots_[static_cast<std::size_t>(i)].runs, 1) << "unit " << i;
             ASSERT_TRUE(slots_[static_cast<std::size_t>(i)].ended) << "unit " << i;
         }
-        // detached ones are freed after their bodies end
+        // detached units are freed after their bodies end
         while (units_alive() > 1) ASSERT_EQ(weft_unit_yield(), WEFT_OK);
         const auto expected = static_cast<std::uint64_t>(used);
         while (counter("/units/count/finished") != expected) ASSERT_EQ(weft_unit_yield(), WEFT_OK);

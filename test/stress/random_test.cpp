@@ -1,4 +1,4 @@
-// Random programs: the quick share of them. See random.hpp; the soak test runs many more.
+// Random programs: a quick selection. See random.hpp; the soak test runs many more.
 #include "test/stress/random.hpp"
 
 using namespace weft_test;

@@ -77,7 +77,8 @@ TEST(ReplacedStress, NothingIsLostHoweverOftenTheSchedulersChange) {
     std::vector<std::unique_ptr<Ult>> living;
     for (int round = 0; round < rounds; ++round) {
         std::vector<weft_pool*> drawn = all();
-        // Not as the main pool: units spawned there would wait for ever once nobody draws from it.
+        // Not as the main pool: units spawned there would wait forever once no stream draws from
+        // it.
         if (random.below(3) == 0) drawn.push_back(make_pool(WEFT_POOL_PRIVATE));
         weft_stream* stream = streams[random.below(3)];
         weft_sched* next = random_sched(random, drawn);
@@ -88,7 +89,7 @@ TEST(ReplacedStress, NothingIsLostHoweverOftenTheSchedulersChange) {
         } else {
             EXPECT_EQ(weft_stream_sched_set(stream, next), WEFT_OK) << weft_error_text();
         }
-        if (round % 50 == 0) {   // schedulers below that come and go
+        if (round % 50 == 0) {   // stacked schedulers that come and go
             weft_pool* below = make_pool(random.below(2) == 0 ? WEFT_POOL_SHARED : WEFT_POOL_PRIORITY);
             for (int i = 0; i < 3; ++i) {
                 living.push_back(std::make_unique<Ult>(

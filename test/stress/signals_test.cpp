@@ -1,4 +1,4 @@
-// A timer interrupts whatever runs, ten thousand times a second, without SA_RESTART, while units
+// A timer interrupts the running code ten thousand times a second, without SA_RESTART, while units
 // sleep, wake and join.
 #include <signal.h>
 #include <sys/time.h>

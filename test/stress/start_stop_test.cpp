@@ -45,8 +45,8 @@ TEST(StartStop, SomeHundredTimesWithThreeStreams) {
     }
 }
 
-// Detached units are still at work, on all streams, when the runtime is finalized: all of them run
-// first.
+// Detached units are still running, on all streams, when the runtime is finalized: all of them run
+// to their end first.
 TEST(StartStop, FinalizeRunsWhatIsReady) {
     const Deadline deadline(120);
     for (int i = 0; i < (sanitized ? 30 : 200); ++i) {

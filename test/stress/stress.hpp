@@ -59,7 +59,7 @@ private:
     std::thread thread_;
 };
 
-// WEFT_SEED, or one that differs from run to run; printed, so that a failure can be repeated.
+// WEFT_SEED, or a seed that differs from run to run; printed, so that a failure can be repeated.
 inline std::uint64_t first_seed() {
     const char* given = std::getenv("WEFT_SEED");
     const std::uint64_t seed =
