@@ -1,5 +1,5 @@
-// The simulator by its public face: that it finds what it is to find, says so, replays and shrinks
-// it, and finds nothing else.
+// The simulator by its public interface: that it finds the faults it must find, reports them,
+// replays and shrinks them, and finds nothing else.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -23,8 +23,8 @@ namespace sim = weft::sim;
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-// Two harts that each raise a flag and then look at the other's: without full fences both may see
-// none (Dekker).
+// Two harts that each raise a flag and then read the other's: without full fences both may see none
+// (Dekker).
 template <std::memory_order order>
 void both_look() {
     sim::atomic<int> flags[2]{};
@@ -74,7 +74,7 @@ TEST(Explore, SeesItsOwnStoresAndThoseOfOthersInTheirOrder) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
-// While their stores are still in the buffer, other things lie where they were.
+// While their stores are still in the buffer, other objects take the same memory.
 [[gnu::noinline]] void store_into_a_passing_frame(std::uint64_t value) {
     sim::atomic<std::uint64_t> passing[32]{};
     for (auto& one : passing) one.store(value, std::memory_order_release);
@@ -118,8 +118,8 @@ TEST(Explore, FindsALostUpdateByBothSchedulers) {
 TEST(Explore, ShrinksToTheFewestDeviationsAndReplaysThem) {
     const sim::result came = sim::explore({.seeds = 1000}, lost_update);
     ASSERT_TRUE(came.failed);
-    // Between the load of one and its store the other must run: to leave it there, and to come
-    // back.
+    // Between the load and the store of one hart the other must run: once to leave it there, and
+    // once to come back.
     EXPECT_LE(std::count(came.replay.begin(), came.replay.end(), ','), 2) << came.replay;
     const sim::result again = sim::explore({.replay = came.replay.c_str()}, lost_update);
     EXPECT_TRUE(again.failed);
@@ -250,7 +250,7 @@ TEST(Harts, HaveErrnoAndExceptionsOfTheirOwn) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
-// ---- Weft's own, in simulation ------------------------------------------------------------------
+// ---- Weft itself, in simulation -----------------------------------------------------------------
 
 TEST(Simulated, UnitsOnSeveralStreamsShareAMutex) {
     const sim::result came = sim::explore({.seeds = 100}, [] {
@@ -272,7 +272,7 @@ TEST(Simulated, UnitsOnSeveralStreamsShareAMutex) {
     EXPECT_FALSE(came.failed) << came.report;
 }
 
-// Two units of a runtime that lose an update of a counter of the program's.
+// Two units of a runtime that lose an update of the program's counter.
 void lost_update_of_units() {
     weft::runtime runtime({.streams = 2});
     sim::atomic<int> count{0};
@@ -287,7 +287,7 @@ void lost_update_of_units() {
     sim::check(count.load() == 2, "no update is lost");
 }
 
-// Where the table shows that steps were made: "file.cpp:12", of each line.
+// The places, "file.cpp:12", of those lines of the table that show a step.
 std::vector<std::string> places_of(const std::string& report) {
     std::vector<std::string> places;
     std::istringstream lines(report.substr(report.find("   step")));
@@ -352,7 +352,7 @@ TEST(Simulated, TheReportNamesTheStatesOfUnitsAndWhatStreamsAreAsked) {
     EXPECT_TRUE(has(came.report, "stream 1: is at work; is asked to see to: pause\n")) << came.report;
 }
 
-// Units that take two mutexes in turns wait for one another, sooner or later.
+// Units that lock two mutexes in opposite orders wait for one another, sooner or later.
 TEST(Simulated, ADeadlockOfUnitsIsToldWithWhatEachWaitsFor) {
     const sim::result came = sim::explore({.seeds = 2000}, [] {
         weft::runtime runtime({.streams = 2});

@@ -2,9 +2,9 @@
 // under each seed, in a process of its own. A failure prints the scenario, the seed, the table of
 // steps, and the command that replays it.
 //
-//     simulation --seeds=3                            all scenarios, three seeds each
-//     simulation --filter=Mutex.* --seeds=100 --first-seed=500 simulation --filter=Mutex.IsFair
-//     --replay=0@57>2 --trace
+//     simulation --seeds=3                          all scenarios, three seeds each
+//     simulation --filter=Mutex.* --seeds=100 --first-seed=500  these scenarios, from this seed on
+//     simulation --filter=Mutex.IsFair --replay=0@57>2 --trace  one run again, with each step
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ namespace {
 namespace sim = weft::sim;
 
 struct Command {
-    // some tests go a hundred rounds; it is Weft that is tested
+    // some tests run a hundred rounds; Weft is what is tested
     sim::options explore{.seeds = 1, .most_steps = 20'000'000, .weft_steps = true};
     std::string filter = "*";
     std::string outside, punctual;
@@ -43,8 +43,7 @@ struct Command {
     bool list = false;
     bool go_on = false;   // after a failure
     bool quiet = false;
-    // each call that the system may refuse is refused in turn; what the test says of it does not
-    // count
+    // each refusable system call is refused in turn; the outcome of the test does not count
     bool faults = false;
     std::time_t slow_s = 0;   // scenarios that take longer are named
 };
@@ -96,14 +95,15 @@ Command read(int count, char** words) {
     return made;
 }
 
-// The whole of `text`; `*` and `?` as in a shell.
+// Matches the whole of `text`; `*` and `?` as in a shell.
 bool matches(const char* pattern, const char* text) {
     if (*pattern == '*') return matches(pattern + 1, text) || (*text != '\0' && matches(pattern, text + 1));
     if (*pattern == '\0' || *text == '\0') return *pattern == *text;
     return (*pattern == *text || *pattern == '?') && matches(pattern + 1, text + 1);
 }
 
-// Several with `:` between them: the last that matches decides; one that begins with `-` says no.
+// Several patterns, separated by `:`: the last that matches decides; one that begins with `-`
+// excludes.
 bool chooses(const std::string& patterns, const std::string& text) {
     bool chosen = false;
     std::istringstream in(patterns);
@@ -114,7 +114,7 @@ bool chooses(const std::string& patterns, const std::string& text) {
     return chosen;
 }
 
-// Which tests a file marks: the first word of each line is a pattern, what follows says why.
+// Which tests a file marks: the first word of each line is a pattern, the rest gives the reason.
 class Marks {
 public:
     explicit Marks(const std::string& file) : file_(file) {
@@ -134,7 +134,7 @@ public:
         }
         return marked;
     }
-    // After all tests: a pattern that matches none is a slip.
+    // After all tests: a pattern that matches none is a mistake.
     void check() const {
         for (const Pattern& pattern : patterns_) {
             if (!pattern.used) stop("no test is called '" + pattern.text + "'");
@@ -156,7 +156,7 @@ private:
 
 struct Scenario {
     std::string name;
-    bool punctual;   // it reckons with real time: no deadline comes early
+    bool punctual;   // it assumes real time: no deadline comes early
 };
 
 std::vector<Scenario> scenarios(const Command& command) {
@@ -176,9 +176,9 @@ std::vector<Scenario> scenarios(const Command& command) {
     return found;
 }
 
-// Of a run in which a call is refused: whether the test has said that something went wrong. What it
-// leaves undone then is excused: it may wait for ever for what should have come of the call, even
-// in a loop that the simulator does not see, so from then on it has little time to come to its end.
+// In a run in which a call is refused: whether the test may fail. What it then leaves undone is
+// excused: it may wait forever for a result of the refused call, even in a loop that the simulator
+// does not see, so from then on it has little time to end.
 bool may_fail = false;
 
 void fail_and_hurry() {
@@ -188,8 +188,8 @@ void fail_and_hurry() {
     setitimer(ITIMER_VIRTUAL, &soon, nullptr);
 }
 
-// Otherwise the run ends where an expectation fails, so that the last lines of the table say what
-// led to it.
+// Without refused calls, the run ends where an expectation fails, so that the last lines of the
+// table show what led to it.
 class SeesFailures : public testing::EmptyTestEventListener {
     void OnTestPartResult(const testing::TestPartResult& part) override {
         if (!part.failed()) return;
@@ -201,7 +201,7 @@ class SeesFailures : public testing::EmptyTestEventListener {
 };
 
 void run_test(const std::string& name) {
-    // For the others it would be one hart more in each run, and time that goes on.
+    // For the other tests, rescue would add a hart to each run, and time that passes.
     if (name.find("Rescue") == std::string::npos) setenv("WEFT_RESCUE", "ignore", 1);
     testing::GTEST_FLAG(filter) = name;
     testing::UnitTest::GetInstance()->listeners().Append(new SeesFailures);
@@ -210,9 +210,9 @@ void run_test(const std::string& name) {
     sim::check(answer == 0 || may_fail, ("test " + name + " passes").c_str());
 }
 
-// Under each seed the k-th call that the system may refuse is refused, for every k. What comes of
-// it is a status, which the test need not expect, but no crash, no broken invariant, and, unless
-// the test has said that something went wrong, no hang and no leak.
+// Under each seed the k-th refusable system call is refused, for every k. The result is a status,
+// which the test need not expect, but no crash, no broken invariant, and, unless the test has
+// reported a failure, no hang and no leak.
 sim::result with_faults(sim::options with, const std::string& name) {
     sim::result all;
     const std::uint64_t first = with.first_seed, count = with.seeds;
@@ -238,7 +238,8 @@ sim::result with_faults(sim::options with, const std::string& name) {
     return all;
 }
 
-// Addresses are the same in each process, so that what depends on one is replayed as well.
+// Makes addresses the same in each process, so that behaviour that depends on one is replayed as
+// well.
 void without_random_addresses(char** words) {
     const int now = personality(0xffffffff);
     if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0) return;
@@ -249,7 +250,7 @@ void without_random_addresses(char** words) {
 
 }   // namespace
 
-// Sees what is thrown, and goes on to the C++ library's own.
+// Observes what is thrown, and calls the C++ library's own function.
 extern "C" [[noreturn]] void __cxa_throw(void* thrown, void* type, void (*destroy)(void*)) {
     if (*static_cast<std::type_info*>(type) == typeid(weft::error)) {
         const weft_status code = static_cast<weft::error*>(thrown)->code();

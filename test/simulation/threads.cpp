@@ -1,9 +1,9 @@
-// The threads of the C library on virtual harts, so that the behavioural tests run in simulation as
-// they are written: std::thread, std::mutex, std::condition_variable, sleeping, yielding and the
-// clock come here. What no run of the simulator asks for goes on to the C library.
+// The C library's threads on virtual harts, so that the behavioural tests run in simulation as they
+// are written: std::thread, std::mutex, std::condition_variable, sleeping, yielding and the clock
+// come here. Calls outside of a simulator run go on to the C library.
 //
-// The OS thread has one set of thread-locals, which all virtual harts share: tests that look at
-// those are marked (outside.txt).
+// The OS thread has one set of thread-locals, which all virtual harts share: tests that read
+// thread-locals are marked (outside.txt).
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>

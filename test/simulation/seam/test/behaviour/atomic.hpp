@@ -1,4 +1,4 @@
-// See test/behaviour/atomic.hpp, in front of which it stands on the include path.
+// Precedes test/behaviour/atomic.hpp on the include path; see there.
 #pragma once
 
 #include <atomic>
