@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 int main(int count, char** arguments) {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");   // an argument may still say otherwise
+    GTEST_FLAG_SET(death_test_style, "threadsafe");   // an argument may still choose otherwise
     testing::InitGoogleTest(&count, arguments);
     return RUN_ALL_TESTS();
 }

@@ -1,2 +1,2 @@
-// Only here so that the precompiled gtest header has a program to belong to.
+// Exists only so that the precompiled gtest header has a program to belong to.
 int main() { return 0; }
