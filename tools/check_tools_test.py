@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A check that cannot fail checks nothing: each tool is run on a small tree that is right, and must pass, and on the
-same tree with one thing broken, and must say what.
+"""A check that cannot fail checks nothing: each tool runs on a small correct tree, and must pass, and on the same tree
+with one thing broken, and must name it.
 
     tools/check_tools_test.py           (one tool: tools/check_tools_test.py Layers)
 """
@@ -162,7 +162,7 @@ class Contracts(Tree):
 
 
 class Upgrade(Tree):
-    """tools/upgrade.py on sources of 0.6."""
+    """Tests tools/upgrade.py on sources for 0.6."""
 
     def becomes(self, before, after, notes=()):
         path = self.write("program.c", before)
@@ -622,7 +622,7 @@ class Tidy(Tree):
 
 
 class Group(Tree):
-    """tools/group.py on build folders whose tests are written by hand."""
+    """Tests tools/group.py on build folders whose tests are written by hand."""
 
     def tests(self, *entries):
         lines = []
@@ -667,7 +667,7 @@ class Group(Tree):
         self.fails("disagree on its budget")
 
     def hanging(self, name):
-        """A test that starts something in a session of its own and does not end; and what that touches all the time."""
+        """A test that hangs after starting a process in a session of its own, and the file that the process touches."""
         mark = self.root / f"{name}-alive"
         script = self.write(
             f"{name}.sh", f"#!/bin/sh\nsetsid sh -c 'while :; do date +%s%N > {mark}; sleep 0.1; done' &\n" "sleep 60\n"
@@ -739,7 +739,7 @@ class Group(Tree):
 
 
 class Treesum(Tree):
-    """tools/treesum with a treesum of ours."""
+    """Tests tools/treesum with a substitute for treesum."""
 
     files = {"tree/a": "a\n", "tree/b c": "b\n", "build/example/tour": "#!/bin/sh\necho tour\n"}
 
@@ -773,7 +773,7 @@ class Treesum(Tree):
 
 
 class Setup(Tree):
-    """tools/setup on a machine where nothing is installed."""
+    """Tests tools/setup on a machine where nothing is installed."""
 
     def machine(self, user, installed=""):
         folder = self.root / "bin"

@@ -18,7 +18,7 @@ import sys
 ASKED = r"weft_(?:\w+_options|settings|\w+_hint)"  # structures that a caller fills
 
 
-# Calls that are no getters though they have a subject and return a value, with the reason.
+# Calls that are no getters although they have a subject and return a value, with the reason.
 BY_VALUE = {
     "weft_unit_link": "the slot itself, to be read and written",
     "weft_domain_wanted": "a word to watch",
@@ -28,7 +28,7 @@ BY_VALUE = {
     "weft_job_take_back": "an act",
     "weft_unit_joined": "a predicate of a status",
 }
-# Calls that wait and have no twin with a deadline, with the reason.
+# Calls that wait and have no counterpart with a deadline, with the reason.
 NO_DEADLINE = {
     "weft_stream_join_free": "a stop cannot be taken back; weft_stream_ended_get asks",
     "weft_sched_wait": "a scheduler's stream sleeps until it is wanted",
@@ -52,7 +52,7 @@ def without_comments(text):
 
 
 def structures(header):
-    """Name and fields, but `size`, of each structure that a caller fills."""
+    """The name and the fields, except `size`, of each structure that a caller fills."""
     for body, name in re.findall(r"typedef struct \w+ \{(.*?)\}\s*(\w+);", without_comments(header), re.S):
         if not re.fullmatch(ASKED, name):
             continue
@@ -67,7 +67,7 @@ def structures(header):
 
 
 def gaps(name, fields, headers):
-    """What the C++ headers do not say of a structure of C."""
+    """The fields of a C structure that the C++ headers do not fill or read."""
     places = 0
     for path, text in headers.items():
         if re.search(rf"const {name}\s*[*&]\s*\w+ = nullptr", text):
@@ -75,7 +75,7 @@ def gaps(name, fields, headers):
         for variable, values in re.findall(rf"\b{name} (\w+)\{{([^}}]*)\}}", text):
             said = set(re.findall(rf"\b{variable}\.(\w+)(?: =|,)", text))
             if values.count(",") == len(fields):
-                said = set(fields)  # by an initialiser for each
+                said = set(fields)  # there is an initialiser for each
             read = set(re.findall(rf"[=(<>]\s*(?:static_cast<\w+>\()?{variable}\.(\w+)", text))
             places += 1
             missing = [field for field in fields if field not in said | read]
@@ -98,7 +98,7 @@ def mapping(root):
 
 
 def calls(header):
-    """Comment, what is returned, name, and the parameters, of each call that a header of C declares."""
+    """Comment, return type, name and parameters of each call that a C header declares."""
     pattern = re.compile(
         r"/\*\*((?:(?!\*/).)*)\*/\s*(?:WEFT_API|static inline) ([^;{(]*?)(weft_\w+)\(((?:[^()]|\([^()]*\))*)\)", re.S
     )

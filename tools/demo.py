@@ -32,7 +32,7 @@ def picture(path, wide=2400, high=1600):
 
 
 def elk_input(path, steps=8):
-    """Elk's own example, cut down to a few steps."""
+    """Elk's own example, reduced to a few steps."""
     example = pathlib.Path("/usr/share/doc/elk-lapw/examples/basic/Al/elk.in")
     text = example.read_text() if example.exists() else ALUMINIUM
     path.write_text(
@@ -40,7 +40,7 @@ def elk_input(path, steps=8):
     )
 
 
-# The same crystal, for systems that leave documentation out.
+# The crystal of that example, for systems that omit documentation.
 ALUMINIUM = """tasks
   0
 avec
@@ -62,7 +62,7 @@ ngridk
 
 
 class Case:
-    """A program, with what it needs; `seen` is what the two must agree on."""
+    """A program and its needs; `seen` returns the result on which both runs must agree."""
 
     def __init__(self, what, command, needs, package, libraries=None, seen=None):
         self.what, self.command, self.needs, self.package, self.libraries, self.seen = (
@@ -118,7 +118,7 @@ def cases(folder):
 
 
 def run(case, folder, prefix):
-    """(seconds, switches of the kernel's, what it said); seconds is the limit where it was stopped there."""
+    """(seconds, kernel context switches, the result); if the run was stopped at the limit, seconds is the limit."""
     environment = {
         key: value
         for key, value in os.environ.items()
@@ -170,7 +170,7 @@ def table(rows):
 
 
 def draw(rows, path, cpus):
-    """Two bars a program, in fractions of what libgomp took."""
+    """Two bars per program, as fractions of the time that libgomp took."""
     wide, left, bar, high = 760, 20, 18, 90 + 84 * len(rows)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="sans-serif" font-size="14">',
@@ -223,7 +223,7 @@ def main():
             )
             plain, weft = [], []
             for _ in range(options.rounds):
-                if not plain or plain[-1][1] is not None:  # who was stopped once is not asked again
+                if not plain or plain[-1][1] is not None:  # a program that was stopped once is not run again
                     plain.append(run(case, folder, []))
                 weft.append(run(case, folder, prefix))
                 if weft[-1][1] is None:

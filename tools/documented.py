@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No entity of the public headers is undocumented: Doxygen (doc/Doxyfile) has nothing to say about them.
+"""Checks that no entity of the public headers is undocumented: Doxygen (doc/Doxyfile) reports nothing.
 
     tools/documented.py [ROOT]
 """
@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 
 
 def silent_enumerators(folder):
-    """Doxygen 1.9.4 does not miss a comment on an enumerator; its XML tells."""
+    """Doxygen 1.9.4 does not report an enumerator without a comment, but its XML shows it."""
     found = set()
     for path in folder.glob("*.xml"):
         for enum in xml.etree.ElementTree.parse(path).iter("memberdef"):
@@ -47,7 +47,7 @@ def main():
             ["doxygen", "-"], input=settings, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         warnings = log.read_text() if log.exists() else ""
-        # Of the headers' specialisations of templates of std, Doxygen has not seen the template.
+        # The headers specialise templates of std, which Doxygen has not seen.
         warnings = "".join(
             line for line in warnings.splitlines(True) if "Internal inconsistency: scope for class std::" not in line
         )

@@ -21,8 +21,8 @@ import sys
 import threading
 import time
 
-# Times the budget. One test that hangs ends earlier than its group, so that the others get their
-# turn.
+# In multiples of the budget. A test that hangs is stopped earlier than its group, so that the other
+# tests get their turn.
 STOPPED_AT = 3
 TEST_STOPPED_AT = 2
 PR_SET_CHILD_SUBREAPER = 36
@@ -31,7 +31,7 @@ Result = collections.namedtuple("Result", "group size passed failed seconds budg
 
 
 class Wrong(Exception):
-    """The group cannot be run, and why."""
+    """The group cannot be run, and the reason."""
 
 
 def filters(group, size):
@@ -49,12 +49,12 @@ def listed(build, group, size):
     for test in json.loads(shown.stdout)["tests"]:
         labels = [p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"]
         tests[test["name"]] = labels[0] if labels else []
-    # Set-ups of fixtures come along whatever their labels.
+    # CTest also lists the set-ups of fixtures, whatever their labels.
     return {name: labels for name, labels in tests.items() if group in labels and size in labels}
 
 
 def budget_of(tests):
-    """Seconds, from the label that all of them share."""
+    """The budget in seconds, from the label that all the tests share."""
     budgets = {label for labels in tests.values() for label in labels if label.startswith("budget=")}
     bare = [name for name, labels in tests.items() if not any(l.startswith("budget=") for l in labels)]
     if bare:
@@ -68,7 +68,7 @@ def budget_of(tests):
 
 
 def children():
-    """The processes whose parent is this one, orphans of the tests included (we are their subreaper)."""
+    """The processes whose parent is this one, orphans of the tests included (this process is their subreaper)."""
     me, found = os.getpid(), []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -84,7 +84,7 @@ def children():
 
 
 def reap():
-    """Forgets children that have ended: those of tests that did not wait for them are ours then."""
+    """Reaps children that have ended: a test's children that it did not wait for become this process's."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0] != 0:
             pass
@@ -93,7 +93,7 @@ def reap():
 
 
 def kill_all():
-    """Kills what we started and what that started: each kill hands the next generation to us."""
+    """Kills the processes that this one started, and their descendants: each kill hands it the next generation."""
     while True:
         found = children()
         if not found:
@@ -201,7 +201,7 @@ def run(build, group, size, jobs):
 
 
 def end_on_sigterm():
-    """Makes SIGTERM an exception, as SIGINT is, so that nothing we started outlives us."""
+    """Makes SIGTERM an exception, as SIGINT is, so that no process that this one started outlives it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 

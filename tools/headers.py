@@ -21,7 +21,7 @@ PUBLIC = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-fsyntax-onl
 
 
 def flags_of(command):
-    """A command of the compiler without its input and its outputs."""
+    """A compiler command without its input and its outputs."""
     kept, skip = [], False
     for word in shlex.split(command):
         if skip:
@@ -34,7 +34,7 @@ def flags_of(command):
 
 
 def library(build, root):
-    """How a C++ source of the library is compiled, and all of them."""
+    """The command that compiles a C++ source of the library, and the set of all these sources."""
     with open(pathlib.Path(build) / "compile_commands.json") as file:
         entries = json.load(file)
     found = {
@@ -53,7 +53,7 @@ def first_include(path):
 
 
 def jobs(root, build, cc, cxx):
-    """(what is said of it, the command, the text to compile) of each compilation."""
+    """(its description, the command, the text to compile) of each compilation."""
     include = f"-I{root / 'include'}"
     public = sorted((root / "include").rglob("*.h*"))
     for path in public:
@@ -67,9 +67,9 @@ def jobs(root, build, cc, cxx):
     for path in sorted((root / "src").rglob("*.hpp")):
         name = path.relative_to(root / "src")
         if name.parts[0] == "arch" and len(name.parts) > 2 and (not arch or name.parts[1] != arch.group(1)):
-            continue  # of another processor: its own preset compiles it
+            continue  # for another processor: its own preset compiles it
         if path.with_suffix(".cpp") in built and first_include(path.with_suffix(".cpp")) == str(name):
-            continue  # the build has compiled it before anything else
+            continue  # the build has compiled it as a first include
         yield f"src/{name}", [*command, "-Werror", "-fsyntax-only", "-x", "c++", "-"], f'#include "{name}"\n'
 
 

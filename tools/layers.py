@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Every #include goes with doc/layers.txt.
+"""Checks every #include against doc/layers.txt.
 
     tools/layers.py [ROOT]
 
 A line of doc/layers.txt names a layer (a folder of src/) and the layers it may include besides itself; "all of the
-above" means what it says. The layers stand lowest first: each may include only layers above it in the list, so there
-are no circles of folders. What is not in src/ (bridge, cmd, example, the public headers) includes <weft/...> only.
+above" means all layers listed before it. The lowest layer comes first: each may include only layers above it in the
+list, so there are no circles of folders. Code outside src/ (bridge, cmd, example, the public headers) includes only
+<weft/...>.
 
 Within a folder modules may include each other in circles; a module is a header and the source file of its name. A line
-"limit circle 9" says how many modules a circle may have, "limit folder 18" how many percent of the lines of src/ a
-folder may have, "limit core 5500" how many lines that folder may have. Tests do not count. The tool prints the circles
+"limit circle 9" limits the modules of a circle, "limit folder 18" limits each folder to that percentage of the lines
+of src/, and "limit core 5500" limits the lines of that folder. Tests do not count. The tool prints the circles
 and the largest folders.
 """
 import collections
@@ -22,19 +23,19 @@ SOURCES = {".c", ".h", ".cpp", ".hpp", ".S", ".in"}
 
 # arch/arch.hpp includes the headers of the chosen processor by macros that CMake defines.
 MACROS = {"WEFT_ARCH_CONTEXT": "arch", "WEFT_ARCH_CPU": "arch", "WEFT_ARCH_LOOK": "arch"}
-# Folders of which the build chooses one: only files within may name them, and the layer that comes
-# with the choice.
+# Folders of which the build chooses one: only files within them may name them, and the layer that
+# comes with the choice.
 CHOSEN = re.compile(r"^(arch/(?:x86_64|aarch64)|os/(?:linux|sim))/")
 COMES_WITH = {"os/sim": "sim"}
 SUFFIX = re.compile(r"\.(c|h|cpp|hpp|S)(\.in)?$")
 OF_TESTS = re.compile(r"_(test|bench)$")
-# Seen by tests only: test/ is not a layer.
+# Only tests may include it: test/ is not a layer.
 TEST_ONLY = "test"
 OUTSIDE = ["bridge", "cmd", "example", "include"]
 
 
 def read_layers(path):
-    """{layer: the layers it may include, itself among them}, {what is limited: the limit}, and what is wrong with the
+    """{layer: the layers it may include, itself among them}, {what is limited: the limit}, and the errors in the
     file."""
     layers, limits, wrong = {}, {}, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -67,7 +68,7 @@ def sources(folder):
 
 
 def includes(path):
-    """(line number, what is included, the name of a macro instead, whether in quotes) of each include."""
+    """(line number, included file, or else the name of a macro, whether in quotes) of each include."""
     text = path.read_text()
     for found in INCLUDE.finditer(text):
         line = text.count("\n", 0, found.start()) + 1
@@ -99,7 +100,7 @@ def check_src(root, layers):
                     wrong.append(f"{where}: {chosen.group(1)}/ is chosen by the build; include its contract")
                 if not (src / file).exists() and not (src / f"{file}.in").exists():
                     wrong.append(f"{where}: there is no src/{file}")
-            elif target == "weft":  # the public headers are everybody's vocabulary
+            elif target == "weft":  # every layer may include the public headers
                 if not (root / "include" / file).exists():
                     wrong.append(f"{where}: there is no include/{file}")
             elif quoted and not (test and target == TEST_ONLY):
@@ -108,7 +109,7 @@ def check_src(root, layers):
 
 
 def check_outside(root, layers):
-    """Neighbours may be included by their name; of Weft, <weft/...>."""
+    """Code outside src/ may include neighbours by their names, and of Weft only <weft/...>."""
     wrong = []
     for folder in OUTSIDE:
         for path in sources(root / folder):
@@ -126,7 +127,7 @@ def check_outside(root, layers):
 
 
 def modules(src):
-    """{module: the modules that its files include}. A module is named as its files are, without their suffixes."""
+    """{module: the modules that its files include}. A module has the name of its files without their suffixes."""
     found = collections.defaultdict(set)
     for path in sources(src):
         module = SUFFIX.sub("", str(path.relative_to(src)))
@@ -139,7 +140,7 @@ def modules(src):
 
 
 def circles(graph):
-    """Sets of nodes that lead to each other, the largest first (Tarjan's strongly connected components)."""
+    """Sets of nodes that reach each other, the largest first (Tarjan's strongly connected components)."""
     number, lowest, stack, found = {}, {}, [], []
 
     def visit(node):

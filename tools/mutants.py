@@ -31,8 +31,8 @@ def run(command, cwd, **more):
 
 
 def copy_tree(to):
-    """What the working tree holds, without what git ignores; files that are the same keep their time, so that a build
-    goes on."""
+    """Copies the working tree, without files that git ignores; unchanged files keep their time, so that a build is
+    incremental."""
     listed = run(["git", "ls-files", "-co", "--exclude-standard", "-z"], ROOT).stdout.split("\0")
     wanted = {name for name in listed if name and (ROOT / name).is_file()}
     for name in wanted:
@@ -58,7 +58,7 @@ def build(tree, jobs):
 
 
 def simulate(tree, arguments, timeout):
-    """What the scenarios printed, and whether one failed."""
+    """Whether a scenario failed, and what the scenarios printed."""
     marks = [f"--{which}={tree}/test/simulation/{which}.txt" for which in ("outside", "punctual")]
     done = run(["build/release/simulation", "--no-shrink", "--quiet", *marks, *arguments], tree, timeout=timeout)
     return done.returncode != 0, done.stdout
@@ -76,7 +76,7 @@ class Mutant:
         self.why = " ".join(head.partition("Scenario:")[0].split())
 
     def seeds(self, tree, first, most, timeout):
-        """How many seeds from `first` on until a scenario fails; None: none did."""
+        """How many seeds from `first` on until a scenario fails, or None if none fails."""
         failed, text = simulate(
             tree,
             [f"--filter={self.scenario}", f"--first-seed={first}", f"--seeds={most}", "--go-on", *self.more],
@@ -89,7 +89,7 @@ class Mutant:
 
 
 class Base:
-    """The tree as it was built without a mutant: its sources with their times, and what was built, so that what one
+    """The tree as built without a mutant: its sources with their times, and its build folder, so that files that one
     mutant has rebuilt need not be built again for the next."""
 
     def __init__(self, tree):
@@ -115,7 +115,7 @@ class Base:
 
 
 def examine(mutant, tree, base, options):
-    """A line of the table; None when the mutant was not found."""
+    """A line of the table, or None if the mutant was not found."""
     before = base.state(mutant)
     applied = run(["patch", "-p1", "--no-backup-if-mismatch", "-i", str(mutant.path)], tree)
     if applied.returncode != 0:
@@ -150,7 +150,7 @@ def examine(mutant, tree, base, options):
 
 
 def check(mutants):
-    """Sentences about what is wrong."""
+    """The errors, as sentences."""
     wrong = []
     listed = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "doc" / "simulation.md").read_text(), re.M))
     for mutant in mutants:

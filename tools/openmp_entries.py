@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BRIDGE = ROOT / "bridge/openmp"
 
-# What no program of the suite can call, and why.
+# Names that no program of the suite can call, with the reason.
 LEFT_OUT = {
     r"acc_\w+|GOACC_\w+": "OpenACC: on the host each does next to nothing",
     r"GOMP_PLUGIN_\w+": "what libgomp's own plugins for devices call: there is none",
@@ -49,7 +49,7 @@ def main():
     programs = [path for path in options.programs.glob("openmp_*") if path.is_file() and not path.suffix]
     programs += [
         path for path in options.programs.glob("libopenmp_*.so") if "_second" not in path.name
-    ]  # whose references carry no version: they mean other functions
+    ]  # references in a second library carry no version: they mean other functions
     if not programs:
         print(f"no program in {options.programs}: build the suite")
         return 1

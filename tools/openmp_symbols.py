@@ -21,8 +21,8 @@ def run(*command):
 
 
 def exported(library):
-    """NAME@VERSION of each symbol that is defined, and the versions themselves; @@ where a program that names no
-    version gets it."""
+    """NAME@VERSION of each defined symbol, and the versions themselves; @@ marks the default, which a program that
+    names no version gets."""
     return {
         words[-1]
         for words in (line.split() for line in run("nm", "-D", "--with-symbol-versions", str(library)).splitlines())
@@ -30,12 +30,12 @@ def exported(library):
     }
 
 
-# The nodes that libgomp does not have. The first one's names are comments, and are no defaults.
+# The nodes that libgomp does not have. The names of the first one are comments, and no defaults.
 OWN = {"WEFT_UNVERSIONED": "@", "VERSION": "@@"}
 
 
 def mapped(path):
-    """NAME@@VERSION of all that the map names, and apart those of the nodes that libgomp does not have."""
+    """NAME@@VERSION of all names in the map, and separately those of the nodes that libgomp does not have."""
     names, own, version = set(), set(), None
     for line in path.read_text().splitlines():
         if found := re.match(r"(\w[\w.]*) \{", line):

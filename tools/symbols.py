@@ -22,17 +22,17 @@ def without_comments(text):
 
 
 def declared(folder):
-    """The names that the headers mark with WEFT_API, and what could not be read."""
+    """The names that the headers mark with WEFT_API, and the declarations that could not be read."""
     names, wrong = set(), []
     for path in sorted(folder.rglob("*.h*")):
         text = re.sub(r"^\s*#.*(?:\\\n.*)*", "", without_comments(path.read_text()), flags=re.M)
-        # A word that no compiler is to know: declared by the one instruction that names it.
+        # A word that is hidden from compilers: the one instruction that names it declares it.
         names.update(re.findall(r"\b(weft_\w+)@gottpoff", text))
-        # A class of the C++ headers has it too, so that one program has one type of exception; it
-        # exports nothing here.
+        # A class of the C++ headers has WEFT_API too, so that one program has one exception type;
+        # it exports nothing here.
         text = re.sub(r"\b(?:class|struct)\s+WEFT_API\b", "", text)
         for declaration in re.findall(r"\bWEFT_API\b([^;{]*)", text):
-            # A function, or a constant that a program asks the loader for.
+            # A function, or a constant that programs look up through the loader.
             found = re.search(r"\b(weft_\w+)\s*\(|\bconst char (weft_\w+)\s*$", declaration)
             if found:
                 names.add(found.group(1) or found.group(2))
@@ -42,7 +42,7 @@ def declared(folder):
 
 
 def exported(library):
-    """The dynamic symbols that the library defines; of a version node only its definitions."""
+    """The dynamic symbols that the library defines, without the version nodes themselves."""
     listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     names = set()
     for line in listing.splitlines():
@@ -53,7 +53,7 @@ def exported(library):
 
 
 def global_patterns(path):
-    """What the version script makes visible."""
+    """The patterns that the version script makes visible."""
     text = without_comments(path.read_text())
     patterns = []
     for body in re.findall(r"\{(.*?)\}", text, re.S):
@@ -67,7 +67,7 @@ def global_patterns(path):
 
 
 def check_list(path, found):
-    """What is wrong with a library that is to export what a file lists."""
+    """The errors of a library that must export the symbols that a file lists."""
     listed = path.read_text().split()
     wrong = [f"{path.name}: {name} stands after {before}" for before, name in zip(listed, listed[1:]) if name <= before]
     wrong += [f"{name}: exported, but not in {path.name}" for name in sorted(found - set(listed))]
@@ -76,7 +76,7 @@ def check_list(path, found):
 
 
 def check_headers(root, found):
-    """What is wrong with a library that is to export what the public headers declare."""
+    """The errors of a library that must export what the public headers declare."""
     names, wrong = declared(root / "include" / "weft")
     patterns = global_patterns(root / "src" / "abi" / "weft.map")
     wrong += [f"{name}: exported, but no public header declares it" for name in sorted(found - names)]

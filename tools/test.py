@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the tree stays as it is
+sys.dont_write_bytecode = True  # writes nothing into the tree
 import group as groups
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -33,7 +33,7 @@ GROUPS = {
     "lean": "lean",
     "fuzz": "fuzz",
 }
-# Every group has quick tests but these: `make test` leaves them out, and does not build them.
+# Groups without quick tests: `make test` leaves them out, and does not build them.
 NEVER_QUICK = {"lean", "fuzz"}
 SIZES = {"quick": ["quick"], "full": ["quick", "full"], "soak": ["soak"]}
 
@@ -47,12 +47,12 @@ def quiet(command):
 
 
 def targets(build, tests):
-    """What must be built for these tests: what their command lines name of the build folder, and what labels
-    "needs=<target>" name besides."""
+    """The targets to build for these tests: files of the build folder that their command lines name, and targets that
+    labels "needs=<target>" name besides."""
     shown = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True)
     known = set(re.findall(r"^([^:\n]+): ", shown.stdout, re.M))
     needed, here = set(), f"{ROOT}/{build}/"
-    # CTest itself tells the command of a test only once its program is there.
+    # CTest itself lists the command of a test only once its program exists.
     for file in (ROOT / build).rglob("CTestTestfile.cmake"):
         for name, arguments in re.findall(r"^add_test\((?:\[=\[)?(.+?)(?:\]=\])? (.*)\)$", file.read_text(), re.M):
             if name in tests:
@@ -64,11 +64,11 @@ def targets(build, tests):
 
 
 def build(preset, names, sizes, jobs):
-    """Configures and builds a preset: what the tests of these sizes run, and all of release, because that is what is
-    installed. False when that fails."""
+    """Configures and builds a preset: the programs that the tests of these sizes run, and all of release, because that
+    is what is installed. Returns False if that fails."""
     folder = f"build/{preset}"
     started = time.monotonic()
-    # What the machine has is asked anew: packages may have come since the folder was first
+    # Detects the machine's packages again: some may have been installed since the folder was first
     # configured.
     configure = ["cmake", "--preset", preset, "-DWEFT_TESTS=ON", "-UWEFT_HAVE_*"]
     if not quiet(configure):
@@ -134,7 +134,8 @@ def main():
     chosen = [options.group] if options.group else list(GROUPS)
     if not options.group and options.what == "quick":
         chosen = [name for name in chosen if name not in NEVER_QUICK]
-    # Not every group has longer tests, unless it was asked for by name.
+    # Some groups have no longer tests; that is an error only for a group that was asked for by
+    # name.
     optional = {"full", "soak"} if not options.group else {"full"}
     started = time.monotonic()
     results = []

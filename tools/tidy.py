@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What the house forbids and a line of text can show.
+"""Checks the rules of the house that show in single lines of text.
 
     tools/tidy.py [ROOT]
 
-Everywhere: no word that says that something is unfinished, and no line above 120 columns, but where it cannot be broken
-(a table or a listing of a document, a string in CMake). In sources: no comment begins "The same" or says "as above": it
+Everywhere: no word that marks something as unfinished, and no line above 120 columns, unless it cannot be broken (a
+table or a listing of a document, a string in CMake). In sources: no comment begins "The same" or says "as above": it
 says what it means. In src/: no preprocessor conditionals (a file is chosen, or
 `if constexpr` is used), no function-like macros but the assertion, no thread_local (os/local.hpp says why), no
 stand-alone fences (thread sanitizers do not see them), and every memory order weaker than seq_cst is named in a
@@ -31,9 +31,9 @@ CODE = {".c", ".h", ".cpp", ".hpp", ".S", ".in"}
 
 # Conditionals that no chosen file can replace: {path: {directive line: why}}.
 CONDITIONALS = {}
-# Cold ones that the library never reads across a switch.
+# Files with cold thread-locals that the library never reads across a switch.
 THREAD_LOCALS = {"src/os/linux/error_text.cpp", "src/os/linux/thread.cpp"}
-# The macros that must see their argument as text, or the place where they stand.
+# The macros that need their argument as text, or the place where they are used.
 MACROS = {"WEFT_ASSERT"}
 
 COLUMNS = 120
@@ -45,7 +45,7 @@ LINES_ABOVE = 10
 
 
 def code_of(line, in_comment):
-    """The line without its comments and with empty strings, and whether a /* comment goes on after it."""
+    """The line without its comments and with empty strings, and whether a /* comment continues after it."""
     kept, i = [], 0
     while i < len(line):
         if in_comment:
@@ -68,7 +68,7 @@ def code_of(line, in_comment):
 
 
 def comment_of(line):
-    """What a line says to the reader: what follows //, or all of a line within a /* comment."""
+    """The comment in a line: the text after //, or the whole line within a /* comment."""
     stripped = line.strip()
     if stripped.startswith(("/*", "*")):
         return stripped
@@ -91,7 +91,7 @@ def check_directives(name, number, code):
 
 
 def check_columns(path, name, lines):
-    """A document's tables, headings and listings are not broken, nor is a string in CMake."""
+    """Checks the columns; a document's tables, headings and listings may be longer, and so may a string in CMake."""
     wrong, listing = [], False
     cmake = path.suffix == ".cmake" or path.name == "CMakeLists.txt"
     for number, line in enumerate(lines, 1):
@@ -105,7 +105,7 @@ def check_columns(path, name, lines):
 
 
 def check_words(name, lines):
-    """What a comment that refers to another one says is not there to be read."""
+    """Finds comments that refer to another comment instead of saying what they mean."""
     wrong, in_comment, goes_on = [], False, False
     for number, line in enumerate(lines, 1):
         block = in_comment

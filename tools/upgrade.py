@@ -13,7 +13,7 @@ import pathlib
 import re
 import sys
 
-# Names that have changed, and nothing else about them.
+# Calls and types of which only the name has changed.
 RENAMED = {
     "weft_unit_free": "weft_unit_join_free",
     "weft_unit_free_many": "weft_unit_join_free_many",
@@ -50,14 +50,14 @@ RENAMED = {
     "weft_carrier_awaited": "weft_guest_awaited",
 }
 
-# Headers that have another place.
+# Headers that have moved.
 MOVED = {
     "weft/here.h": "weft/embed/here.h",
     "weft/here.hpp": "weft/embed/here.hpp",
     "weft/hosted.h": "weft/embed/hosted.h",
 }
 
-# Names of C++, in this order.
+# C++ names, replaced in this order.
 IN_CXX = [
     *(
         (f"{kind}::automatic", f"{kind}::unspecified")
@@ -67,7 +67,8 @@ IN_CXX = [
     ("set_automatic", "set_owned"),
 ]
 
-# Calls whose arguments have another order: the new name, and the places that the new arguments had.
+# Calls whose arguments have another order: the new name, and the former places of the new
+# arguments.
 REORDERED = {
     "weft_unit_revive": ("weft_unit_revive", (3, 0, 1, 2)),
     "weft_unit_revive_with": ("weft_unit_revive_with", (4, 0, 1, 2, 3)),
@@ -78,7 +79,7 @@ REORDERED = {
     "weft_event_wait_until": ("weft_event_wait_until", (0, 2, 1)),
 }
 
-# Calls that are one with a flag now: the name, and what comes behind the arguments.
+# Calls that have become one call with a flag: its name, and the text that follows the arguments.
 MERGED = {
     f"weft_unit_{old}": ("weft_unit_hand_off", [f"WEFT_TO_{target}", f"WEFT_BY_{leaving}"])
     for old, target, leaving in [
@@ -93,8 +94,8 @@ MERGED = {
     ]
 }
 
-# Calls that had a deadline always: its place, the call without one, and the call with it as the
-# last input. Each of the two is a name and the places that its arguments had.
+# Calls that always had a deadline: its place, the call without a deadline, and the call with it as
+# the last input. Each of the two is a name and the former places of its arguments.
 SPLIT = {
     "weft_event_wait_any": (3, ("weft_event_wait_any", (0, 1, 2)), ("weft_event_wait_any_until", (0, 1, 3, 2))),
     "weft_event_wait_all": (2, ("weft_event_wait_all", (0, 1)), ("weft_event_wait_all_until", (0, 1, 2))),
@@ -110,7 +111,7 @@ SPLIT = {
     ),
 }
 
-# What a person must look at: a pattern, and the remedy.
+# Code that a person must check: a pattern, and the remedy.
 REPORTED = {
     r"\bWEFT_EXCEPTION\b": (
         "a join returns WEFT_NOT_RETURNED; ask weft_unit_outcome_get, which gives WEFT_OUTCOME_EXCEPTION"
@@ -154,7 +155,7 @@ NULLS = ["NULL", "nullptr", "0"]
 
 
 def skip_literal(text, at):
-    """The place behind the string, character or comment that begins at `at`; `at` if none does."""
+    """The place behind the string, character or comment that begins at `at`, or `at` if none begins there."""
     if text.startswith("//", at):
         end = text.find("\n", at)
         return len(text) if end < 0 else end
@@ -170,8 +171,8 @@ def skip_literal(text, at):
 
 
 def arguments(text, opening):
-    """The arguments of the call whose parenthesis opens at `opening`, as they are written, and the place behind it;
-    None if it never closes."""
+    """The arguments, as written, of the call whose parenthesis opens at `opening`, and the place behind the call; None
+    if the parenthesis never closes."""
     found, depth, begin, at = [], 0, opening + 1, opening
     while at < len(text):
         behind = skip_literal(text, at)
@@ -208,7 +209,7 @@ class Upgrade:
         self.notes.append(f"{self.path}:{text.count(chr(10), 0, at) + 1}: {what}")
 
     def call(self, name, given):
-        """What stands in the place of a call; None: it stays."""
+        """The replacement of a call, or None if the call stays."""
         if name in REORDERED:
             new, places = REORDERED[name]
             return put(new, given, places) if len(given) == len(places) else None

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Every variable of the environment whose name begins with WEFT_ is in the one list: src/process/settings.cpp and
+"""Checks that every environment variable whose name begins with WEFT_ is in the one list: src/process/settings.cpp and
 src/process/variables.cpp.
 
     tools/variables.py [ROOT]
 
-What begins so in src/, cmd/, bridge/ and the documents is a variable, unless a public header declares it, a build
-option or a macro has that name, or it stands below in OTHERS. What a call of getenv or setenv names is one in any case,
-in tests, too.
+A name with this beginning in src/, cmd/, bridge/ and the documents is a variable, unless a public header declares it,
+a build option or a macro has that name, or OTHERS below lists it. A name that a call of getenv or setenv contains is a
+variable in any case, in tests, too.
 """
 import pathlib
 import re
@@ -38,7 +38,7 @@ def read(path):
 
 
 def declared(root):
-    """Names that are no variables: of the public headers, of macros, of the build."""
+    """Names that are no variables: those of the public headers, of macros, and of the build."""
     names = set(OTHERS)
     for path in files(root, "include"):
         names.update(NAME.findall(STRING.sub("", COMMENT.sub("", read(path)))))

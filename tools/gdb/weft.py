@@ -1,18 +1,18 @@
-"""Where the units of a program that uses Weft stand, in gdb, for live processes and core files. doc/debugging.md tells
-how.
+"""Shows in gdb where the units of a program that uses Weft stand, in live processes and core files; see
+doc/debugging.md.
 
     (gdb) source weft.py
-    (gdb) weft units [STATE]       every unit that lives, a line each
-    (gdb) weft bt UNIT [full]      the backtrace of one: its id, its name, its address, or an expression
-    (gdb) weft streams             the streams, a line each
-    (gdb) print mutex              objects of Weft's headers are shown as sentences; print/r shows what they are made of
+    (gdb) weft units [STATE]       every live unit, one line each
+    (gdb) weft bt UNIT [full]      the backtrace of a unit: its id, its name, its address, or an expression
+    (gdb) weft streams             the streams, one line each
+    (gdb) print mutex              shows objects of Weft's headers as sentences; print/r shows their members
 
-Nothing of the program is written, neither registers nor memory, and none of its functions is called. A unit that does
-not run is unwound from its saved context by an unwinder of gdb's, which says of the newest frame of the selected
-thread, while it is enabled, that the unit's frames called it.
+The commands write nothing of the program, neither registers nor memory, and call none of its functions. A gdb unwinder
+unwinds a unit that does not run from its saved context: while it is enabled, it makes the unit's frames the callers of
+the newest frame of the selected thread.
 
-The layout of everything is read from the library's debug information; what lies on a suspended stack is told by
-src/arch/<processor>/frame.h and, for the order of the registers of weft_context_call, switch.S.
+The layout of everything is read from the library's debug information; src/arch/<processor>/frame.h defines what lies on
+a suspended stack, and switch.S the order of the registers of weft_context_call.
 """
 import re
 import struct
@@ -22,7 +22,7 @@ import gdb.printing
 import gdb.unwinder
 
 SLAB_BYTES = 64 << 10  # mem/slab.hpp
-ADDRESS = (1 << 48) - 1  # above lie generations of handles (unit/handle.hpp), or a signature of AArch64's
+ADDRESS = (1 << 48) - 1  # above lie generations of handles (unit/handle.hpp), or an AArch64 signature
 POOLS = [
     "default",
     "private",
@@ -32,7 +32,7 @@ POOLS = [
     "lifo",
     "priority",
     "blocking",
-]  # if the enum is not to be had
+]  # if the enum is not available
 
 
 class Trouble(gdb.GdbError):
@@ -43,7 +43,7 @@ class Trouble(gdb.GdbError):
 
 
 def load(value):
-    """What an atomic holds: the first template argument says as what, and its bytes are the whole of it."""
+    """The value of an atomic: its type is the first template argument, and its bytes are the whole atomic."""
     kind = value.type.strip_typedefs()
     if kind.code != gdb.TYPE_CODE_STRUCT:
         return value
@@ -64,7 +64,7 @@ def word(address):
 
 
 def global_value(name):
-    """A variable of the library's, or None."""
+    """A variable of the library, or None."""
     for find in (gdb.lookup_static_symbol, gdb.lookup_global_symbol):
         symbol = find(name)
         if symbol is not None and symbol.is_variable:
@@ -73,7 +73,7 @@ def global_value(name):
 
 
 def runtime():
-    """The Process of the runtime that runs; says what is missing if there is none to be seen."""
+    """The Process of the running runtime; reports what is missing if there is none."""
     if not gdb.selected_inferior().pid and not gdb.selected_inferior().threads():
         raise Trouble("weft: no program is being debugged: run or attach to one, or load a core file.")
     active = global_value("weft::(anonymous namespace)::active")
@@ -96,7 +96,7 @@ def runtime():
 
 
 class Place:
-    """Where code and data lie, in words; kept, since many units were spawned at one place and wait for one object."""
+    """Places of code and data as text; cached, since many units are spawned at one place and wait for one object."""
 
     def __init__(self):
         self.code_names, self.data_names = {}, {}
@@ -131,18 +131,18 @@ class Place:
     def place(name, line):
         return name + (f" ({line[0].filename.rsplit('/', 1)[-1]}:{line[1]})" if line else "")
 
-    # Functions that programs spawn through, and that C++ compilers inline into them.
+    # Functions through which programs spawn, and which C++ compilers inline into the programs.
     BETWEEN = re.compile(r"(weft|std|__gnu_cxx)::")
 
     def returns_to(self, address):
-        """Where the program made a call, of the address that it returns to."""
+        """The place of the program's call that returns to this address."""
         if address not in self.code_names:
             self.code_names[address] = self.called_at(address - 1)
         return self.code_names[address]
 
     def called_at(self, address):
-        """The innermost function and line there that are the program's: those of Weft's and the C++ library's headers
-        are inlined into it."""
+        """The program's innermost function and line there: functions of Weft's and the C++ library's headers are
+        inlined into it."""
         found = gdb.find_pc_line(address)
         line = (found.symtab, found.line)
         if not found.symtab:
@@ -151,15 +151,15 @@ class Place:
         for function, is_inlined in self.functions(address):
             name = self.without_arguments(function.print_name)
             if name == "operator()":
-                return self.at(address, line)  # of a lambda; its symbol tells more
+                return self.at(address, line)  # in a lambda; its symbol says more
             if not self.BETWEEN.match(name):
                 return self.place(name, line)
             spawns = re.fullmatch(r"weft::.*?<(.*)>", name)
             body = body or (spawns[1].strip() if spawns else "")
             if is_inlined:
                 line = (function.symtab, function.line)  # where it is called
-        # One of them is not inlined: nothing tells who called it, but the name of its instance has
-        # the body.
+        # Such a function is not inlined: its caller is unknown, but the name of its instance
+        # contains the body.
         if not body:
             return self.at(address, line)
         return f"{self.place(self.without_templates(name), line)} for {body}"
@@ -223,7 +223,7 @@ class Layout:
 
 
 class Unit:
-    """One descriptor, as it is now."""
+    """The present state of one descriptor."""
 
     def __init__(self, layout, memory, at, address):
         def field(name):
@@ -248,7 +248,7 @@ class Unit:
         return f"unit {self.id}" + (f" '{self.name}'" if self.name else "")
 
     def waits_for(self, program):
-        """In words; empty when it waits for nothing."""
+        """What the unit waits for, as text; empty if it waits for nothing."""
         if self.state == "suspended":
             return "is suspended until it is resumed"
         if self.state != "waiting":
@@ -267,21 +267,21 @@ class Unit:
 
 
 class OpenMP:
-    """The places of OpenMP's threads, from the records that the library itself uses for dumps
+    """The places of OpenMP threads, from the records that the library itself uses for dumps
     (openmp/src/shown.cpp)."""
 
-    LEVELS = 8  # that are told of one unit
+    LEVELS = 8  # at most so many are shown for a unit
 
     def __init__(self):
         self.by_unit, self.by_thread = {}, {}
         lists, roaming = global_value("weft_openmp::Lists::lists"), global_value("weft_openmp::Lists::roaming")
         if lists is None:
-            return  # no such library, or no debug information of it
+            return  # no such library, or no debug information for it
         try:
             for first in [lists[i] for i in range(lists.type.range()[1] + 1)] + [roaming]:
                 self.walk(first)
         except gdb.MemoryError:
-            pass  # a core file without it: the others are shown
+            pass  # a core file without these records: the others are shown
 
     def walk(self, shown):
         while int(shown):
@@ -293,7 +293,7 @@ class OpenMP:
             shown = shown["next_"]
 
     def place(self, unit, os_thread):
-        """In words, innermost team first; empty where the unit is in none."""
+        """The teams as text, innermost first; empty if the unit is in none."""
         record = self.by_thread.get(os_thread) if os_thread else self.by_unit.get(unit)
         if record is None:
             return ""
@@ -343,7 +343,7 @@ class Program:
         return pointer.dereference() if int(pointer) else None
 
     def slabs(self):
-        """The start of each slab, and how many of its objects were ever handed out."""
+        """The start of each slab, and how many of its objects were ever allocated."""
         store = self.runtime["descriptors"]
         header = gdb.lookup_type("weft::mem::Slab").pointer()
         for region in (store["open_"], store["full_"]):
@@ -372,7 +372,7 @@ class Program:
                     yield Unit(self.layout, memory, at, first + at)
 
     def at(self, handle):
-        """The unit of a handle, or None when what lies there is none."""
+        """The unit of a handle, or None if there is no unit at that address."""
         try:
             memory = gdb.selected_inferior().read_memory(handle & ADDRESS, self.layout.bytes).tobytes()
         except gdb.MemoryError:
@@ -380,7 +380,7 @@ class Program:
         return Unit(self.layout, memory, 0, handle & ADDRESS)
 
     def fresh(self, unit):
-        """Whether it has not started; one of kind full has a context from the beginning, at its entry."""
+        """Whether the unit has not started; a unit of kind full has a context from the beginning, at its entry."""
         if unit.state != "ready" or not unit.context:
             return not unit.context
         try:
@@ -388,11 +388,11 @@ class Program:
         except gdb.MemoryError:
             return False
 
-    NAME_BYTES = 23  # that are kept of a name
+    NAME_BYTES = 23  # the bytes of a name that are kept
 
     def find(self, text):
-        """The units that the user means: by a name, which several may have, or one by its id, its address, or an
-        expression. A number is a name only where it is nothing else."""
+        """The units that the user means: by a name, which several may have, or one unit by its id, its address, or an
+        expression. A number is taken for a name only if it is nothing else."""
         wanted = why = None
         try:
             value = gdb.parse_and_eval(text)
@@ -421,19 +421,19 @@ class Program:
         )
 
     def placed(self, unit):
-        """What libraries know of it, in words that follow others; or nothing."""
+        """What libraries know about the unit, as text to append; or nothing."""
         text = self.openmp.place(unit.address, self.guests.get(unit.address, 0))
         return f"  {text}" if text else ""
 
     def runs(self, unit):
-        """The stream that runs it, or None."""
+        """The stream that runs the unit, or None."""
         for stream in self.streams:
             if int(stream["running"]) == unit.address:
                 return stream
         return None
 
     def schedules(self, unit):
-        """The stream on which this unit, a scheduler's, has others running now; or None."""
+        """The stream on which this unit, a scheduler, is running other units now, or None."""
         for stream in self.streams:
             by = stream["sched"]
             if int(by) and int(by["unit"]) == unit.address and int(stream["running"]) != unit.address:
@@ -441,7 +441,7 @@ class Program:
         return None
 
     def stands(self, unit):
-        """The stream whose OS thread stands on the unit's stack at this moment, or None."""
+        """The stream whose OS thread is on the unit's stack at this moment, or None."""
         if not unit.stack:
             return None
         stack = gdb.Value(unit.stack).cast(gdb.lookup_type("weft::mem::Stack").pointer())
@@ -480,7 +480,7 @@ def thread_by(lwp):
 
 
 class Selection:
-    """What the user has selected, kept over a command."""
+    """Preserves the user's selection during a command."""
 
     def __enter__(self):
         self.thread = gdb.selected_thread()
@@ -515,8 +515,8 @@ class X86:
 
     @staticmethod
     def saved(context, called):
-        """The registers of the caller of the switch. `called`: it is weft_context_call's, which has pushed more than a
-        swap does."""
+        """The registers of the caller of the switch. `called`: the switch was weft_context_call, which pushes more than
+        a swap."""
         if called:
             names = ["rbp", "rbx", "r12", "r13", "r14", "r15", "rip"]
             return {"rsp": context + 64, **{name: word(context + 8 + 8 * i) for i, name in enumerate(names)}}
@@ -529,7 +529,7 @@ class X86:
 
 class AArch64:
     pc, sp = "pc", "sp"
-    constant = ("pauth_dmask", "pauth_cmask")  # the same in all frames: what of a return address is its signature
+    constant = ("pauth_dmask", "pauth_cmask")  # equal in all frames: a return address's signature bits
 
     @staticmethod
     def saved(context, called):
@@ -567,7 +567,7 @@ class UnitUnwinder(gdb.unwinder.Unwinder):
         self.newest = self.registers = None
 
     def show(self, registers, show):
-        """Calls show() while the frames are the unit's."""
+        """Calls show() while the frames are those of the unit."""
         cpu = processor()
         self.newest = (register(cpu.pc), register(cpu.sp))
         self.cpu, self.registers, self.enabled = cpu, registers, True
@@ -589,7 +589,7 @@ class UnitUnwinder(gdb.unwinder.Unwinder):
             try:
                 made.add_saved_register(name, pending.read_register(name))
             except ValueError:
-                pass  # a processor, or a remote end, without them
+                pass  # a processor, or a remote target, without them
         return made
 
 
@@ -611,7 +611,7 @@ def backtrace(program, context, option):
     with Selection():
         gdb.newest_frame().select()
         text = UNWINDER.show(registers, lambda: gdb.execute(f"backtrace {option}", to_string=True))
-    # The thread's newest frame comes first, whatever it is; it is not the unit's.
+    # The thread's newest frame comes first, and is not the unit's.
     _, mark, rest = text.partition("\n#1 ")
     rest = ("#1 " + rest) if mark else ""
     return re.sub(r"^#(\d+) +", lambda found: f"#{int(found[1]) - 1:<3}", rest, flags=re.M)
@@ -798,7 +798,7 @@ class StreamsCommand(gdb.Command):
 
     @staticmethod
     def length(kind, pointer):
-        """As pool::length counts, without calling anything."""
+        """Counts like pool::length, without calling a function."""
 
         def seen_as(name):
             return pointer.cast(gdb.lookup_type(f"weft::{name}").pointer())
@@ -837,10 +837,10 @@ def many(count, one, several):
 
 
 class Object:
-    """An object that units wait for: its word, and what lies behind that (sync/objects.hpp)."""
+    """An object that units wait for: its word, and its body behind that (sync/objects.hpp)."""
 
     BUSY = 1 << 31  # sync/word.hpp
-    MOST_WAITERS = 1000  # that are counted
+    MOST_WAITERS = 1000  # no more are counted
     WHO, ORDERS = "weft::sync::AgentRef", "weft::sync::WordOrders"
 
     def __init__(self, value, body, parameters=1):
@@ -867,18 +867,18 @@ class Object:
         return count
 
     def holder(self):
-        """In words; of a scheduler or an OS thread that is no stream the identity is no unit."""
-        owner = number(self.body["owner"]) & ADDRESS & ~1  # one bit says that it has not run since it was given it
+        """The holder as text; the identity of a scheduler, or of an OS thread that is no stream, is no unit."""
+        owner = number(self.body["owner"]) & ADDRESS & ~1  # one bit says that it has not run since it got the object
         unit = Shown.unit(owner)
         return unit if owner and unit else "a thread that is no unit"
 
 
 class Shown:
-    """For each type of the headers, what an object of it is, in words that follow the type's name."""
+    """For each type of the headers, the description of an object, to follow the type's name."""
 
     @staticmethod
     def unit(address):
-        """Its name and state, or None when no unit lives there."""
+        """The unit's name and state, or None if no unit lives at the address."""
         layout = Layout()
         try:
             memory = gdb.selected_inferior().read_memory(address & ADDRESS, layout.bytes).tobytes()
@@ -983,8 +983,8 @@ class Shown:
         return text
 
 
-# How to come to a type's words, by its name without template arguments; `of`: to which member they
-# belong.
+# The function that describes a type, by the type's name without template arguments; `of`: the
+# member that it describes.
 SHOWN = {
     **{
         f"weft::{name}": (Shown.of_unit, "") for name in ("thread", "tasklet", "join_handle", "unit_handle", "unit_ref")
@@ -1018,7 +1018,7 @@ def is_handle(value):
 
 
 def unit_of(value):
-    """The weft_unit* of an object that stands for a unit."""
+    """The weft_unit* of an object that refers to a unit."""
     return value["handle_" if short_name(value) == "weft::unit_ref" else "unit_"]
 
 
@@ -1031,7 +1031,7 @@ class Printer:
         words, member = SHOWN[name.split("<")[0]]
         try:
             return name + words(self.value[member] if member else self.value)
-        except gdb.error as error:  # no debug information of the library's, memory that is not there
+        except gdb.error as error:  # no debug information of the library, or memory that is not there
             return f"{name} (print/r shows more: {error})"
 
 
