@@ -1,6 +1,6 @@
-# Cross-compiling for AArch64 with Debian's compiler; programs run under qemu-user, as a processor
-# that has all the emulator knows: pointer authentication (by the emulator's own fast hash) and
-# branch target identification.
+# Cross-compiles for AArch64 with Debian's compiler. Programs run under qemu-user, on a processor
+# with everything that the emulator supports: pointer authentication (by the emulator's own fast
+# hash) and branch target identification.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

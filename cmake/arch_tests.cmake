@@ -1,5 +1,5 @@
-# Tests of the processor's port beyond what one file for all processors can say: its registers and
-# landing pads, the thread-local word under link-time optimisation, and what a debugger makes of a
+# Tests of the processor's port beyond those in one file for all processors: its registers and
+# landing pads, the thread-local word under link-time optimisation, and how a debugger shows a
 # context. Included by tests.cmake.
 
 add_executable(arch_registers_test src/arch/${WEFT_ARCH}/registers_test.cpp)
@@ -9,7 +9,7 @@ target_precompile_headers(arch_registers_test REUSE_FROM weft_test_pch)
 add_test(NAME arch_registers_test COMMAND arch_registers_test)
 weft_label(arch_registers_test quick)
 
-# The entry by itself, for small programs that are built unlike the library.
+# The context entry by itself, for small programs that are built unlike the library.
 function(weft_arch_program name source)
   add_executable(${name} ${source} src/arch/${WEFT_ARCH}/switch.S)
   target_include_directories(${name} PRIVATE src ${CMAKE_BINARY_DIR}/generated)
@@ -22,7 +22,7 @@ function(weft_arch_program name source)
   target_link_libraries(${name} PRIVATE Threads::Threads)
 endfunction()
 
-# ---- what the switch's object claims to the linker: without it no program that links Weft is protected ----
+# ---- the switch's object: without these claims no program that links Weft is protected -----------
 if(CMAKE_READELF)
   add_library(arch_switch_object OBJECT src/arch/${WEFT_ARCH}/switch.S)
   target_include_directories(arch_switch_object PRIVATE src)
@@ -49,8 +49,7 @@ if(NOT WEFT_SANITIZE)
   set_target_properties(arch_local_word_check_static PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_link_options(arch_local_word_check_static PRIVATE -static)
 
-  # GDB unwinds by its own rules, and stops with a complaint where it thinks that a stack is
-  # corrupt.
+  # GDB unwinds by its own rules, and stops with a complaint if it considers a stack corrupt.
   find_program(WEFT_GDB gdb)
   if(WEFT_GDB AND NOT CMAKE_CROSSCOMPILING)
     weft_arch_program(arch_backtrace_check src/arch/backtrace_check.cpp)

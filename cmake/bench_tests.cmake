@@ -1,8 +1,8 @@
-# The benches compile: `make test` does not run them, and builds none that it does not run. Included
-# by tests.cmake; in the release group, where Google Benchmark is found. No code is made, so that it
-# is a matter of seconds (20 of a processor), and nothing is kept. Without a compiled header, which
-# would hide an include that is missing. Of the peers only those that need nothing else;
-# bench/promotion has tests.
+# Checks that the benches compile: `make test` does not run them, and builds none that it does not
+# run. Included by tests.cmake; in the release group, if Google Benchmark is found. No code is
+# generated, so that the check takes seconds (20 on one processor), and nothing is kept. No
+# precompiled header, which would hide a missing include. Of the peers, only those that need nothing
+# else; bench/promotion has tests.
 find_package(benchmark QUIET)
 if(NOT WEFT_GROUP STREQUAL "release" OR NOT benchmark_FOUND OR CMAKE_CROSSCOMPILING)
   return()
@@ -13,7 +13,7 @@ add_library(benches_compile OBJECT EXCLUDE_FROM_ALL ${weft_bench_files} bench/pe
 target_include_directories(benches_compile PRIVATE bench bench/${WEFT_ARCH})
 target_link_libraries(benches_compile PRIVATE weft benchmark::benchmark)
 target_compile_options(benches_compile PRIVATE ${WEFT_WARNINGS} -O0 -g0 -fsyntax-only)
-# Those that measure what no public header shows, as in bench/CMakeLists.txt.
+# Benches that measure what no public header shows, as in bench/CMakeLists.txt.
 set_source_files_properties(bench/switch.cpp bench/hosted.cpp PROPERTIES
   INCLUDE_DIRECTORIES "${CMAKE_SOURCE_DIR}/src;${CMAKE_BINARY_DIR}/generated"
   COMPILE_DEFINITIONS "$<TARGET_PROPERTY:weft_objects,INTERFACE_COMPILE_DEFINITIONS>")

@@ -1,6 +1,6 @@
-# What gdb shows of units (tools/gdb/weft.py), of the shared library as it is installed. Included by
-# tests.cmake; in the groups whose library is not compiled for a sanitizer, where gdb and a Python
-# for the test are there.
+# Tests what gdb shows of units (tools/gdb/weft.py), with the shared library as it is installed.
+# Included by tests.cmake; in the groups whose library is not compiled for a sanitizer, if gdb and a
+# Python for the test are found.
 find_program(WEFT_GDB gdb)
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(NOT WEFT_GDB OR NOT Python3_FOUND OR CMAKE_CROSSCOMPILING OR WEFT_SANITIZE)
@@ -10,8 +10,7 @@ endif()
 add_executable(debugger_parked test/debugger/parked.cpp)
 target_link_libraries(debugger_parked PRIVATE weft)
 target_compile_options(debugger_parked PRIVATE ${WEFT_WARNINGS} -O1 -g)
-# What is spawned by the C++ headers is shown at the program's lines, whether the compiler optimises
-# or not.
+# A unit that the C++ headers spawn is shown at the program's line, with and without optimisation.
 foreach(level 0 2)
   add_executable(debugger_spawns_${level} test/debugger/spawns.cpp)
   target_link_libraries(debugger_spawns_${level} PRIVATE weft)

@@ -2,8 +2,8 @@
 # tests.cmake by the preset fuzz.
 #
 # Each test/fuzz/x_fuzz.cpp is a program with two tests: fuzz_x_corpus runs the inputs in
-# test/fuzz/corpus/x once (full), and fuzz_x goes on from there for a minute (soak). What that finds
-# stays in the build folder; its seed is in the first lines.
+# test/fuzz/corpus/x once (full), and fuzz_x goes on from there for a minute (soak). Its findings
+# stay in the build folder; its seed is in the first lines.
 enable_testing()
 
 file(GLOB weft_fuzz_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/fuzz/*_fuzz.cpp)
@@ -19,8 +19,8 @@ foreach(file ${weft_fuzz_files})
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_options(${target} PRIVATE ${WEFT_WARNINGS})
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
-  # -timeout: seconds for one input, which needs milliseconds. A crash leaves its input beside the
-  # found ones.
+  # -timeout: seconds for one input, which needs milliseconds. A crash leaves its input beside those
+  # found before.
   set(limits -timeout=20 -rss_limit_mb=2048 -artifact_prefix=${CMAKE_BINARY_DIR}/fuzz/${name}-)
   add_test(NAME ${target}_corpus COMMAND ${target} -runs=0 ${limits} ${corpus})
   add_test(NAME ${target} COMMAND ${target} -max_total_time=60 -print_final_stats=1 ${limits} ${found} ${corpus})

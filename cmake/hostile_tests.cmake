@@ -1,6 +1,6 @@
-# Weft where little is to be had: test/hostile/hostile.py runs one small program under limits of the
-# kernel's. A choice of the conditions in the quick tests, all of them in the full ones; in the
-# groups whose builds can tell what goes wrong. Included by tests.cmake.
+# Weft where resources are short: test/hostile/hostile.py runs one small program under kernel
+# limits. The quick tests have a choice of the conditions, the full ones all of them; in the groups
+# whose builds can detect what goes wrong. Included by tests.cmake.
 if(NOT WEFT_GROUP MATCHES "^(debug|asan)$")
   return()
 endif()

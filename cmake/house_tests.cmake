@@ -1,5 +1,5 @@
-# The house's own checks: what scripts in tools/ can show of the tree and of the library as it is
-# installed. They need one compiler and one build, so they belong to the release group.
+# The checks of the house: scripts in tools/ check the tree, and the library as it is installed.
+# They need one compiler and one build, so they belong to the release group.
 # tools/check_tools_test.py shows that each can fail.
 if(NOT WEFT_GROUP STREQUAL "release")
   return()
@@ -25,8 +25,8 @@ weft_house_test(symbols ${weft_tools}/symbols.py --library $<TARGET_FILE:weft>)
 weft_house_test(consumers ${CMAKE_SOURCE_DIR}/test/install/consumers.py --build ${CMAKE_BINARY_DIR}
   --version ${PROJECT_VERSION} --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})
 if(TARGET variants)
-  # Builds each variant: what they check is tested in the group debug, and here that they are what a
-  # user gets.
+  # Builds each variant: the group debug tests what the checks find; this test, that a user gets
+  # them.
   add_test(NAME house_variants_full COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/test/install/variants.py --build
     ${CMAKE_BINARY_DIR}
     --cc ${CMAKE_C_COMPILER} --cxx ${CMAKE_CXX_COMPILER})

@@ -1,6 +1,6 @@
-# What `cmake --install` gives: headers, libweft.so, libweft.a, find_package(weft), pkg-config weft.
-# test/install builds consumers of all that, outside the tree. Every path is relative to where the
-# files end up, so an installed tree may be moved.
+# What `cmake --install` installs: headers, libweft.so, libweft.a, find_package(weft), pkg-config
+# weft. test/install builds consumers of all that, outside the tree. Every path is relative to the
+# place of the installed file, so an installed tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,7 +12,7 @@ install(TARGETS weft weft_static ${WEFT_SIM_TARGET} EXPORT weft
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# A project without C++ that links the static library needs C++'s run-time library all the same.
+# A project without C++ that links the static library needs the C++ run-time library nevertheless.
 target_link_libraries(weft_static INTERFACE $<INSTALL_INTERFACE:stdc++>)
 set(WEFT_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
 install(EXPORT weft NAMESPACE weft:: FILE weft-targets.cmake DESTINATION ${WEFT_INSTALL_CMAKEDIR})
@@ -28,7 +28,7 @@ file(RELATIVE_PATH WEFT_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CM
 string(REGEX REPLACE "/$" "" WEFT_PC_TO_PREFIX ${WEFT_PC_TO_PREFIX})
 file(RELATIVE_PATH WEFT_PREFIX_TO_LIBDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH WEFT_PREFIX_TO_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-# weft_pkg_config(NAME LIBS libs [CFLAGS flags] [PRIVATE libs]): the file, which
+# weft_pkg_config(NAME LIBS libs [CFLAGS flags] [PRIVATE libs]): writes the file, which
 # weft_install_pkg_config or a variant installs.
 function(weft_pkg_config WEFT_PC_NAME)
   cmake_parse_arguments(PARSE_ARGV 1 WEFT_PC "" "LIBS;CFLAGS;PRIVATE;ABOUT" "")
@@ -56,8 +56,8 @@ foreach(sanitizer tsan=thread asan=address)
     ABOUT " (for programs built with -fsanitize=${CMAKE_MATCH_2})")
 endforeach()
 
-# The gdb commands, and what makes gdb load them together with the library, from where that lies
-# (doc/debugging.md).
+# The gdb commands, and the file that makes gdb load them together with the library, from the
+# library's place (doc/debugging.md).
 set(WEFT_INSTALL_GDBDIR ${CMAKE_INSTALL_DATADIR}/weft/gdb)
 install(FILES tools/gdb/weft.py DESTINATION ${WEFT_INSTALL_GDBDIR})
 file(RELATIVE_PATH WEFT_GDB_FROM_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_DATADIR}/weft/gdb)

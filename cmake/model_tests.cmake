@@ -1,9 +1,9 @@
-# Models: the lock-free structures, from the very headers of the library, under Relacy (Debian:
-# relacy-dev), which searches the interleavings of small cases. test/model/seam stands in front of
-# src on the include path.
+# Models: the lock-free structures, compiled from the library's own headers, under Relacy (Debian:
+# relacy-dev), which searches the interleavings of small cases. test/model/seam precedes src on the
+# include path.
 #
 # Each test/model/x_model.cpp is a program with two tests: model_x, and model_x_full with deeper
-# searches. They do not depend on the build type, so the release preset alone has them.
+# searches. They do not depend on the build type, so only the release preset has them.
 find_path(WEFT_RELACY relacy/relacy.hpp)
 
 if(WEFT_RELACY AND WEFT_GROUP STREQUAL "release" AND NOT CMAKE_CROSSCOMPILING)
@@ -16,8 +16,8 @@ if(WEFT_RELACY AND WEFT_GROUP STREQUAL "release" AND NOT CMAKE_CROSSCOMPILING)
     # Only the seams, the headers under test, and the models: nothing of the library is linked.
     target_include_directories(${target} PRIVATE
       ${CMAKE_SOURCE_DIR}/test/model/seam ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR})
-    # Each suite instantiates most of Relacy: without debug information and at -O1 the whole is
-    # quickest.
+    # Each suite instantiates most of Relacy: without debug information and at -O1, compiling and
+    # running together are fastest.
     target_compile_options(${target} PRIVATE ${WEFT_WARNINGS} -O1 -g0)
     add_test(NAME ${target} COMMAND ${target})
     add_test(NAME ${target}_full COMMAND ${target} full)

@@ -1,6 +1,6 @@
 # weft::sim: the library on virtual harts, for tests of programs that use it (include/weft/sim.hpp).
-# The same sources, with other seams: src/os/sim in the place of src/os/linux, and src/os/sim/seam
-# in front of src on the include path. Always checked.
+# The sources are the library's, with other seams: src/os/sim instead of src/os/linux, and
+# src/os/sim/seam before src on the include path. Always checked.
 set(WEFT_SIM_SOURCES ${WEFT_SOURCES})
 list(FILTER WEFT_SIM_SOURCES EXCLUDE REGEX "^src/os/linux/|^src/mem/.*valgrind|^src/hart/.*topology")
 list(APPEND WEFT_SIM_SOURCES
@@ -38,7 +38,7 @@ block()
   configure_file(src/base/config.hpp.in ${CMAKE_BINARY_DIR}/generated_sim/base/config.hpp)
 endblock()
 
-# How the seams are put in front: for the library, and for scenarios that look inside it
+# The settings that put the seams first: for the library, and for scenarios that look inside it
 # (simulation_tests.cmake).
 set(WEFT_SIM_INSIDE ${CMAKE_SOURCE_DIR}/src/os/sim/seam ${CMAKE_BINARY_DIR}/generated_sim ${CMAKE_SOURCE_DIR}/src)
 set(WEFT_SIM_DEFINITIONS
@@ -53,7 +53,7 @@ target_include_directories(weft_sim
   PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 target_compile_features(weft_sim INTERFACE cxx_std_20)
 target_compile_definitions(weft_sim PRIVATE ${WEFT_SIM_DEFINITIONS})
-# It is built in every `make test`, and its speed is that of the machine's bookkeeping: less is
+# Every `make test` builds it, and the machine's bookkeeping decides its speed: less optimisation is
 # nearly as good.
 target_compile_options(weft_sim PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${WEFT_WARNINGS} -O1 -g1>)
 if(WEFT_ARCH STREQUAL "x86_64")

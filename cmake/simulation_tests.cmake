@@ -1,19 +1,19 @@
-# Scenarios: the behavioural tests, as they are, on the simulated library (weft::sim), in one
-# program. What needs a kernel's identity is marked in test/simulation/outside.txt; files that are
-# nothing else are left out here. Included by tests.cmake.
+# Scenarios: the behavioural tests, unchanged, on the simulated library (weft::sim), in one program.
+# Tests that need a real kernel are marked in test/simulation/outside.txt; files with nothing but
+# such tests are left out here. Included by tests.cmake.
 #
-# A run is a scenario under a seed. `make test` makes at least 200 of them, `make test-full` 2,000,
-# `make test-soak` 100,000, each time with other seeds. They do not depend on the build type, so the
-# release preset alone has them.
+# A run is a scenario under a seed. `make test` makes at least 200 runs, `make test-full` 2,000,
+# `make test-soak` 100,000, each with other seeds. They do not depend on the build type, so only the
+# release preset has them.
 if(NOT WEFT_GROUP STREQUAL "release" OR NOT WEFT_SIM)
   return()
 endif()
 
 file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behaviour/*_test.cpp)
-# Processes that start anew or fork, probes and faults that are set from outside the library, memory
-# that is taken away, algorithms (programs read the processor's own thread-local word, and
-# algorithms take their callers for threads that are no streams), what the C library keeps for a
-# hosted unit.
+# Left out: processes that start again or fork, probes and faults that are set from outside the
+# library, memory that is taken away, algorithms (programs read the processor's own thread-local
+# word, and algorithms treat their callers as threads that are no streams), and what the C library
+# keeps for a hosted unit.
 list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|domain_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 
@@ -24,17 +24,17 @@ target_compile_definitions(simulation PRIVATE ${WEFT_SIM_DEFINITIONS})
 target_compile_options(simulation PRIVATE ${WEFT_WARNINGS} -O1 -g1)
 target_precompile_headers(simulation PRIVATE <gtest/gtest.h> <atomic> <functional> <memory> <thread> <vector>)
 target_link_libraries(simulation PRIVATE weft_sim GTest::gtest)
-# The C++ library is to find threads.cpp instead of the C library.
+# Lets the C++ library find threads.cpp instead of the C library.
 set_target_properties(simulation PROPERTIES CXX_VISIBILITY_PRESET default)
 target_link_options(simulation PRIVATE -rdynamic)
 
-# Seconds of the group, by size.
+# The group's budget in seconds, by size.
 set(WEFT_SIMULATION_BUDGET_quick 60)
 set(WEFT_SIMULATION_BUDGET_full 180)
 set(WEFT_SIMULATION_BUDGET_soak 5400)
 
-# Each is one CTest entry for each of two shards, so that two processors have something to do; more
-# of them where scenarios differ much.
+# Each is one CTest entry for each of two shards, so that two processors have something to do; there
+# are more shards where scenarios differ much.
 set(weft_shards 2)
 function(weft_simulation_test name size first_seed seeds)   # more arguments: of the program
   math(EXPR last "${weft_shards} - 1")
@@ -51,8 +51,8 @@ weft_simulation_test(quick quick 1 2)
 weft_simulation_test(full full 100 12)
 weft_simulation_test(soak soak 1000 200)
 
-# The same with ULTs of the other kinds where a scenario does not say; but those that tell the kind,
-# or count what it brings.
+# The scenarios with ULTs of the other kinds where a scenario names none; without those that report
+# the kind, or count its effects.
 set(weft_of_one_kind Runtime.TellsTheSettingsInForce CppRuntime.TheSettingsInForceAreThoseAskedFor
   Kinds.TheSettingIsOfThoseThatDoNotSay
   Units.EachLiveOneIsPrintedWithWhatItWaitsForAndItsSpawnSite Trace.AUnitIsASliceForEachTimeThatItRan
@@ -70,9 +70,9 @@ foreach(kind roc ss sc)
   endforeach()
 endforeach()
 
-# The same with fewer harts than the virtual machine has otherwise; with one those are left out in
-# which somebody spins until another hart has done something, or that count on streams that get on
-# at the same time.
+# The scenarios with fewer harts than the virtual machine has otherwise. With one hart, scenarios
+# are left out in which a unit spins until another hart has done something, or that need streams to
+# make progress at the same time.
 set(weft_of_one_hart Arena.WhatWasForkedBefore* Guest.WhatItForksIsTakenByAStream
   RescueOfDomains.OneThatHasWhatItAskedForIsLeftAlone
   Rescue.AUnitThatComesAsTheWatchdogFallsAsleepIsNotMissed)
@@ -86,7 +86,8 @@ foreach(size quick full soak)
   weft_simulation_test(${size}_two_harts ${size} 3000 ${seeds_${size}} --harts=2)
 endforeach()
 
-# Each call that a system may refuse is refused in turn: of a scenario of each layer, or of all.
+# Each call that a system may refuse is refused in turn: in a scenario of each layer, or in all
+# scenarios.
 set(weft_layer_scenarios
   Unit.HasTheStackSizeItAsksFor                                 # memory
   Runtime.AllHartsAreAsManyStreams                              # harts
@@ -105,7 +106,7 @@ set(weft_layer_scenarios
   Streams/CppThread.*                                           # C++, with its futures
   Trace.ManyStreamsThatComeAndGoAndOsThreadsAreTracks
 )
-# And those in which a refused call has found something.
+# Also scenarios in which a refused call has revealed a fault.
 list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.EachIsToldOfWhatItWants
   Replaced.OfStreamZeroWhosePrimaryUnitRunsOn
   Access.APromiseThatIsKeptIsNotNoticed Revive.AUnitOfAnyKindRunsAgainByTheSameHandle
@@ -113,15 +114,16 @@ list(APPEND weft_layer_scenarios CppThread.IsJoinedUntilADeadline Observing.Each
 list(JOIN weft_layer_scenarios ":" weft_layer_scenarios)
 weft_simulation_test(faults_full full 1 1 --faults --filter=${weft_layer_scenarios})
 set(weft_shards 16)
-# But where somebody waits for another stream to take a job, which it does not where memory is
-# refused, or for the reactor while stream 0 blocks.
+# Except scenarios in which a unit waits for another stream to take a job, which that does not do if
+# memory is refused, or for the reactor while stream 0 blocks.
 set(weft_unrefused Followed.AUnitThatATakenJobJoinsFindsNoWordOfThat
   Rescue.ATimerThatAnOsThreadOutsideStartsIsHeardThoughStreamZeroBlocks)
 list(TRANSFORM weft_unrefused PREPEND "-")
 list(JOIN weft_unrefused ":" weft_unrefused)
 weft_simulation_test(faults_soak soak 2 1 --faults --go-on --filter=*:${weft_unrefused})
 
-# Bugs that are put into a copy of the tree on purpose: each is found (doc/simulation.md).
+# Bugs that are put into a copy of the tree on purpose: the simulator finds each
+# (doc/simulation.md).
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME simulation_mutants_fit COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/mutants.py --check)
@@ -133,8 +135,7 @@ if(Python3_FOUND)
     "simulation;soak;budget=${WEFT_SIMULATION_BUDGET_soak}s")
 endif()
 
-# The simulator's own test, by its public header.
-# The table of a scenario has Weft's own steps: it is Weft that is tested.
+# The table of a scenario shows Weft's own steps, since Weft is what is tested.
 add_test(NAME simulation_table COMMAND simulation --filter=Mutex.IsSharedByUnitsAndOsThreads --trace --lines=20)
 set_tests_properties(simulation_table PROPERTIES PASS_REGULAR_EXPRESSION "futex-wake\n" LABELS
   "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
@@ -144,6 +145,7 @@ set_tests_properties(simulation_table_of_the_program PROPERTIES PASS_REGULAR_EXP
   FAIL_REGULAR_EXPRESSION "futex-wake\n" LABELS
   "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
 
+# The simulator's own test, through its public header.
 add_executable(simulation_explore_test test/simulation/explore_test.cpp)
 target_link_libraries(simulation_explore_test PRIVATE weft_test_main weft::sim GTest::gtest)
 target_compile_options(simulation_explore_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})

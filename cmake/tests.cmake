@@ -1,8 +1,8 @@
-# Tests lie beside the code and are found by their suffix: a new one needs no edit here.
+# Tests lie beside the code and are found by their suffix: a new test needs no edit here.
 #
 # Each test program is one CTest entry. Its labels are its group (the preset), its size, and the
 # group's budget for that size; tools/group.py prints the budget and stops the group at three times
-# that. The size is read off the file name: x_test.cpp is quick, x_full_test.cpp is full,
+# the budget. The size follows from the file name: x_test.cpp is quick, x_full_test.cpp is full,
 # x_soak_test.cpp is soak.
 enable_testing()
 
@@ -14,7 +14,7 @@ if(NOT GTest_FOUND OR CMAKE_CROSSCOMPILING)
   add_subdirectory(/usr/src/googletest ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
 endif()
 
-# Everything tests may want from each other: the static library, gtest, the sources' include path.
+# What the tests share: the static library, gtest, the sources' include path.
 add_library(weft_test_support INTERFACE)
 target_link_libraries(weft_test_support INTERFACE weft_objects weft_static GTest::gtest Threads::Threads
   ${CMAKE_DL_LIBS})
@@ -23,15 +23,15 @@ target_include_directories(weft_test_support INTERFACE ${CMAKE_SOURCE_DIR})
 # The compiled gtest header, shared by all test programs.
 add_executable(weft_test_pch EXCLUDE_FROM_ALL test/pch.cpp)
 target_link_libraries(weft_test_pch PRIVATE weft_test_support)
-# Tests need not be fast; they need to be built soon. Optimised they are in release and tsan, where
-# the compiler is to be tempted to keep a thread's address across a switch.
+# Tests need not run fast; they must build fast. They are optimised in release and tsan, where the
+# compiler is to be tempted to keep a thread's address across a switch.
 set(WEFT_TEST_OPTIONS -O1 -g1)
 if(WEFT_GROUP MATCHES "^(debug|asan)$")
   set(WEFT_TEST_OPTIONS -O0 -g1)
 endif()
 if(WEFT_SANITIZE STREQUAL "address")
   # These checks of the tests' own pointers take a third of the time to build them, and the address
-  # sanitizer sees what they see.
+  # sanitizer sees the same faults.
   list(APPEND WEFT_TEST_OPTIONS -fno-sanitize=null,vptr,object-size,nonnull-attribute,returns-nonnull-attribute)
 endif()
 target_compile_options(weft_test_pch PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
@@ -41,9 +41,9 @@ target_precompile_headers(weft_test_pch PRIVATE <gtest/gtest.h>)
 add_library(weft_test_main OBJECT test/main.cpp)
 target_link_libraries(weft_test_main PRIVATE weft_test_support)
 
-# What `make test` leaves to `make test-full`, by group: with release, models and the others the
-# chosen part still runs each behaviour at least twice, and the simulated ones are a checked build
-# of all behaviours. The pattern is matched against the names of the test programs.
+# What `make test` leaves to `make test-full`, by group: together with release, models and the
+# others, the chosen part still runs each behaviour at least twice, and the simulated tests are a
+# checked build of all behaviours. The pattern is matched against the names of the test programs.
 set(WEFT_CHOSEN_release ".*")
 set(WEFT_CHOSEN_clang ".*")
 set(WEFT_CHOSEN_debug
@@ -64,11 +64,11 @@ function(weft_label test size)
   set_tests_properties(${test} PROPERTIES LABELS "${WEFT_GROUP};${size};budget=${WEFT_BUDGET_${upper}}s")
 endfunction()
 
-# Under an emulator a program cannot start itself anew, and sees the emulator's memory beside its
-# own, the emulator's handlers of faults and words about them instead of the kernel's, the host's
-# numbers of system calls for the processor's (stuck alone), the CPUs of one thread for those of
-# all, and an OS thread of the emulator's that takes no part, and might wake somebody (deadlock).
-# The child of a fork that starts an OS thread ends the emulator.
+# Under an emulator a program cannot start itself anew. It sees the emulator's memory beside its
+# own, the emulator's fault handlers and their messages instead of the kernel's, the host's system
+# call numbers instead of the processor's (stuck alone), the CPUs of one thread instead of those of
+# all, and an OS thread of the emulator that takes no part, and might wake a unit (deadlock). A
+# fork's child that starts an OS thread ends the emulator.
 if(CMAKE_CROSSCOMPILING)
   set(WEFT_TEST_ARGUMENTS --gtest_death_test_style=fast)
   list(APPEND weft_left_out Faults.GuardsThatFail* Million.* *NoStack*.* StartStop.*Times* OneCreatesOneFrees.*
@@ -80,7 +80,8 @@ if(CMAKE_CROSSCOMPILING)
     Host.ReservesNoMoreThanItsStack Host.HasHalfTheStackWhereItsOwnFindsNoRoom*)
 endif()
 
-# Tests of what the library was built without: that it is refused is in features_test.cpp.
+# Tests of features that the library was built without; features_test.cpp tests that they are
+# refused.
 if(NOT WEFT_MIGRATION)
   list(APPEND weft_left_out Admission.AMigration* BindingItself.AUnitGoesOn* JoinersOfOneThatMoves.*
     *OwnFloat.GoesAlongToAnotherPool* Migrate.* MoveWindows.* Migration.* Invoke.AUnitJoinsOnAnotherStream*
@@ -131,16 +132,16 @@ foreach(file ${weft_test_files})
   endif()
 endforeach()
 
-# Its functions are to be found by their names, as in a program that is linked with -rdynamic.
+# Their functions must be found by name, as in a program that is linked with -rdynamic.
 set_target_properties(behaviour_dump_test behaviour_hosted_traps_test PROPERTIES ENABLE_EXPORTS ON)
 
-# What that opens while it runs.
+# The module that hosted_traps_test loads while it runs.
 add_library(weft_test_module MODULE test/behaviour/module.cpp)
 target_compile_definitions(behaviour_hosted_traps_test PRIVATE "WEFT_TEST_MODULE=\"$<TARGET_FILE:weft_test_module>\"")
 add_dependencies(behaviour_hosted_traps_test weft_test_module)
 
-# Valgrind follows units from stack to stack: it takes no switch for an overflow, and finds nothing
-# wrong.
+# Valgrind follows units from stack to stack: it takes no switch for an overflow, and reports no
+# error.
 find_program(WEFT_VALGRIND valgrind)
 if(WEFT_VALGRIND AND WEFT_GROUP STREQUAL "release")
   foreach(name behaviour_unit_test behaviour_call_test behaviour_cpp_thread_test)

@@ -1,7 +1,8 @@
-# weft::checked, weft::tsan and weft::asan: the same sources, compiled otherwise, installed beside
-# the release (doc/variants.md). All of them are checked builds. They have names of their own, so
-# that a program that was linked with one gets no other, and export the release's symbols under its
-# version, so that libraries which need libweft.so.0.7 use the one that stands before it.
+# weft::checked, weft::tsan and weft::asan: the library's sources, compiled differently, installed
+# beside the release (doc/variants.md). All of them are checked builds. They have names of their
+# own, so that a program that was linked with one of them loads no other, and export the release's
+# symbols under its version, so that libraries that need libweft.so.0.7 use the variant that
+# precedes it.
 #
 # A build that is to be installed names them in WEFT_VARIANTS, as the preset `package` does.
 # Elsewhere they are targets that `all` leaves out, and install components of their own: checked,
@@ -14,8 +15,8 @@ foreach(name IN LISTS WEFT_VARIANTS)
   endif()
 endforeach()
 
-# weft_variant(NAME [SANITIZE flag]): the library weft_NAME. Its sources, options and symbols are
-# those of weft.
+# weft_variant(NAME [SANITIZE flag]): the library weft_NAME, with weft's sources, options and
+# symbols.
 function(weft_variant name)
   cmake_parse_arguments(PARSE_ARGV 1 of "" "SANITIZE" "")
   set(target weft_${name})
@@ -44,8 +45,8 @@ function(weft_variant name)
   target_link_options(${target} PRIVATE ${WEFT_LIBRARY_LINK_OPTIONS})
   if(of_SANITIZE)
     target_sources(${target} PRIVATE src/os/linux/children.cpp)
-    # Compiled for the sanitizer, and linked without: its run-time library is the program's, gcc's
-    # or clang's, and never a second one.
+    # Compiled for the sanitizer, and linked without it: the program brings the run-time library,
+    # gcc's or clang's, so that there is never a second one.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${of_SANITIZE}
       -fno-omit-frame-pointer>
       INTERFACE $<INSTALL_INTERFACE:-fsanitize=${of_SANITIZE}>)
@@ -57,7 +58,7 @@ function(weft_variant name)
   add_dependencies(variants ${target})
 endfunction()
 
-# With its CMake targets, its .pc and what gdb needs.
+# Installs a variant with its CMake targets, its .pc file and its gdb file.
 function(weft_install_variant name)
   set(left_out)
   if(NOT name IN_LIST WEFT_VARIANTS)
@@ -75,8 +76,8 @@ function(weft_install_variant name)
     RENAME libweft_${name}.so.${PROJECT_VERSION}-gdb.py)
 endfunction()
 
-# A bridge that `weft run` preloads where it preloads that variant: compiled as the variant is,
-# whose interface says how.
+# Installs a bridge that `weft run` preloads together with that variant: it is compiled like the
+# variant, whose interface has the flags.
 function(weft_install_variant_bridge name target folder)
   set(left_out)
   if(NOT name IN_LIST WEFT_VARIANTS)
