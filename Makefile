@@ -1,13 +1,17 @@
-# The commands of this house. `make demo` and `make test` are the two that a newcomer needs; the work is done
-# by CMake (CMakePresets.json) and by the scripts in tools/.
+# The project's commands. A newcomer needs two of them, `make demo` and `make test`; CMake
+# (CMakePresets.json) and the scripts in tools/ do the work.
 #
-#   JOBS=n     processes at a time (default: as many as there are CPUs)
-#   DIR=path   the tree that `make treesum` hashes (default: /usr/share)
-#   GROUP=g    the tests of this group only: release, models, simulation, debug, asan, tsan, aarch64, lean, fuzz
-#   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their figures (bench/promotion/figures: the README's)
-#   PARTS=...      of `make bench-openmp`: kernels, nested, oversubscribed, neighbours, dgemm, constructs, tasks, kmeans (default: all of them)
-#   PROGRAMS=... THREADS=... PAIRS=n MINUTES=n AGAIN=yes PAGE=path   of `make bench-programs`: bench/programs/README.md
-#   SETUP=no   packages are neither looked for nor installed (systems without dpkg)
+#   JOBS=n         processes at a time (default: the number of CPUs)
+#   DIR=path       the tree that `make treesum` hashes (default: /usr/share)
+#   GROUP=g        only the tests of this group: release, models, simulation, debug, asan, tsan,
+#                  aarch64, lean, fuzz
+#   FIGURES=path   where `make bench-promotion`, `bench-argobots` and `bench-openmp` also put their
+#                  figures (the README uses bench/promotion/figures)
+#   PARTS=...      the parts that `make bench-openmp` runs: kernels, nested, oversubscribed,
+#                  neighbours, dgemm, constructs, tasks, kmeans (default: all of them)
+#   PROGRAMS=... THREADS=... PAIRS=n MINUTES=n AGAIN=yes PAGE=path
+#                  for `make bench-programs`: see bench/programs/README.md
+#   SETUP=no       neither searches for packages nor installs them (systems without dpkg)
 JOBS ?= $(shell nproc)
 DIR ?= /usr/share
 SETUP ?= yes
@@ -16,27 +20,28 @@ export JOBS DIR GROUP SETUP
 
 .PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-programs bench-abt abt-differential format doc clean
 help:
-	@echo "make demo        builds a release and shows programs of Debian without and with weft run; a picture"
-	@echo "make treesum     hashes $(DIR) by an example, and by find and sha256sum; then the tour"
+	@echo "make demo        builds a release and measures Debian programs without and with weft run; a picture"
+	@echo "make treesum     hashes $(DIR) with an example, and with find and sha256sum; then runs the tour"
 	@echo "make test        the tests that every change must pass (15 minutes at most on 2 cores)"
-	@echo "make test-full   the same and the longer ones (40 minutes at most)"
-	@echo "make test-soak   the long ones; here and above GROUP=name for one group"
-	@echo "make bench       measures; a table of multiples of the floor, and JSON"
-	@echo "make bench-promotion  measures which kind of thread is best when; tables and figures"
-	@echo "make bench-argobots   measures creating, joining and freeing apart, and streams beside streams; tables and figures"
-	@echo "make bench-openmp     measures programs of OpenMP on Weft, libgomp and libomp; PARTS=..., tables and figures"
+	@echo "make test-full   the tests of make test and the longer ones (40 minutes at most)"
+	@echo "make test-soak   the long tests; GROUP=name runs one group, also with make test and make test-full"
+	@echo "make bench       runs the benchmarks; a table of multiples of the floor, and JSON"
+	@echo "make bench-promotion  measures when each kind of thread is best; tables and figures"
+	@echo "make bench-argobots   measures create, join and free separately, and streams beside streams; tables and figures"
+	@echo "make bench-openmp     measures OpenMP programs on Weft, libgomp and libomp; PARTS=..., tables and figures"
 	@echo "make bench-programs   measures whole programs without and with weft run; PROGRAMS=..., THREADS=..., PAGE=doc/when-it-helps.md"
-	@echo "make bench-abt   what an operation in abt.h costs, beside another Argobots where pkg-config knows one"
-	@echo "make abt-differential  the bridge's tests against another Argobots, which pkg-config must know"
-	@echo "make doc         the API reference, in build/doc/html"
-	@echo "make format      formats the sources by .clang-format"
+	@echo "make bench-abt   measures operations of abt.h, also with another Argobots if pkg-config finds one"
+	@echo "make abt-differential  runs the bridge's tests with another Argobots, which pkg-config must find"
+	@echo "make doc         builds the API reference in build/doc/html"
+	@echo "make format      formats the sources as .clang-format says"
 	@echo "make setup       installs what the commands above need (as root; otherwise prints the line to run)"
 	@echo "make clean       removes build/"
 
 setup:
 	@tools/setup demo test bench
 
-# The first configuration leaves the tests out, because they need packages that the demo does not. All of the release is built: `weft run` looks for what it preloads.
+# The first configuration omits the tests, because they need packages that the demo does not need. It
+# builds the whole release, because `weft run` preloads parts of it.
 demo:
 	@tools/setup demo
 	@test -f build/release/build.ninja || cmake --preset release --log-level=WARNING -DWEFT_TESTS=OFF
@@ -86,7 +91,7 @@ bench-openmp:
 	@$(if $(filter tasks,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/tasks.py --build build/bench)
 	@$(if $(filter kmeans,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/kmeans.py --build build/bench $(if $(FIGURES),--figures $(FIGURES)))
 
-# The wheels of PyPI are fetched where that is possible; the rest is measured without.
+# Fetches the wheels of PyPI if that is possible; otherwise measures the other programs without them.
 bench-programs:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
@@ -101,14 +106,16 @@ bench-abt:
 	@cmake --build build/bench --parallel $(JOBS) --target bench_abt
 	@$(PYTHON) bench/abt/compare.py build/bench/bench
 
-# The bridge's tests once more, each linked with another Argobots: what fails there is a difference that nobody has written down.
+# The bridge's tests once more, each linked with another Argobots: a failure there is an undocumented
+# difference.
 abt-differential:
 	@tools/setup test
 	@cmake --preset release -B build/differential -DWEFT_SIM=OFF -DWEFT_EXAMPLES=OFF -DWEFT_ABT_DIFFERENTIAL=ON --log-level=WARNING
 	@cmake --build build/differential --parallel $(JOBS) --target abt_differential
 	@ABT_DIFFERENTIAL=1 ctest --test-dir build/differential --output-on-failure -L differential
 
-# The instructions for AArch64 are counted where its compiler and its emulator are (`tools/setup test`).
+# Counts the instructions for AArch64 if its compiler and its emulator are installed (`tools/setup
+# test`).
 bench-promotion:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
