@@ -40,8 +40,8 @@ help:
 setup:
 	@tools/setup demo test bench
 
-# The first configuration omits the tests, because they need packages that the demo does not need. It
-# builds the whole release, because `weft run` preloads parts of it.
+# The first configuration omits the tests, because they need packages that the demo does not need.
+# The whole release is built, because `weft run` preloads parts of it.
 demo:
 	@tools/setup demo
 	@test -f build/release/build.ninja || cmake --preset release --log-level=WARNING -DWEFT_TESTS=OFF
@@ -91,7 +91,7 @@ bench-openmp:
 	@$(if $(filter tasks,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/tasks.py --build build/bench)
 	@$(if $(filter kmeans,$(OPENMP_PARTS)),$(PYTHON) bench/openmp/kmeans.py --build build/bench $(if $(FIGURES),--figures $(FIGURES)))
 
-# Fetches the wheels of PyPI if that is possible; otherwise measures the other programs without them.
+# Fetches the wheels of PyPI if that is possible; otherwise measures only the other programs.
 bench-programs:
 	@tools/setup bench
 	@cmake --preset release -B build/bench -DWEFT_TESTS=OFF -DWEFT_SIM=OFF -DWEFT_BENCH=ON --log-level=WARNING
@@ -106,8 +106,8 @@ bench-abt:
 	@cmake --build build/bench --parallel $(JOBS) --target bench_abt
 	@$(PYTHON) bench/abt/compare.py build/bench/bench
 
-# The bridge's tests once more, each linked with another Argobots: a failure there is an undocumented
-# difference.
+# The bridge's tests once more, each linked with another Argobots: a failure there is a difference
+# that is not documented.
 abt-differential:
 	@tools/setup test
 	@cmake --preset release -B build/differential -DWEFT_SIM=OFF -DWEFT_EXAMPLES=OFF -DWEFT_ABT_DIFFERENTIAL=ON --log-level=WARNING
