@@ -352,8 +352,7 @@ TEST(Call, ATaskletThatIsFreedAtOnceHasTheEndOfAnyOther) {
     EXPECT_EQ(dropped, 1);
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
 
-    // A tasklet can neither wait for a unit that it has spawned nor call it; that unit runs on its
-    // own.
+    // A tasklet can neither wait for a unit that it has spawned nor call it; others run that unit.
     weft_unit* child = nullptr;
     ASSERT_EQ(weft_tasklet_spawn(
                   nullptr,

@@ -138,7 +138,7 @@ TEST_P(EventAs, LeavesNothingOfADeadlineBehind) {
 
 TEST_P(EventAs, ThatIsTheFirstOfSeveralIsTold) {
     Runtime runtime;
-    for (std::size_t which = 0; which < 12; ++which) {   // more than fit on the stack
+    for (std::size_t which = 0; which < 12; ++which) {   // more than the waiters that lie on the stack
         std::array<weft_event, 12> events{};
         std::vector<weft_event*> pointers;
         for (weft_event& event : events) pointers.push_back(&event);

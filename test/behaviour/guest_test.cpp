@@ -89,7 +89,7 @@ TEST(Guest, AUnitThatHasNotEnteredCannotLeave) {
     }
 }
 
-// Nor that of a unit with the same descriptor, or of another life of the unit.
+// The next unit may have the same descriptor, or be another life of the unit.
 TEST(Guest, WhatAUnitHasNotLeftIsNotTheNextOnes) {
     Runtime runtime(with_streams(1));
     weft_unit* unit = nullptr;

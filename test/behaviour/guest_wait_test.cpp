@@ -94,7 +94,7 @@ template <class Condition>
 void make_way_until(Condition condition) {
     while (!condition()) {
         weft_hart_make_way();
-        std::this_thread::yield();   // OS threads do not depend on each other's progress either
+        std::this_thread::yield();   // lets other OS threads run, too
     }
 }
 
@@ -104,7 +104,7 @@ void make_way_until(Condition condition) {
 TEST(Guest, ThatLooksInVainStepsAsideUntilThoseItLooksForLookInVain) {
     weft_settings settings = with_streams(1);
     settings.rescue = WEFT_RESCUE_IGNORE;   // otherwise an additional hart comes soon
-    settings.slice_ns = 1'000'000'000;      // otherwise the guest's turn would end by then
+    settings.slice_ns = 1'000'000'000;      // otherwise the guest would get its turn by the slice
     struct Team {
         Created domain;   // lives until the last hart has left, with the runtime
         int count = static_cast<int>(std::min<std::size_t>(weft_hart_limit(), 8));
