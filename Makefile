@@ -18,7 +18,7 @@ SETUP ?= yes
 PYTHON ?= python3
 export JOBS DIR GROUP SETUP
 
-.PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-programs bench-abt abt-differential format doc clean
+.PHONY: help setup demo treesum test test-full test-soak bench bench-promotion bench-argobots bench-openmp bench-programs bench-abt abt-differential format doc site clean
 help:
 	@echo "make demo        builds a release and measures Debian programs without and with weft run; a picture"
 	@echo "make treesum     hashes $(DIR) with an example, and with find and sha256sum; then runs the tour"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-abt   measures operations of abt.h, also with another Argobots if pkg-config finds one"
 	@echo "make abt-differential  runs the bridge's tests with another Argobots, which pkg-config must find"
 	@echo "make doc         builds the API reference in build/doc/html"
+	@echo "make site        the site: tutorials, guides, reference, decisions and figures, in build/site"
 	@echo "make format      formats the sources as .clang-format says"
 	@echo "make setup       installs what the commands above need (as root; otherwise prints the line to run)"
 	@echo "make clean       removes build/"
@@ -135,6 +136,10 @@ doc:
 	@mkdir -p build/doc
 	@doxygen -q doc/Doxyfile
 	@echo "build/doc/html/index.html"
+
+site:
+	@tools/setup site
+	@$(PYTHON) tools/site.py --out build/site
 
 clean:
 	rm -rf build
