@@ -103,7 +103,7 @@ void find_settings(std::vector<Setting>& settings) {
     settings.push_back({"WEFT_REPORT", "off", "where a process that `weft run --report` has started reports at exit",
                         "off, stderr, or a file"});
     settings.push_back({"WEFT_CHECKED", "off",
-                        "whether `weft run` runs programs on the checked library, which tells of stale handles",
+                        "whether `weft run` runs programs on the checked library, which reports stale handles",
                         weft_command::checked_words});
 }
 

@@ -50,7 +50,7 @@ TREE_SAYS = "first\nagain\nforked\nreplaced\n"
 
 
 def told(name, meant):
-    return f"{name} is no variable of Weft's, and does nothing; is {meant} meant?"
+    return f"{name} is not a variable of Weft, and has no effect; is {meant} meant?"
 
 
 class Case(unittest.TestCase):

@@ -543,6 +543,9 @@ class Documented(Tree):
         self.fails("bare()")
 
 
+LICENCE = "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n"
+
+
 class Tidy(Tree):
     files = {
         "src/base/atomic.hpp": "#pragma once\n#include <atomic>\ntemplate <class T>\nusing atomic = std::atomic<T>;\n",
@@ -552,6 +555,9 @@ class Tidy(Tree):
         "const char* t = \"thread_local #if\";   // thread_local is not used, #if neither\n",
         "README.md": "fine\n",
     }
+
+    def write(self, name, text, licence=LICENCE):
+        return super().write(name, (licence if name.endswith((".h", ".hpp", ".cpp")) else "") + text)
 
     def command(self):
         return [TOOLS / "tidy.py", self.root]
@@ -565,12 +571,42 @@ class Tidy(Tree):
 
     def test_unfinished_work_in_a_comment_fails(self):
         self.write("include/weft/a.h", "/* FIX" + "ME */\n")
-        self.fails("include/weft/a.h:1")
+        self.fails("include/weft/a.h:2")
+
+    def test_a_long_line_of_prose_fails(self):
+        words = "word " * 21
+        self.write("README.md", words + "\n")
+        self.fails("README.md:1: 105 columns; there may be 100")
+        self.write("README.md", f"fine\n\n| {words} |\n\n```\n{words}\n```\n")
+        self.passes()
+        self.write("src/base/b.cpp", f"// {words}\n")
+        self.fails("src/base/b.cpp:2: 108 columns; there may be 100")
+        self.write("src/base/b.cpp", f"int a_name_that_is_long_enough;{' ' * 60}// a trailing comment\n")
+        self.passes()
+
+    def test_a_sentence_without_a_subject_fails(self):
+        for text in ("Who waits is woken.", "It is over. Whoever waits is woken.", "- Who waits: woken."):
+            self.write("README.md", text + "\n")
+            self.fails("README.md:1: 'Who': name the subject")
+            self.write("README.md", "fine\n")
+            self.write("src/base/b.cpp", f"int x;   // {text}\n")
+            self.fails("src/base/b.cpp:2: 'Who': name the subject")
+            self.write("src/base/b.cpp", f"int x;\n")
+        self.write("README.md", "Who waits? A unit whose mutex is held,\nWho is a band.\n")
+        self.passes()
+
+    def test_a_thread_that_is_a_person_fails(self):
+        self.write("src/base/b.cpp", f"// The thread keeps his hart.\n")
+        self.fails("src/base/b.cpp:2: 'his': a thread is 'it'")
+
+    def test_a_source_without_a_licence_fails(self):
+        self.write("src/base/b.cpp", "int x;\n", licence="")
+        self.fails("src/base/b.cpp:1: the first lines do not say 'SPDX")
 
     def test_a_conditional_fails(self):
         for word in ["#if X", "#ifdef X", "  # ifndef X"]:
             self.write("src/base/b.cpp", f"int x;\n{word}\n#endif\n")
-            self.fails("src/base/b.cpp:2: #if")
+            self.fails("src/base/b.cpp:3: #if")
 
     def test_a_function_like_macro_fails(self):
         self.write("src/base/b.cpp", "#define TWICE(x) ((x) + (x))\n")
@@ -578,7 +614,7 @@ class Tidy(Tree):
 
     def test_a_thread_local_fails(self):
         self.write("src/base/b.cpp", "static thread_local int x;\n")
-        self.fails("src/base/b.cpp:1: thread_local")
+        self.fails("src/base/b.cpp:2: thread_local")
 
     def test_a_fence_fails(self):
         self.write(

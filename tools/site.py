@@ -21,7 +21,8 @@ import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")
-# The tabs, each with its pages in order; `*` takes what is left of a folder. A page's title is its first heading.
+# The tabs, each with its pages in order; `*` takes what is left of a folder. A page's title is its
+# first heading.
 TABS = {
     "Home": ["README.md"],
     "Tutorials": ["doc/tutorials/oversubscribed.md", "doc/tutorials/first-hour-*.md", "doc/tutorials/*.md"],
@@ -52,7 +53,8 @@ TABS = {
     ],
 }
 LEFT_OUT = {"bridge/argobots/apps/README.md"}
-# Of the theme, for its script; and of Doxygen 1.9, which links to it also where all nested classes are private.
+# The theme's, for its script; and one that Doxygen 1.9 links to although all nested classes are
+# private.
 NO_ANCHORS = {"__skip", "nested-classes"}
 FENCE = re.compile(r"^\s*```")
 

@@ -3,13 +3,16 @@
 
     tools/tidy.py [ROOT]
 
-Everywhere: no word that marks something as unfinished, and no line above 120 columns, unless it cannot be broken (a
-table or a listing of a document, a string in CMake). In sources: no comment begins "The same" or says "as above": it
-says what it means. In src/: no preprocessor conditionals (a file is chosen, or
-`if constexpr` is used), no function-like macros but the assertion, no thread_local (os/local.hpp says why), no
-stand-alone fences (thread sanitizers do not see them), and every memory order weaker than seq_cst is named in a
-comment on its line or just above, or a comment there says what it pairs with. A file whose orders all have one reason
-says so once: "// relaxed throughout: counts that nobody draws conclusions from".
+Everywhere: no word that marks something as unfinished; no line above 120 columns, and no line of
+prose or of a comment alone above 100, unless it cannot be broken (a table or a listing of a
+document, a string in CMake). No sentence of a comment or a document begins with "Who" instead of a
+noun, no thread is "he", and no comment begins "The same" or says "as above": it says what it means.
+Each source names its licence. In src/: no preprocessor conditionals (a file is chosen, or `if
+constexpr` is used), no function-like macros but the assertion, no thread_local (os/local.hpp says
+why), no stand-alone fences (thread sanitizers do not see them), and every memory order weaker than
+seq_cst is named in a comment on its line or just above, or a comment there says what it pairs with.
+A file whose orders all have one reason says so once: "// relaxed throughout: counts that nobody
+draws conclusions from".
 """
 import pathlib
 import re
@@ -37,8 +40,14 @@ THREAD_LOCALS = {"src/os/linux/error_text.cpp", "src/os/linux/thread.cpp"}
 MACROS = {"WEFT_ASSERT"}
 
 COLUMNS = 120
+PROSE_COLUMNS = 100
 NARROW = {".c", ".h", ".cpp", ".hpp", ".S", ".py", ".cmake", ".md"}
 VAGUE = re.compile(r"^\W*(?:the same\b|as (?:above|below)\b)|\bas above\b", re.I)
+# A sentence without a noun for its subject; a question is none.
+HEADLESS = re.compile(r"(?:^\W*|[.;:!] +)(Who(?:ever)? [a-z][^?]*)$")
+PERSON = re.compile(r"(?<![\"'`])\b(?:he|his|him)\b(?![\"'`])")
+LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
+LICENSED = {".c", ".h", ".cpp", ".hpp", ".S", ".py", ".sh", ".cmake"}
 
 WEAK = re.compile(r"\bmemory_order(?:_|::)(relaxed|acquire|release|acq_rel|consume)\b")
 LINES_ABOVE = 10
@@ -90,31 +99,53 @@ def check_directives(name, number, code):
     return []
 
 
+def prose_of(path, lines):
+    """(number, text, whether the line has nothing else) of each line of prose: of a document, or of a comment."""
+    if path.suffix == ".md":
+        listing = False
+        for number, line in enumerate(lines, 1):
+            listing ^= line.lstrip().startswith("```")
+            if not listing and not line.startswith("    ") and not line.lstrip().startswith(("|", "#", "![", "`" * 3)):
+                yield number, line, True
+    elif path.suffix in CODE:
+        in_comment = False
+        for number, line in enumerate(lines, 1):
+            block = in_comment
+            code, in_comment = code_of(line, in_comment)
+            if "//" in line or block or "/*" in line:
+                yield number, comment_of(line), not code.strip()
+    else:
+        for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("# "):
+                yield number, line.lstrip()[2:], True
+
+
 def check_columns(path, name, lines):
     """Checks the columns; a document's tables, headings and listings may be longer, and so may a string in CMake."""
-    wrong, listing = [], False
+    wrong = []
     cmake = path.suffix == ".cmake" or path.name == "CMakeLists.txt"
+    prose = {number for number, text, alone in prose_of(path, lines) if alone and " " in text.strip(" /*#")}
     for number, line in enumerate(lines, 1):
-        if path.suffix == ".md":
-            listing ^= line.lstrip().startswith("```")
-            if listing or line.startswith("    ") or line.lstrip().startswith(("|", "#")) or " " not in line.strip():
-                continue
-        if len(line) > COLUMNS and not (cmake and max(map(len, re.findall(r'"[^"]*"?|\S+', line))) > 80):
-            wrong.append(f"{name}:{number}: {len(line)} columns; there may be {COLUMNS}")
+        most = PROSE_COLUMNS if number in prose else COLUMNS
+        if path.suffix == ".md" and number not in prose:
+            continue
+        if len(line) > most and not (cmake and max(map(len, re.findall(r'"[^"]*"?|\S+', line))) > 80):
+            wrong.append(f"{name}:{number}: {len(line)} columns; there may be {most}")
     return wrong
 
 
-def check_words(name, lines):
-    """Finds comments that refer to another comment instead of saying what they mean."""
-    wrong, in_comment, goes_on = [], False, False
-    for number, line in enumerate(lines, 1):
-        block = in_comment
-        code, in_comment = code_of(line, in_comment)
-        said = comment_of(line) if "//" in line or block or "/*" in line else ""
-        found = VAGUE.search(said)
-        if found and not (goes_on and not re.search("as above", found.group(0), re.I)):
+def check_words(path, name, lines):
+    """Finds comments that refer to another comment, and sentences of comments and documents without a noun."""
+    wrong, before = [], -1
+    for number, said, alone in prose_of(path, lines):
+        found = VAGUE.search(said) if path.suffix in CODE else None
+        if found and (number != before + 1 or re.search("as above", found.group(0), re.I)):
             wrong.append(f"{name}:{number}: '{found.group(0).strip(' */')}': say what it means")
-        goes_on = bool(said.strip(" */")) and not code.strip()
+        if HEADLESS.search(said) and (number != before + 1 or not re.match(r"\W*Who", said)):
+            wrong.append(f"{name}:{number}: 'Who': name the subject")
+        if found := PERSON.search(said):
+            wrong.append(f"{name}:{number}: '{found.group(0)}': a thread is 'it'")
+        before = number if alone and said.strip(" */") else -1
     return wrong
 
 
@@ -164,11 +195,12 @@ def main():
         lines = path.read_text().splitlines()
         if path.suffix in NARROW or path.name == "CMakeLists.txt":
             wrong += check_columns(path, name, lines)
-        if path.suffix in CODE:
-            wrong += check_words(name, lines)
+            wrong += check_words(path, name, lines)
         for number, line in enumerate(lines, 1):
             if found := UNFINISHED.search(line):
                 wrong.append(f"{name}:{number}: {found.group(0)}: finish it, or file it")
+        if path.suffix in LICENSED and LICENCE not in "\n".join(lines[:3]):
+            wrong.append(f"{name}:1: the first lines do not say '{LICENCE}'")
         if name.startswith("src/") and path.suffix in CODE:
             wrong += check_src(path, name)
     for line in wrong:

@@ -20,10 +20,10 @@ struct Variable {
 };
 
 inline constexpr Variable guests{
-    "WEFT_GUESTS", "leave", "whether threads of the program's own wait for their turn, too", {"leave", "admit"}};
+    "WEFT_GUESTS", "leave", "whether the program's own threads wait for a hart, too", {"leave", "admit"}};
 inline constexpr Variable omp_max_threads{"WEFT_OMP_MAX_THREADS",
                                           "full",
-                                          "whether omp_get_max_threads of the program's own threads follows the load",
+                                          "whether omp_get_max_threads follows the load in the program's own threads",
                                           {"full", "follow"}};
 inline constexpr Variable omp_task_kind{
     "WEFT_OMP_TASK_KIND",

@@ -128,7 +128,7 @@ weft_status weft_mutex_try_lock(weft_mutex* mutex) noexcept {
     Mutex of = at<Mutex>(mutex);
     if (lock_free(of)) return WEFT_OK;
     if (of.is_recursive() && of.owner() == Caller().identity()) return lock_slow(of, Urgency::normal, forever);
-    return say(WEFT_BUSY, "somebody holds the mutex");
+    return say(WEFT_BUSY, "the mutex is locked");
 }
 
 weft_status weft_mutex_unlock(weft_mutex* mutex) noexcept {
@@ -327,7 +327,7 @@ weft_status weft_latch_wait_until(weft_latch* latch, uint64_t deadline_ns) noexc
 weft_status weft_latch_test(const weft_latch* latch) noexcept {
     if (latch == nullptr) return is_null("latch");
     return at<Latch>(const_cast<weft_latch*>(latch)).come() ? WEFT_OK
-                                                            : say(WEFT_BUSY, "the latch has not come to zero");
+                                                            : say(WEFT_BUSY, "the latch has not reached zero");
 }
 
 // ---- barrier ------------------------------------------------------------------------------------
@@ -379,8 +379,7 @@ weft_status weft_barrier_wait_phase_until(weft_barrier* barrier, uint32_t phase,
 
 weft_status weft_barrier_arrive_and_drop(weft_barrier* barrier) noexcept {
     if (barrier == nullptr) return is_null("barrier");
-    if (!at<Barrier>(barrier).arrive(1, 1, nullptr))
-        return fail(WEFT_INVALID, "nobody is expected any more in this phase");
+    if (!at<Barrier>(barrier).arrive(1, 1, nullptr)) return fail(WEFT_INVALID, "this phase expects no more arrivals");
     return WEFT_OK;
 }
 
@@ -419,13 +418,13 @@ weft_status weft_rwlock_write_lock_until(weft_rwlock* lock, uint64_t deadline_ns
 
 weft_status weft_rwlock_try_read_lock(weft_rwlock* lock) noexcept {
     if (lock == nullptr) return is_null("lock");
-    return at<RwLock>(lock).try_read() ? WEFT_OK : say(WEFT_BUSY, "somebody writes, or waits to write");
+    return at<RwLock>(lock).try_read() ? WEFT_OK : say(WEFT_BUSY, "a writer holds the lock, or waits for it");
 }
 
 weft_status weft_rwlock_try_write_lock(weft_rwlock* lock) noexcept {
     if (lock == nullptr) return is_null("lock");
     RwLock of = at<RwLock>(lock);
-    if (!of.try_write()) return say(WEFT_BUSY, "somebody holds the lock");
+    if (!of.try_write()) return say(WEFT_BUSY, "the lock is held");
     of.set_owner(Caller().identity());
     return WEFT_OK;
 }
@@ -433,7 +432,7 @@ weft_status weft_rwlock_try_write_lock(weft_rwlock* lock) noexcept {
 weft_status weft_rwlock_unlock(weft_rwlock* lock) noexcept {
     if (lock == nullptr) return is_null("lock");
     if (!at<RwLock>(lock).unlock(Caller().identity())) {
-        return fail(WEFT_WRONG_STATE, "nobody holds the lock, or another writer; who locked it unlocks it");
+        return fail(WEFT_WRONG_STATE, "the lock is not held, or another writer holds it; only its holder unlocks it");
     }
     return WEFT_OK;
 }
@@ -543,7 +542,7 @@ weft_status weft_channel_create(const weft_channel_options* options, weft_channe
 weft_status weft_channel_free(weft_channel* channel) noexcept {
     if (channel == nullptr) return is_null("channel");
     Channel* of = to_channel(channel);
-    if (of->somebody_waits()) return say(WEFT_BUSY, "somebody waits for the channel; close it first");
+    if (of->somebody_waits()) return say(WEFT_BUSY, "a unit or thread waits for the channel; close it first");
     handles::freed(of);
     of->drop_all();
     of->~Channel();

@@ -126,8 +126,8 @@ const char* end_of(Thing thing) {
                "beyond that";
     case Thing::domain: return "weft_domain_unregister; it is unregistered once, and not used afterwards";
     case Thing::key: return "weft_key_free; it is freed once, and not used afterwards";
-    case Thing::future: return "weft_future_free; it is freed once, when nobody uses it any more";
-    case Thing::channel: return "weft_channel_free; it is freed once, when nobody uses it any more";
+    case Thing::future: return "weft_future_free; free it once, after its last use";
+    case Thing::channel: return "weft_channel_free; free it once, after its last use";
     case Thing::arena: return "weft_arena_free; it is freed once, and not used afterwards";
     case Thing::poller: return "weft_poller_unregister or weft_finalize; it is removed once";
     case Thing::none: break;

@@ -422,9 +422,9 @@ weft_status push_sched(Process& of, Pool& pool, Sched& sched, unsigned turn, Uni
         }
     }
     if (!sched::attach(sched, &sched)) {
-        return fail(
-            WEFT_BUSY,
-            "a stream or another pool has this scheduler, or somebody owns its private pool or the deque at its head");
+        return fail(WEFT_BUSY,
+                    "a stream or another pool has this scheduler, or its private pool or the deque at its head has "
+                    "another owner");
     }
     Stream* stream = current_or_null();
     Unit* made = make_sched_unit(of, stream, pool, stacked_main, sched, site);

@@ -173,7 +173,8 @@ void tell(const Found& found) {
         put_waiting(text, found);
         text.put(
             "If it spins for one of them it never ends: let it call weft_unit_yield or wait by Weft's own means, "
-            "or set WEFT_RESCUE=all, by which other OS threads run them. If it computes all is well (told once)\n");
+            "or set WEFT_RESCUE=all, by which other OS threads run them. If it computes, nothing is wrong (reported "
+            "once)\n");
     }
     text.say();
 }

@@ -501,7 +501,7 @@ weft_status free_stream(Stream& stream) {
         return fail(WEFT_WRONG_CONTEXT, "a tasklet cannot wait for a stream's end; make it a ULT");
     if (self == nullptr && current_or_null() != nullptr)
         return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot wait for a stream's end");
-    if (stream.ending.freeing.exchange(true)) return fail(WEFT_BUSY, "somebody frees stream %zu already", stream.rank);
+    if (stream.ending.freeing.exchange(true)) return fail(WEFT_BUSY, "stream %zu is being freed already", stream.rank);
     end_stream(stream);
     return WEFT_OK;
 }

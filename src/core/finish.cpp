@@ -57,7 +57,7 @@ template <News news>
 // not end that way (shortage.hpp).
 [[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
     not_returned(unit);
-    std::fprintf(stderr, "weft: %s; it was detached, so that nobody else is told\n", os::error_text());
+    std::fprintf(stderr, "weft: %s; it was detached, so the error is reported here only\n", os::error_text());
 }
 
 // noexcept: an exception that no thread can learn of ends the process, as with a std::thread, and

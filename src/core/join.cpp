@@ -13,8 +13,9 @@
 
 namespace weft {
 weft_status busy_status() {
-    return fail(WEFT_BUSY,
-                "somebody else waits for this unit already, and whoever frees it waits alone; or it is detached");
+    return fail(
+        WEFT_BUSY,
+        "another caller waits for this unit already, and a call that frees it must be the only one; or it is detached");
 }
 
 weft_status may_join(const Unit& target) {
@@ -25,7 +26,7 @@ weft_status may_join(const Unit& target) {
     Stream* stream = current_or_null();
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (target.has_now(Unit::primary))
-        return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime; nobody joins it");
+        return fail(WEFT_WRONG_STATE, "the primary unit ends with the runtime and cannot be joined");
     if (stream == nullptr) return WEFT_OK;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "a scheduler cannot join; only units and OS threads can");
     if (self == &target) return fail(WEFT_WRONG_STATE, "a unit cannot join itself");
@@ -356,7 +357,7 @@ weft_status detach(Unit& unit) {
     case JoinState::Announced::done: release_detached(unit); return WEFT_OK;
     case JoinState::Announced::taken: break;
     }
-    return fail(WEFT_BUSY, "somebody waits for this unit; it cannot be detached");
+    return fail(WEFT_BUSY, "a unit or thread waits for this unit; it cannot be detached");
 }
 
 }   // namespace weft

@@ -305,7 +305,7 @@ weft_status bind_here(Pool*& former) {
     while (self->marked(Unit::migrate) && move_away(*self, true)) {}
     Stream& stream = current();
     if (stream.serving.domain != nullptr || stream.serving.lender != nullptr)
-        return fail(WEFT_UNSUPPORTED, "a context of a domain goes on on any hart of that");
+        return fail(WEFT_UNSUPPORTED, "a context of a domain may continue on any of the domain's harts");
     if (const weft_status status = is_the_programs(stream); status != WEFT_OK)
         return fail(WEFT_UNSUPPORTED, "this stream is not the program's, and comes and goes");
     former = nullptr;

@@ -100,7 +100,7 @@ weft_status hand_off_to(Unit& target, Leaving how, Named from) noexcept {
     Unit* self = stream == nullptr ? nullptr : stream->running;
     if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a ULT leaves for another; this is none");
     if (self->kind == Kind::tasklet)
-        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and leaves for nobody; make it a ULT");
+        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot hand off; make it a ULT");
     if (target.kind == Kind::tasklet)
         return fail(WEFT_WRONG_KIND, "one leaves for ULTs; a tasklet runs on the scheduler's stack");
     if (how == Leaving::ends && self->has(Unit::primary))

@@ -34,7 +34,7 @@ const char* text(weft_pool_access access) {
 void AccessCheck::note(weft_pool_access access, bool push) {
     if (access == (push ? WEFT_POOL_ACCESS_MPSC : WEFT_POOL_ACCESS_SPMC)) return;
     const void* self = caller();
-    char name[sizeof One::name] = "somebody";
+    char name[sizeof One::name] = "an unknown caller";
     if (const Describe describe = describe_caller.load()) describe(name, sizeof name);
     std::lock_guard guard(lock_);
     One& one = push || access == WEFT_POOL_ACCESS_PRIVATE ? pusher_ : popper_;
@@ -42,8 +42,9 @@ void AccessCheck::note(weft_pool_access access, bool push) {
         one.who = self;
         std::memcpy(one.name, name, sizeof name);
     } else if (one.who != self) {
-        fatal("a pool's promise is broken: its access is %s; %s was the one, and now %s %s (weft_pool_access)",
-              text(access), one.name, name, push ? "pushes" : "pops");
+        fatal(
+            "a pool is used by more than its access allows: it is %s; %s was the one, and now %s %s (weft_pool_access)",
+            text(access), one.name, name, push ? "pushes" : "pops");
     }
 }
 

@@ -93,7 +93,7 @@ void each_doubt(Doubt doubt) {
 }
 
 void print(std::FILE* file, const char* before, std::string_view name, const char* meant) {
-    std::fprintf(file, "%s%.*s is no variable of Weft's, and does nothing; is %s meant?\n", before,
+    std::fprintf(file, "%s%.*s is not a variable of Weft, and has no effect; is %s meant?\n", before,
                  static_cast<int>(name.size()), name.data(), meant);
 }
 

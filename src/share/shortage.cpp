@@ -97,7 +97,7 @@ void time_has_come(Timer&) {
         shortage.refused = false;
         if (!shortage.told && now_ns - shortage.since_ns >= Shortage::told_after_ns) {
             shortage.told = true;
-            tell(of, shortage, "it waits until one comes free (told once)");
+            tell(of, shortage, "it waits until one is free (reported once)");
         }
         some = take(shortage, shortage.batch);
         if (shortage.any()) arm(stream, shortage, now_ns);

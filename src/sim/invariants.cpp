@@ -104,8 +104,7 @@ std::string guest_that_is_lost(const Stream& stream) {
         return {};
     if (!stream.role.guest->unit->life.is(State::ready) || stream.role.guest->unit->pool != stream.role.guest->pool)
         return {};
-    return sentence("a guest is lost: the unit of stream %zu is ready, and nobody is asked for a hart for it\n",
-                    stream.rank);
+    return sentence("a guest is lost: the unit of stream %zu is ready, and no hart is requested for it\n", stream.rank);
 }
 
 // Each holder of a hart is counted once: the streams' harts agree with the streams that hold one.

@@ -13,7 +13,7 @@ namespace weft::sync {
             if (!caller.may_wait()) return may_not_wait(caller, Waits::barrier);
             const std::uint32_t missing = barrier.arrive_last();
             if (missing == 1) return WEFT_OK;
-            if (missing == 0) return fail(WEFT_INVALID, "nobody is expected any more in this phase of the barrier");
+            if (missing == 0) return fail(WEFT_INVALID, "this phase of the barrier expects no more arrivals");
         }
         Waiter waiter;
         const weft_status status =

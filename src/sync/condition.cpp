@@ -138,7 +138,7 @@ template <class By>
     const Caller caller;
     if (!caller.may_wait()) return may_not_wait(caller, Waits::condition);
     if (!mutex.is_held() || mutex.owner() != caller.identity()) {
-        return fail(WEFT_WRONG_STATE, "the caller does not hold the mutex; who waits locks it first");
+        return fail(WEFT_WRONG_STATE, "the caller does not hold the mutex; lock it before waiting");
     }
     if (!condition.goes_with(mutex)) return fail(WEFT_INVALID, "others wait for the condition with another mutex");
     const std::uint32_t depth = std::exchange(mutex.body().depth, 0);

@@ -52,9 +52,9 @@ bool take_soon(Mutex& mutex, Waiter& waiter) {
 
 [[gnu::noinline]] weft_status unlock_slow(Mutex mutex) noexcept {
     const Caller caller;
-    if (!mutex.is_held()) return fail(WEFT_WRONG_STATE, "nobody holds the mutex");
+    if (!mutex.is_held()) return fail(WEFT_WRONG_STATE, "the mutex is not locked");
     if (mutex.owner() != caller.identity())
-        return fail(WEFT_WRONG_STATE, "somebody else holds the mutex; who locked it unlocks it");
+        return fail(WEFT_WRONG_STATE, "another unit or thread holds the mutex; only its holder unlocks it");
     if (mutex.body().depth != 0) {
         --mutex.body().depth;
         return WEFT_OK;

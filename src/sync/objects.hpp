@@ -46,7 +46,7 @@ static_assert(Fits<Condition, weft_cond> && sizeof(weft_cond) <= 56);
 static_assert(Fits<Event, weft_event> && sizeof(weft_event) <= 56);
 static_assert(Fits<Semaphore, weft_semaphore> && Fits<Latch, weft_latch> && Fits<Barrier, weft_barrier> &&
               Fits<RwLock, weft_rwlock>);
-static_assert(offsetof(Mutex::Body, owner) == 0, "a dump tells who holds it (inspect/dump.cpp)");
+static_assert(offsetof(Mutex::Body, owner) == 0, "a dump names its holder (inspect/dump.cpp)");
 static_assert(Mutex::recursive.word == 1, "WEFT_MUTEX_RECURSIVE_INIT");
 static_assert(Event::is_set.word == WEFT_EVENT_IS_SET);
 static_assert(Semaphore::most == WEFT_COUNT_MAX && Latch::most == WEFT_COUNT_MAX);

@@ -369,7 +369,7 @@ TEST(Environment, IsCheckedWithoutStartingAnything) {
 TEST(Environment, ANameThatIsNearlyOneOfOursIsToldOnceAndTheNamesStayInTheEnvironment) {
     EXPECT_EQ(weft_environment_doubts(nullptr), 0u);
     Variable misspelt("WEFT_STEAMS", "4"), other("WEFT_OF_ANOTHER_PROJECT", "1"), ours("WEFT_SPIN_NS", "1000");
-    const std::string told = "WEFT_STEAMS is no variable of Weft's, and does nothing; is WEFT_STREAMS meant?\n";
+    const std::string told = "WEFT_STEAMS is not a variable of Weft, and has no effect; is WEFT_STREAMS meant?\n";
     char* text = nullptr;
     std::size_t bytes = 0;
     std::FILE* file = open_memstream(&text, &bytes);
@@ -388,7 +388,8 @@ TEST(Environment, ANameThatIsNearlyOneOfOursIsToldOnceAndTheNamesStayInTheEnviro
     EXPECT_STREQ(std::getenv("WEFT_TOLD_OF"), "WEFT_STEAMS");
     EXPECT_STREQ(std::getenv("WEFT_OF_ANOTHER_PROJECT"), "1");
     Variable second("WEFT_KINDS", "lsa");
-    EXPECT_EQ(said_by_a_start(), "weft: WEFT_KINDS is no variable of Weft's, and does nothing; is WEFT_KIND meant?\n");
+    EXPECT_EQ(said_by_a_start(),
+              "weft: WEFT_KINDS is not a variable of Weft, and has no effect; is WEFT_KIND meant?\n");
     EXPECT_EQ(said_by_a_start(), "");
     EXPECT_STREQ(std::getenv("WEFT_TOLD_OF"), "WEFT_STEAMS:WEFT_KINDS");
     unsetenv("WEFT_TOLD_OF");

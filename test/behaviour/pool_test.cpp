@@ -205,7 +205,7 @@ TEST(Pool, WhatIsStolenIsCounted) {
             EXPECT_EQ(unit->join(), WEFT_OK);
             weft_pool* now = nullptr;
             EXPECT_EQ(weft_unit_pool_get(unit->handle(), &now), WEFT_OK);
-            EXPECT_EQ(now, poor) << "what a deque's owner steals is his from then on";
+            EXPECT_EQ(now, poor) << "what a deque's owner steals belongs to it from then on";
         }
         units.clear();
     }

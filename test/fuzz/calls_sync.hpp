@@ -223,7 +223,7 @@ inline void use_rwlock(Actor& actor) {
     case 3: {
         const weft_status status =
             expect(weft_rwlock_try_write_lock(&lock), bits({WEFT_OK, WEFT_BUSY}), "weft_rwlock_try_write_lock");
-        check(status != WEFT_OK || (!reads && !writes), "nobody writes while somebody holds the lock");
+        check(status != WEFT_OK || (!reads && !writes), "nobody writes while the lock is held");
         if (status == WEFT_OK) writes = true;
         break;
     }

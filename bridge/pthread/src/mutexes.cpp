@@ -50,7 +50,7 @@ void report() {
     std::fputs(
         "weft: a mutex with priority inheritance that a hosted unit holds is waited for by an OS thread: the kernel "
         "refuses to unlock it, and "
-        "who waits waits for ever\n",
+        "waiters wait forever\n",
         stderr);
 }
 

@@ -474,7 +474,7 @@ void Machine::step(const char* what, const void* word, const weft::location& whe
 }
 
 void Machine::stuck() {
-    std::string text = "stuck: every hart waits, no deadline will come, and nobody is left who could wake one\n";
+    std::string text = "stuck: every hart waits, no deadline is pending, and nothing is left that could wake one\n";
     describe_harts(text);
     machine_fail(End::stuck, text);
 }
