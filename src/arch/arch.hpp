@@ -61,7 +61,7 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
     { pack(floating_point()) } -> std::same_as<std::uint64_t>;   // in less than 62 bits
     { unpack(packed) } -> std::same_as<FloatingPoint>;
 
-    // The stack of a function, and what a signal has interrupted.
+    // The stack pointer of a function, and what a signal has interrupted.
     { here_on_stack() } -> std::same_as<char*>;
     { interrupted_stack(p) } -> std::same_as<char*>;
     { interrupted_code(p) } -> std::same_as<std::uintptr_t>;

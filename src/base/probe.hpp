@@ -14,7 +14,7 @@ enum class Probe : unsigned char {
     join_before_announce,     // the joiner saw "not done" and has not announced itself
     sleep_before_recheck,     // a stream has announced that it sleeps and has not checked again
     sleep_before_wait,        // it has checked again and found nothing
-    push_before_wake,         // work is in the pool, sleepers have not been checked for
+    push_before_wake,         // work is in the pool, and no sleeper has been searched for
     steal_before_claim,       // a thief has read the top of a deque and not claimed it
     pop_before_claim,         // the owner has taken the last item and not claimed it
     fifo_push_before_link,    // the tail has moved, the link is not there yet

@@ -98,8 +98,8 @@ inline bool of_the_program_looks_for_leaks() {
 }
 
 // Memory that is reachable from this range, which the sanitizer has not allocated, has not leaked.
-// In every build, for programs that are checked while they use an ordinary Weft. It holds until
-// end_root().
+// In every build, for programs that are checked while they run on an ordinary build of Weft. It
+// holds until end_root().
 [[gnu::always_inline]] inline void begin_root(const void* address, std::size_t bytes) {
     if (&__lsan_register_root_region != nullptr) __lsan_register_root_region(address, bytes);
 }

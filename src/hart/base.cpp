@@ -103,8 +103,8 @@ void Base::update_reclaims() {
             root->held > wanted(*root) && !is_reclaimable(*root) ? root->held - wanted(*root) : 0;
         const std::size_t back = std::max(std::min(beyond_target, lacking), beyond_request);
         lacking -= std::min(lacking, back);
-        // Counted before it is written, in both directions. relaxed: only this thread writes it,
-        // under the lock.
+        // Counted before it is written, in both directions. relaxed: it is written only under the
+        // lock.
         const std::size_t said = root->to_reclaim.load(std::memory_order_relaxed);
         if ((back != 0) != (said != 0)) root->reclaim_changes.fetch_add(1);
         if (back != said) root->to_reclaim.store(static_cast<std::uint32_t>(back));
@@ -226,7 +226,7 @@ void Base::plan_look() {
         telling |= root->notified && root->to_reclaim.load() != 0;
     }
     // One hart always exists. What roots ask for counts, however much of it they want now: where
-    // the limit is one, the limit itself may have made its holder idle.
+    // the limit is one, that limit itself may have made the hart's holder idle.
     limited &= claimed > 1;
     const std::uint64_t now_ns = turns_ || limited || telling ? time_ns() : 0;
     std::uint64_t at_ns = os::forever;

@@ -61,7 +61,7 @@ struct Root {
     std::size_t coming = 0;     // of held: granted, and no thread has been sent with it yet
     // when it came, or was granted its latest hart: its place among the roots that want one
     std::uint64_t served = 0;
-    std::uint64_t place = 0;      // of a guest: its place in `served` when it last came anew
+    std::uint64_t place = 0;      // of a guest: its `served` when it last came anew
     bool stays = false;           // and it comes back to that place,
     std::uint64_t vain_ns = 0;    // having had its hart for so long since then
     std::uint64_t since_ns = 0;   // when it got its first hart: its slice begins
@@ -174,7 +174,7 @@ public:
     // in any case. False: none is withheld, since a notified root has some or wants some: its work
     // cannot go elsewhere.
     bool withhold(std::size_t harts);
-    // How many harts there are after that. Without the harts of rescue. From any thread.
+    // How many harts are left after that, without the harts of rescue. From any thread.
     std::size_t limit_in_effect() const;
 
     // 1 while some root has fewer harts than it has a claim to, or has none and wants one; else 0.

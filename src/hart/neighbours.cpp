@@ -51,7 +51,7 @@ bool Neighbours::goes_on(std::uint64_t now_ns, const Found& found) {
     return true;
 }
 
-// What was of no use is tried again later and later.
+// Withholding that was of no use is tried again later and later.
 bool Neighbours::end(std::uint64_t now_ns, Because why) {
     withheld_ = 0;
     switch (why) {

@@ -1,5 +1,5 @@
-// One carrier sleeps until it is woken: one futex word. An unpark that comes before the park leaves
-// a permit; several leave one; park() uses the permit up.
+// The place where one carrier sleeps until it is woken: one futex word. An unpark that comes before
+// the park leaves a permit; several leave one; park() uses the permit up.
 #pragma once
 
 #include <cstdint>

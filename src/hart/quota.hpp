@@ -30,8 +30,8 @@ std::size_t quota_harts(const QuotaFiles& files = {}) noexcept;
 // let_speak() names. Empty: the kernel does not say.
 os::CpuSet process_cpus() noexcept;
 
-// Whose mask process_cpus() is from now on: that of an OS thread that no code has bound, by its
-// number; 0: the mask stays what it is.
+// From now on process_cpus() is the mask of the OS thread of that number, which no code has bound;
+// 0: the mask stays what it is.
 void let_speak(std::uint32_t thread) noexcept;
 
 // A limit. The first caller that finds it a second old reads it again.

@@ -144,7 +144,7 @@ std::uint32_t SlabCache::choose_leaving(std::size_t keep_bytes) noexcept {
     }
     std::uint32_t chosen = 0;
     for (Slab* slab = slabs_; slab != nullptr && idle > keep_bytes; slab = slab->next) {
-        if (slab->idle != slab->carved.load(std::memory_order_relaxed)) continue;   // relaxed: this cache writes it
+        if (slab->idle != slab->carved.load(std::memory_order_relaxed)) continue;   // relaxed: only the owner writes
         slab->leaving = true;
         idle -= slab->idle * store_.object_bytes();
         ++chosen;

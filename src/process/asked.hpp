@@ -32,7 +32,7 @@ inline constexpr Attention lent{16384};     // the hart may be a domain's (domai
 // hart again
 inline constexpr Attention aside{32768};
 inline constexpr Attention relieved{65536};   // its standing in for another stream is over (rescue.hpp)
-inline constexpr Attention leisurely = timing | polling | observing | observed;   // no thread waits for them
+inline constexpr Attention leisurely = timing | polling | observing | observed;   // no thread waits for their effect
 }   // namespace attention
 
 }   // namespace weft

@@ -9,8 +9,8 @@
 
 namespace weft {
 
-// Stores the sentence for weft_error_text and returns `status`. A value that the program wrote is
-// shown with a precision ("%.100s"): a long one would cut off the remedy behind it.
+// Stores the sentence for weft_error_text and returns `status`. A value that Weft has not written
+// is shown with a precision ("%.100s"): a long one would cut off the remedy behind it.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] weft_status fail(weft_status status, const char* format, ...);
 [[gnu::cold, gnu::noinline]] inline weft_status not_admitted() {
     return fail(WEFT_NO_MEMORY, "the pool has no memory for what it keeps of another unit (weft_pool_ops.admit)");

@@ -22,7 +22,7 @@ struct Guest {
     bool admitted = false;                // and has not continued since: it is its turn
     bool has_signal_stack = false;        // perhaps one of Weft's: set once it ran units of others
     bool steps_aside = false;             // it has polled without success, and yields
-    unsigned stays = 0;                   // how often it keeps its hart before it yields again
+    unsigned stays = 0;                   // how many more times it keeps its hart before it yields again
     unsigned stayed = 0;                  // what `stays` began with the last time
     std::uint64_t aside_ns = 1'000'000;   // for how long it has been yielding, on average
     bool lends = false;                   // its OS thread counts among the free carriers

@@ -65,7 +65,7 @@ struct BasicJobRing {
         return take_steal_request();
     }
     // seq_cst, like the limit's stores: open() comes before it, and request_steal() stores in the
-    // other order, so they cannot miss each other both (core/README.md).
+    // other order, so they cannot both miss each other (core/README.md).
     bool take_steal_request() { return steal_requested.exchange(false, std::memory_order_seq_cst); }
 
     // The oldest `count` jobs become visible to others: they leave the ring.

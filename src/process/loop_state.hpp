@@ -14,7 +14,7 @@ inline constexpr std::uint32_t rounds_between_polls = 16;
 struct Loop {
     Attention attended{};              // the bits of attention that attend() has seen, and attention::unwatched
     std::uint32_t rounds = 0;          // of the scheduler since the pollers had their turn
-    std::uint32_t passes_left = 1;     // switches past the stream's pools that are left (sync/condition.cpp)
+    std::uint32_t passes_left = 1;     // how many more switches may bypass the pools (sync/condition.cpp)
     std::uint32_t staying = 0;         // units that weft_unit_bind has bound to the stream
     bool own_had_a_turn = false;       // whether the pool of bound units was served at the last pick (way.cpp)
     bool times_unit = false;           // the clock was read when a unit began, and is to be read when it leaves

@@ -71,7 +71,7 @@ struct Process : RoomsOwn {
     Jobs jobs;   // of the streams that are in no domain
     context::Hosts hosts;
     atomic<std::uint64_t> blocking_alarm_ns{os::forever};   // when the reactor checks whether it is large enough
-    // of the OS thread that started the process: for the threads that run its units
+    // of the OS thread that started the runtime: for the threads that run its units
     const os::SignalMask signals = os::thread_signals();
     // a guest has started it: no unit is primary, stream 0 has a carrier of its own, from when one
     // is needed, and it stays

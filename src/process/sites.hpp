@@ -122,8 +122,8 @@ public:
     // next.
     [[gnu::always_inline]] bool passes_over_next() { return --left_ != 0; }
 
-    // For units that are made together: which of them, counted from 1, is the next sample; and sets
-    // it after them.
+    // For units that are made together: which of them, counted from 1, is the next sample.
+    // set_next() is called after them.
     std::size_t next() const { return left_ == 0 ? 1 : left_; }
     void set_next(std::size_t which) { left_ = static_cast<std::uint32_t>(which); }
 

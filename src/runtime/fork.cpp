@@ -104,7 +104,7 @@ void cut_loose(const Stream& from, Unit& unit) {
     unit.mark(Unit::untidy);   // a tasklet that its joiner has called checks this before it returns there
 }
 
-// No unit of the parent process requests anything of this unit any more, or waits for it.
+// Nothing in the parent process requests anything of this unit any more, or waits for it.
 void forget_others(Unit& unit) {
     unit.join_state.reset();
     unit.unmark(Unit::requests | Unit::observed);

@@ -146,7 +146,7 @@ void end_stream_zero(Process& of) {
 
 void tear_down(Process* ending) {
     dumps_end();
-    ending->reactor.stop();   // before the streams go that it checks
+    ending->reactor.stop();   // before the streams that it checks are gone
     ending->blocking_pool.stop();
     stop_other_streams(*ending);   // carriers that have started since: the reactor hands harts out, too
     end_stream_zero(*ending);
@@ -259,8 +259,8 @@ weft_status start_one(const weft_settings* asked, bool by_itself) {
     return status;
 }
 
-// Whether the call counts as one of a guest's entries: in a runtime that has started by itself, and
-// does not end.
+// Whether the call counts as one of a guest's entries: so it does in a runtime that has started by
+// itself, which no call ends.
 bool nests_as_guest(const Process& of) {
     return of.by_itself && (current_or_null() == nullptr || calling_guest() != nullptr);
 }

@@ -84,7 +84,7 @@ public:
     // a team of few threads it reads the thieves' line only now and then.
     bool plenty(unsigned threads) {
         if (still_plenty()) return true;
-        constexpr unsigned few = 8;   // threads: while the owner runs so many tasks, they run at most half of a deque
+        constexpr unsigned few = 8;   // threads: while the owner runs that many tasks, they run at most half a deque
         const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);   // relaxed: the owner's own
         bool found = bottom - top_seen_ >= plenty_from_;
         if (found) {

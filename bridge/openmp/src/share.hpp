@@ -48,7 +48,7 @@ struct Share {
 
 // Where a thread is in a loop.
 struct LoopPlace {
-    std::uint64_t first = 0, last = 0;   // its chunk's iterations, up to but without last
+    std::uint64_t first = 0, last = 0;   // its chunk's iterations; last is excluded
     std::uint64_t trips = 0;             // chunks that it has taken of a static schedule
     bool taken = false;                  // there is a chunk
     bool over = false;                   // there are no more chunks

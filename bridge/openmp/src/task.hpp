@@ -30,7 +30,7 @@ struct Group {
     // false: it serves only a construct's reduction, and `cancel taskgroup` passes over it
     bool region = true;
     bool reduces = false;                   // it has reductions, or a group around it has
-    bool made_memory = false;               // for the reductions of the team's threads: its thread frees that
+    bool made_memory = false;               // for the team's threads' reductions: freed by the thread that began it
     std::uintptr_t* reductions = nullptr;   // its own, as the compiler describes them (reduction.cpp)
 };
 // The group that `cancel taskgroup` means in a task of this group; null: there is none.

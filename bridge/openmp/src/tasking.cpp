@@ -289,8 +289,8 @@ OPENMP_ANY_NAMED(omp_fulfill_event)
 
 namespace {
 
-// The iterations of a taskloop, cut into tasks. `Value` is the type of the loop, long or unsigned
-// long long; data begins with the task's start and end.
+// The iterations of a taskloop, cut into tasks. `Value` is the type of the loop's variable, long or
+// unsigned long long; data begins with the task's start and end.
 template <class Value>
 void taskloop(void (*body)(void*), void* data, void (*copy)(void*, void*), long bytes, long alignment, unsigned flags,
               unsigned long tasks, int priority, Value start, Value end, Value step) {

@@ -264,7 +264,7 @@ void TeamPool::grow(unsigned size) {
     for (unsigned number = std::max(1U, before); number < size; ++number) members.push_back(slots[number].get());
     if (members.empty()) return;
     team.helpers.have_members(*this);
-    users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: a user adds
+    users.fetch_add(static_cast<unsigned>(members.size()), std::memory_order_relaxed);   // relaxed: only a user adds
     add_members(be_member, members, *this, environment().unit_stack_bytes());
     count_members(static_cast<unsigned>(members.size()));
 }

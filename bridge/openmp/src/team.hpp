@@ -44,7 +44,7 @@ struct alignas(128) Slot {
     Share* share = nullptr;            // the worksharing construct that it is in, or was in last
     LoopPlace loop;                    // where it is in that
     Task implicit;
-    std::atomic<std::uint64_t> at{0};       // that one's number, for the check which ones all threads have passed
+    std::atomic<std::uint64_t> at{0};       // that one's number: shows which ones all threads have passed
     std::atomic<std::uint64_t> region{0};   // the number of the region that it is to take part in
 };
 

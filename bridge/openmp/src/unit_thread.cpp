@@ -140,7 +140,7 @@ void returns(void* raw) {
     if (own != nullptr) let_follow_primary(*own);
 }
 
-// Its unit ends. Of the primary unit, the OS thread goes on.
+// Its unit ends. After the primary unit the OS thread goes on.
 void ends(void* raw) {
     auto* const value = static_cast<OfUnit*>(raw);
     if (value->what == OfUnit::What::native) {

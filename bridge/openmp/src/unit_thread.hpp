@@ -46,7 +46,7 @@ void be_of_unit(OfUnit* value);
 void let_follow_primary(Thread& of_os_thread);
 
 // Makes the words those of that thread, which runs here; null: of none. Not inlined, so that no
-// address in thread-local memory is kept across the call.
+// address in thread-local memory is kept from before a switch that precedes the call.
 [[gnu::noinline]] void set_words(Thread* thread);
 
 // A native unit is about to begin its outermost region, with fewer members than the region is to

@@ -27,7 +27,7 @@ std::uint64_t SpinBudget::further(std::uint64_t looks) {
     return std::min(most, looks + overdue);
 }
 
-// Runs on what runs next: the unit's stack stands still until the unit is resumed.
+// Runs in the context that goes on next: the unit's stack stands still until the unit is resumed.
 void Sleepers::publish(weft_unit* unit, void* raw) {
     auto& request = *static_cast<Request*>(raw);
     Sleepers& list = *request.list;

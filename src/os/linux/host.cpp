@@ -335,7 +335,7 @@ bool host_start(HostThread& host, std::size_t bytes, const CpuSet* cpus) {
 bool host_call(void (*body)(void*), void* argument) {
     __pthread_unwind_buf_t frame;
     if (__sigsetjmp(reinterpret_cast<__jmp_buf_tag*>(frame.__cancel_jmp_buf), 0) != 0) return false;
-    // A thread that ends the pthread returns above, and undoes nothing here.
+    // pthread_exit and cancellation return above, and run no destructor of this frame.
     struct Registered {
         __pthread_unwind_buf_t& frame;
         explicit Registered(__pthread_unwind_buf_t& of) : frame(of) { __pthread_register_cancel(&frame); }

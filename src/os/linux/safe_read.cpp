@@ -21,7 +21,7 @@ namespace {
 std::size_t safe_read_by_pipe(const char* address, char* to, std::size_t bytes) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return 0;
-    constexpr std::size_t step = 4096;   // never more than the pipe holds, nor than one page that can fault
+    constexpr std::size_t step = 4096;   // one page: no more than the pipe holds, and it faults as a whole
     std::size_t copied = 0;
     while (copied < bytes) {
         const std::size_t to_page = step - reinterpret_cast<std::uintptr_t>(address + copied) % step;
