@@ -34,7 +34,7 @@ public:
         for (weft::context& context : contexts) context.join();   // our hart runs the contexts meanwhile
     }
 
-    // A hart has arrived. One load tells whether another client has a better claim to it.
+    // A hart has arrived. One load tells whether another claimant has a better claim to it.
     void enter() noexcept {
         const std::lock_guard guard(lock_);
         if (domain_.wanted() != 0 || ready_.empty()) return weft::this_hart::yield();

@@ -7,11 +7,11 @@
 //
 // **What they promise.** Each call returns when all its work is done, so its arguments may lie on
 // the caller's stack. Elements run in the calling unit and, when other streams (in an arena: its
-// harts) have nothing to do, in units of those, in any order and at the same time: elements must
-// not race with each other. The functions are called as const, and are copied only where the copy
-// cannot be observed. They may wait, lock, throw, and call algorithms themselves.
+// harts) have nothing to do, also in units on those streams, in any order and at the same time:
+// elements must not race with each other. The functions are called as const, and are copied only
+// where the copy cannot be observed. They may wait, lock, throw, and call algorithms themselves.
 //
-// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are no
+// **Where.** From any unit, in an arena (<weft/arena.hpp>) or not, and from OS threads that are not
 // streams: such a thread begins alone, hands what is left after some 20 us to a unit of the
 // runtime, and waits for that unit. Without a runtime, and where the caller may not suspend, the
 // calls are plain loops. All of them may switch.
@@ -30,7 +30,7 @@
 //
 // **Exceptions.** The call rethrows the first exception that leaves an element's function, after
 // the batches that run have ended. Elements that have not begun by then are left out, as after a
-// stop. Later exceptions are dropped. this_thread::exit() in an element ends the caller.
+// stop. All other exceptions are dropped. this_thread::exit() in an element ends the caller.
 //
 // Since 0.4.
 #pragma once
@@ -309,7 +309,7 @@ public:
     static constexpr std::uint64_t settled_ns = 500;
     static constexpr double worth_ns = 4000;           // several times the cost of a steal and its join
     static constexpr double between_looks_ns = 1000;   // long compared with reading the clock
-    static constexpr std::uint64_t alone_ns = 20000;   // an OS thread that is no stream begins alone
+    static constexpr std::uint64_t alone_ns = 20000;   // an OS thread that is not a stream begins alone
     static constexpr double worth_a_unit_ns = 50000;
 
     pace(std::size_t grain, std::size_t count) noexcept
@@ -384,7 +384,7 @@ private:
     }
 
     // So few elements that each may be long, and that splitting costs little if they are not:
-    // nothing is measured. Of more elements the first is run to measure it.
+    // nothing is measured. Of more elements, one is run first, to measure it.
     static bool few(std::size_t rest) noexcept { return rest <= 64 && rest <= 8 * parallelism(); }
 
     double element_ns_ = 0;        // 0: not known
@@ -392,7 +392,7 @@ private:
     std::size_t measured_ = 0;     // elements run since then
     std::size_t quiet_batch_;
     std::size_t grain_;
-    bool guest_;   // on an OS thread that is no stream
+    bool guest_;   // on an OS thread that is not a stream
     bool alone_;   // on such a thread, and there is no runtime
 };
 
@@ -1062,8 +1062,8 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
         pieces.run(first, first + static_cast<std::iter_difference_t<Iterator>>(count),
                    2 * static_cast<unsigned>(std::bit_width(count)));
     };
-    // An OS thread that is no stream has no stream to share with. A unit is worth its cost from 4
-    // grains of elements on.
+    // An OS thread that is not a stream has no stream to share with. A unit is worth its cost from
+    // 4 grains of elements on.
     if (jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
         in_a_unit(run);
     } else {
@@ -1086,10 +1086,10 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
  *              least that many elements
  *
  * O(n log n) comparisons and exchanges, also in the worst case; each halving takes a frame of some
- * 200 bytes on the stack. On a stream it allocates nothing; an OS thread that is no stream leaves
- * more than some 2,000 elements to a unit from the start. Elements are only moved: they need not be
- * copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as one stream alone divides
- * each range.
+ * 200 bytes on the stack. On a stream it allocates nothing; an OS thread that is not a stream
+ * leaves more than some 2,000 elements to a unit from the start. Elements are only moved: they need
+ * not be copyable. With P streams it takes some (2 + log2(n / P) / P) n steps, as one stream alone
+ * divides each range.
  *
  * Returns nothing; with a std::stop_token, whether all was done: if not, all elements are still
  * there, in some order. Throws the first exception that leaves compare or projection: then the

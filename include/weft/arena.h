@@ -4,7 +4,7 @@
  * Work that is forked inside an arena (parallel.h, parallel.hpp, algorithm.hpp) is taken only by
  * the arena's harts, and a hart of the arena that waits at a join helps only with work of the same
  * call. A call is a domain (domain.h): it requests harts when there is something to share, gives
- * back those that find nothing, and gives back harts that other domains have a better claim to
+ * back those that find nothing, and gives back harts that another claimant has a better claim to
  * whenever one of its contexts waits or ends. While there is nothing to do it has no hart and uses
  * none. */
 #ifndef WEFT_ARENA_H
@@ -23,7 +23,8 @@ typedef struct weft_arena weft_arena;
  *
  * harts  the most harts that a call in it has, the caller's included; 1: nothing is shared; 0: as
  *        many as there are (weft_hart_limit) when the call begins
- * arena  required; receives the arena. It outlives no runtime, and may be made before there is one
+ * arena  required; receives the arena. It does not outlive a runtime, and may be made before there
+ *        is one
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY. From anywhere; never switches. Since 0.6. */
 WEFT_API weft_status weft_arena_create(size_t harts, weft_arena **arena) WEFT_NOTHROW;
@@ -32,13 +33,13 @@ WEFT_API weft_status weft_arena_create(size_t harts, weft_arena **arena) WEFT_NO
  * is a call). From anywhere; never switches. Since 0.6. */
 WEFT_API weft_status weft_arena_free(weft_arena *arena) WEFT_NOTHROW;
 
-/** Calls fn(argument) in the arena, as the same unit, and returns when it has returned and every
+/** Calls fn(argument) in the arena, as the same unit, and returns when fn has returned and every
  * hart that has helped is back. Several calls may be in an arena at once, each with its own harts.
  * Calls nest to any depth: fn may execute in other arenas, and in this one, which is then a plain
  * call.
  *
  * fn  required; it must not throw. Units that it spawns without naming a pool are contexts of the
- *     arena, too, and must end before it returns. It does not end the unit: weft_unit_exit returns
+ *     arena, too, and must end before it returns. fn cannot end the unit: weft_unit_exit returns
  *     WEFT_WRONG_STATE in it, and weft_unit_cancel acts at the first yield or suspension after the
  *     call. Branches that the unit forked before the call are shared with the same harts as before.
  *

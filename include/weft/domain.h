@@ -119,8 +119,8 @@ WEFT_API weft_status weft_domain_pool_get(const weft_domain *domain, weft_pool *
  * (it has children). May switch. Since 0.6. */
 WEFT_API weft_status weft_domain_unregister(weft_domain *domain) WEFT_NOTHROW;
 
-/** The domain whose hart the caller has, or NULL: the base's, or none. From anywhere; never
- * switches. Since 0.6. */
+/** The domain whose hart the caller has; NULL: the hart is the base's, or the caller has none. From
+ * anywhere; never switches. Since 0.6. */
 WEFT_API weft_domain *weft_domain_self(void) WEFT_NOTHROW;
 
 /** The `self` given to weft_domain_register. Returns WEFT_OK or WEFT_INVALID. From anywhere;
@@ -168,11 +168,11 @@ WEFT_API weft_status weft_domain_weight_set(weft_domain *domain, unsigned weight
  * WEFT_INVALID. From one of the parent's callbacks; never switches. Since 0.6. */
 WEFT_API weft_status weft_domain_ask_back(weft_domain *child, uint32_t harts) WEFT_NOTHROW;
 
-/* ---- decisions: in `enter`, and in what weft_context_pause calls --------------------------------
+/* ---- decisions: in `enter`, and in weft_context_pause's `publish` -------------------------------
  *
  * They return WEFT_OK; WEFT_WRONG_CONTEXT (there is nothing to decide here), WEFT_WRONG_STATE (a
- * decision has been made already, or the context cannot continue), WEFT_INVALID. They take effect
- * when the callback has returned (in Lithe they do not return). */
+ * decision has been made already, or it is not possible for this context), WEFT_INVALID. They take
+ * effect when the callback has returned (in Lithe they do not return). */
 
 /** The hart goes to a child (Lithe: sched_enter). If `child` is no child, or has been unregistered
  * meanwhile, `enter` is called again instead. Since 0.6. */
@@ -241,13 +241,13 @@ WEFT_API weft_status weft_context_pause(void (*publish)(weft_unit *context, void
  *          use: see weft_unit_suspend
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (not a ULT on a domain's hart),
- * WEFT_WRONG_KIND, WEFT_WRONG_STATE (`next` cannot continue; nothing has happened). Switches. Since
- * 0.6. */
+ * WEFT_WRONG_KIND, WEFT_WRONG_STATE (`next` cannot continue): then nothing has happened. Switches.
+ * Since 0.6. */
 WEFT_API weft_status weft_context_suspend_to(weft_unit *next, void (*publish)(weft_unit *context, void *argument),
                                              void *argument) WEFT_NOTHROW;
 
-/** Announces that a paused context can continue: its own domain's `unblock` is called, whoever the
- * caller is (Lithe: ctx_unblock).
+/** Announces that a paused context can continue: its own domain's `unblock` is called, whichever
+ * thread or unit calls this (Lithe: ctx_unblock).
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has not paused). From anywhere; never
  * switches. Since 0.6. */

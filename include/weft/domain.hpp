@@ -41,7 +41,7 @@ public:
     void request(std::ptrdiff_t delta) const { check(weft_domain_request(handle_, delta)); }
     /** How many harts the domain is asked to give back. */
     std::uint32_t wanted() const noexcept { return __atomic_load_n(weft_domain_wanted(handle_), __ATOMIC_RELAXED); }
-    /** Whether any client of the harts lacks one. A hart of the domain that only searches for work
+    /** Whether any claimant lacks a hart. A hart of the domain that only searches for work
      * is to be given up then; see weft_domain_lacked. */
     bool lacked() const noexcept { return __atomic_load_n(weft_domain_lacked(handle_), __ATOMIC_RELAXED) != 0; }
     /** Asks this domain, a child of the caller's domain, to give back `harts` of its harts. */

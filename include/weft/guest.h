@@ -19,8 +19,8 @@
  * A thread that enters when no runtime runs starts one: one stream, or WEFT_STREAMS of them, on
  * separate OS threads, asleep until there are units for them; the settings are the environment's.
  * This runtime stays until the process ends, and functions that exit calls may still enter (exit
- * stops the streams of a runtime that weft_init has started). Where a runtime runs already, units
- * that a guest spawns without naming a pool go where spawns of other threads go, to stream 0. */
+ * stops the streams of a runtime that weft_init has started). In either case units that a guest
+ * spawns without naming a pool go where spawns of other threads go, to stream 0. */
 #ifndef WEFT_GUEST_H
 #define WEFT_GUEST_H
 
@@ -52,9 +52,9 @@ WEFT_API weft_status weft_guest_leave(void) WEFT_NOTHROW;
 
 /** Reports that the calling guest was woken for nothing and is about to wait again, as happens
  * where all waiters are notified of a change that concerns one of them. When the guest is woken
- * next and waits for a hart, it gets back its former place among those who wait, as long as it has
- * had its hart for less than WEFT_SLICE_NS altogether since it came to that place. The call has no
- * effect where the caller is no guest. From anywhere; never switches. Since 0.6. */
+ * next and waits for a hart, it gets back its former place among the waiting claimants, as long as
+ * it has had its hart for less than WEFT_SLICE_NS altogether since it came to that place. The call
+ * has no effect where the caller is no guest. From anywhere; never switches. Since 0.6. */
 WEFT_API void weft_guest_in_vain(void) WEFT_NOTHROW;
 
 /** The guest on whose OS thread the caller runs, as the unit of the guest's code: the caller

@@ -21,7 +21,7 @@ public:
     /** Leaves. Requires the thread that entered, and that no domain registered inside is left. */
     ~guest() { weft_guest_leave(); }
 
-    /** Says that the caller was woken without reason and is about to wait again; see
+    /** Reports that the caller was woken for nothing and is about to wait again; see
      * weft_guest_in_vain. */
     static void in_vain() noexcept { weft_guest_in_vain(); }
 };

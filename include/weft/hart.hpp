@@ -11,11 +11,11 @@
 namespace weft {
 inline namespace v0 {
 
-/** How harts are shared when their clients want more than there are; see weft_hart_policy. */
+/** How harts are shared when the claimants want more than there are; see weft_hart_policy. */
 enum class hart_policy {
-    fair = WEFT_HART_FAIR,            /**< each client gets equally many, as far as it wants them */
-    weighted = WEFT_HART_WEIGHTED,    /**< in proportion to the clients' weights */
-    first_come = WEFT_HART_FIRST_COME /**< each client gets as many as it wants, in the order of arrival */
+    fair = WEFT_HART_FAIR,            /**< each claimant gets equally many, as far as it wants them */
+    weighted = WEFT_HART_WEIGHTED,    /**< in proportion to the claimants' weights */
+    first_come = WEFT_HART_FIRST_COME /**< each claimant gets as many as it wants, in the order of arrival */
 };
 
 /** How the harts are used at this moment. */
@@ -39,13 +39,13 @@ struct hart_place {
  * cgroups. Works without a runtime. */
 inline std::size_t hart_limit() noexcept { return weft_hart_limit(); }
 
-/** Says that the caller has waited for another hart of its library for longer than usual; see
+/** Reports that the caller has waited for another hart of its library for longer than usual; see
  * weft_hart_overdue. */
 inline void hart_overdue() noexcept { weft_hart_overdue(); }
 
-/** Says that the caller has polled without success for something that another thread is to do, and
- * yields, also to guests and domains that have no hart; see weft_hart_make_way. False: no other
- * guest or domain could use the hart, and nothing has happened. */
+/** For a caller that has polled without success for something that another thread is to do: yields,
+ * also to guests and domains that have no hart; see weft_hart_make_way. False: no other guest or
+ * domain could use the hart, and nothing has happened. */
 inline bool make_way() noexcept { return weft_hart_make_way(); }
 
 /** Sets how harts are shared from now on; see weft_hart_policy_set. */

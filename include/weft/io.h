@@ -35,7 +35,7 @@ typedef struct weft_timer {
 } weft_timer;
 
 /** Starts a timer: fn(argument) will be called once the deadline has passed, between two units, on
- * the stack of a stream's scheduler; it must be short and must not suspend. From the call on the
+ * the stack of a stream's scheduler; it must be short and must not suspend. Once fn is called, the
  * timer may be started again, or its memory freed, also by fn itself.
  *
  * timer  not started, or fired, or cancelled
@@ -116,7 +116,7 @@ WEFT_API weft_status weft_stream_post(weft_stream *stream, void (*fn)(void *argu
  * the unit gives the hart away, other units run meanwhile, and it takes a hart again afterwards. fn
  * runs on an OS thread of the blocking pool, with a large stack; afterwards the caller finds errno
  * as fn left it. fn is no unit: it may yield or wait in Weft only as an OS thread does. From an OS
- * thread that is no stream fn is simply called.
+ * thread that is not a stream fn is simply called.
  *
  * Twice as many OS threads as there are harts, at least 4, serve such calls at once; when none is
  * free for 1 ms, one more is started, up to 1,024.
@@ -130,7 +130,7 @@ WEFT_API weft_status weft_blocking(void (*fn)(void *argument), void *argument) W
  * larger than a unit's stack and its guard, at about the cost of two switches. The stack has the
  * size of the setting scheduler_stack_bytes, less a few KiB. While fn runs the caller does not
  * count as a unit: calls that would suspend return WEFT_WRONG_CONTEXT, and weft_unit_self() is
- * NULL. From a tasklet, a scheduler or an OS thread that is no stream fn is simply called.
+ * NULL. From a tasklet, a scheduler or an OS thread that is not a stream fn is simply called.
  *
  * Returns WEFT_OK or WEFT_INVALID. From anywhere but signal handlers; no other unit runs meanwhile,
  * but the stream may serve its other duties before the call returns. Since 0.2. */

@@ -22,7 +22,7 @@ enum class unit_kind {
     rtc = WEFT_KIND_RTC,
     /** called on a stack of its own; promoted when it suspends */
     roc = WEFT_KIND_ROC,
-    /** called on a stack of its own, and its scheduler is not saved: that begins anew if the unit
+    /** called on a stack of its own; its scheduler is not saved, and begins anew if the unit
      * suspends */
     ss = WEFT_KIND_SS,
     /** called on the scheduler's stack, which the unit keeps if it suspends */

@@ -14,7 +14,8 @@
 namespace weft {
 inline namespace v0 {
 
-/** What a key is to be; written with designated initialisers. See weft_key_options. Since 0.7. */
+/** The options of a key; to be written with designated initialisers. See weft_key_options. Since
+ * 0.7. */
 struct key_options {
     /** called with a unit's value when the unit ends; null with `lasting` */
     void (*destructor)(void* value) = nullptr;

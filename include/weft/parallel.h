@@ -24,7 +24,7 @@ WEFT_BEGIN
  * a ULT it may switch: before g is called, after it, and wherever f and g do. While a tasklet waits
  * for a g that was taken, it runs other tasklets' branches, or its OS thread sleeps. A g of a
  * tasklet runs as a tasklet, so like f it cannot suspend. In a scheduler, in an OS thread that is
- * no stream, and in a unit of a pool with the promise of one producer, no stream takes g: it is
+ * not a stream, and in a unit of a pool with the promise of one producer, no stream takes g: it is
  * called after f. Not in a function that is called while a unit is being suspended
  * (weft_unit_suspend).
  *

@@ -21,8 +21,8 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
-// The job ring of the calling unit; null on an OS thread that is no stream. A weft_here begins with
-// it.
+// The job ring of the calling unit; null on an OS thread that is not a stream. A weft_here begins
+// with it.
 [[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept { return reinterpret_cast<weft_jobs*>(here()); }
 
 [[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
@@ -162,7 +162,7 @@ auto as_tuple(F&& f) {
     }
 }
 
-// Three or more branches: a fork of the first branch and all others.
+// Three or more branches: a fork whose first branch is f, and whose second is all others together.
 template <class F, class... Others>
 auto tuple_of(F&& f, Others&&... others);
 

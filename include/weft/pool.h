@@ -45,7 +45,7 @@ typedef enum weft_pool_kind {
 
 /** Which streams and threads push to a pool and pop from it: a promise by the program. A checked
  * build stops the process when the promise is broken. One producer is one stream, or one OS thread
- * that is no stream, for the life of the pool; a unit that yields or is resumed is pushed by the
+ * that is not a stream, for the life of the pool; a unit that yields or is resumed is pushed by the
  * stream that it left or was resumed on. One consumer is one at a time: a stream gives up the role
  * when it ceases to draw from the pool. Where only one producer may push, a unit for which no stack
  * is available ends at once with WEFT_OUTCOME_NO_STACK, and does not wait in the pool for a stack
@@ -225,7 +225,7 @@ WEFT_API weft_status weft_pool_push_many_with(weft_pool *pool, weft_unit *const 
  * life.
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_CONTEXT (the pool is private, and another stream draws
- * from it). From schedulers and units, and from OS threads that are no streams; never switches.
+ * from it). From schedulers and units, and from OS threads that are not streams; never switches.
  * Since 0.1. */
 WEFT_API weft_status weft_pool_pop(weft_pool *pool, weft_unit **unit) WEFT_NOTHROW;
 
@@ -246,7 +246,7 @@ WEFT_API weft_status weft_pool_pop_many(weft_pool *pool, weft_unit **units, size
  *       weft_sched_check_stop)
  *
  * The wait blocks the OS thread, and gives the hart of a stream back meanwhile. So only a
- * scheduler's `run` and OS threads that are no streams wait. In a unit, whose stream could run
+ * scheduler's `run` and OS threads that are not streams wait. In a unit, whose stream could run
  * other units, the call returns WEFT_WRONG_CONTEXT when the pool is empty, and so it does for a
  * private pool that the caller's stream does not draw from. Otherwise it returns the statuses of
  * weft_pool_pop. From where weft_pool_pop may be called; never switches. Since 0.2; until 0.6 it

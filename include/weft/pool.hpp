@@ -105,7 +105,7 @@ public:
     }
 
     /** Takes a ready unit out, and waits up to `timeout` for one; none when the time has passed.
-     * Not from a unit, only from a scheduler's `run` and from OS threads that are no streams; see
+     * Not from a unit, only from a scheduler's `run` and from OS threads that are not streams; see
      * weft_pool_pop_wait. */
     unit_ref pop_wait(std::chrono::nanoseconds timeout) const {
         weft_unit* unit = nullptr;

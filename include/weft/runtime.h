@@ -14,7 +14,7 @@
  *   forking unit is not the parent's primary unit, its end is the child's end: ready units run, and
  *   then exit(0) follows, as when the last thread of a process ends. In such a child the last
  *   weft_finalize returns WEFT_WRONG_CONTEXT.
- * - Forked by an OS thread that is no stream, such as those that make blocking calls
+ * - Forked by an OS thread that is not a stream, such as those that make blocking calls
  *   (weft_blocking): there is no runtime, and weft_init starts one. A blocking call that returns in
  *   the child ends its thread, and so the child.
  * - Forked by a callback (of a scheduler, a pool, a timer, a poller, a domain, an observer,
@@ -71,8 +71,8 @@ typedef enum weft_deadlock {
 typedef enum weft_rescue {
     /** WEFT_RESCUE_ON */
     WEFT_RESCUE_DEFAULT = 0,
-    /** OS threads beside the streams run them, until the streams switch again. This applies only to
-     * units in pools that at least two streams draw from, and that any number may draw from
+    /** OS threads beside the streams run them, until the streams are no longer stuck. This applies
+     * only to units in pools that at least two streams draw from, and that any number may draw from
      * (pool.h: not private pools, not the program's own, no promise of one consumer or producer),
      * and to domains that want more harts. A unit that is run in this way is on a stream that is
      * not one of the program's: weft_stream_at does not return that stream, and its rank is
@@ -220,7 +220,7 @@ WEFT_API weft_status weft_init(const weft_settings *settings) WEFT_NOTHROW;
  * for this call), WEFT_WRONG_CONTEXT (the last one must be called by the primary unit, and on
  * stream 0; a roaming primary unit (weft_settings.roaming_primary) gets there by a yield, if it
  * belongs to a pool that only stream 0 draws from, or if the other streams that draw from it have
- * been stopped; or the caller was continued in the child of a fork, which ends with it; nothing is
+ * been stopped; or the caller has continued in the child of a fork, which ends with it; nothing is
  * done), WEFT_NO_MEMORY (a main scheduler of stream 0 that owns its loop cannot be ended now, or
  * there is no memory for the pool where a roaming primary unit waits meanwhile; nothing is done).
  * May switch. Since 0.1. */
@@ -248,11 +248,11 @@ WEFT_API weft_status weft_environment_print(FILE *file) WEFT_NOTHROW;
 WEFT_API weft_status weft_environment_check(FILE *file) WEFT_NOTHROW;
 
 /** Writes a line to `file` for each variable of the environment that is probably misspelt: its name
- * begins with WEFT_, is not read by Weft or by what comes with it, and becomes such a name if at
- * most two letters are inserted, deleted or changed. Other variables that begin with WEFT_ are
- * taken for the variables of other programs. When a runtime starts, and by `weft run`, these lines
- * are written to standard error, each name once in a tree of processes: the variable WEFT_TOLD_OF,
- * which is put into the environment, lists the names.
+ * begins with WEFT_, is not read by Weft or by what comes with it, and becomes a name that one of
+ * them reads if at most two letters are inserted, deleted or changed. Other variables that begin
+ * with WEFT_ are taken for the variables of other programs. When a runtime starts, and by `weft
+ * run`, these lines are written to standard error, each name once in a tree of processes: the
+ * variable WEFT_TOLD_OF, which is put into the environment, lists the names.
  *
  * Returns the number of such variables; 0 where `file` is NULL. From anywhere; never switches.
  * Since 0.6. */

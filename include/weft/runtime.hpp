@@ -89,9 +89,9 @@ struct settings {
     bool own_stacks = false;
     /** the primary unit waits in stream 0's main pool as other units do. Since 0.5 */
     bool roaming_primary = false;
-    /** how harts are shared when their clients want more than there are. Since 0.7 */
+    /** how harts are shared when the claimants want more than there are. Since 0.7 */
     hart_policy sharing = hart_policy::fair;
-    /** how long a client keeps a hart when clients take turns; 0: 5000000. Since 0.7 */
+    /** how long a claimant keeps a hart when claimants take turns; 0: 5000000. Since 0.7 */
     std::size_t slice_ns = 0;
     /** what to do when no unit can ever continue. Since 0.7 */
     deadlock_kind deadlock = deadlock_kind::report;

@@ -77,8 +77,8 @@ public:
     /** Whether `run` should return: the stream is asked to stop and the pools are empty. Only from
      * `run`, which should call this at least once a millisecond. */
     bool should_stop() const noexcept { return weft_sched_check_stop(handle_); }
-    /** Gives the hart back and sleeps until a pool has a unit or the stream is wanted. Only from
-     * `run`. */
+    /** Gives the hart back and sleeps until a pool has a unit or the stream has something else to
+     * do. Only from `run`. */
     void wait() const { check(weft_sched_wait(handle_)); }
 
 protected:

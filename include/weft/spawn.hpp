@@ -79,9 +79,9 @@ struct result_closure final : result<T> {
  *     weft::join_handle<int> sum = weft::spawn([] { return 40 + 2; });
  *     std::printf("%d\n", sum.join());
  *
- * An exception that left the body is kept until join() rethrows it. Without a join() the destructor
- * calls std::terminate, unless stack unwinding by another exception is what destroys the handle: in
- * all other cases no exception is lost. */
+ * An exception that left the body is kept until join() rethrows it. If no join() has done so, the
+ * destructor calls std::terminate, unless stack unwinding by another exception is what destroys the
+ * handle: in all other cases no exception is lost. */
 template <class T>
 class [[nodiscard]] join_handle {
     static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>,

@@ -149,8 +149,8 @@ WEFT_API weft_status weft_stream_depth_get(const weft_stream *stream, size_t *de
  * thread or unit; never switches. Since 0.1. */
 WEFT_API weft_status weft_stream_pool_get(const weft_stream *stream, weft_pool **pool) WEFT_NOTHROW;
 
-/** The stream's name; valid as long as the stream. Returns WEFT_OK or WEFT_INVALID. From anywhere;
- * never switches. Since 0.1. */
+/** The stream's name; valid as long as the stream exists. Returns WEFT_OK or WEFT_INVALID. From
+ * anywhere; never switches. Since 0.1. */
 WEFT_API weft_status weft_stream_name_get(const weft_stream *stream, const char **name) WEFT_NOTHROW;
 
 /** Binds a stream's carrier to one hart, numbered as in hart.h. May be repeated while it runs; each

@@ -2,7 +2,7 @@
  * future, channel.
  *
  * All objects serve ULTs and OS threads alike, and both may wait for one object: a ULT that waits
- * is suspended and lets other units run, an OS thread that is no stream sleeps in the kernel. A
+ * is suspended and lets other units run, an OS thread that is not a stream sleeps in the kernel. A
  * tasklet cannot wait: a call that would have to wait returns WEFT_WRONG_KIND, and nothing has
  * happened. A call that need not wait never switches, wherever it comes from.
  *

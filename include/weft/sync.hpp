@@ -2,8 +2,8 @@
 // alike, and events, channels and select.
 //
 // A class that the standard library has, too, behaves as the standard says, but throws weft::error.
-// ULTs and OS threads that are no streams may use one object at the same time. In a tasklet, a call
-// that would have to wait throws an error with WEFT_WRONG_KIND.
+// ULTs and OS threads that are not streams may use one object at the same time. In a tasklet, a
+// call that would have to wait throws an error with WEFT_WRONG_KIND.
 #pragma once
 
 #include <weft/language.hpp>
@@ -67,7 +67,7 @@ public:
 
     /** Locks ahead of the waiters of lock(). */
     void lock_high() { check(weft_mutex_lock_urgent(&mutex_, WEFT_URGENCY_HIGH)); }
-    /** Locks when there is no other waiter. */
+    /** Locks after all other waiters; see weft_urgency. */
     void lock_low() { check(weft_mutex_lock_urgent(&mutex_, WEFT_URGENCY_LOW)); }
     /** Locks by spinning, without letting other units run meanwhile; see weft_mutex_spin_lock. */
     void spin_lock() { check(weft_mutex_spin_lock(&mutex_)); }

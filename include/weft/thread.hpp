@@ -41,7 +41,7 @@ struct attributes {
     pool_ref pool = {};
     /** see unit_kind */
     unit_kind kind = unit_kind::unspecified;
-    /** at least WEFT_STACK_LEAST; 0: as the settings say */
+    /** at least WEFT_STACK_LEAST; 0: the settings' size */
     std::size_t stack_bytes = 0;
     /** the caller's memory for the stack; it must outlive the join */
     std::span<std::byte> stack = {};

@@ -137,7 +137,7 @@ typedef enum weft_observed {
     WEFT_OBSERVED_FINISH = 32,
     /** the first caller that joins or frees it learns of its end; reported by that caller, or,
      * where a joiner already waited, by the unit that ends, before the joiner resumes. Once in each
-     * life. Caused by a call that may free the unit, unless it is detached */
+     * life. Only joins and frees count, not queries */
     WEFT_OBSERVED_JOIN = 64,
     /** the handle is about to become invalid; reported by the thread or unit that frees it, or by
      * the unit itself if it is detached. Not for units that the last weft_finalize finds */
@@ -165,7 +165,7 @@ typedef struct weft_observation {
     /** the unit that it happens to; weft_unit_self is the unit that causes it, or NULL outside of
      * units */
     weft_unit *unit;
-    /** the stream where it happens; NULL: on an OS thread that is no stream */
+    /** the stream where it happens; NULL: on an OS thread that is not a stream */
     weft_stream *stream;
     /** the pool where the unit goes when it becomes ready */
     weft_pool *pool;
@@ -206,8 +206,8 @@ typedef struct weft_observer_options {
  *
  * options, observer  required
  *
- * Returns WEFT_OK, WEFT_INVALID (also: no such events), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (an
- * observer calls), WEFT_NOT_INITIALIZED, WEFT_UNSUPPORTED (a library without
+ * Returns WEFT_OK, WEFT_INVALID (also: no such events), WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (the
+ * caller is an observer), WEFT_NOT_INITIALIZED, WEFT_UNSUPPORTED (a library without
  * WEFT_FEATURE_OBSERVERS; see weft_features). From any thread or unit; never switches, but waits
  * for calls of observers that are under way. Since 0.3. */
 WEFT_API weft_status weft_observer_register(const weft_observer_options *options,
@@ -216,8 +216,8 @@ WEFT_API weft_status weft_observer_register(const weft_observer_options *options
 /** Removes an observer: its call is not made any more, and when this returns no call is under way.
  * The last weft_finalize removes all observers that are left.
  *
- * Returns WEFT_OK, WEFT_INVALID (also: it has been removed), WEFT_WRONG_CONTEXT (an observer
- * calls), WEFT_NOT_INITIALIZED. From any thread or unit, while no lock is held that an observer
+ * Returns WEFT_OK, WEFT_INVALID (also: it has been removed), WEFT_WRONG_CONTEXT (the caller is an
+ * observer), WEFT_NOT_INITIALIZED. From any thread or unit, while no lock is held that an observer
  * takes; never switches, but waits like weft_observer_register. Since 0.3. */
 WEFT_API weft_status weft_observer_unregister(weft_observer *observer) WEFT_NOTHROW;
 

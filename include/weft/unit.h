@@ -324,13 +324,13 @@ WEFT_API weft_status weft_unit_detach(weft_unit *unit) WEFT_NOTHROW;
 WEFT_API weft_status weft_unit_exit(void) WEFT_NOTHROW;
 
 /** Requests that the unit end. The request is cooperative: the unit ends with
- * WEFT_OUTCOME_CANCELLED when it checks for the request: a unit that has not started, when its turn
- * comes, without a call of its body; a ULT that yields, before it leaves; a ULT that resumes from a
- * yield, or from the program's own suspension (weft_unit_suspend), at that point. A wait in the
- * library (a join, say) completes first, since the unit may then hold what it waited for. A unit
- * that never checks ends as if there were no request. As with weft_unit_exit, destructors of its
- * C++ frames do not run, and what it holds stays held; where that matters use a std::stop_token
- * (weft/thread.hpp).
+ * WEFT_OUTCOME_CANCELLED when it checks for it. A unit that has not started checks when its turn
+ * comes, and ends without a call of its body. A ULT that yields checks before it leaves, and a ULT
+ * that resumes from a yield, or from the program's own suspension (weft_unit_suspend), at that
+ * point. A wait in the library (a join, say) completes first, since the unit may then hold what it
+ * waited for. A unit that never checks ends as if there were no request. As with weft_unit_exit,
+ * destructors of its C++ frames do not run, and what it holds stays held; where that matters use a
+ * std::stop_token (weft/thread.hpp).
  *
  * Returns WEFT_OK, WEFT_INVALID, WEFT_WRONG_STATE (it has ended, or is the primary unit),
  * WEFT_UNSUPPORTED (a library without WEFT_FEATURE_CANCEL; see weft_features). From any thread or
@@ -387,7 +387,7 @@ WEFT_API weft_status weft_unit_migrate(weft_unit *unit) WEFT_NOTHROW;
  *
  * Returns WEFT_OK (it has gone, or there was no request), WEFT_NO_MEMORY (the pool has refused it
  * meanwhile; see weft_pool_ops.admit), WEFT_INVALID, WEFT_WRONG_STATE (it has ended before),
- * WEFT_WRONG_KIND (the caller is a tasklet), WEFT_WRONG_CONTEXT (a scheduler calls),
+ * WEFT_WRONG_KIND (the caller is a tasklet), WEFT_WRONG_CONTEXT (the caller is a scheduler),
  * WEFT_UNSUPPORTED (a library without WEFT_FEATURE_MIGRATION). From any thread or unit; a ULT may
  * switch. Since 0.2. */
 WEFT_API weft_status weft_unit_migrate_wait(weft_unit *unit) WEFT_NOTHROW;
@@ -477,6 +477,7 @@ WEFT_API weft_status weft_unit_run(weft_unit *unit) WEFT_NOTHROW;
  *           no longer in use, on the stack of whatever runs next: it puts the unit where its waker
  *           will find it. As soon as it has done so, a waker may resume the unit. publish must not
  *           suspend, and must not touch the unit's stack once the waker can find the unit
+ * argument  passed to publish
  *
  * Returns WEFT_OK when resumed, WEFT_WRONG_KIND (in a tasklet), WEFT_WRONG_CONTEXT (outside of
  * units). May switch. Since 0.1. */
@@ -575,9 +576,9 @@ WEFT_API weft_status weft_unit_priority_get(const weft_unit *unit, int *priority
 
 /** Changes the unit's priority, which takes effect the next time that the unit goes into a pool.
  * `priority` is from WEFT_PRIORITY_LEAST to WEFT_PRIORITY_MOST. Returns WEFT_OK, WEFT_INVALID,
- * WEFT_UNSUPPORTED (it is not 0, and the unit's pool has no order of priorities, as the streams'
- * pools have with WEFT_POOL=priority, and pools of kind WEFT_POOL_PRIORITY). From any thread or
- * unit; never switches. Since 0.2. */
+ * WEFT_UNSUPPORTED (it is not 0, and the unit's pool does not order units by priority; the streams'
+ * pools do so with WEFT_POOL=priority, and pools of kind WEFT_POOL_PRIORITY always). From any
+ * thread or unit; never switches. Since 0.2. */
 WEFT_API weft_status weft_unit_priority_set(weft_unit *unit, int priority) WEFT_NOTHROW;
 
 /** The pool the unit belongs to: where it goes when it becomes ready. Returns WEFT_OK or

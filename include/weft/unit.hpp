@@ -42,7 +42,7 @@ enum class unit_outcome {
     returned = WEFT_OUTCOME_RETURNED,
     /** an exception has left its body */
     exception = WEFT_OUTCOME_EXCEPTION,
-    /** it was asked to end */
+    /** its end was requested */
     cancelled = WEFT_OUTCOME_CANCELLED,
     /** its body was not called: no stack could be allocated for it */
     no_stack = WEFT_OUTCOME_NO_STACK,
@@ -179,8 +179,8 @@ public:
     /** Makes a suspended unit ready; false when it is not suspended: not yet, or not any more. */
     bool try_resume() const noexcept { return weft_unit_resume(handle_) == WEFT_OK; }
 
-    /** Starts the unit again, which must have ended: body(argument) runs in the pool of `wanted`,
-     * or in the calling stream's main pool; see weft_unit_revive_with. Since 0.7. */
+    /** Gives the unit, which must have ended, another life: body(argument) runs in the pool of
+     * `wanted`, or in the calling stream's main pool; see weft_unit_revive_with. Since 0.7. */
     [[gnu::always_inline]] void revive(void (*body)(void*), void* argument, const revive_options& wanted = {}) const {
         weft_revive_options options{};
         options.size = sizeof options;
@@ -203,7 +203,7 @@ public:
             check(weft_unit_migrate_to_pool(handle_, pool.native_handle()));
         }
     }
-    /** Waits until the unit has migrated as it was asked to; see weft_unit_migrate_wait. May
+    /** Waits until the unit has migrated as requested; see weft_unit_migrate_wait. May
      * switch. */
     void wait_for_migration() const { check(weft_unit_migrate_wait(handle_)); }
     /** As wait_for_migration(), but returns false when the unit has not migrated within `duration`.
@@ -269,7 +269,8 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
     weft_unit_outlived(unit, owner);
     std::terminate();
 }
-// The memory of units is freed with their runtime. A caller on a stream has a runtime for certain.
+// The memory of units is freed with their runtime. For a caller on a stream a runtime certainly
+// runs.
 [[gnu::always_inline]] inline void expect_runtime(const weft_unit* unit, const char* owner) noexcept {
     if (here() == nullptr && !weft_initialized()) [[unlikely]]
         end_outlived(unit, owner);
@@ -281,7 +282,7 @@ using closure_ptr = std::unique_ptr<closure_base, closure_deleter>;
  * weft::tasklet.
  *
  * One thread at a time may use the object itself, as with std::thread. The unit keeps an exception
- * that left its body until join() rethrows it. Without a join() the destructor calls
+ * that left its body until join() rethrows it. If no join() has done so, the destructor calls
  * std::terminate, as the exception would have done in a std::thread: no exception is lost. */
 class unit_handle {
 public:

@@ -6,9 +6,9 @@
  * (<weft/parallel.h>).
  *
  * The thread-local word `weft_local_word` points to a weft_here; it is NULL where the OS thread is
- * no stream. Read it again after each call that may switch, as <weft/embed/here.hpp> does, and keep
- * it in no variable across such a call. Where weft_here.running is NULL, nothing is known of the
- * unit here: use the calls instead (weft_unit_self, weft_unit_self_kind, weft_unit_self_data,
+ * not a stream. Read it again after each call that may switch, as <weft/embed/here.hpp> does, and
+ * keep it in no variable across such a call. Where weft_here.running is NULL, nothing is known of
+ * the unit here: use the calls instead (weft_unit_self, weft_unit_self_kind, weft_unit_self_data,
  * weft_local_get). This is so in a scheduler, and always with a library that checks handles.
  *
  * All of this holds for one layout, whose number is in <weft/embed/layout.h>. A later version may

@@ -17,8 +17,8 @@ namespace detail {
 // The loader refuses a program whose inlined code has another layout than the library.
 [[gnu::used]] inline const char* const embed_layout = &weft_embed_layout_1;
 
-// Null on an OS thread that is no stream. Volatile assembly reads the thread-local word anew each
-// time: a unit may wake on another OS thread, and a compiler that knew the word would keep its
+// Null on an OS thread that is not a stream. Volatile assembly reads the thread-local word anew
+// each time: a unit may wake on another OS thread, and a compiler that knew the word would keep its
 // address.
 [[gnu::always_inline]] inline weft_here* here() noexcept {
     weft_here* place;

@@ -40,7 +40,7 @@ WEFT_BEGIN
 /** Whether the caller is a hosted unit. From anywhere; never switches. Since 0.6. */
 WEFT_API bool weft_hosted(void) WEFT_NOTHROW;
 
-/** The kernel's number of the pthread that the calling hosted unit is; 0 elsewhere. From anywhere;
+/** The kernel's thread number of the calling hosted unit's own pthread; 0 elsewhere. From anywhere;
  * never switches. Since 0.6. */
 WEFT_API uint32_t weft_hosted_thread_id(void) WEFT_NOTHROW;
 
@@ -86,7 +86,8 @@ WEFT_API weft_status weft_hosted_prepare(size_t count, size_t stack_bytes) WEFT_
  * other: pthreads that are parked for hosted units and reserved for none, then idle threads that
  * take harts to domains, then the reactor. After each of them attempt(argument) is called, until it
  * returns true. Where none is left the call waits for some threads to become idle: 20 ms, and up to
- * 10 s while more of them run units than there are harts. attempt is required and must not switch.
+ * 10 s while more of Weft's threads are busy than there are harts. attempt is required and must not
+ * switch.
  *
  * Returns WEFT_OK, WEFT_SYSTEM (attempt has not succeeded), WEFT_WRONG_CONTEXT (Weft is starting a
  * thread of its own on this OS thread), WEFT_NOT_INITIALIZED. From any thread or ULT; may switch.

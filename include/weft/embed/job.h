@@ -2,11 +2,12 @@
  * languages that fork by themselves.
  *
  * A stream's memory begins with a weft_jobs; its address is in the thread-local word
- * `weft_local_word`, which is NULL where the OS thread is no stream. Read the word again after each
- * call that may switch, as <weft/embed/here.hpp> does, and keep it in no variable across such a
- * call.
+ * `weft_local_word`, which is NULL where the OS thread is not a stream. Read the word again after
+ * each call that may switch, as <weft/embed/here.hpp> does, and keep it in no variable across such
+ * a call.
  *
- * On an OS thread that is no stream, use the library's calls for both.
+ * On an OS thread that is not a stream, fork by weft_job_offer and join by weft_job_take_back. On a
+ * stream:
  *   fork   bottom < limit: store the address of the job at bottom, and bottom + 1 in bottom.
  *          Otherwise: weft_job_offer.
  *   join   bottom[-1] is the address of the job: store bottom - 1 in bottom, and do what the job is
@@ -27,7 +28,7 @@ WEFT_BEGIN
 /** A branch that waits to be run: it lies on the stack of the unit that forks it, and stays there
  * until it is joined. */
 typedef struct weft_job {
-    void (*run)(struct weft_job *job); /**< what a thief calls; it throws nothing and returns */
+    void (*run)(struct weft_job *job); /**< what a thief calls; it must return, and not throw */
     void *kept[5];                     /**< Weft's, once the job is offered; need not be initialised */
 } weft_job;
 
