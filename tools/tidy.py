@@ -139,9 +139,10 @@ def check_words(path, name, lines):
     wrong, before = [], -1
     for number, said, alone in prose_of(path, lines):
         found = VAGUE.search(said) if path.suffix in CODE else None
-        if found and (number != before + 1 or re.search("as above", found.group(0), re.I)):
+        continued = alone and number == before + 1
+        if found and (not continued or re.search("as above", found.group(0), re.I)):
             wrong.append(f"{name}:{number}: '{found.group(0).strip(' */')}': say what it means")
-        if HEADLESS.search(said) and (number != before + 1 or not re.match(r"\W*Who", said)):
+        if HEADLESS.search(said) and not (continued and re.match(r"\W*Who", said)):
             wrong.append(f"{name}:{number}: 'Who': name the subject")
         if found := PERSON.search(said):
             wrong.append(f"{name}:{number}: '{found.group(0)}': a thread is 'it'")
