@@ -56,8 +56,9 @@ struct Search {
     const State now = unit.life.now();
     if (search.found == Expected::comes || now == State::free || now == State::done) return;
     for (std::size_t i = 0; i < search.by->count; ++i) {
-        // A pool that others draw from too does not need this scheduler. Of its own pools two draw:
-        // the scheduler that has the pool and the stream that runs it.
+        // A pool that others draw from too does not need this scheduler. From a pool that is this
+        // scheduler's alone two draw: the scheduler, which has the pool, and the stream, which runs
+        // the scheduler.
         if (unit.pool != search.by->pools[i] || search.by->pools[i]->drawers.load() > Pool::of_one_stream) continue;
         search.found = now == State::ready || now == State::running ? Expected::ends : Expected::comes;
     }
@@ -336,8 +337,8 @@ void forget_main(Sched& sched) {
 
 namespace {
 
-// The stream no longer draws for `sched`, but continues with those of its pools that it also has by
-// the other schedulers, or for its bound units.
+// The stream no longer draws for `sched`, but continues with those of its pools that it also has
+// through the other schedulers, or for its bound units.
 void give_up(Stream& stream, Sched& sched, const Sched* one, const Sched* other) {
     sched::count_stateful(sched, &stream, -1);
     for (std::size_t i = 0; i < sched.count; ++i) {

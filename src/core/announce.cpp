@@ -75,7 +75,8 @@ JoinState::Announced announce(Unit& unit, JoinState::Waiter waiter) {
     const JoinState::Announced answer = unit.join_state.announce_local(waiter);
     if (answer != JoinState::Announced::taken) [[likely]]
         return answer;
-    // A waiter whose deadline has come may still be known, where forgetting it takes a remote call.
+    // The JoinState may still know a waiter whose deadline has come, where forgetting it takes a
+    // remote call.
     return forget_given_up(unit.join_state) ? unit.join_state.announce_local(waiter) : answer;
 }
 

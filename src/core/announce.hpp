@@ -12,7 +12,7 @@ namespace weft {
 PrivatePool* foreign_pool(const Unit& unit);
 
 // Sends a remote call: body(argument) runs on the stream that draws from the pool, or here when the
-// pool has none. Its last act may free `remote_call`.
+// pool has none. The last act of `body` may free `remote_call`.
 void send_remote_call(Unit& remote_call, PrivatePool& to, void (*body)(void*), void* argument);
 
 // A wait with a deadline that has been given up while the unit's JoinState still knows of it. A

@@ -63,9 +63,9 @@ enum class Out : unsigned char {
     taken,   // in no pool
 };
 
-// Calls, on that stack and with errno as it is, a unit that no other may wait for. True: the unit
-// has returned, and has nothing to report but how it ended; the stream is still the caller's, and
-// the unit has yet to be ended. False: the caller has to call end_called().
+// Calls, on that stack and with errno as it is, a unit for which only the caller may wait. True:
+// the unit has returned, and has nothing to report but how it ended; the stream is still the
+// caller's, and the unit has yet to be ended. False: the caller has to call end_called().
 template <Out out>
 [[gnu::always_inline]] inline bool call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack) {
     probe(Probe::join_before_announce);
@@ -139,8 +139,8 @@ bool may_call_taken(Stream& stream, const Unit& target);
 [[gnu::noinline]] void call_taken(Stream& stream, Unit& self, Unit& target);
 
 // The running ULT spawns `child` child-first; no other thread knows `child`, and it is in no pool.
-// The ULT calls it, if it may, and continues when the child has returned. Until the child suspends
-// its parent is ready, but in no pool: only its own stream could run it, and does not before.
+// The ULT calls it, if it may, and continues when the child has returned. Until the child suspends,
+// its parent is ready, but in no pool: only its own stream could run it, and does not do so before.
 // False: nothing has been done.
 [[gnu::noinline]] bool call_child(Stream& stream, Unit& child);
 

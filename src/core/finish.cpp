@@ -53,8 +53,8 @@ template <News news>
 
 // ---- the waiters --------------------------------------------------------------------------------
 
-// Of a unit that has not run, and was detached only after that: a unit that is detached before does
-// not end that way (shortage.hpp).
+// For a unit that has ended without having run, and was detached only afterwards: a unit that is
+// detached before does not end that way (shortage.hpp).
 [[gnu::cold, gnu::noinline]] void tell_everybody(const Unit& unit) {
     not_returned(unit);
     std::fprintf(stderr, "weft: %s; it was detached, so the error is reported here only\n", os::error_text());

@@ -4,10 +4,9 @@
 // - The slow end is that of any unit: end_unit(), and end_for_joiner() of one whose joiner has
 //   called it.
 // - The fast end is that of a plain unit of the direct pool that returns from its body:
-// - The fast end is that of a plain unit of the direct pool that returns from its body:
 //   finish_plainly().
-// - The inlined end is that of a unit that its joiner has called, and that has nothing to report to
-//   any other thread: end_quietly() and end_and_free().
+// - The inlined end is that of a unit that its joiner has called, and that has nothing to report
+//   except to its joiner: end_quietly() and end_and_free().
 //
 // The last that learns of the end gives the descriptor back: release().
 #pragma once
@@ -40,7 +39,7 @@ inline weft_status ended_status(const Unit& unit) {
 void end_unit(Stream& stream, Unit& unit);
 
 // end_unit() for a unit that may be observed and whose end has been reported, or that has not run:
-// the report that a thread has learned of the end follows.
+// when a thread learns of the end, that will be reported, too.
 void end_unit_slow(Stream& stream, Unit& unit);
 
 // The end of a unit that has returned to its joiner, which learns of the end by that. Returns the

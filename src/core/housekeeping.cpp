@@ -36,7 +36,7 @@ bool run_pollers(Stream& stream) {
 }
 
 // A unit that a callback spawns is not a context of the domain whose hart happens to be here, and
-// does not go where carriers find harts on their way.
+// does not go into the pool where carriers find the harts that are on their way.
 class Callbacks {
 public:
     explicit Callbacks(Stream& stream) : stream_(stream), standard_(stream.standard) {

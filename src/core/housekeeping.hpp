@@ -19,7 +19,7 @@ inline constexpr std::uint64_t longest_poll_sleep_ns = 1'000'000;
 // The timer will be fired by this stream, or by another if this one ends before. From the stream.
 void arm(Stream& stream, Timer& timer);
 
-// As arm(), by an OS thread that is no stream: stream 0 fires the timer.
+// arm(), for an OS thread that is no stream: stream 0 fires the timer.
 void arm_outside(Process& of, Timer& timer);
 
 // Handles the bits of attention that belong here, and clears them. Returns whether something was

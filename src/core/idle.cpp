@@ -110,7 +110,7 @@ void sleep(Stream& stream) {
     if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
     if (jobs.any()) jobs.idle_list.wake_one();   // 6
     // A stateful scheduler picks for itself, and it is unknown from which pool: when it has
-    // several, it wakes streams for all of them.
+    // several, this stream wakes a sleeper of each pool that is not quiet.
     const bool owes = stream.next_unit != nullptr || (!by.stateless() && by.count > 1);
     if (!owes) return;
     for (std::size_t i = 0; i < by.count; ++i) {   // 6

@@ -19,8 +19,9 @@ weft_status busy_status() {
 }
 
 weft_status may_join(const Unit& target) {
-    // No joiner's announcement reaches its JoinState as long as it runs, and it runs as long as its
-    // stream. A scheduler in a pool is not bound; the scheduler object may be gone by now.
+    // No joiner's announcement reaches the JoinState of a stream's scheduler as long as that runs,
+    // and it runs as long as its stream. A scheduler in a pool is not bound; the scheduler object
+    // may be gone by now.
     if (target.has_now(Unit::scheduler) && target.has_now(Unit::bound))
         return fail(WEFT_WRONG_STATE, "the unit is a stream's scheduler, and ends with that");
     Stream* stream = current_or_null();

@@ -12,8 +12,8 @@ weft_status may_join(const Unit& target);
 weft_status busy_status();
 weft_status not_ended(const Unit& unit);
 
-// Waits for the end, also besides other waiters, unless the end has come and is known. From a ULT,
-// or an OS thread that is no stream.
+// Waits for the end, also besides other waiters, unless the end has come and is news
+// (join_state.hpp). From a ULT, or an OS thread that is no stream.
 [[gnu::noinline]] weft_status join_unended(Unit& unit);
 
 // join_unended() for a caller that frees the unit then, and waits alone.

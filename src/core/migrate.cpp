@@ -129,7 +129,7 @@ Pool* take_target(Extras& extras) {
     return std::exchange(extras.target, nullptr);
 }
 
-// No request to the unit is pending any more, unless it was asked anew meanwhile. Returns the
+// No request to move is pending any more, unless the unit was asked anew meanwhile. Returns the
 // waiters for the move, to be woken.
 MoveWait* settle(Unit& unit, Extras& extras, Went went) {
     {

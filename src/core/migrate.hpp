@@ -17,7 +17,7 @@ weft_status no_migration();
 // Asks the unit to go to `to`.
 weft_status ask_to_move(Unit& unit, Pool& to);
 
-// Asks the unit to go to the main pool of a stream other than those that draw it now.
+// Asks the unit to go to the main pool of a stream other than those whose main pool it is in now.
 weft_status ask_to_move_anywhere(Unit& unit);
 
 // Asks the unit to go to the main pool of a scheduler, unless it is in one of that scheduler's

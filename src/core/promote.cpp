@@ -26,7 +26,8 @@ void give_scheduler_back(Stream& stream, Unit& unit) {
     // The scheduler's run that called the unit cannot continue: the scheduler begins anew.
     WEFT_ASSERT(stream.restartable);
     stream.sched_context.context = arch::prepare(stream.sched_context.stack->top, unit_hooks.scheduler_main);
-    // no unit is called in the place of such a one
+    // no unit is called in the place of one that has its own floating-point environment or is
+    // followed
     if (stream.direct == nullptr || is_in_own_float(unit) || (may_be_followed(unit) && is_followed(unit))) return;
     (unit.has_jobs() ? stream.inline_pool_without_jobs : stream.inline_pool) = stream.direct;
 }

@@ -166,9 +166,9 @@ template <std::derived_from<Suspension> By>
 
 // The running ULT, which a waker can already find, waits. `let_go` lets the waker act once the
 // context is saved; until then the waker is kept off. It is null where there is no waker to keep
-// off. The caller then records which mutex the ULT has (Unit::latest_lock), since the same word
-// holds that, and has reported the wait to observers: here the object may be busy. Call it from a
-// noinline function.
+// off. Afterwards the caller records which mutex the ULT has (Unit::latest_lock), since the same
+// word holds that. Before, it has reported the wait to observers: here the object may be busy. Call
+// it from a noinline function.
 [[gnu::always_inline]] inline void suspend_listed(Stream& stream, Unit& self, Unit* next, AfterSwitch let_go,
                                                   Waits what, const void* object) {
     self.waits = what;

@@ -36,8 +36,8 @@ struct TaskletWait : JobWaiter {
 };
 
 // A tasklet cannot leave its stream. It runs other tasklets' jobs, on its own stack, and when there
-// are none for a while its OS thread sleeps: the thief that has taken the job runs it to its end,
-// since the job is a tasklet's as well.
+// are none for a while its OS thread sleeps: the taken job runs to its end without a switch, since
+// a tasklet runs it as well.
 [[gnu::noinline]] void wait_in_tasklet(weft_job& job) {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
@@ -56,7 +56,7 @@ struct TaskletWait : JobWaiter {
 }   // namespace
 
 bool take_back(weft_job& job) {
-    // else it was not published and is not unstealable, or the rings are inconsistent
+    // the job was published or is unstealable; else the rings are inconsistent
     WEFT_ASSERT(PublishedJob::of(job).state.load() - PublishedJob::available < 4);
     // relaxed: the unit has written `unstealable` itself, and no other value becomes that.
     if (PublishedJob::of(job).state.load(std::memory_order_relaxed) == PublishedJob::unstealable) return true;

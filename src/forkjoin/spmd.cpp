@@ -55,7 +55,7 @@ struct Team {
         return (*begins)->context;
     }
 
-    // The last caller wakes the team's caller.
+    // The last call of this function wakes the caller of the team.
     void done() {
         if (left.fetch_sub(1) != 1) return;
         resume_waiting(*caller);

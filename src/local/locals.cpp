@@ -281,7 +281,7 @@ bool follow(Key& key, void (*leaves)(void*), void (*returns)(void*)) {
 
 namespace {
 
-// Whether the unit is one of which keys are notified.
+// Notifies the keys that follow the unit. Returns whether there are any.
 bool tell_followers(const Stream& stream, const Unit& unit, atomic<void (*)(void*)> Key::*what) {
     const bool guest = stream.role.guest != nullptr && stream.role.guest->unit == &unit;
     bool followed = false;

@@ -52,7 +52,7 @@ void AccessCheck::left(const void* stream) {
     if constexpr (!config::checked) return;
     std::lock_guard guard(lock_);
     if (popper_.who == stream) popper_ = One{};
-    // Of a private pool the consumer is the producer too.
+    // The consumer of a private pool is its producer, too.
 }
 
 void AccessCheck::reset() {

@@ -400,7 +400,7 @@ Removal remove(Pool& from, Unit* unit);
 bool attach(Pool& pool, void* stream, bool main);
 void detach(Pool& pool, void* stream);
 void detach_sharing(Pool& pool);                   // the stream draws from it for another reason too
-void hand_over(Pool& pool, void* to, bool main);   // to the thread that becomes its owner
+void hand_over(Pool& pool, void* to, bool main);   // `to`: the new owner
 
 // Null: no memory.
 Pool* create(weft_pool_kind kind, weft_pool_access access = WEFT_POOL_ACCESS_DEFAULT);

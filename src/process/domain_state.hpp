@@ -64,7 +64,8 @@ struct Domain {
 };
 
 // The running unit is about to wait. It may be a context of a domain that wants to be notified of
-// waits.
+// waits. Only waits whose end is reported as well are reported: neither the end of the registrant's
+// stay nor a pause, which are the domain's own.
 void tell_domain_of_wait(Unit& unit);
 
 }   // namespace weft

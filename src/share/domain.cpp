@@ -273,7 +273,7 @@ void lose_hart(Stream& stream) {
             at->harts.fetch_add(1);
             continue;
         }
-        at->of.base.take(at->root, 0);   // extra, until other streams have given theirs back
+        at->of.base.take(at->root, 0);   // extra, until others have given theirs back
     }
 }
 
@@ -459,8 +459,6 @@ bool children_want(Domain& domain) {
     return neediest_child(domain) != nullptr;
 }
 
-// tell_domain_of_wait() (process/domain_state.cpp) reports only waits whose end is reported as
-// well: neither the end of the registrant's stay nor a pause, which are the domain's own.
 void set_domain(Stream& stream, Domain* domain) {
     if (stream.serving.domain == stream.serving.lender) {
         stream.serving.saved_way = {stream.sched, stream.direct, stream.common, stream.standard};
@@ -540,7 +538,7 @@ void attend_to_domains(Stream& stream) {
 
 namespace {
 
-// Called by the ULT.
+// Registers a domain for the ULT that calls.
 weft_status register_inside(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs) {
     Stream* const stream = current_or_null();
     Unit* const unit = stream == nullptr ? nullptr : stream->running;

@@ -24,7 +24,7 @@
 // (3) The guest's unit becomes ready before the guest's hart is given back,
 // (4) or while that is being done (gives),
 // (5) or afterwards.
-// (6) The guest's thread has the hart of a domain, with which the guest goes on at the next switch.
+// (6) The guest's thread has the hart of a domain; the guest takes that hart at the next switch.
 //
 // Only the thread changes the phase, with these exceptions: the base takes what is reclaimable and
 // makes `ready` of `wants`; the thread that makes the unit ready changes it; and so does the end of
@@ -99,8 +99,8 @@ void stop_lending(Stream& stream);
 
 // ---- the runtime's end --------------------------------------------------------------------------
 
-// From now on an entering thread waits until the runtime has ended, and begins another. False: that
-// many guests are inside, and nothing has happened.
+// From now on an entering thread waits until the runtime has ended, and begins another. False:
+// `inside` guests are inside, and nothing has happened.
 bool close_to_guests(Process& of, std::size_t& inside);
 void open_to_guests();
 

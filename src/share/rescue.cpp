@@ -367,7 +367,7 @@ private:
 
     // Any stream that comes to its timers may have those of the stuck stream. Where no stream does,
     // a new stand-in will, for the pools of the stream that has the timers. A stand-in that has
-    // been called back has no pools, and its timers go to a stream that has.
+    // been called back has no pools, and its timers go to a stream that has some.
     void wake_sleepers(const Watched& one) {
         late_ = true;
         const bool called_back = one.stands_in != nullptr && one.stands_in->over;

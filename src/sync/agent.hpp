@@ -222,7 +222,7 @@ void stay(Stream& stream, Unit& self, Unit* next);
 //     bool enter(Waiter&, by)  under the object's lock, which `by` takes and releases. False: what
 //                              is wanted has been taken, and nothing waits; true: it is listed
 //     void withdraw(Waiter&)   under the lock: takes the waiter out if it is still in
-//     bool expected() const    may be missing: whether others cannot continue before this is listed
+//     bool expected() const    may be missing: whether others cannot continue before it is listed
 
 // Whether what is waited for may come while the unit only spins. Two units that spin for each other
 // would both do so until they give up.

@@ -55,8 +55,8 @@ public:
         return true;
     }
 
-    // The last expected arrival, or nothing happens. Returns how many were still to arrive. After 1
-    // the barrier may be gone.
+    // Makes the last expected arrival, or does nothing. Returns how many were still to arrive.
+    // After 1 the barrier may be gone.
     std::uint32_t arrive_last() {
         const std::uint32_t seen = word_.lock();
         check(seen);

@@ -129,7 +129,7 @@ public:
             word_.unlock(seen);
             return nullptr;
         }
-        body_.ring.pass_on(waiter);   // those in the ring, and it, have released the same mutex: `owed` is its
+        body_.ring.pass_on(waiter);   // those in the ring, and it, have released the same mutex: `owed` belongs to it
         waiter.answer = Answer::awaited;
         first->answer = Answer::given;
         if (--owed.signals == 0) owed.signalled = nullptr;

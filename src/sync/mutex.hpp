@@ -1,8 +1,8 @@
 // A mutex that knows its holder. README.md says how it hands itself on, and what was rejected.
 //
-// It is a view of memory that lies with the user: a word, which decides every operation that needs
-// no waiter, and a body. Of the body, the ring belongs to the holder of the word's busy bit and the
-// rest to the holder of the mutex.
+// It is a view of memory that lies with the user: a word, which decides every operation that
+// involves no waiter, and a body. Of the body, the ring belongs to the holder of the word's busy
+// bit and the rest to the holder of the mutex.
 //
 // `Who` is a parameter for the model tests; the library uses Mutex, below.
 #pragma once
@@ -40,7 +40,7 @@ struct ConditionBody {
 // The part of a mutex beside its word.
 template <class Who, class Orders>
 struct MutexBody {
-    // the holder's identity; relaxed: equal to the reader's own only if the reader wrote it
+    // the holder's identity; relaxed: equal to the caller's own only if the caller wrote it
     atomic<void*> owner{nullptr};
     WaiterRing<Who> ring;
     plain<BasicWaiter<Who>*> last_high{nullptr};   // of those in the ring
@@ -156,7 +156,7 @@ public:
     }
 
     // While no thread runs, where the mutex is not busy: the waiters in the ring are in the order
-    // of their urgency, and a mutex that is not held has no holder.
+    // of their urgency, and a mutex records a holder exactly while it is held.
     void check_whole() const {
         const MutexBits seen = word_.look();
         if (Word::is_busy(seen)) return;
@@ -188,7 +188,7 @@ private:
     // Waiter::mark is the urgency and, above it, how often the waiter was woken.
     static constexpr std::uint8_t urgency_bits = 3;
     static constexpr std::uint8_t once = urgency_bits + 1;
-    static constexpr std::uint8_t enough = 8 * once;   // a waiter that was overtaken so often is given the mutex
+    static constexpr std::uint8_t enough = 8 * once;   // a waiter that was overtaken this often is given the mutex
 
     static Urgency urgency(const Waiter& waiter) { return static_cast<Urgency>(waiter.mark & urgency_bits); }
     static bool was_woken(const Waiter& waiter) { return waiter.mark >= once; }

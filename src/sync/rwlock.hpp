@@ -15,7 +15,7 @@ template <class Who>
 struct RwLockBody {
     WaiterRing<Who> readers;
     WaiterRing<Who> writers;
-    // the writer's identity; relaxed: equal to the reader's own only if the reader wrote it
+    // the writer's identity; relaxed: equal to the caller's own only if the caller wrote it
     atomic<void*> owner{nullptr};
 };
 
@@ -50,7 +50,7 @@ public:
         return seen == 0 && word_.enter(seen, writing);
     }
 
-    // False: the lock is not held, or by a writer other than the caller.
+    // False: the lock is not held, or is held by a writer other than the caller.
     bool unlock(void* identity) {
         std::uint32_t seen = word_.glance() & ~Word::busy;
         if ((seen & writing) != 0) {

@@ -1,5 +1,5 @@
-// A counting semaphore. Waiters are served in their order by the releasing caller; a newcomer takes
-// from what is left at once.
+// A counting semaphore. Waiters are served in their order by the releasing caller; a newcomer that
+// comes while something is left takes it at once.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The word of an object that units wait for: 31 bits that describe its state, and one that says
-// that a thread is at work on the data beside it. An operation that needs no waiter is decided by
-// one compare-and-swap on the word; for everything else the busy bit is taken, by one
+// that a thread is at work on the data beside it. An operation that involves no waiter is decided
+// by one compare-and-swap on the word; for everything else the busy bit is taken, by one
 // compare-and-swap too, and released by a store.
 //
 // While the word is busy no other thread changes it, so the holder of the bit may trust what lock()

@@ -8,7 +8,8 @@
 namespace weft {
 namespace {
 
-// One lock for some of the units: different units are seldom joined by several waiters at once.
+// One lock for some of the units: two units are seldom joined by several waiters each at the same
+// time.
 struct alignas(config::cache_line) Crowds {
     os::Lock lock;
 };

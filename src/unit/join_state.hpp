@@ -195,8 +195,8 @@ public:
     Announced detach_shared() { return announce_shared(detacher()); }
     Announced detach_local() { return announce_local(detacher()); }
 
-    // For a unit that was detached and has ended: it says so again, to the observers of its being
-    // freed.
+    // For a unit that was detached and has ended: the word says again that it is detached, for the
+    // observers that are notified when it is freed.
     void detach_again() { word_.store(detached_word, std::memory_order_relaxed); }   // relaxed: no other thread has it
 
     // The waiter gives up (a timeout). True: the JoinState no longer knows it. False: the unit has

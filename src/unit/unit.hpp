@@ -53,7 +53,7 @@ struct Unit {
     static constexpr Flags internal{16};    // a remote call of the runtime on some thread's stack: no descriptor
     static constexpr Flags primary{32};     // the unit that called weft_init: it cannot be joined
     // a default stack without a canary, and nothing to be done at the end: any spare stack will do.
-    // For kind Full, which has a stack of its own, from the start on
+    // A unit of kind Full has one such stack of its own from the start on
     static constexpr Flags plain{64};
     static constexpr Flags scheduler{128};                      // a scheduler's unit; its argument is the scheduler
     static constexpr Flags own_stack = user_stack | measured;   // its stack is not a spare one; never with plain
@@ -131,8 +131,8 @@ struct Unit {
     std::size_t user_stack_bytes = 0;   // for an ended unit: see remember_user_stack()
     std::uint64_t waits_until_ns = 0;   // for a waiting unit: its deadline; 0: none
     char name[24] = {};
-    // the jobs of it that other streams see, and itself where it is one; one more for each reason
-    // why it may not end: see may_end() in core/may_end.hpp
+    // the number of its jobs that other streams see, and of itself where it is one; one more for
+    // each reason why it may not end: see may_end() in core/may_end.hpp
     std::uint32_t jobs_out = 0;
     // how many times it has entered as a guest would, and not left (share/guest.cpp); valid for an
     // untidy unit, else none
