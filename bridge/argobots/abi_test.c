@@ -1,6 +1,6 @@
-/* abt.h alone, as C and, by abi_test.cpp, as C++: every number of the binary interface, and the
- * exact type of every function. What is written here was written from a list of the interface, not
- * from the header; nothing in it may ever change. */
+/* Includes only abt.h, as C and, by abi_test.cpp, as C++: every number of the binary interface, and
+ * the exact type of every function. This file was written from a list of the interface, not from
+ * the header; nothing in it may ever change. */
 #include "abt.h"
 
 #include <assert.h>
@@ -132,7 +132,7 @@ static_assert(ABT_POOL_CONTEXT_OP_THREAD_RESUME == 0x100000 && ABT_POOL_CONTEXT_
 static_assert(ABT_POOL_CONTEXT_PRIO_DEFAULT == 0 && ABT_POOL_CONTEXT_OWNER_OTHER == 0, "contexts");
 static_assert(ABT_POOL_CONTEXT_OP_POOL_OTHER == 0, "contexts");
 
-/* ---- types of functions that the program hands over ------------------------------------------ */
+/* ---- types of functions that the program passes ---------------------------------------------- */
 
 ABT_unit (*f_pool_user_create_unit)(ABT_pool, ABT_thread) = (ABT_pool_user_create_unit_fn)0;
 void (*f_pool_user_free_unit)(ABT_pool, ABT_unit) = (ABT_pool_user_free_unit_fn)0;
@@ -170,9 +170,9 @@ void (*f_tool_thread_callback)(ABT_thread, ABT_xstream, uint64_t, ABT_tool_conte
                                void *) = (ABT_tool_thread_callback_fn)0;
 void (*f_tool_task_callback)(ABT_task, ABT_xstream, uint64_t, ABT_tool_context, void *) = (ABT_tool_task_callback_fn)0;
 
-/* ---- functions, and what is exported as data ------------------------------------------------- */
+/* ---- functions, and exported data ------------------------------------------------------------ */
 
-/* One of them is deprecated. */
+/* One of the functions is deprecated. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /* init/finalize */
@@ -522,7 +522,7 @@ int (*p_task_get_specific)(ABT_thread thread, ABT_key key, void **value) = ABT_t
 int (*p_self_get_task)(ABT_thread *thread) = ABT_self_get_task;
 int (*p_self_get_task_id)(ABT_unit_id *id) = ABT_self_get_task_id;
 
-/* ---- what can be looked at only at run time -------------------------------------------------- */
+/* ---- checks that are possible only at run time ----------------------------------------------- */
 
 static int wrong;
 

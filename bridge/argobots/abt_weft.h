@@ -1,5 +1,4 @@
-/* What this library has beyond Argobots' interface: programs that include this header run here
- * alone. */
+/* Calls beyond Argobots' interface. Programs that include this header run only on this library. */
 #ifndef ABT_WEFT_H
 #define ABT_WEFT_H
 
@@ -10,23 +9,23 @@
 extern "C" {
 #endif
 
-/** ULTs that are created with the attribute are of that kind (weft/kind.h), and not as
- * ABT_THREAD_KIND says. One of kind SS or SC has its scheduler's stack until it first suspends,
- * which is then what ABT_thread_get_stack tells of it, and runs under the schedulers of the library
- * only: another pool refuses it (ERR_FEATURE_NA of the creation). WEFT_KIND_DEFAULT: as the
- * environment says.
+/** Sets the kind (weft/kind.h) of ULTs created with the attribute, overriding ABT_THREAD_KIND. A
+ * ULT of kind SS or SC is on its scheduler's stack until it first suspends; until then
+ * ABT_thread_get_stack reports that stack. It runs only under the schedulers of the library:
+ * another pool refuses it (its creation fails with ERR_FEATURE_NA). WEFT_KIND_DEFAULT: the kind
+ * that the environment sets.
  *
  * Returns ABT_SUCCESS, ABT_ERR_INV_THREAD_ATTR, ABT_ERR_INV_ARG (no such kind of ULT). From
  * anywhere; never switches. */
 ABT_API_PUBLIC int ABT_weft_thread_attr_set_kind(ABT_thread_attr attr, weft_kind kind);
 
-/** Waits until the ULT has gone where it was asked to by ABT_thread_migrate and the like: the
- * blocking form of a migration (Seo et al., TPDS 2018, section IV-C) is a request and this. Of the
- * calling ULT: it goes now. One that is blocked goes when it is resumed.
+/** Waits until the ULT has migrated as requested by ABT_thread_migrate or a similar call. A
+ * blocking migration (Seo et al., TPDS 2018, section IV-C) is such a request followed by this call.
+ * The calling ULT itself migrates now. A blocked ULT migrates when it is resumed.
  *
- * Returns ABT_SUCCESS (it has gone, or was not asked), ABT_ERR_INV_THREAD (none; it has ended
- * before), ABT_ERR_MEM (its new pool has not taken it), ABT_ERR_OTHER (a tasklet calls),
- * ABT_ERR_FEATURE_NA. From any thread or ULT; may switch. */
+ * Returns ABT_SUCCESS (it has migrated, or there was no request), ABT_ERR_INV_THREAD (no such ULT;
+ * it ended first), ABT_ERR_MEM (its new pool did not accept it), ABT_ERR_OTHER (the caller is a
+ * tasklet), ABT_ERR_FEATURE_NA. From any thread or ULT; may switch. */
 ABT_API_PUBLIC int ABT_weft_thread_migrate_wait(ABT_thread thread);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-# The bridge's tests lie beside its code, x_test.cpp, and include abt.h alone: what they say of
-# libabt they could say of any other.
+# The bridge's tests lie beside its code, as x_test.cpp, and include only abt.h, so they could test
+# any other libabt as well.
 add_library(weft_abt_test_main OBJECT ${CMAKE_SOURCE_DIR}/test/main.cpp)
 target_link_libraries(weft_abt_test_main PRIVATE GTest::gtest)
 
@@ -10,7 +10,7 @@ target_precompile_headers(weft_abt_test_pch PRIVATE <gtest/gtest.h>)
 
 file(GLOB weft_abt_test_files CONFIGURE_DEPENDS src/*_test.cpp)
 if(WEFT_SANITIZE)
-  list(FILTER weft_abt_test_files EXCLUDE REGEX "faults_test")   # it takes the place of malloc, as sanitizers do
+  list(FILTER weft_abt_test_files EXCLUDE REGEX "faults_test")   # it replaces malloc, as sanitizers do
 endif()
 foreach(file ${weft_abt_test_files})
   get_filename_component(name ${file} NAME_WE)
@@ -22,8 +22,8 @@ foreach(file ${weft_abt_test_files})
   weft_label(abt_${name} quick)
 endforeach()
 
-# Every function, with everything that it asks the system for refused in turn, in programs with
-# sanitizers as well: the calls of the static libraries are led to test/refuse.cpp.
+# Every function, with each of its requests to the system refused in turn, also in programs with
+# sanitizers: the linker redirects the calls of the static libraries to test/refuse.cpp.
 file(GLOB weft_abt_refused_files CONFIGURE_DEPENDS test/*.cpp)
 add_executable(abt_refused_test ${weft_abt_refused_files})
 target_compile_definitions(abt_refused_test PRIVATE ABT_HEADER="${CMAKE_CURRENT_SOURCE_DIR}/abt.h")
@@ -37,11 +37,11 @@ endforeach()
 add_test(NAME abt_refused_test COMMAND abt_refused_test ${WEFT_TEST_ARGUMENTS})
 weft_label(abt_refused_test quick)
 
-# Its functions are to be found by their names, as in a program that is linked with -rdynamic.
+# Its functions must be found by name, as in a program that is linked with -rdynamic.
 set_target_properties(abt_info_test PROPERTIES ENABLE_EXPORTS ON)
 
-# The same tests, linked with another Argobots (`make abt-differential`): what they say of one they
-# say of the other, but for what they skip there with the reason.
+# The bridge's tests, linked with another Argobots (`make abt-differential`). They check the same of
+# both, except where a test skips a check there and says why.
 option(WEFT_ABT_DIFFERENTIAL "Build the bridge's tests against another Argobots, which pkg-config knows" OFF)
 if(WEFT_ABT_DIFFERENTIAL)
   find_package(PkgConfig REQUIRED)
@@ -63,8 +63,8 @@ if(WEFT_ABT_DIFFERENTIAL)
   endforeach()
 endif()
 
-# The header, as C and as C++. That a function of another type does not compile is the test; linked,
-# it shows that all are there.
+# The header, as C and as C++. The test is that a function of another type does not compile, and
+# that the program links, which shows that all functions exist.
 foreach(language c cpp)
   add_executable(abt_abi_${language} abi_test.${language})
   target_link_libraries(abt_abi_${language} PRIVATE weft_abt_static Threads::Threads)

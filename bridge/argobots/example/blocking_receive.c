@@ -1,5 +1,5 @@
-/* Many ULTs wait for messages on few streams, as those of a communication layer do: each receiver
- * waits in its mailbox by a mutex and a condition, and while it waits its stream runs others.
+/* Many ULTs wait for messages on few streams, as in a communication layer. Each receiver waits at
+ * its mailbox with a mutex and a condition, and while it waits its stream runs other ULTs.
  *
  *     blocking_receive [RECEIVERS [STREAMS [MESSAGES]]] */
 #include "check.h"
@@ -9,8 +9,8 @@ struct mailbox {
     ABT_cond filled;
     int full;
     long message;
-    long sum;     /* of what was received */
-    int messages; /* that are to come */
+    long sum;     /* of the received messages */
+    int messages; /* still expected */
 };
 
 static void receive(void *argument) {

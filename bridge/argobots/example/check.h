@@ -1,4 +1,5 @@
-/* What the examples share: a call that fails ends the program with its name and the error's. */
+/* Shared by the examples: a failed call ends the program and prints the names of the call and the
+ * error. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -1,5 +1,5 @@
-/* A tool: registered once, it is told what becomes of each work unit, and prints the life of
- * one. */
+/* A tool: registered once, it is notified of each work unit's events, and prints the life of one
+ * unit. */
 #include "check.h"
 
 #include <string.h>

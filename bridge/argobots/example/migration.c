@@ -1,5 +1,5 @@
-/* A ULT that is sent from stream to stream while it runs: each request is heeded at its next yield,
- * and a callback is told. */
+/* A ULT that is sent from stream to stream while it runs: it serves each request at its next yield,
+ * and a callback is called. */
 #include "check.h"
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@ static void moved(ABT_thread thread, void *argument) {
     atomic_fetch_add(&moves, 1);
 }
 
-static atomic_int on = -1; /* the rank where it has run last */
+static atomic_int on = -1; /* the rank where it last ran */
 static atomic_int stop;
 
 static void travel(void *argument) {

@@ -1,5 +1,5 @@
-/* A pool of one's own in the old definition (ABT_pool_def): a ready unit of more importance comes
- * out first. How important a unit is says a key. */
+/* A user-defined pool in the old definition (ABT_pool_def): a more important ready unit is popped
+ * first. A key holds the importance of each unit. */
 #include "check.h"
 
 #include <pthread.h>
@@ -14,12 +14,12 @@ struct element {
 };
 
 struct queue {
-    pthread_mutex_t lock; /* held for a few loads and stores, and by nobody who switches */
+    pthread_mutex_t lock; /* held for a few loads and stores, and never over a switch */
     struct element *first[levels], *last[levels];
     size_t length;
 };
 
-static ABT_key level_key; /* the value is the level, 0 the most important, plus one; none: the least */
+static ABT_key level_key; /* the value is the level, 0 the most important, plus one; no value: the least */
 
 static ABT_unit create_unit(ABT_thread thread) {
     struct element *made = calloc(1, sizeof *made);
@@ -134,8 +134,8 @@ int main(int argc, char **argv) {
                         .p_free = destroy};
     ABT_pool pool;
     check(ABT_pool_create(&def, ABT_POOL_CONFIG_NULL, &pool), "ABT_pool_create");
-    /* All wait before the first one runs: the stream comes last. They are pushed once more, now
-     * that they have a level. */
+    /* All ULTs wait before the first one runs, since the stream is created last. They are pushed
+     * once more, now that they have a level. */
     ABT_thread threads[units];
     for (size_t i = 0; i < units; ++i) {
         check(ABT_thread_create(pool, note, (void *)(i % levels), ABT_THREAD_ATTR_NULL, &threads[i]),

@@ -1,7 +1,7 @@
-/* A scheduler of one's own: the stream's pool first, and when that is empty that of another, chosen
- * by chance. All work begins in the first stream's pool, and the others steal it. The primary
- * stream takes no part: its ULT would be stolen, too, and could not free the stream that it runs
- * on.
+/* A user-defined scheduler: it draws from the stream's own pool first, and when that is empty from
+ * the pool of another stream, chosen at random. All work begins in the first stream's pool, and the
+ * other streams steal it. The primary stream takes no part: its ULT would be stolen, too, and could
+ * not free the stream that it runs on.
  *
  *     stealing_scheduler [STREAMS [DEPTH]] */
 #include "check.h"
@@ -60,7 +60,7 @@ struct sum {
     long result;
 };
 
-/* Each half is a ULT of its own, in the pool of whoever divides. */
+/* Each half becomes a ULT, in the pool of the stream that divides. */
 static void add(void *argument) {
     struct sum *sum = argument;
     if (sum->to - sum->from <= 16) {

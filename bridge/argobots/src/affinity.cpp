@@ -45,7 +45,7 @@ private:
     const char* at_;
 };
 
-// ":count" or ":count:stride", or nothing, which is 1 and 1.
+// ":count" or ":count:stride", or nothing, which means 1 and 1.
 struct Row {
     long count = 1;
     long stride = 1;
@@ -62,7 +62,7 @@ bool add(Cpus& to, long cpu) {
     return true;
 }
 
-// What stands in braces, after the first of them.
+// The text in braces, after the opening brace.
 bool read_cpus(Reader& from, Cpus& to) {
     do {
         long first = 0;
@@ -83,10 +83,10 @@ bool moved(const Cpus& from, long by, Cpus& to) {
     return true;
 }
 
-// Room for the text of a set: some 800 CPUs of which no two are neighbours.
+// Room for the text of a set of some 800 CPUs, no two of them neighbours.
 constexpr std::size_t list_bytes = 4096;
 
-// "0-3,8", as Weft takes it. False: there is no room.
+// Writes "0-3,8", the form that Weft accepts. False: there is no room.
 bool write_list(const Cpus& cpus, char (&to)[list_bytes]) {
     std::size_t used = 0;
     for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
@@ -114,10 +114,10 @@ bool read_list(const char* text, Cpus& cpus) {
     return true;
 }
 
-Cpus process_cpus;   // that there were at the beginning
+Cpus process_cpus;   // the process's CPUs at the start
 
-// The kernel passes over CPUs that the process may not use, as long as there are others, and so it
-// is here.
+// The kernel ignores CPUs that the process may not use, as long as there are others; so does this
+// function.
 int bind(Xstream& xstream, const Cpus& asked) {
     Cpus cpus;
     for (long cpu = 0; cpu < Cpus::limit; ++cpu) {
@@ -130,15 +130,15 @@ int bind(Xstream& xstream, const Cpus& asked) {
     return status == WEFT_INVALID ? ABT_ERR_CPUID : from_weft(status);
 }
 
-// The CPUs that its OS thread may run on: of a stream that nobody has bound, all of the process's,
-// unless the program has bound the thread itself.
+// The CPUs that the stream's OS thread may run on. For a stream that was never bound: all CPUs of
+// the process, unless the program has bound the thread itself.
 int binding_of(const Xstream& xstream, Cpus& cpus) {
     char text[list_bytes];
     return weft_stream_binding_get(xstream.now(), text, sizeof text) == WEFT_OK && read_list(text, cpus) ? ABT_SUCCESS
                                                                                                          : ABT_ERR_SYS;
 }
 
-// A stream that has ended runs nowhere.
+// A stream that has ended has no OS thread to bind.
 int can_be_bound(ABT_xstream xstream) {
     if (is_null(xstream)) return ABT_ERR_INV_XSTREAM;
     return to_xstream(xstream)->now() == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
@@ -218,7 +218,7 @@ int ABT_xstream_set_affinity(ABT_xstream xstream, int num_cpuids, int* cpuids) {
     if (num_cpuids == 0) return from_weft(weft_stream_unbind(of.now()));
     Cpus cpus;
     for (int i = 0; i < num_cpuids; ++i) {
-        if (cpuids[i] >= CPU_SETSIZE || !add(cpus, cpuids[i])) return ABT_ERR_CPUID;   // no kernel has such a one
+        if (cpuids[i] >= CPU_SETSIZE || !add(cpus, cpuids[i])) return ABT_ERR_CPUID;   // no kernel has such a CPU
     }
     return bind(of, cpus);
 }

@@ -1,4 +1,4 @@
-// On which CPUs execution streams run: as ABT_SET_AFFINITY asks, or as the program binds them.
+// The CPUs that execution streams run on: set by ABT_SET_AFFINITY, or by the program.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace weft::argobots {
 
-// A set of the system's CPU numbers, in their order.
+// A set of the system's CPU numbers, in ascending order.
 class Cpus {
 public:
     static constexpr long limit = 4096;
@@ -21,18 +21,18 @@ private:
     std::uint64_t words_[limit / 64] = {};
 };
 
-// Reads a list of places, as OpenMP writes them: "{0},{1,2}", "{0:4}" (from 0 on, 4 of them),
+// Reads a list of places in OpenMP's notation: "{0},{1,2}", "{0:4}" (from 0 on, 4 of them),
 // "{0:4:2}" (every second), "{0:2}:3:2" (three places, each 2 further on), and "0,1,2" where a
-// place is one CPU. Returns how many there are, and the place of that number in `place`; 0: the
-// text is no such list.
+// place is one CPU. Returns the number of places, and stores place number `number` in `place`; 0:
+// the text is not such a list.
 std::size_t read_places(const char* text, std::size_t number, Cpus& place);
 
-// The CPUs that the process may use, before any stream is bound.
+// Records the CPUs that the process may use, before any stream is bound.
 void note_process_cpus();
 
-// A stream whose rank is r runs on place r of the environment's list, which begins anew where it
-// ends; nothing asked: nothing is done. What cannot be read, or is not to be had, is told on
-// standard error and passed over.
+// Binds the stream of rank r to place r of the environment's list, modulo the list's length. Does
+// nothing if the environment has no list. A list that cannot be parsed or applied is reported on
+// standard error and ignored.
 void bind_as_asked(Xstream& xstream);
 
 }   // namespace weft::argobots

@@ -25,14 +25,14 @@ std::vector<int> cpus_of_process() {
 // Before the first test binds the main thread.
 const std::vector<int> process = cpus_of_process();
 
-// As the library tells it.
+// The CPUs that the library reports.
 std::vector<int> told(ABT_xstream xstream) {
     int cpus[1024], count = -1;
     EXPECT_EQ(ABT_xstream_get_affinity(xstream, 1024, cpus, &count), ABT_SUCCESS);
     return {cpus, cpus + count};
 }
 
-// As the kernel has it of the OS thread on which the stream runs a work unit.
+// The CPUs that the kernel reports for the OS thread on which the stream runs a work unit.
 std::vector<int> found(ABT_xstream xstream) {
     std::vector<int> cpus;
     ABT_thread thread = ABT_THREAD_NULL;
@@ -128,7 +128,7 @@ TEST(Affinity, AllCpusAreCountedWhereFewAreAskedFor) {
     count = -7;
     EXPECT_EQ(ABT_xstream_get_affinity(streams[0], 0, nullptr, &count), ABT_SUCCESS);
     EXPECT_EQ(count, static_cast<int>(process.size()));
-    if (elsewhere()) return;   // a list is written there, if there is one or not
+    if (elsewhere()) return;   // Argobots writes a list there even if there is none
     count = -7;
     EXPECT_EQ(ABT_xstream_get_affinity(streams[0], 2, nullptr, &count), ABT_SUCCESS);
     EXPECT_EQ(count, static_cast<int>(process.size()));

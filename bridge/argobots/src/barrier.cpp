@@ -1,4 +1,4 @@
-// Argobots' barrier is Weft's, which does not tell how many it is for.
+// Argobots' barrier is Weft's, plus its number of waiters, which Weft's cannot report.
 #include <new>
 
 #include "common.hpp"

@@ -109,7 +109,7 @@ TEST_F(Barrier, ForOneItDoesNotSwitch) {
     ABT_barrier_free(&barrier);
 }
 
-// The first that goes on frees it, or begins it anew, while others have not yet left.
+// The first unit to leave frees or reinitializes the barrier while other units have not yet left.
 TEST_F(Barrier, MayBeFreedByTheFirstThatGoesOn) {
     Streams streams(3);
     for (int round = 0; round < 100; ++round) {

@@ -1,5 +1,5 @@
-// Argobots' times are those of the real-time clock; Weft's are those of the monotonic one, which
-// nobody sets.
+// Argobots' times are of the real-time clock. Weft's are of the monotonic clock, which cannot be
+// set.
 #pragma once
 
 #include <ctime>
@@ -16,12 +16,12 @@ inline timespec real_time() {
     return now;
 }
 
-// When the monotonic clock will show what the real-time clock will show at `when`, if nobody sets
-// that meanwhile. The real-time clock is read first: so the deadline is never too early.
+// The time on the monotonic clock at which the real-time clock will reach `when`, if it is not set
+// meanwhile. The real-time clock is read first, so the deadline is never too early.
 inline std::uint64_t deadline_of(const timespec& when) {
     const timespec now = real_time();
     const std::uint64_t monotonic = weft_now_ns();
-    constexpr std::int64_t longest_s = 100LL * 365 * 24 * 3600;   // a hundred years, which no sum below exceeds
+    constexpr std::int64_t longest_s = 100LL * 365 * 24 * 3600;   // a hundred years: no sum below overflows
     if (when.tv_sec < now.tv_sec) return monotonic;
     const std::int64_t seconds = when.tv_sec - now.tv_sec;
     if (seconds > longest_s) return WEFT_FOREVER;

@@ -1,5 +1,4 @@
-// What all files of the bridge share: handles that are none, and what a status of Weft's comes to
-// here.
+// Shared by all files of the bridge: NULL handles, and Argobots' error for a Weft status.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +10,14 @@
 
 namespace weft::argobots {
 
-// The NULL handles are small integers, one for each kind; the largest is that of pool definitions.
-// A C null pointer, which nobody should give us, is taken for one of them.
+// The NULL handles are small integers, one for each type; that of pool definitions is the largest.
+// A C null pointer, which no caller should pass, is treated as one of them.
 template <class Handle>
 [[gnu::always_inline]] inline bool is_null(Handle handle) {
     return reinterpret_cast<std::uintptr_t>(handle) <= reinterpret_cast<std::uintptr_t>(ABT_POOL_USER_DEF_NULL);
 }
 
-// A call that is handed the place of a handle to free.
+// For a call that gets the address of a handle to free.
 template <class Handle>
 inline bool is_null_at(const Handle* place) {
     return place == nullptr || is_null(*place);
@@ -31,7 +30,7 @@ inline ABT_thread to_thread(weft_unit* unit) {
     return unit == nullptr ? ABT_THREAD_NULL : reinterpret_cast<ABT_thread>(unit);
 }
 
-// What is the same wherever it happens.
+// The statuses that have the same meaning in every call.
 inline int from_weft(weft_status status) {
     switch (status) {
     case WEFT_OK: return ABT_SUCCESS;
@@ -45,12 +44,12 @@ inline int from_weft(weft_status status) {
     }
 }
 
-// Argobots takes any size for a stack; Weft refuses what no unit could stand on.
+// Argobots accepts any stack size; Weft refuses a size that is too small for any unit.
 inline std::size_t stack_bytes_for_weft(std::size_t asked) {
     return asked < WEFT_STACK_LEAST ? WEFT_STACK_LEAST : asked;
 }
 
-// Who calls.
+// The type of the caller.
 enum class Caller : unsigned char { external, ult, tasklet };
 inline Caller caller() {
     switch (here::kind()) {
@@ -60,7 +59,7 @@ inline Caller caller() {
     }
 }
 
-// Why the caller is no ULT, or ABT_SUCCESS.
+// ABT_SUCCESS if the caller is a ULT, else the error that says why not.
 inline int must_be_ult() {
     switch (caller()) {
     case Caller::external: return ABT_ERR_INV_XSTREAM;

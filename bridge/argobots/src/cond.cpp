@@ -1,5 +1,4 @@
-// Argobots' condition is Weft's, and in the last bytes of its memory the mutex that it was last
-// waited for with.
+// Argobots' condition is Weft's; the last bytes of its memory hold the mutex of the latest wait.
 #include <new>
 
 #include "clock.hpp"
@@ -8,15 +7,15 @@
 namespace weft::argobots {
 namespace {
 
-// All that lies in 64 bytes which may be aligned to 4 only. Weft's condition begins with them and
-// aligns itself within.
+// Everything lies in 64 bytes that may be aligned to 4 only. Weft's condition begins where they
+// begin and aligns itself within them.
 class Cond {
 public:
     explicit Cond(ABT_cond cond) : memory_(reinterpret_cast<unsigned char*>(cond)) {}
 
     weft_cond* weft() const { return reinterpret_cast<weft_cond*>(memory_); }
 
-    // Waits, having noted with what; forgets it when that is refused.
+    // Records the mutex, then waits; restores the former mutex if the wait is refused.
     template <class Wait>
     weft_status wait(weft_mutex* with, Wait&& waits) const {
         weft_mutex* const before = mutex();
@@ -38,7 +37,7 @@ private:
         set_half(0, static_cast<std::uint32_t>(address));
         set_half(1, static_cast<std::uint32_t>(address >> 32));
     }
-    // relaxed throughout: as long as somebody waits they do not change, and who waits holds that
+    // relaxed throughout: the halves do not change while there are waiters, and a waiter holds the
     // mutex when it writes them.
     std::uint32_t* place(int i) const { return reinterpret_cast<std::uint32_t*>(memory_ + mutex_at) + i; }
     std::uint32_t half(int i) const { return __atomic_load_n(place(i), __ATOMIC_RELAXED); }
@@ -49,14 +48,14 @@ private:
     unsigned char* memory_;
 };
 
-// Whether somebody waits whom no signal has reached. A signal by the holder of the mutex takes
-// effect when that is let go; it takes effect here, if the caller is that holder.
+// Whether there is a waiter that no signal has reached. A signal by the holder of the mutex takes
+// effect when the mutex is unlocked; if the caller is that holder, it takes effect here.
 bool is_waited_for(const Cond& cond) {
     weft_mutex nobodys = WEFT_MUTEX_INIT;
     if (weft_cond_settle(cond.weft(), &nobodys) == WEFT_OK) return false;
-    weft_mutex* const mutex = cond.mutex();   // it lives: who waits will lock it
+    weft_mutex* const mutex = cond.mutex();   // it exists: the waiters will lock it
     const weft_status status = weft_mutex_lock_until(mutex, 0);
-    const bool holds = status == WEFT_OK || status == WEFT_WRONG_STATE;   // WEFT_WRONG_STATE: the caller does already
+    const bool holds = status == WEFT_OK || status == WEFT_WRONG_STATE;   // WEFT_WRONG_STATE: the caller holds it
     const bool waited_for = !holds || weft_cond_settle(cond.weft(), mutex) != WEFT_OK;
     if (status == WEFT_OK) weft_mutex_unlock(mutex);
     return waited_for;
@@ -66,14 +65,14 @@ int result_of(weft_status status) {
     switch (status) {
     case WEFT_OK: return ABT_SUCCESS;
     case WEFT_TIMED_OUT: return ABT_ERR_COND_TIMEDOUT;
-    case WEFT_INVALID: return ABT_ERR_INV_MUTEX;       // others wait with another one
+    case WEFT_INVALID: return ABT_ERR_INV_MUTEX;       // other waiters use another mutex
     case WEFT_WRONG_STATE: return ABT_ERR_INV_MUTEX;   // the caller does not hold it
     default: return ABT_ERR_COND;
     }
 }
 
-// A tasklet cannot wait, but for a time it may let others have the mutex: then the wait ends
-// without a signal, as every wait may.
+// A tasklet cannot wait, but it can release the mutex to others for a while. The wait then ends
+// without a signal, as any wait may.
 int let_others(weft_mutex* mutex, std::uint64_t deadline_ns) {
     if (weft_mutex_unlock(mutex) != WEFT_OK) return ABT_ERR_INV_MUTEX;
     doze();

@@ -82,7 +82,7 @@ TEST_F(Cond, NoCondOrMutexIsAnError) {
     EXPECT_EQ(ABT_cond_timedwait(cond, ABT_MUTEX_NULL, &soon), ABT_ERR_INV_MUTEX);
     EXPECT_EQ(ABT_cond_signal(none), ABT_ERR_INV_COND);
     EXPECT_EQ(ABT_cond_broadcast(none), ABT_ERR_INV_COND);
-    EXPECT_EQ(ABT_cond_signal(cond), ABT_SUCCESS);   // nobody waits
+    EXPECT_EQ(ABT_cond_signal(cond), ABT_SUCCESS);   // there is no waiter
     EXPECT_EQ(ABT_cond_broadcast(cond), ABT_SUCCESS);
 }
 
@@ -146,7 +146,7 @@ TEST_F(Cond, ATimedWaitEndsInTimeAndHoldsTheMutex) {
             const double took = ABT_get_wtime() - begin;
             EXPECT_GE(took, 0.049);
             EXPECT_LT(took, 5);
-            if (!elsewhere()) {   // where it polls
+            if (!elsewhere()) {   // Argobots polls here
                 EXPECT_LT(abt_test::cpu_time() - used, 0.045);
             }
             EXPECT_EQ(ABT_mutex_unlock(mutex), ABT_SUCCESS);
@@ -207,7 +207,7 @@ TEST_F(Cond, ATaskletCannotWait) {
               ABT_ERR_COND);
 }
 
-// A tasklet waits for a time with its OS thread: others get the mutex meanwhile.
+// A tasklet waits for a time and blocks its OS thread: other units get the mutex meanwhile.
 TEST_F(Cond, ATaskletWaitsForATime) {
     EXPECT_EQ(in_tasklet([&] {
                   const timespec until = from_now(0.01);
@@ -256,11 +256,11 @@ TEST_F(Cond, OthersWaitWithAnotherMutex) {
     EXPECT_EQ(ABT_cond_timedwait(cond, other, &soon), ABT_ERR_INV_MUTEX);
     ABT_mutex_unlock(other);
     ABT_mutex_free(&other);
-    EXPECT_EQ(ABT_cond_free(&cond), ABT_ERR_COND);   // what it was waited for with is not forgotten by that
+    EXPECT_EQ(ABT_cond_free(&cond), ABT_ERR_COND);   // the failed call keeps the waiters' mutex
     ABT_cond_signal(cond);
     units.join();
-    if (elsewhere()) return;   // another will not do there, although nobody waits
-    // Nobody waits: another will do.
+    if (elsewhere()) return;   // Argobots refuses another mutex even without waiters
+    // There are no waiters: another mutex may be used.
     ABT_mutex_create(&other);
     ABT_mutex_lock(other);
     const timespec past = from_now(-1);
@@ -289,7 +289,8 @@ TEST_F(Cond, OneThatIsWaitedForIsNotFreed) {
     ABT_cond_signal(cond);
 }
 
-// Who has signalled the last one that waited may free the condition, with the mutex or without.
+// A unit that has signalled the last waiter may free the condition, whether or not it holds the
+// mutex.
 TEST_F(Cond, OneThatIsSignalledIsFreedBeforeTheMutexIsLetGo) {
     for (const bool all : {false, true}) {
         for (const bool recursive : {false, true}) {

@@ -1,4 +1,4 @@
-// Typed values under numbers: what schedulers and pools are configured with.
+// Typed values under numeric keys: the configurations of schedulers and pools.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace weft::argobots {
 
-// The numbers of ABT_sched_config_type, and of ABT_pool_config_type.
+// The numbers equal those of ABT_sched_config_type and ABT_pool_config_type.
 enum class ValueType : int { integer, real, pointer };
 static_assert(int{ABT_SCHED_CONFIG_INT} == 0 && int{ABT_SCHED_CONFIG_DOUBLE} == 1 && int{ABT_SCHED_CONFIG_PTR} == 2);
 static_assert(int{ABT_POOL_CONFIG_INT} == 0 && int{ABT_POOL_CONFIG_DOUBLE} == 1 && int{ABT_POOL_CONFIG_PTR} == 2);
@@ -30,7 +30,7 @@ public:
         };
 
         static Value from(int key, ValueType type, const void* place);
-        void to(void* place) const;   // nowhere, if that is null
+        void to(void* place) const;   // does nothing if `place` is null
     };
 
     Config() = default;
@@ -38,15 +38,15 @@ public:
     ~Config();
 
     const Value* find(int key) const;
-    std::optional<int> integer(int key) const;   // nothing, too, if it is of another type
+    std::optional<int> integer(int key) const;   // nullopt also if the value has another type
 
-    bool set(const Value& value);   // false: no memory; nothing has changed
+    bool set(const Value& value);   // false: no memory, and nothing has changed
     void erase(int key);
 
 private:
     Value* place_of(int key);
 
-    // Few: to look through all is quick, and there is one block to allocate.
+    // There are few values: a linear search is fast, and there is one block to allocate.
     Value* values_ = nullptr;
     std::size_t count_ = 0;
     std::size_t room_ = 0;
@@ -55,7 +55,7 @@ private:
 inline Config* to_config(ABT_sched_config config) { return reinterpret_cast<Config*>(config); }
 inline Config* to_config(ABT_pool_config config) { return reinterpret_cast<Config*>(config); }
 
-// ABT_sched_config_set and _get, and those of pools.
+// Implement ABT_sched_config_set, ABT_pool_config_set and the matching _get calls.
 int set_value(Config& config, int key, int type, const void* place);
 template <class Type>
 int get_value(const Config& config, int key, Type* type, void* place) {
@@ -66,7 +66,7 @@ int get_value(const Config& config, int key, Type* type, void* place) {
     return ABT_SUCCESS;
 }
 
-// The value of a configuration that may be none.
+// A value of a configuration; the handle may be NULL.
 template <class Handle>
 std::optional<int> configured(Handle config, int key) {
     return is_null(config) ? std::nullopt : to_config(config)->integer(key);

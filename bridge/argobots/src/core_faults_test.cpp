@@ -1,5 +1,5 @@
-// As faults_test.cpp, for what has streams, stacks and pools behind it, and for ABT_init (Argobots'
-// leakcheck).
+// Like faults_test.cpp, for objects that need streams, stacks and pools, and for ABT_init
+// (Argobots' leakcheck).
 #include "faults.hpp"
 #include "user_pool.hpp"
 
@@ -9,29 +9,30 @@ using namespace faults;
 
 namespace {
 
-// `call` is refused one thing after the other, until it needs no more; after each refusal, and at
-// the end, it succeeds, and `undo` undoes it.
+// Refuses each resource that `call` asks for in turn, until there are no more. After each refusal,
+// and at the end, `call` succeeds and `undo` undoes it.
 template <class Call, class Undo>
 void refused_in_turn(const char* what, Call&& call, Undo&& undo) {
-    ASSERT_EQ(call(), ABT_SUCCESS) << what;   // what is made once, is made now
+    ASSERT_EQ(call(), ABT_SUCCESS) << what;   // things that are made once are made now
     undo();
     for (int i = 0;; ++i) {
         ASSERT_LT(i, 300) << what;
-        // what succeeds may leave memory behind that is kept for the next; what fails must not
+        // a call that succeeds may leave memory that is kept for the next one; a call that fails
+        // must not
         const long before = live;
         refused = false;
         until_refused = i;
         const int result = call();
         until_refused = -1;
         if (result == ABT_SUCCESS) {
-            undo();   // nothing was refused, or it could do without
+            undo();   // nothing was refused, or the call can do without it
             if (!refused) return;
             continue;
         }
         EXPECT_TRUE(refused) << what;
         EXPECT_TRUE(result == ABT_ERR_MEM || result == ABT_ERR_SYS || result == ABT_ERR_OTHER)
             << what << ", " << i << ": " << result;
-        EXPECT_LE(live, before) << what << ", " << i;   // less: what an ended stream had made was given back here
+        EXPECT_LE(live, before) << what << ", " << i;   // less: memory of an ended stream was freed here
         ASSERT_EQ(call(), ABT_SUCCESS) << what << ", " << i;
         undo();
     }
@@ -40,7 +41,7 @@ void refused_in_turn(const char* what, Call&& call, Undo&& undo) {
 void nothing(void*) {}
 void ok(int result) { ASSERT_EQ(result, ABT_SUCCESS); }
 
-// ---- a pool of the program's own ----------------------------------------------------------------
+// ---- a user-defined pool ------------------------------------------------------------------------
 
 using namespace abt_test::user_pool;
 
@@ -54,7 +55,7 @@ ABT_pool new_user_pool() {
     return pool;
 }
 
-// ---- a scheduler of the program's own -----------------------------------------------------------
+// ---- a user-defined scheduler -------------------------------------------------------------------
 
 void run(ABT_sched sched) {
     ABT_pool pool = ABT_POOL_NULL;

@@ -1,4 +1,5 @@
-// What the tests of streams, schedulers, pools and work units share beyond test_support.hpp.
+// Helpers that the tests of streams, schedulers, pools and work units share beyond
+// test_support.hpp.
 #pragma once
 
 #include <sched.h>
@@ -16,7 +17,7 @@
 
 namespace abt_test {
 
-// Room on each ULT's stack for a failed expectation to be printed, also in builds with checks.
+// Makes each ULT's stack large enough to print a failed expectation, also in checked builds.
 inline const int roomy_stacks = setenv("ABT_THREAD_STACKSIZE", "131072", 0);
 
 inline void ok(int error, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -26,7 +27,7 @@ inline void ok(int error, const char* file = __builtin_FILE(), int line = __buil
     ADD_FAILURE_AT(file, line) << name;
 }
 
-// What the call returns to an OS thread that is no stream.
+// The call's result on an OS thread that is not a stream.
 template <class Call>
 int outside(Call call) {
     int result = -1;
@@ -37,7 +38,7 @@ int outside(Call call) {
 using Body = std::function<void()>;
 inline void call_body(void* body) { (*static_cast<Body*>(body))(); }
 
-// Runs the body in a ULT of that pool, and waits for it.
+// Runs the body in a ULT of this pool and waits for the ULT.
 inline void in_ult_of(ABT_pool pool, Body body) {
     Units units;
     units.ult(pool, std::move(body));
@@ -93,7 +94,7 @@ inline ABT_thread pop_from(ABT_pool pool) {
     return popped;
 }
 
-// Lets others run until it is so: as a ULT, or as any OS thread.
+// Yields until the condition holds, in a ULT or on any OS thread.
 template <class Condition>
 void wait_until(Condition condition) {
     while (!condition()) {
@@ -101,21 +102,21 @@ void wait_until(Condition condition) {
     }
 }
 
-// Runs what is in a pool that no stream draws from, as a scheduler would, until it is empty.
+// Runs the units of a pool that no stream draws from, as a scheduler would, until the pool is
+// empty.
 inline void run_all(ABT_pool pool) {
     for (ABT_thread popped = pop_from(pool); popped != ABT_THREAD_NULL; popped = pop_from(pool))
         ok(ABT_self_schedule(popped, ABT_POOL_NULL));
 }
 
-// A stream whose only pool is that one.
+// A stream whose only pool is `pool`.
 inline ABT_xstream stream_of(ABT_pool pool, ABT_sched_predef predef = ABT_SCHED_BASIC) {
     ABT_xstream stream = ABT_XSTREAM_NULL;
     ok(ABT_xstream_create_basic(predef, 1, &pool, ABT_SCHED_CONFIG_NULL, &stream));
     return stream;
 }
 
-// A scheduler of the program's own: the first of its pools that has something. `each` is called
-// before each look.
+// A user-defined scheduler that runs from the first non-empty pool. Calls `each` before each check.
 struct OwnSched {
     std::function<void(ABT_sched)> each = [](ABT_sched) {};
     std::atomic<int> begun{0}, runs{0}, freed{0};
@@ -154,7 +155,7 @@ struct OwnSched {
         return ABT_SUCCESS;
     }
 
-    // The caller's, unless `automatic`.
+    // The caller frees the scheduler, unless it is `automatic`.
     ABT_sched make(std::vector<ABT_pool> pools, bool automatic) {
         ABT_sched_def def{ABT_SCHED_TYPE_ULT, init, run, free, nullptr};
         ABT_sched_config config = ABT_SCHED_CONFIG_NULL;

@@ -14,7 +14,7 @@
 namespace weft::argobots {
 namespace {
 
-// Most programs are started without any of them, and then none is looked for by its name.
+// Most programs are started without any of these variables; then none is looked up by name.
 bool any_variable() {
     for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
         if (std::strncmp(*variable, "ABT_", 4) == 0) return true;
@@ -22,7 +22,7 @@ bool any_variable() {
     return false;
 }
 
-bool some;   // as any_variable() has said
+bool some;   // the result of any_variable()
 
 const char* text_of(const char* name) {
     if (!some) return nullptr;
@@ -34,7 +34,7 @@ const char* text_of(const char* name) {
     return nullptr;
 }
 
-// False: there is none, or it is no number.
+// False: the variable is not set, or is not a number.
 bool read_number(const char* name, std::uint64_t least, std::uint64_t most, std::uint64_t& value) {
     const char* text = text_of(name);
     if (text == nullptr) return false;

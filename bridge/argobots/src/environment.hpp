@@ -1,6 +1,6 @@
-// The environment variables of Argobots, read at each ABT_init. ABT_NAME wins over ABT_ENV_NAME; a
-// number that is out of range is taken for the nearest that is not, and what is no value at all is
-// passed over, as Argobots does it.
+// The environment variables of Argobots, read at each ABT_init. ABT_NAME overrides ABT_ENV_NAME. As
+// in Argobots, a number out of range is replaced by the nearest one in range, and an invalid value
+// is ignored.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct Environment {
     unsigned max_num_xstreams_asked = 0;   // a hint; 0: none
     std::size_t thread_stack_bytes = 16384;
     std::size_t sched_stack_bytes = std::size_t{4} << 20;
-    unsigned sched_event_freq = 50;       // told, and of no effect: streams look when they are wanted
-    std::uint64_t sched_sleep_ns = 100;   // told, and of no effect: streams that have nothing to do sleep
+    unsigned sched_event_freq = 50;       // reported, without effect: streams check when asked to
+    std::uint64_t sched_sleep_ns = 100;   // reported, without effect: idle streams sleep
     std::size_t key_table_size = 4;
     bool overflow_check_set = false;
     OverflowCheck overflow_check = OverflowCheck::none;
@@ -35,19 +35,19 @@ struct Environment {
     unsigned mutex_max_handovers = 64;
     unsigned mutex_max_wakeups = 1;
     const char* affinity = nullptr;   // a list of places; null: streams are not bound
-    // Weft's own: ABT_THREAD_KIND, of ULTs whose attributes do not say
+    // Weft's own: ABT_THREAD_KIND, for ULTs whose attributes set no kind
     weft_kind kind = WEFT_KIND_AUTO;
     bool preserve_fpu = false;   // Weft's own: ABT_PRESERVE_FPU
 
-    // What was asked for, or as many as CPUs are online: that is asked of a file, and only when
-    // somebody wants to know.
+    // The requested number, or the number of online CPUs. That number is read from a file, and only
+    // when it is needed.
     unsigned max_num_xstreams() const;
     bool guards_asked() const { return overflow_check != OverflowCheck::none; }
 
     static Environment read();
 };
 
-// As the latest ABT_init has read it; the defaults before.
+// The environment as the latest ABT_init has read it; before that, the defaults.
 const Environment& environment();
 
 }   // namespace weft::argobots

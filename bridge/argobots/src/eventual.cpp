@@ -1,5 +1,5 @@
-// An eventual is Weft's event, which carries where the value lies, and what the setter must know,
-// within 64 bytes that may be aligned to 4 only.
+// An eventual is a Weft event that carries the address of the value, plus the fields that the
+// setter needs. All lie within 64 bytes that may be aligned to 4 only.
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -15,24 +15,24 @@ public:
 
     weft_event* event() const { return reinterpret_cast<weft_event*>(memory_); }
 
-    // Of one that was created; static memory is one without a value.
+    // For a created eventual. Static memory is an eventual without a value.
     void begin(std::uint32_t bytes) const {
         std::memset(memory_, 0, sizeof(ABT_eventual_memory));
         *word(capacity_at) = bytes;
     }
     std::uint32_t capacity() const { return *word(capacity_at); }
-    // Behind the rest, if there is one.
+    // The value lies after the eventual's memory, if there is one.
     void* value() const { return capacity() == 0 ? nullptr : memory_ + sizeof(ABT_eventual_memory); }
 
-    // What a wait comes to where there is nothing to wait for. The acquire pairs with the release
-    // of the set.
+    // The fast path of a wait, for an eventual that is set. The acquire pairs with the release of
+    // the set.
     bool is_set(void** value_of_it) const {
         if (__atomic_load_n(word(0), __ATOMIC_ACQUIRE) != WEFT_EVENT_IS_SET) return false;
         if (value_of_it != nullptr) *value_of_it = value();
         return true;
     }
-    // The releases pair with the acquires of is_set() and claim(): who sees them does not write
-    // what is read yet.
+    // The releases pair with the acquires of is_set() and claim(): a setter that observes them does
+    // not overwrite a value that is still being read.
     void reset() const {
         if (!is_set(nullptr)) [[unlikely]]
             return;
@@ -40,8 +40,8 @@ public:
         if (capacity() != 0) __atomic_store_n(word(claimed_at), 0, __ATOMIC_RELEASE);
     }
 
-    // Of several setters one may write the value. The acquire pairs with the release of a reset:
-    // who claims it sees that the event is not set.
+    // Only one of several setters may write the value. The acquire pairs with the release of a
+    // reset: the setter that succeeds observes that the event is not set.
     bool claim() const { return __atomic_exchange_n(word(claimed_at), 1, __ATOMIC_ACQUIRE) == 0; }
 
 private:
@@ -56,7 +56,7 @@ private:
     unsigned char* memory_;
 };
 
-// What a wait came to.
+// The result of a wait.
 int result_of(weft_status status) {
     switch (status) {
     case WEFT_OK: return ABT_SUCCESS;

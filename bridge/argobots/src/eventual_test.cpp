@@ -108,7 +108,7 @@ TEST_F(Eventual, ATaskletSetsAndTestsButCannotWait) {
     ABT_eventual eventual = make(sizeof(int));
     const timespec later = from_now(60);
     void* value = nullptr;
-    for (int i = 0; i < 2; ++i) {   // not even for one that is set
+    for (int i = 0; i < 2; ++i) {   // not even for a set eventual
         EXPECT_EQ(in_tasklet([&] { return ABT_eventual_wait(eventual, &value); }), ABT_ERR_EVENTUAL);
         EXPECT_EQ(in_tasklet([&] { return ABT_eventual_timedwait(eventual, &value, &later); }), ABT_ERR_EVENTUAL);
         int number = 5;
@@ -146,7 +146,7 @@ TEST_F(Eventual, ATimedWaitEndsInTime) {
             EXPECT_EQ(ABT_eventual_timedwait(eventual, &value, &until), ABT_ERR_COND_TIMEDOUT);
             EXPECT_EQ(value, &some);
             EXPECT_GE(ABT_get_wtime() - begin, 0.049);
-            if (!elsewhere()) {   // where it polls
+            if (!elsewhere()) {   // Argobots polls here
                 EXPECT_LT(abt_test::cpu_time() - used, 0.045);
             }
         };
@@ -201,7 +201,7 @@ TEST_F(Eventual, OfManySettersOneSucceeds) {
     }
 }
 
-// Who waits frees it, at once; also from an external thread.
+// The waiter frees the eventual at once, also from an external thread.
 TEST_F(Eventual, MayBeFreedByWhoWaits) {
     Streams streams(2);
     for (int round = 0; round < 200; ++round) {

@@ -1,6 +1,6 @@
-// Refuses each allocation, and each call of pthreads, that a call makes, one after the other.
-// Included once in a program, whose malloc, mmap and pthread_create these are. Not with sanitizers,
-// whose malloc it would take the place of.
+// Refuses in turn each allocation, and each pthread call, that a call makes. A program includes
+// this file once; it defines the program's malloc, mmap and pthread_create. It cannot be used with
+// sanitizers, since it would replace their malloc.
 #pragma once
 
 #include "test_support.hpp"
@@ -16,7 +16,7 @@
 
 namespace faults {
 
-// Of the calling thread. -1: nothing is refused.
+// For the calling thread. -1: nothing is refused.
 thread_local int until_refused = -1;
 thread_local bool refused = false;
 thread_local long live = 0;   // blocks
@@ -91,13 +91,13 @@ int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t
 
 namespace faults {
 
-enum class OnError { none, as_before };   // what becomes of the handle
+enum class OnError { none, as_before };   // the handle's value after an error
 
-// `make` is refused one thing after the other, until it needs no more.
+// Refuses in turn each resource that `make` asks for, until there are no more.
 template <class Handle, class Make, class Free>
 void each_is_refused(Handle none, OnError on_error, Make&& make, Free&& free_handle) {
     Handle handle = none;
-    ASSERT_EQ(make(&handle), ABT_SUCCESS);   // what is made once, is made now
+    ASSERT_EQ(make(&handle), ABT_SUCCESS);   // things that are made once are made now
     ASSERT_EQ(free_handle(&handle), ABT_SUCCESS);
     const auto before = reinterpret_cast<Handle>(std::uintptr_t{0x1000});
     for (int i = 0;; ++i) {

@@ -1,5 +1,5 @@
-// Each allocation that a call makes for what is made of memory alone is refused in turn: the call
-// says so, has changed nothing, succeeds when it is repeated, and nothing is lost.
+// For objects that consist of memory only, refuses in turn each allocation that a call makes. The
+// call must report the refusal, change nothing, succeed when repeated, and leak nothing.
 #include "faults.hpp"
 
 using namespace faults;
@@ -81,7 +81,7 @@ TEST_F(Faults, Configurations) {
         ABT_sched_config_free);
 }
 
-// A value that finds no room leaves the others as they were.
+// A value for which there is no memory leaves the other values unchanged.
 TEST_F(Faults, ValuesOfConfigurations) {
     ABT_pool_config config = ABT_POOL_CONFIG_NULL;
     ASSERT_EQ(ABT_pool_config_create(&config), ABT_SUCCESS);

@@ -1,5 +1,5 @@
-// A future counts the pointers that it is given, and is ready when it has them all and its callback
-// has returned. Weft's own cannot be reset.
+// A future counts the pointers that are set, and is ready when it has all of them and its callback
+// has returned. Weft's own future cannot be reset.
 #include <atomic>
 #include <new>
 
@@ -13,8 +13,8 @@ struct Future {
     weft_event ready = WEFT_EVENT_INIT;
     void (*const callback)(void** values);
     const std::uint32_t compartments;
-    std::atomic<std::uint32_t> taken{0};    // compartments that have a setter
-    std::atomic<std::uint32_t> filled{0};   // and those that it has filled
+    std::atomic<std::uint32_t> taken{0};    // compartments claimed by a setter
+    std::atomic<std::uint32_t> filled{0};   // compartments that are filled
 
     void** values() { return reinterpret_cast<void**>(this + 1); }
 
@@ -22,9 +22,9 @@ struct Future {
         return sizeof(Future) + sizeof(void*) * std::size_t{compartments};
     }
 
-    // False: all are taken.
+    // False: all compartments are taken.
     bool take(std::uint32_t& index) {
-        // relaxed, as the exchange: a compartment has one setter, `filled` orders the rest
+        // relaxed, like the exchange: a compartment has one setter; `filled` orders the rest
         index = taken.load(std::memory_order_relaxed);
         do {
             if (index == compartments) return false;
@@ -79,21 +79,21 @@ int ABT_future_set(ABT_future future, void* value) {
     std::uint32_t index = 0;
     if (!of.take(index)) return ABT_ERR_FUTURE;
     of.values()[index] = value;
-    // unless this is the last, it may be gone as soon as this one is counted
+    // unless this setter is the last, the future may be freed as soon as this setter is counted
     const std::uint32_t compartments = of.compartments;
-    // acq_rel: pairs with itself; who fills the last one sees all values.
+    // acq_rel: pairs with itself; the setter that fills the last compartment observes all values.
     if (of.filled.fetch_add(1, std::memory_order_acq_rel) + 1 != compartments) return ABT_SUCCESS;
     if (of.callback != nullptr) of.callback(of.values());
-    weft_event_set(&of.ready, nullptr);   // those who wait may free it
+    weft_event_set(&of.ready, nullptr);   // the waiters may free it
     return ABT_SUCCESS;
 }
 
 int ABT_future_reset(ABT_future future) {
     if (is_null(future)) return ABT_ERR_INV_FUTURE;
     Future& of = *to_future(future);
-    if (of.compartments == 0) return ABT_SUCCESS;   // it is ready, always
-    // relaxed, both: nobody sets or waits at the same time; whoever lets them go on orders this
-    // before.
+    if (of.compartments == 0) return ABT_SUCCESS;   // always ready
+    // relaxed, both: no caller sets or waits at the same time; whatever lets later callers proceed
+    // orders this store before their calls.
     of.taken.store(0, std::memory_order_relaxed);
     of.filled.store(0, std::memory_order_relaxed);
     weft_event_reset(&of.ready);

@@ -104,7 +104,7 @@ struct Seen {
     int result = -1;
 };
 
-// No lock is held: it may ask about the future, and wait for something else.
+// No lock is held during the callback: it may query the future, and wait for something else.
 TEST_F(Future, TheCallbackMayWait) {
     Seen seen{make(1,
                    [](void** values) {
@@ -130,7 +130,7 @@ TEST_F(Future, TheCallbackMayWait) {
 
 TEST_F(Future, ATaskletSetsAndTestsButCannotWait) {
     ABT_future future = make(1);
-    for (int i = 0; i < 2; ++i) {   // not even for one that is ready
+    for (int i = 0; i < 2; ++i) {   // not even for a ready future
         EXPECT_EQ(in_tasklet([&] { return ABT_future_wait(future); }), ABT_ERR_FUTURE);
         EXPECT_EQ(in_tasklet([&] { return ABT_future_set(future, nullptr); }), i == 0 ? ABT_SUCCESS : ABT_ERR_FUTURE);
     }
@@ -148,7 +148,7 @@ TEST_F(Future, OneThatIsReadyDoesNotSwitch) {
     ABT_future_free(&future);
 }
 
-// Many setters, each of whom counts once; who waits frees it.
+// There are many setters, each counted once; the waiter frees the future.
 TEST_F(Future, IsSetFromEverywhere) {
     Streams streams(3);
     static std::atomic<long> sum{0};

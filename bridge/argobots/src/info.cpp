@@ -23,7 +23,7 @@ int answer_bool(void* place, bool value) { return answer(place, to_bool(value));
 
 bool has_feature(unsigned which) { return (weft_features() & which) != 0; }
 
-// As ABT_info_query_config tells it: 0 nothing, 1 a canary, 2 a page, 3 a page or an error.
+// As reported by ABT_info_query_config: 0 nothing, 1 a canary, 2 a page, 3 a page or an error.
 int overflow_check() {
     weft_settings settings{};
     settings.size = sizeof settings;
@@ -112,7 +112,7 @@ void print(std::FILE* file, const Pool& pool, int indent) {
                  pool.scheds.load(), pool.size(), count_blocked(pool));
 }
 
-// A copy, for the list of streams is locked while one looks.
+// A copy of a stream's data, since the list of streams is locked while the data is read.
 struct XstreamLook {
     const Xstream* xstream;
     const Sched* sched;
@@ -120,7 +120,7 @@ struct XstreamLook {
     bool primary;
     bool terminated;
 
-    // Under the lock of the list.
+    // Requires the lock of the list.
     static XstreamLook at(const Xstream& xstream) {
         const weft_stream* stream = xstream.now();
         bool ended = stream == nullptr;
@@ -161,7 +161,7 @@ void print_unit(std::FILE* file, const weft_unit* unit) {
 
 // ---- the stacks of a pool -----------------------------------------------------------------------
 
-// Handles that are gathered first, since nothing can be printed while one looks through all.
+// Handles that are collected first, since nothing can be printed while the pool is traversed.
 class Handles {
 public:
     Handles() = default;
@@ -212,7 +212,7 @@ extern "C" {
 int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
     const Environment& from = environment();
     switch (query_kind) {
-    // What the library can do.
+    // The library's capabilities.
     case ABT_INFO_QUERY_KIND_ENABLED_DEBUG:
     case ABT_INFO_QUERY_KIND_ENABLED_PRINT_ERRNO:
     case ABT_INFO_QUERY_KIND_ENABLED_LOG:
@@ -236,7 +236,7 @@ int ABT_info_query_config(ABT_info_query_kind query_kind, void* val) {
     }
     if (query_kind < ABT_INFO_QUERY_KIND_ENABLED_DEBUG || query_kind > ABT_INFO_QUERY_KIND_ENABLED_LAZY_STACK_ALLOC)
         return ABT_ERR_INV_QUERY_KIND;
-    // What the environment says.
+    // Settings of the environment.
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
     switch (query_kind) {
     case ABT_INFO_QUERY_KIND_ENABLED_PRESERVE_FPU: return answer_bool(val, from.preserve_fpu);
@@ -277,7 +277,7 @@ int ABT_info_print_config(FILE* fp) {
 
 int ABT_info_print_all_xstreams(FILE* fp) {
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
-    const auto room = static_cast<std::size_t>(count_xstreams()) + 8;   // some may come meanwhile
+    const auto room = static_cast<std::size_t>(count_xstreams()) + 8;   // streams may be created meanwhile
     auto* looks = new (std::nothrow) XstreamLook[room];
     if (looks == nullptr) return ABT_ERR_MEM;
     std::size_t count = 0;

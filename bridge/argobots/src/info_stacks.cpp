@@ -1,4 +1,4 @@
-// The stacks of all ULTs, on request: by a signal handler, maybe while streams hang.
+// Dumps the stacks of all ULTs on request, possibly of a signal handler and while streams hang.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ std::atomic<unsigned> dumps_pending{0};
 
 namespace {
 
-// ---- what a signal handler touches: no lock, no memory but this ---------------------------------
+// ---- what a signal handler touches: no locks, no other memory -----------------------------------
 
 struct Request {
     enum State : int { unused, claimed, asked };
@@ -32,11 +32,11 @@ struct Request {
 };
 
 constexpr std::size_t most_requests = 8;
-constexpr std::size_t most_streams = 64;   // that are told at once; one that does not hang is enough
+constexpr std::size_t most_streams = 64;   // that are notified at once; one that does not hang is enough
 
 Request requests[most_requests];
 std::atomic<weft_stream*> streams[most_streams];
-std::atomic<int> askers{0};   // those that look at `streams` or leave a request now
+std::atomic<int> askers{0};   // threads that now read `streams` or leave a request
 std::atomic<bool> accepting{false};
 
 void tell_streams() {
@@ -47,8 +47,8 @@ void tell_streams() {
     }
 }
 
-// seq_cst on both sides: an asker counts himself before he looks, who shuts something waits for
-// those who count afterwards.
+// seq_cst on both sides: an asker increments the count before it checks; a thread that closes
+// something does so before it reads the count.
 void wait_for_askers() {
     while (askers.load() != 0) sched_yield();
 }
@@ -76,11 +76,11 @@ std::uint64_t deadline_after(double seconds) {
 
 // ---- the meeting: all streams stand between two units -------------------------------------------
 
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards what follows; before the lock of the list of streams
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards what follows; taken before the lock of the list of streams
 pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-bool serving = false;              // an OS thread does, or is about to
-bool closing = false;              // nobody is waited for any more
-std::uintptr_t round_number = 0;   // of the meeting that goes on; odd: there is one
+bool serving = false;              // an OS thread serves requests, or is about to
+bool closing = false;              // no stream is waited for any more
+std::uintptr_t round_number = 0;   // of the current meeting; odd: there is one
 
 struct Guard {
     Guard() { pthread_mutex_lock(&lock); }
@@ -97,8 +97,8 @@ struct Attendee {
 Attendee* attendees = nullptr;   // of the meeting
 std::size_t attendee_count = 0;
 
-// Posted to each stream: it waits until the meeting is over. One that comes too late goes on at
-// once.
+// Posted to each stream, which then waits until the meeting is over. A stream that arrives too late
+// continues at once.
 void come(void* of_round) {
     const Guard guard;
     const auto mine = reinterpret_cast<std::uintptr_t>(of_round);
@@ -110,16 +110,17 @@ void come(void* of_round) {
     while (round_number == mine) pthread_cond_wait(&changed, &lock);
 }
 
-// Whether the stream may be called. Under the lock of the list: nobody frees it then.
+// Whether a call may be posted to the stream. Requires the lock of the list, which keeps the stream
+// from being freed.
 bool runs(const Xstream& xstream) {
     bool ended = xstream.stream == nullptr || xstream.freeing;
     if (!ended) weft_stream_ended_get(xstream.stream, &ended);
     return !ended;
 }
 
-// Who is to come. Under the lock. False: no memory.
+// Lists the streams that must attend. Requires the lock. False: no memory.
 bool list_streams() {
-    const auto room = static_cast<std::size_t>(count_xstreams()) + 8;   // one that begins meanwhile may be missed
+    const auto room = static_cast<std::size_t>(count_xstreams()) + 8;   // a stream that begins meanwhile may be missed
     attendees = new (std::nothrow) Attendee[room];
     attendee_count = 0;
     if (attendees == nullptr) return false;
@@ -131,8 +132,8 @@ bool list_streams() {
     return true;
 }
 
-// Calls those that could not be called yet, and looks who is missing; streams that have ended
-// meanwhile are not. Under the lock.
+// Posts the call to streams that could not be called yet, and checks whether any stream is missing;
+// a stream that has ended meanwhile is not. Requires the lock.
 bool all_here() {
     bool all = true;
     for (std::size_t i = 0; i < attendee_count; ++i) {
@@ -151,9 +152,9 @@ bool all_here() {
     return all;
 }
 
-// Waits for the streams. False: not all have come in time.
+// Waits for the streams. False: not all arrived in time.
 bool meet(std::uint64_t deadline_ns) {
-    constexpr std::uint64_t look_again_ns = 20'000'000;   // for streams that have ended, or have no room for a call
+    constexpr std::uint64_t look_again_ns = 20'000'000;   // for streams that have ended, or had no room for a call
     const Guard guard;
     if (!list_streams()) return false;
     while (!all_here()) {
@@ -198,7 +199,8 @@ void serve(const Request& request) {
         std::fprintf(request.file, "all stacks, as ABT_info_trigger_print_all_thread_stacks asks for them\n");
         if (!met) print_absent(request.file);
         weft_dump(request.file);
-        // Of units that may run or go meanwhile the frames alone: they are made from copies.
+        // If units may run or end meanwhile, only the frames are printed: they are made from
+        // copies.
         if (met && environment().print_raw_stack) weft_unit_each(print_raw, request.file);
         std::fflush(request.file);
     }
@@ -206,7 +208,7 @@ void serve(const Request& request) {
     if (request.call != nullptr) request.call(to_bool(!met), request.argument);
 }
 
-// ---- who serves ---------------------------------------------------------------------------------
+// ---- serving requests ---------------------------------------------------------------------------
 
 void serve_all() {
     for (Request& request : requests) {
@@ -221,8 +223,8 @@ void* server(void*) {
     for (;;) {
         serve_all();
         const Guard guard;
-        // What comes after this look finds nobody serving: its call to the streams has not been
-        // made yet, or waits for the lock.
+        // A request that arrives after this check finds no thread serving: its call to the streams
+        // has not been posted yet, or waits for the lock.
         if (dumps_pending.load() != 0) continue;
         serving = false;
         pthread_cond_broadcast(&changed);
@@ -230,7 +232,8 @@ void* server(void*) {
     }
 }
 
-// As little as the calls below need, since a program may ask when it is short of memory.
+// The thread gets only the stack that the calls below need, since a program may ask for a dump when
+// it is short of memory.
 bool start_server() {
     constexpr std::size_t stack_bytes = 256 << 10;
     pthread_attr_t how;
@@ -247,7 +250,7 @@ bool start_server() {
     return started;
 }
 
-// No OS thread could be had.
+// Called if no OS thread could be started.
 void refuse_all() {
     for (Request& request : requests) {
         int asked = Request::asked;
@@ -306,8 +309,8 @@ void leave_dumps(weft_stream* stream) {
 
 namespace {
 
-// Copies memory by way of the kernel, which does not fault where a page is missing. A pipe:
-// process_vm_readv is forbidden in many containers.
+// Copies memory through the kernel, which does not fault if a page is missing. It uses a pipe,
+// since process_vm_readv is forbidden in many containers.
 class Reader {
 public:
     Reader() { open_ = pipe2(ends_, O_CLOEXEC) == 0; }
@@ -319,10 +322,10 @@ public:
     Reader(const Reader&) = delete;
 
     bool usable() const { return open_; }
-    // At most a pipe's room. False: some of it is not there.
+    // Copies at most a pipe's capacity. False: some of the memory is not mapped.
     bool copy(const void* from, std::size_t bytes, void* to) const {
-        // Past the C library's write, which sanitizers take the place of: what lies on a stack is
-        // theirs, too.
+        // Bypasses the C library's write, which sanitizers intercept: a stack contains their data,
+        // too.
         const long written = syscall(SYS_write, ends_[1], from, bytes);
         if (written <= 0) return false;
         return read(ends_[0], to, static_cast<std::size_t>(written)) == written &&
@@ -361,7 +364,7 @@ void print_raw_stack(std::FILE* file, const weft_unit* unit) {
                  stack.bytes, stack.lowest,
                  reader.usable() ? "what is left out is zero" : "they cannot be read: no pipe can be had");
     if (!reader.usable()) return;
-    constexpr std::size_t count = 32;   // small: pages that are missing leave out no more than they must
+    constexpr std::size_t count = 32;   // small, so that a missing page hides as little as possible
     const char* const lowest = static_cast<const char*>(stack.lowest);
     for (std::size_t at = 0; at < stack.bytes; at += count * sizeof(std::uint64_t)) {
         std::uint64_t some[count] = {};
@@ -383,7 +386,7 @@ int ABT_info_trigger_print_all_thread_stacks(FILE* fp, double timeout, void (*cb
     if (accepting.load()) {
         const bool left = leave(fp, deadline_after(timeout), cb_func, arg);
         if (left) tell_streams();
-        error = left ? ABT_SUCCESS : ABT_ERR_OTHER;   // so many are asked for already
+        error = left ? ABT_SUCCESS : ABT_ERR_OTHER;   // there are too many requests already
     }
     askers.fetch_sub(1);
     errno = error_before;

@@ -1,5 +1,5 @@
-// What the library tells of itself, and the stacks of all ULTs, also at a signal and while a stream
-// hangs.
+// Queries about the library, and dumps of all ULTs' stacks, also in a signal handler and while a
+// stream hangs.
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 using namespace abt_test;
 
-// Exported and not inlined, so that a dump may find its name.
+// Exported and not inlined, so that a dump can find its name.
 extern "C" [[gnu::noinline, gnu::visibility("default")]] void info_stands_here() {
     EXPECT_EQ(ABT_self_suspend(), ABT_SUCCESS);
     asm volatile("");   // no tail call
@@ -26,7 +26,7 @@ extern "C" [[gnu::noinline, gnu::visibility("default")]] void info_stands_here()
 
 namespace {
 
-// Memory that is written as a file.
+// A file in memory.
 class Text {
 public:
     Text() : file_(open_memstream(&text_, &bytes_)) { EXPECT_NE(file_, nullptr); }
@@ -57,7 +57,7 @@ void suspended_body(void* mark) {
 
 constexpr std::uint64_t mark = 0x5eed0badcafe1234;
 
-// A ULT that stands in a function and has a number on its stack.
+// A ULT that is suspended in a known function and has a known number on its stack.
 class Suspended {
 public:
     explicit Suspended(ABT_pool pool = own_pool())
@@ -105,7 +105,7 @@ struct Told {
 
 }   // namespace
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 TEST(Query, WritesTheBytesOfItsAnswerAndNoOther) {
     Library library;
@@ -342,7 +342,7 @@ TEST(Stack, OfAPoolThatCannotTellItsUnitsAreRefused) {
 
 namespace {
 
-// For the handler of a signal.
+// For a signal handler.
 Text* handlers_text;
 Told* handlers_told;
 double handlers_timeout;
@@ -467,7 +467,7 @@ TEST(AllStacks, ArePrintedWithoutAStreamThatHangsWhenTheTimeIsUp) {
     EXPECT_FALSE(text.has("execution stream 1 has not come")) << text.now();
     stop.store(true);
     release(hanging);
-    // The stream that was late takes part in the next one.
+    // The late stream takes part in the next dump.
     ASSERT_EQ(ABT_info_trigger_print_all_thread_stacks(text.file(), -1, Told::call, &told), ABT_SUCCESS);
     told.wait_yielding(2);
     EXPECT_EQ(told.timed_out.load(), ABT_FALSE);
@@ -540,7 +540,7 @@ TEST(AllStacks, ThatAreAskedForAtTheEndAreToldOfBeforeItIsOver) {
         ASSERT_EQ(ABT_info_trigger_print_all_thread_stacks(text.file(), -1, Told::call, &told), ABT_SUCCESS);
     }
     EXPECT_EQ(told.times.load(), 1);
-    if (elsewhere()) return;   // after the end it is not refused there
+    if (elsewhere()) return;   // Argobots does not refuse it after the end
     EXPECT_EQ(ABT_info_trigger_print_all_thread_stacks(text.file(), -1, Told::call, &told), ABT_ERR_UNINITIALIZED);
     EXPECT_EQ(told.times.load(), 1);
 }

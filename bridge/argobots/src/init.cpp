@@ -20,44 +20,44 @@
 namespace weft::argobots {
 namespace {
 
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`, and is held while it goes from 0 to 1 and back
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;   // guards `count`; held while it changes from 0 to 1 and back
 int count = 0;
 std::atomic<weft_unit*> primary{nullptr};
-// The runtime ran before ABT_init, of a program on Weft or of libgomp, and runs on after
-// ABT_finalize: what the first stream has done for others it does again.
+// Set if the runtime was started before ABT_init, by the program or by libgomp. It then runs on
+// after ABT_finalize, and the first stream resumes its former work for others.
 bool shares_runtime = false;
-weft_pool* first_pool = nullptr;   // the main pool that the first stream had then
+weft_pool* first_pool = nullptr;   // the first stream's main pool at that time
 
 weft_settings settings_of(const Environment& from) {
     weft_settings settings{};
     settings.size = sizeof settings;
     settings.streams = 1;
-    settings.pool = WEFT_POOL_SHARED;   // first in, first out, strictly: programs rely on it
+    settings.pool = WEFT_POOL_SHARED;   // strictly first in, first out: programs rely on it
     settings.scheduler = WEFT_SCHED_BASIC;
     settings.kind = from.kind;
     settings.own_stacks = true;        // a program may ask a ULT for its stack
     settings.roaming_primary = true;   // the primary ULT waits in the pool with the others
-    // a program knows all its streams by their numbers, and a unit runs on one of them
+    // a program knows all its streams by number, and a unit runs on one of these
     settings.rescue = WEFT_RESCUE_IGNORE;
     settings.stack_bytes = stack_bytes_for_weft(from.thread_stack_bytes);
     constexpr std::size_t least_scheduler_bytes = 32768;
     settings.scheduler_stack_bytes =
         from.sched_stack_bytes < least_scheduler_bytes ? least_scheduler_bytes : from.sched_stack_bytes;
-    // Pages that mprotect protects, if they are asked for by name: programs look for them.
-    // Otherwise what costs nothing.
+    // Guard pages set by mprotect, if the environment asks for them by name: programs look for
+    // them. Otherwise the guard that costs nothing.
     if (from.guards_asked()) settings.guard = WEFT_GUARD_MPROTECT;
     if (from.overflow_check_set && !from.guards_asked()) settings.guard = WEFT_GUARD_NONE;
     if (from.mem_max_num_stacks_set) settings.idle_memory_bytes = from.mem_max_num_stacks * from.thread_stack_bytes;
     return settings;
 }
 
-// Weft's own has worked for it, and its pool is Weft's.
+// A Weft scheduler has done this record's work, and its pool is Weft's.
 void drop_first_sched(Sched* sched) {
     delete[] sched->pools;
     delete sched;
 }
 
-// Stream 0 and what Weft has made with it get their records.
+// Makes the records of stream 0 and of the scheduler and pool that Weft has made with it.
 int adopt() {
     weft_stream* stream = weft_stream_self();
     weft_pool* main_pool = nullptr;
@@ -70,13 +70,13 @@ int adopt() {
     int error = ABT_SUCCESS;
     Sched* sched = create_predef(ABT_SCHED_DEFAULT, 1, &handle, ABT_SCHED_CONFIG_NULL, &error);
     if (sched == nullptr) return error;
-    sched->use.store(Sched::Use::main);   // Weft's own does its work; it has no handle of its own
+    sched->use.store(Sched::Use::main);   // Weft's scheduler does its work; it has no handle of its own
     if (adopt_primary(stream, *sched) != nullptr) return ABT_SUCCESS;
     drop_first_sched(sched);
     return ABT_ERR_MEM;
 }
 
-// Nothing of what was made is left.
+// Frees everything that was made.
 void undo() {
     end_tools();
     if (Xstream* first = primary_xstream()) {
@@ -119,7 +119,7 @@ int begin() {
     return ABT_SUCCESS;
 }
 
-// Runs what is left in the pools of the primary stream.
+// Runs the units that are left in the pools of the primary stream.
 void run_out(const Sched& main) {
     constexpr std::uint64_t pause_ns = 100'000;
     for (;;) {
@@ -129,9 +129,9 @@ void run_out(const Sched& main) {
         for (int i = 0; i < main.count; ++i) {
             const Pool& pool = *main.pools[i];
             waiting += pool.size();
-            // The primary ULT belongs to one of them itself.
+            // The primary ULT itself belongs to one of these pools.
             const std::size_t mine = pool.handle == pool_of_unit(weft_unit_self()) ? 1 : 0;
-            // may wait there, for as long as they like
+            // units of others may wait there indefinitely
             const bool others = shares_runtime && pool.handle == first_pool;
             blocked = blocked || (!others && pool.scheds.load() == 1 && count_alive(pool) > mine);
         }
@@ -140,8 +140,8 @@ void run_out(const Sched& main) {
     }
 }
 
-// weft_finalize binds the primary ULT to its stream, which takes a pool the first time. That is
-// made now, while nothing has ended yet and its lack can be told.
+// weft_finalize binds the primary ULT to its stream, which needs a pool the first time. The pool is
+// made now, while nothing has ended yet and a lack of memory can be reported.
 weft_status prepare_end_of_runtime() {
     if (shares_runtime) return WEFT_OK;
     weft_pool* former = nullptr;
@@ -150,18 +150,18 @@ weft_status prepare_end_of_runtime() {
     return status == WEFT_NO_MEMORY ? status : WEFT_OK;
 }
 
-// A basic scheduler over a pool of Weft's own takes the place of the program's, whose pools may go
-// then.
+// Replaces the program's scheduler by a basic one over a pool of Weft, so that the program's pools
+// can be freed.
 weft_status leave_programs_sched(Xstream& first) {
-    if (shares_runtime && first.sched->handle == nullptr) return WEFT_OK;   // no other has taken the place of the first
+    if (shares_runtime && first.sched->handle == nullptr) return WEFT_OK;   // the first scheduler was never replaced
     weft_pool* pool = shares_runtime ? first_pool : nullptr;
     weft_sched* sched = nullptr;
     weft_status status = shares_runtime ? WEFT_OK : weft_pool_create(WEFT_POOL_SHARED, &pool);
     if (status == WEFT_OK) status = weft_sched_create(WEFT_SCHED_BASIC, &pool, 1, &sched);
     if (status == WEFT_OK && pool_of_unit(weft_unit_self()) != pool)
         status = weft_unit_pool_set(weft_unit_self(), pool);
-    // it is bound: in a runtime that others have started it does not roam, and stays in the pool
-    // that it has
+    // it is bound: in a runtime that others have started, the primary ULT does not roam, and stays
+    // in its pool
     if (status == WEFT_WRONG_STATE) status = WEFT_OK;
     if (status == WEFT_OK) status = weft_stream_sched_set(first.stream, sched);
     if (status == WEFT_OK) weft_unit_yield();
@@ -169,14 +169,15 @@ weft_status leave_programs_sched(Xstream& first) {
 }
 
 bool is_on_primary() {
-    const Xstream* const here = this_xstream();   // null: a thread of libgomp's, or one that rescues
+    const Xstream* const here = this_xstream();   // null: a thread of libgomp, or a stand-in
     return here != nullptr && here->primary;
 }
 
-// What is ready runs; whoever else counts the runtime's uses may do so yet.
+// Runs the ready units, without the lock: other callers can still count uses of the runtime.
 void finish_work() {
     run_out(*primary_xstream()->sched);
-    // Another stream that draws from its pool may have run it last, or a thread that rescues.
+    // The primary ULT may have last run on another stream that draws from its pool, or on a
+    // stand-in.
     constexpr std::uint64_t pause_ns = 50'000;
     for (int tries = 0; tries < 1000 && !is_on_primary(); ++tries) weft_sleep_for(pause_ns);
 }
@@ -184,8 +185,8 @@ void finish_work() {
 int end() {
     Xstream& first = *this_xstream();
     Sched* main = first.sched;
-    end_dumps();   // while all streams are there yet
-    // from here on no other stream runs this ULT
+    end_dumps();   // while all streams still exist
+    // from here on only this stream runs this ULT
     if (prepare_end_of_runtime() != WEFT_OK || leave_programs_sched(first) != WEFT_OK) {
         begin_dumps();
         return ABT_ERR_MEM;
@@ -193,14 +194,14 @@ int end() {
     end_all_xstreams();
     abandon_units(shares_runtime ? first_pool : nullptr);
     settle_unit(weft_unit_self());
-    // In the primary ULT, whose functions they are; those of units that have not ended are not
-    // told, nor is the program.
+    // The destructors of the primary ULT's values run in the primary ULT. Those of units that have
+    // not ended are not called, and the program is not notified.
     if (Record* record = record_of(weft_unit_self())) record->keys.destroy_values();
-    end_tools();   // which asks for the record of the stream
+    end_tools();   // needs the record of the stream
     end_records();
     drop_primary();
     while (end_use(*main) == WEFT_BUSY) weft_unit_yield();
-    // All pools of the primary scheduler go, also those that are not automatic.
+    // All pools of the primary scheduler are freed, also those that are not automatic.
     for (int i = 0; i < main->count; ++i) main->pools[i]->automatic = true;
     free_sched(*main);
     free_all_pools(shares_runtime ? first_pool : nullptr);
@@ -212,9 +213,9 @@ int end() {
 
 }   // namespace
 
-// relaxed, and below: who asks has learnt of it by ways of the program's
+// relaxed, in both functions: the program itself orders ABT_init before the caller
 bool initialized() { return primary.load(std::memory_order_relaxed) != nullptr; }
-weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // compared with, and never looked into
+weft_unit* primary_unit() { return primary.load(std::memory_order_relaxed); }   // only compared, never dereferenced
 
 void block_for(std::uint64_t duration_ns) {
     const timespec time{static_cast<time_t>(duration_ns / 1'000'000'000),
@@ -249,8 +250,8 @@ int begin_or_count() {
     return ABT_SUCCESS;
 }
 
-// Why the caller cannot end all, or ABT_SUCCESS. A primary ULT that is being rescued goes back to
-// its stream while the work is finished.
+// ABT_SUCCESS if the caller may end the library, else the error that says why not. A primary ULT
+// that a stand-in runs returns to its stream while the work is finished.
 int may_end(bool finished) {
     const weft_unit* const self = weft_unit_self();
     const bool is_primary = self != nullptr && self == primary_unit();
@@ -281,7 +282,7 @@ int ABT_finalize(void) {
             return error;
         }
         finished = true;
-        guard.without(finish_work);   // its units may count, too
+        guard.without(finish_work);   // its units may count uses, too
     }
 }
 

@@ -1,4 +1,4 @@
-// The beginning and the end of all.
+// Initialization and finalization of the library.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 
 namespace weft::argobots {
 
-// Whether ABT_init has been called, and ABT_finalize has not: the runtime may run for others, too.
+// Whether ABT_init has been called, and ABT_finalize has not. The runtime itself may also run for
+// others.
 bool initialized();
 
-// The ULT that has called ABT_init first; null while nothing runs.
+// The ULT that made the first call of ABT_init; null while the library is not initialized.
 weft_unit* primary_unit();
 
-// The calling OS thread does nothing for so long: for a tasklet, which cannot suspend.
+// Blocks the calling OS thread for so long: for a tasklet, which cannot suspend.
 void block_for(std::uint64_t duration_ns);
 
 }   // namespace weft::argobots

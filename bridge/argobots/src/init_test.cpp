@@ -1,5 +1,5 @@
-// Starting and ending: calls that nest and come from several OS threads, and a library that is
-// started again.
+// Initialization and finalization: calls that nest, calls from several OS threads, and a restart of
+// the library.
 #include "core_test_support.hpp"
 
 using namespace abt_test;

@@ -1,6 +1,6 @@
-// Work-unit-local values: each unit has a table of them, in its record. Those that a unit keeps
-// under keys of Weft's own (weft/local.h) are found at once, but end with the body, or are set
-// once; these change, are read until the unit is freed, and stay over a revival.
+// Work-unit-local values: each unit's record has a table of them. The values under Weft's own keys
+// (weft/local.h) would be found faster, but they end with the body or can be set only once.
+// Argobots' values can change, are readable until the unit is freed, and survive a revival.
 #include <atomic>
 #include <new>
 
@@ -11,7 +11,7 @@ using namespace weft::argobots;
 
 namespace {
 
-std::atomic<std::uint64_t> last_id{0};   // over all runs: no key ever gets the values of another
+std::atomic<std::uint64_t> last_id{0};   // counts over all runs, so that no key ever gets the values of another key
 
 Key* to_key(ABT_key key) { return reinterpret_cast<Key*>(key); }
 
@@ -19,7 +19,7 @@ inline void* value_in(const Record* record, ABT_key key) {
     return record == nullptr ? nullptr : record->keys.get(*to_key(key));
 }
 
-// Where it takes calls to know who it is that asks, or more than a look to find the value.
+// The slow path: identifying the caller takes calls, or the value is not found at the first probe.
 [[gnu::noinline]] int get_mine_slow(ABT_key key, void** value, int otherwise) {
     const weft_unit* const self = weft_unit_self();
     if (key_of_records() == nullptr) return otherwise;
@@ -48,7 +48,7 @@ int set(weft_unit* unit, ABT_key key, void* value) {
     return set_in(value == nullptr ? record_of(unit) : obtain_record(unit), key, value);
 }
 
-// `otherwise`: what it is where there is no runtime.
+// `otherwise`: the result if there is no runtime.
 int set_mine(ABT_key key, void* value, int otherwise) {
     const weft_running* const running = weft::here::running();
     if (running != nullptr && value != nullptr && !is_null(key)) [[likely]] {

@@ -72,7 +72,7 @@ void KeyTable::destroy_values() {
 
 KeyTable::~KeyTable() {
     destroy_values();
-    for (Table* table = table_.load(std::memory_order_relaxed); table != nullptr;) {   // relaxed: nobody else knows it
+    for (Table* table = table_.load(std::memory_order_relaxed); table != nullptr;) {   // relaxed: not shared any more
         Table* const smaller = table->smaller;
         std::free(table);
         table = smaller;

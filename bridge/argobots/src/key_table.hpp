@@ -1,5 +1,5 @@
-// The values that one work unit has under keys. Anybody reads without a lock; tables that have
-// grown too small stay for those who read them yet.
+// The values of one work unit under keys. Readers take no lock; a table that has become too small
+// is kept for readers that still use it.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace weft::argobots {
 
 struct Key {
-    std::uint64_t id;   // from 1 on, and of no other key ever
+    std::uint64_t id;   // from 1 on, never reused
     void (*destructor)(void* value);
 };
 
@@ -22,7 +22,7 @@ public:
     ~KeyTable();   // destroys the values first
 
     void* get(const Key& key) const {
-        // acquire: pairs with set(), which publishes tables, and entries by their ids.
+        // acquire: pairs with set(), which publishes tables, and publishes entries by their ids.
         const Table* table = table_.load(std::memory_order_acquire);
         if (table == nullptr) return nullptr;
         for (std::size_t at = key.id;; ++at) {
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    // Whether get() finds it at its first look, as it nearly always does.
+    // Whether get() finds the value at its first probe, as it nearly always does.
     [[gnu::always_inline]] bool get_at_once(const Key& key, void** value) const {
         const Table* table = table_.load(std::memory_order_acquire);   // acquire, all three: pairs with set()
         if (table == nullptr) [[unlikely]]
@@ -47,7 +47,7 @@ public:
     }
 
     bool set(const Key& key, void* value);   // false: no memory
-    // relaxed: asked when nobody else knows the unit
+    // relaxed: called when no other thread can reach the unit
     bool unused() const { return table_.load(std::memory_order_relaxed) == nullptr; }
 
     void destroy_values();
@@ -59,20 +59,20 @@ private:
         std::atomic<std::uint64_t> id{0};   // 0: free
         std::atomic<void*> value{nullptr};
         void (*destructor)(void*) = nullptr;
-        void* gap = nullptr;   // a power of two is found by a shift
+        void* gap = nullptr;   // makes the size a power of two, so that an index is a shift
     };
     struct Table {
-        Table* smaller;   // the one before
+        Table* smaller;   // the previous table
         std::size_t mask;
         std::size_t used = 0;
 
         Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
         const Entry* entries() const { return reinterpret_cast<const Entry*>(this + 1); }
-        Entry* at(std::uint64_t id);   // where it is, or would be
+        Entry* at(std::uint64_t id);   // the entry of this id, or the place for it
     };
     bool grow();
 
-    Lock lock_;   // of those who set
+    Lock lock_;   // taken by writers
     std::atomic<Table*> table_{nullptr};
 };
 

@@ -1,4 +1,4 @@
-// Values that each work unit has of its own.
+// Values local to each work unit.
 #include "core_test_support.hpp"
 
 using namespace abt_test;

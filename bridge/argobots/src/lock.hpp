@@ -1,5 +1,5 @@
-// A lock for a few loads and stores, held by nobody who switches. It must not be one that a unit
-// could be suspended at.
+// A lock held for a few loads and stores, and never over a switch. A lock at which a unit could be
+// suspended would not do here.
 #pragma once
 
 #include <sched.h>
@@ -14,7 +14,7 @@ public:
         // acquire: pairs with unlock()
         for (int tries = 0; taken_.exchange(true, std::memory_order_acquire); ++tries) {
             while (taken_.load(std::memory_order_relaxed)) {   // relaxed: a hint
-                if (++tries > spins) sched_yield();            // whoever holds it may have lost its CPU
+                if (++tries > spins) sched_yield();            // the holder may have lost its CPU
             }
         }
     }

@@ -24,8 +24,9 @@ struct Attribute {
 
 Attribute* to_attribute(ABT_mutex_attr attr) { return reinterpret_cast<Attribute*>(attr); }
 
-// A mutex that the caller holds already, or does not hold. In Argobots it would wait for ever, or
-// the holder would lose it.
+// WEFT_WRONG_STATE: the caller already holds the mutex that it locks, or does not hold the mutex
+// that it unlocks. In Argobots the former waits forever, and the latter takes the mutex from its
+// holder.
 int result_of(weft_status status) {
     if (status == WEFT_OK) [[likely]]
         return ABT_SUCCESS;
@@ -110,8 +111,8 @@ int ABT_mutex_equal(ABT_mutex mutex1, ABT_mutex mutex2, ABT_bool* result) {
 
 int ABT_mutex_get_attr(ABT_mutex mutex, ABT_mutex_attr* attr) {
     if (is_null(mutex)) return ABT_ERR_INV_MUTEX;
-    // Bit 0 of the first word, whoever holds it meanwhile: that is how static memory says that a
-    // mutex is recursive.
+    // Bit 0 of the first word marks a recursive mutex in static memory; it stays set while the
+    // mutex is held.
     const auto word = __atomic_load_n(reinterpret_cast<const std::uint32_t*>(mutex), __ATOMIC_RELAXED);
     return make_attribute((word & 1) != 0, attr);
 }

@@ -1,5 +1,5 @@
-// Argobots' mutex is Weft's: its memory, 64 bytes that may be aligned to 4 only, is what Weft's
-// calls accept.
+// Argobots' mutex is Weft's: Weft's calls accept its memory of 64 bytes, which may be aligned to 4
+// only.
 #pragma once
 
 #include "common.hpp"
@@ -10,15 +10,15 @@ static_assert(sizeof(weft_mutex) <= sizeof(ABT_mutex_memory));
 
 inline weft_mutex* to_mutex(ABT_mutex mutex) { return reinterpret_cast<weft_mutex*>(mutex); }
 
-// Lets the OS thread sleep for a moment: for a caller that must wait for what only other OS threads
-// bring, and that Weft does not let wait.
+// Lets the OS thread sleep for a moment: for a caller that depends on other OS threads and that
+// Weft does not allow to wait.
 void doze();
 
-// A tasklet, too, waits for the mutex: with its OS thread.
+// Lets a tasklet wait for the mutex, too, by blocking its OS thread.
 weft_status lock_stubbornly(weft_mutex* mutex);
 
 [[gnu::always_inline]] inline weft_status lock(weft_mutex* mutex) {
-    // what was refused has changed nothing
+    // a lock that was refused has changed nothing
     return weft_mutex_lock(mutex) == WEFT_OK ? WEFT_OK : lock_stubbornly(mutex);
 }
 

@@ -48,7 +48,7 @@ bool is_recursive(ABT_mutex mutex) {
     return recursive == ABT_TRUE;
 }
 
-// Several external threads add under it.
+// Several external threads increment a counter under the mutex.
 void count_with_threads(ABT_mutex mutex) {
     int count = 0;
     std::vector<std::thread> threads;
@@ -87,7 +87,7 @@ TEST(StaticMutex, ARecursiveOne) {
     }).join();
 }
 
-// Its 64 bytes are aligned to 4 and no more, and hold nothing but the mutex; unused, it may be
+// The mutex's 64 bytes are aligned to only 4 and hold nothing but the mutex. An unused mutex may be
 // copied.
 TEST(StaticMutex, LiesAnywhereAndIsCopied) {
     const ABT_mutex_memory original = ABT_MUTEX_INITIALIZER;
@@ -173,7 +173,7 @@ TEST_F(Mutex, TryingDoesNotWait) {
 }
 
 TEST_F(Mutex, NobodyElseIsIn) {
-    Streams streams(3), tasklets(1);   // whose OS thread waits: nobody who holds the mutex may be in need of it
+    Streams streams(3), tasklets(1);   // a tasklet's OS thread waits: no holder of the mutex may need that thread
     Units units;
     int (*const locks[])(ABT_mutex) = {ABT_mutex_lock, ABT_mutex_lock_high, ABT_mutex_lock_low};
     int (*const unlocks[])(ABT_mutex) = {ABT_mutex_unlock, ABT_mutex_unlock_se, ABT_mutex_unlock_de};
@@ -263,7 +263,7 @@ TEST_F(Mutex, WhoNeedNotWaitDoesNotSwitch) {
     ABT_mutex_free(&recursive);
 }
 
-// A property of this library: in Argobots 1.2 the three are one.
+// A property of this library: in Argobots 1.2 the three calls are the same.
 TEST_F(Mutex, TheUrgentAreServedFirst) {
     if (elsewhere()) GTEST_SKIP() << "the three are one there";
     std::string order;

@@ -1,5 +1,5 @@
-// From pointers to what is known of them: a hash table in shards, so that streams seldom meet. Each
-// call costs the same however many there are.
+// A map from pointers to values: a hash table in shards, so that streams seldom contend. The cost
+// of a call does not depend on the number of entries.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace weft::argobots {
 template <class Value>
 class PointerTable {
 public:
-    // The pointer, which is not null, is not in it. False: no memory.
+    // Adds a pointer, which is not null and not yet in the table. False: no memory.
     bool put(const void* key, const Value& value) { return shard(key).put(key, value); }
     bool find(const void* key, Value& value) {
         return shard(key).with(key, [&value](const Value& found) { value = found; });
     }
-    // It is not in it any more. False: it was not.
+    // Removes a pointer. False: it was not in the table.
     bool take(const void* key, Value& value) {
         return shard(key).take_if(key, [&value](const Value& found) {
             value = found;
@@ -27,8 +27,8 @@ public:
         });
     }
 
-    // For callers that look at a value, or change it, while nobody else does: `look`, `replace` and
-    // `goes` are called under the table's lock.
+    // For exclusive reading or changing of a value: `look`, `replace` and `goes` are called under
+    // the table's lock.
     template <class Look>
     bool with(const void* key, Look look) {
         return shard(key).with(key, look);
@@ -51,8 +51,8 @@ public:
     }
 
 private:
-    // Open addressing with linear probing, at most half full. What is taken leaves no trace: those
-    // behind it move up.
+    // Open addressing with linear probing, at most half full. A removed entry leaves no tombstone:
+    // the entries behind it move up.
     class alignas(64) Shard {
     public:
         bool put(const void* key, const Value& value) {
@@ -102,7 +102,7 @@ private:
 
     private:
         struct Entry {
-            const void* key;   // null: the place is free
+            const void* key;   // null: the slot is free
             Value value;
         };
 
@@ -130,7 +130,7 @@ private:
             entries_[at].value = value;
         }
 
-        // Each of those behind the free place moves up, unless its home lies behind that.
+        // Each entry behind the free slot moves up, unless its home slot lies behind the free one.
         void close(std::size_t at) {
             for (std::size_t next = (at + 1) & mask(); entries_[next].key != nullptr; next = (next + 1) & mask()) {
                 const std::size_t home = hash(entries_[next].key) & mask();
@@ -159,9 +159,9 @@ private:
         std::size_t room_ = 0, used_ = 0;
     };
 
-    static constexpr std::size_t shards = 64;   // as many as streams may use at once
+    static constexpr std::size_t shards = 64;   // the number of streams that can use the table at once
 
-    // The golden ratio's bits: neighbours lie apart.
+    // Multiplies by the golden ratio's bits: neighbouring pointers get distant slots.
     static std::size_t hash(const void* key) {
         return reinterpret_cast<std::uintptr_t>(key) * 0x9e3779b97f4a7c15u >> 20;
     }

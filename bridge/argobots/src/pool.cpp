@@ -12,7 +12,7 @@
 namespace weft::argobots {
 namespace {
 
-Lock list_lock;   // guards the two that follow
+Lock list_lock;   // guards the next two variables
 Pool* all = nullptr;
 int next_id = 0;
 
@@ -32,10 +32,10 @@ void unlist(const Pool& pool) {
     }
 }
 
-// Why a pool of the program's own has refused a unit: what Weft passes on is that it did.
+// Why a user-defined pool has refused a unit: Weft only passes on that it did.
 thread_local int refusal = ABT_SUCCESS;
 
-// ---- what Weft calls of a pool of the program's own ---------------------------------------------
+// ---- the functions that Weft calls on a user-defined pool ---------------------------------------
 
 Pool& of(void* self) { return *static_cast<Pool*>(self); }
 const Pool& of(const void* self) { return *static_cast<const Pool*>(self); }
@@ -54,8 +54,8 @@ int admit(void* self, weft_unit* unit) {
         refusal = ABT_ERR_OTHER;
         return 0;
     }
-    // relaxed: if it is this one, the record has written it (unit_map.cpp). It may be the handle of
-    // the unit before, in another pool: that of the thread, say.
+    // relaxed: if it equals `made`, the record itself has written it (unit_map.cpp). It may be the
+    // handle of the former unit in another pool, for example the thread's own handle.
     if (record->mapped.load(std::memory_order_relaxed) != made && !unit_map::assign(*record, made)) {
         pool.free_unit(made);
         refusal = ABT_ERR_MEM;
@@ -66,7 +66,7 @@ int admit(void* self, weft_unit* unit) {
     return 1;
 }
 
-ABT_unit unit_in(const weft_unit* unit) { return record_of(unit)->unit; }   // it was admitted
+ABT_unit unit_in(const weft_unit* unit) { return record_of(unit)->unit; }   // not null: the unit was admitted
 
 void push(void* self, weft_unit* unit, std::uint64_t operation) {
     const Pool& pool = of(self);
@@ -89,7 +89,7 @@ void push_many(void* self, weft_unit* const* units, std::size_t count, std::uint
     }
 }
 
-// The schedulers of the library say whose pool it is if they steal.
+// The library's stealing schedulers say whether the pool is their first one.
 ABT_pool_context context_of_pop(const Pool& pool) {
     const Xstream* xstream = this_xstream();
     if (xstream == nullptr || xstream->sched->custom || xstream->sched->predef != ABT_SCHED_RANDWS)
@@ -145,7 +145,7 @@ std::size_t count_units(const Pool& pool, bool also_ready) {
 
 }   // namespace
 
-// ---- pools of the program's own -----------------------------------------------------------------
+// ---- user-defined pools -------------------------------------------------------------------------
 
 ABT_unit Pool::create_unit(ABT_thread thread) {
     return make == Make::old ? old.u_create_from_thread(thread) : user.create_unit(abt(), thread);
@@ -188,11 +188,11 @@ ABT_pool_context context_of(std::uint64_t operation) {
     }
 }
 
-// ---- their lives --------------------------------------------------------------------------------
+// ---- creation and destruction -------------------------------------------------------------------
 
 namespace {
 
-// Gives the record its pool of Weft's. On failure the record is gone.
+// Creates the record's Weft pool. On failure the record is freed.
 Pool* begin_pool(Pool* pool, weft_pool_kind kind) {
     weft_status status;
     if (pool->built_in()) {
@@ -245,7 +245,7 @@ int free_pool(Pool& pool) {
         if (pool.size() != 0) return ABT_ERR_POOL;
         if (pool.make == Pool::Make::old && pool.old.p_free != nullptr) pool.old.p_free(pool.abt());
         if (pool.make == Pool::Make::user && pool.user.free != nullptr) pool.user.free(pool.abt());
-        // Weft asks for the length once more, of what is gone now.
+        // Weft asks for the length once more, when the program's pool no longer exists.
         pool.old.p_get_size = [](ABT_pool) -> std::size_t { return 0; };
         pool.user.get_size = pool.old.p_get_size;
     }
@@ -255,7 +255,7 @@ int free_pool(Pool& pool) {
 void claim_pool(Pool& pool) { pool.scheds.fetch_add(1); }
 
 void unclaim_pool(Pool& pool) {
-    // one that units wait in stays until the end
+    // a pool that units wait in stays until the end
     if (pool.scheds.fetch_sub(1) == 1 && pool.automatic) free_pool(pool);
 }
 
@@ -285,7 +285,7 @@ void reset_pool_ids() { next_id = 0; }
 // ---- units and pools ----------------------------------------------------------------------------
 
 namespace {
-constexpr std::uintptr_t built_in_tag = 1;   // no unit of a program's own has it
+constexpr std::uintptr_t built_in_tag = 1;   // never set in a unit of a user-defined pool
 }
 
 ABT_unit unit_handle(weft_unit* unit) {
@@ -317,7 +317,8 @@ int from_move(weft_status status) {
 int push_unit(Pool& to, weft_unit* unit, ABT_pool_context context) {
     const bool leaves = !to.built_in() ? false : record_of(unit) != nullptr;
     if (leaves) {
-        // Its maker frees it before the push: after that it may run, end and be gone.
+        // Its creator frees the unit handle before the push: afterwards the work unit may run, end
+        // and be freed.
         if (const weft_status status = weft_unit_pool_set(unit, to.handle); status != WEFT_OK) return from_move(status);
         settle_unit(unit);
     }
@@ -375,7 +376,7 @@ int wait_for(ABT_pool pool, double seconds, ABT_pool_context context, weft_unit*
         const weft_status status = weft_pool_pop_wait_until(from->handle, end_ns, unit);
         if (status == WEFT_OK) return ABT_SUCCESS;
         if (status != WEFT_WRONG_CONTEXT) return ABT_ERR_POOL;
-        // A ULT other than a scheduler: it lets others run meanwhile.
+        // The caller is a ULT other than a scheduler: it lets other units run meanwhile.
         if (weft_now_ns() >= end_ns) return ABT_SUCCESS;
         if (weft_sleep_for(20'000) != WEFT_OK) weft_unit_yield();
     }
@@ -394,7 +395,7 @@ void visit_one(const weft_unit_info* info, void* raw) {
     if (visit.unit != nullptr) visit.unit(visit.argument, unit_handle(info->unit));
 }
 
-// For a definition of one kind, and a question of the other.
+// Adapts the new print call to an old definition, or the reverse.
 struct Thunk {
     void* argument;
     void (*thread)(void*, ABT_thread);
@@ -445,7 +446,7 @@ int push_all(ABT_pool pool, const ABT_thread* threads, std::size_t num, ABT_pool
         }
         return ABT_SUCCESS;
     }
-    // One call of the pool's for as many as possible.
+    // One call of the pool's push_many for as many units as possible.
     constexpr std::size_t most = 64;
     weft_unit* some[most];
     for (std::size_t done = 0; done < num;) {
@@ -498,7 +499,7 @@ int ABT_pool_create(ABT_pool_user_def def, ABT_pool_config config, ABT_pool* new
     if (pool->make == Pool::Make::old && pool->old.p_init != nullptr) error = pool->old.p_init(handle, config);
     if (pool->make == Pool::Make::user && pool->user.init != nullptr) error = pool->user.init(handle, config);
     if (error != ABT_SUCCESS) {
-        // Nothing was ever in it, and its functions know nothing of it.
+        // The pool was never used, and its functions do not know it.
         pool->old.p_get_size = [](ABT_pool) -> std::size_t { return 0; };
         pool->user.get_size = pool->old.p_get_size;
         end_pool(*pool);
@@ -577,7 +578,7 @@ int ABT_pool_pop_threads(ABT_pool pool, ABT_thread* threads, size_t len, size_t*
 
 int ABT_pool_push_thread_ex(ABT_pool pool, ABT_thread thread, ABT_pool_context pool_ctx) {
     if (is_null(pool)) return ABT_ERR_INV_POOL;
-    if (is_null(thread)) return ABT_SUCCESS;   // a scheduler may push what it has popped, be it nothing
+    if (is_null(thread)) return ABT_SUCCESS;   // a scheduler may push the THREAD_NULL that it popped
     return push_unit(*pool_of(pool), to_unit(thread), pool_ctx);
 }
 

@@ -1,6 +1,6 @@
-// Pools: the handle is Weft's own. What Weft does not know of one hangs on it (weft_pool_data_set):
-// number, access, whether it is freed with its last scheduler, and, of a pool of the program's own,
-// its functions.
+// Pools: the handle is Weft's own. What Weft does not know about a pool is attached to it
+// (weft_pool_data_set): its number, its access, whether it is freed with its last scheduler, and
+// the functions of a user-defined pool.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,9 @@
 
 namespace weft::argobots {
 
-// A definition that ABT_pool_user_def_create has made. The two kinds of definition have one type of
-// handle; a program's ABT_pool_def has its u_create_from_thread, which is never null, where this
-// has `zero`.
+// A definition made by ABT_pool_user_def_create. Both kinds of definition have the same handle
+// type. They differ at `zero`: a program's ABT_pool_def has its u_create_from_thread there, which
+// is never null.
 struct UserDef {
     ABT_pool_user_create_unit_fn create_unit = nullptr;
     ABT_pool_user_free_unit_fn free_unit = nullptr;
@@ -36,29 +36,29 @@ struct Pool {
 
     weft_pool* handle = nullptr;
     const Make make;
-    ABT_pool_kind kind = ABT_POOL_FIFO;   // of one that is built in
+    ABT_pool_kind kind = ABT_POOL_FIFO;   // of a built-in pool
     ABT_pool_access access = ABT_POOL_ACCESS_MPMC;
     int id = 0;
-    bool automatic = false;       // freed with the last scheduler that has it
-    std::atomic<int> scheds{0};   // those that have it
+    bool automatic = false;       // freed with its last scheduler
+    std::atomic<int> scheds{0};   // schedulers that have the pool
     void* data = nullptr;         // ABT_pool_set_data
     UserDef user;                 // of Make::user
     ABT_pool_def old{};           // of Make::old
-    Pool* next = nullptr;         // the list of all
+    Pool* next = nullptr;         // in the list of all pools
 
     explicit Pool(Make of) : make(of) {}
 
     bool built_in() const { return make == Make::built_in; }
     ABT_pool abt() const { return reinterpret_cast<ABT_pool>(handle); }
 
-    // Of one of the program's own: what its functions say.
-    ABT_unit create_unit(ABT_thread thread);   // ABT_UNIT_NULL: it has failed
+    // For a user-defined pool: call its functions.
+    ABT_unit create_unit(ABT_thread thread);   // ABT_UNIT_NULL: failed
     void free_unit(ABT_unit unit);
     weft_unit* pop(ABT_pool_context context);
     bool has_size() const {
         return built_in() || (make == Make::old ? old.p_get_size != nullptr : user.get_size != nullptr);
     }
-    std::size_t size() const;   // of one without a size: whether it is not empty
+    std::size_t size() const;   // of a pool without a size function: whether it is not empty
 };
 
 inline weft_pool* to_weft(ABT_pool pool) { return reinterpret_cast<weft_pool*>(pool); }
@@ -75,46 +75,47 @@ inline weft_pool* pool_of_unit(const weft_unit* unit) {
     return pool;
 }
 
-// A pool that comes with the library; null: no memory. `access` as asked for.
+// Creates a built-in pool; null: no memory. `access` is as requested.
 Pool* create_pool(ABT_pool_kind kind, ABT_pool_access access, bool automatic);
-// The pool that Weft has made for its stream 0. Null: no memory.
+// Makes a record for the pool that Weft has made for its stream 0. Null: no memory.
 Pool* adopt_pool(weft_pool* made);
 
-// Frees a pool that no scheduler has. Its own p_free is called first. ABT_ERR_POOL: units wait in
-// it.
+// Frees a pool that no scheduler has, after calling the pool's own p_free. ABT_ERR_POOL: units wait
+// in it.
 int free_pool(Pool& pool);
-// A scheduler has it, or no longer: an automatic one goes with its last scheduler.
+// A scheduler takes or releases the pool: an automatic pool is freed with its last scheduler.
 void claim_pool(Pool& pool);
 void unclaim_pool(Pool& pool);
-void forgo_pool(Pool& pool);   // it has not come to have it: an automatic one stays all the same
+void forgo_pool(Pool& pool);   // undoes a claim: even an automatic pool stays
 
-// At the end of all; `shared`: the pool of others that was the first stream's, where the runtime
-// runs on, or null. Of the pools records only, where Weft ends, too, and frees its own.
+// For finalization. `shared`: if the runtime runs on, the pool of others that was the first
+// stream's, else null. If Weft ends too, only the records are freed: Weft frees its pools itself.
 void free_all_pools(const weft_pool* shared);
-void abandon_units(const weft_pool* shared);   // what waits in any other never runs
+void abandon_units(const weft_pool* shared);   // units that wait in any other pool never run
 void reset_pool_ids();
 
-// The unit handle of a work unit: it follows from the other where the pool is built in.
+// The unit handle of a work unit; in a built-in pool it is computed from the work unit's handle.
 ABT_unit unit_handle(weft_unit* unit);
-ABT_thread thread_handle(ABT_unit unit);   // ABT_THREAD_NULL: it is none
+ABT_thread thread_handle(ABT_unit unit);   // ABT_THREAD_NULL: not a unit
 
-// After a unit has gone from a pool of the program's own to one that is built in, or after a
-// request to migrate was heeded.
+// Called after a unit has moved from a user-defined pool to a built-in one, or after it has
+// migrated.
 void settle_unit(weft_unit* unit);
 
-// Of Weft's word for where a push comes from, and back for a word of the program's.
+// Converts Weft's operation of a push to Argobots' context, and back.
 ABT_pool_context context_of(std::uint64_t operation);
 constexpr std::uint64_t operation_of(ABT_pool_context context) { return context | std::uint64_t{1} << 63; }
 
-// What a push, or a change of the pool, came to.
+// The result of a push, or of a change of the pool.
 int from_move(weft_status status);
 
 int push_unit(Pool& to, weft_unit* unit, ABT_pool_context context);
 int set_pool(weft_unit* unit, Pool& to);
-// The first half of it: what the pool before has made for the unit stays until settle_unit().
+// The first half of a change of the pool: the unit handle from the former pool stays until
+// settle_unit().
 int enter_pool(weft_unit* unit, Pool& to);
 
-// How many live that belong to the pool and do not wait in it.
+// The number of live units that belong to the pool and do not wait in it.
 std::size_t count_blocked(const Pool& pool);
 std::size_t count_alive(const Pool& pool);
 

@@ -7,7 +7,7 @@ using namespace weft::argobots;
 
 extern "C" {
 
-// A constant of C++ is known to its own file only, unless it was declared otherwise: abt.h does.
+// A C++ constant has internal linkage unless it was declared otherwise; abt.h declares it.
 const ABT_pool_config_var ABT_pool_config_automatic = {-2, ABT_POOL_CONFIG_INT};
 
 int ABT_pool_config_create(ABT_pool_config* config) {

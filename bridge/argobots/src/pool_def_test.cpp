@@ -1,5 +1,5 @@
-// Pools of the program's own, by either sort of definition: which of their functions are called,
-// how often and with which bits, and units that go from one sort of pool to another.
+// User-defined pools, with either kind of definition: which of their functions are called, how
+// often and with which context bits, and units that move from one kind of pool to another.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -19,11 +19,11 @@ struct Unit {
     bool inside = false;
 };
 
-// What both sorts share: a queue, and a journal of what was called.
+// Shared by both kinds: a queue, and a journal of calls.
 class Queue {
 public:
     std::atomic<int> created{0}, freed{0}, inits{0}, frees{0}, refusals_left{0};
-    std::atomic<bool> same_value{false};   // the unit is the handle of its thread
+    std::atomic<bool> same_value{false};   // the unit's value is the handle of its thread
     ABT_pool_config config_seen = ABT_POOL_CONFIG_NULL;
     int init_result = ABT_SUCCESS;
 
@@ -103,10 +103,10 @@ private:
     Contexts pushed_, popped_;
 };
 
-// The queue of the definition that is being used; p_init has no other way to find it.
+// The queue of the definition in use; p_init has no other way to find it.
 Queue* making = nullptr;
 
-// ---- the new sort -------------------------------------------------------------------------------
+// ---- the new kind -------------------------------------------------------------------------------
 
 ABT_pool_user_def new_def(bool complete = true) {
     ABT_pool_user_def def = ABT_POOL_USER_DEF_NULL;
@@ -146,17 +146,17 @@ ABT_pool make_new(Queue& queue, bool complete = true, ABT_pool_config config = A
     ABT_pool_user_def def = new_def(complete);
     ABT_pool pool = ABT_POOL_NULL;
     ok(ABT_pool_create(def, config, &pool));
-    ok(ABT_pool_user_def_free(&def));   // the pool has what it needs
+    ok(ABT_pool_user_def_free(&def));   // the pool keeps a copy of what it needs
     return pool;
 }
 
-// ---- the old sort -------------------------------------------------------------------------------
+// ---- the old kind -------------------------------------------------------------------------------
 
-Queue* old_units = nullptr;   // whose units u_create_from_thread makes: it is not told the pool
+Queue* old_units = nullptr;   // u_create_from_thread makes its units: it does not get the pool
 
 ABT_pool_def old_def(bool complete = true) {
     ABT_pool_def def;
-    std::memset(&def, 0xdd, sizeof def);   // what is never looked at holds anything
+    std::memset(&def, 0xdd, sizeof def);   // ignored members may hold anything
     def.access = ABT_POOL_ACCESS_MPMC;
     def.u_is_in_pool = nullptr;
     def.u_create_from_thread = [](ABT_thread thread) { return old_units->create(thread); };
@@ -211,7 +211,7 @@ ABT_pool pool_of_thread(ABT_thread thread) {
     return pool;
 }
 
-// The caller's handle and its unit stand for each other.
+// The caller's handle and its unit map to each other.
 void expect_mapped() {
     ABT_unit unit = ABT_UNIT_NULL;
     ok(ABT_self_get_unit(&unit));
@@ -261,7 +261,7 @@ protected:
 
 TEST_F(UserPool, definitions_that_are_none_are_refused) {
     ABT_pool_user_def none = ABT_POOL_USER_DEF_NULL;
-    if (!elsewhere()) {   // it is not looked at there
+    if (!elsewhere()) {   // Argobots does not check it
         ABT_pool made{};
         EXPECT_EQ(ABT_pool_create(none, ABT_POOL_CONFIG_NULL, &made), ABT_ERR_INV_POOL_USER_DEF);
         EXPECT_EQ(made, ABT_POOL_NULL);
@@ -620,7 +620,7 @@ TEST_F(UserPool, pools_whose_units_are_handles_exchange_them) {
     ok(ABT_pool_free(&second));
 }
 
-// ---- a pool that makes no unit ------------------------------------------------------------------
+// ---- a pool that creates no unit ----------------------------------------------------------------
 
 namespace {
 
@@ -694,7 +694,7 @@ TEST_F(UserPool, a_unit_that_the_pool_refuses_stays_where_it_was) {
     });
 }
 
-// ---- the old sort -------------------------------------------------------------------------------
+// ---- the old kind -------------------------------------------------------------------------------
 
 TEST_F(OldPool, members_that_are_not_looked_at_may_hold_anything) {
     std::atomic<int> ran{0};
@@ -715,7 +715,7 @@ TEST_F(OldPool, members_that_are_not_looked_at_may_hold_anything) {
 
 TEST_F(OldPool, a_definition_is_copied_and_its_optional_functions_may_be_missing) {
     Queue other;
-    ABT_pool small = make_old(other, false);   // the definition has gone
+    ABT_pool small = make_old(other, false);   // the definition no longer exists
     std::atomic<int> ran{0};
     ABT_thread made = spawn(small, add_one, &ran);
     ABT_unit unit = ABT_UNIT_NULL;
@@ -805,11 +805,11 @@ TEST_F(OldPool, a_stream_draws_from_it) {
     ok(ABT_xstream_free(&stream));
 }
 
-// ---- from one sort of pool to another: behaviour (h) --------------------------------------------
+// ---- from one kind of pool to another: behaviour (h) --------------------------------------------
 
 namespace {
 
-// A pool of each sort, and a ULT that goes from one to the other.
+// A pool of each kind, and a ULT that moves between them.
 class Hops : public Argobots {
 protected:
     Queue one, two, old_one;
@@ -830,10 +830,10 @@ protected:
         for (const Queue* queue : {&one, &two, &old_one}) EXPECT_EQ(queue->alive(), 0);
         Argobots::TearDown();
     }
-    // How many units live in pools of the program's own.
+    // The number of live units of user-defined pools.
     int units_alive() const { return one.alive() + two.alive() + old_one.alive(); }
     bool has_units(ABT_pool pool) const { return pool == pools[1] || pool == pools[2] || pool == pools[3]; }
-    // Where it goes in turn; every sort comes after every other.
+    // The ULT's next pool; over the sequence, every kind follows every other kind.
     ABT_pool stop(std::size_t number) const {
         constexpr std::size_t route[] = {0, 1, 2, 3, 1, 0, 2, 4, 3, 5, 1, 3, 2, 0, 3, 4, 1, 5, 2, 1};
         return pools[route[number % std::size(route)]];
@@ -944,7 +944,7 @@ TEST_F(Hops, streams_draw_from_pools_of_all_sorts_while_ults_hop) {
     for (Queue* queue : {&one, &two, &old_one}) queue->journal = false;
     for (int i = 0; i < 2; ++i) {
         ABT_xstream stream = ABT_XSTREAM_NULL;
-        // The last sort is for one owner.
+        // Five pools: the last one allows one owner only.
         ok(ABT_xstream_create_basic(ABT_SCHED_BASIC, 5, pools.data(), ABT_SCHED_CONFIG_NULL, &stream));
         streams.push_back(stream);
     }
@@ -982,7 +982,7 @@ TEST_F(Hops, the_primary_ult_goes_through_pools_of_all_sorts) {
     }
     ok(ABT_self_set_associated_pool(home));
     EXPECT_EQ(units_alive(), 0);
-    // The library ends with all pools of that scheduler but the one that it does not have.
+    // Finalization frees all pools of that scheduler; the remaining pool is not one of them.
     for (std::size_t i = 0; i < 5; ++i) pools[i] = ABT_POOL_NULL;
     ok(ABT_pool_free(&pools[5]));
     pools.clear();
@@ -1055,7 +1055,7 @@ TEST_F(UserPool, thousands_of_units_live_at_once) {
 
 namespace {
 
-// A program that has few handles and gives each to one unit after the other, in no order.
+// A program that has few handles and gives each to one unit after another, in random order.
 class FewHandles {
 public:
     static constexpr std::size_t count = 12;
@@ -1118,7 +1118,7 @@ protected:
         ok(ABT_pool_user_def_create([](ABT_pool, ABT_thread thread) { return few->take(thread); },
                                     [](ABT_pool, ABT_unit unit) { few->give(unit); },
                                     [](ABT_pool) -> ABT_bool { return few->empty() ? ABT_TRUE : ABT_FALSE; },
-                                    [](ABT_pool, ABT_pool_context) -> ABT_thread {   // which looks it up
+                                    [](ABT_pool, ABT_pool_context) -> ABT_thread {   // looks it up
                                         const ABT_unit unit = few->pop();
                                         return unit == ABT_UNIT_NULL ? ABT_THREAD_NULL : thread_of(unit);
                                     },
@@ -1140,7 +1140,7 @@ TEST_F(FewHandlesPool, a_handle_leads_to_the_unit_that_has_it_now) {
     std::atomic<int> ran{0};
     int made = 0;
     for (unsigned i = 0; i < 3000; ++i) {
-        // now they become more, now fewer
+        // their number alternately grows and shrinks
         const bool more = live.empty() || (i / 40 % 2 == 0 ? i % 3 != 0 : i % 3 == 0);
         if (more) {
             ABT_thread thread = ABT_THREAD_NULL;
@@ -1180,7 +1180,7 @@ TEST_F(FewHandlesPool, handles_go_from_stream_to_stream) {
             for (ABT_thread& thread : threads) ok(ABT_thread_free(&thread));
         }
     };
-    // Their records stay with whoever has freed them, and the handles go to all.
+    // Each record stays with the thread that freed its unit, while the handles go to all threads.
     std::thread a(work), b(work);
     Units units;
     units.ult(pool, work);

@@ -1,4 +1,4 @@
-// Pools that come with the library: their order, sizes, pushes and pops from anywhere, and units.
+// Built-in pools: their order, sizes, pushes and pops from anywhere, and units.
 #include <algorithm>
 #include <cstdint>
 
@@ -38,7 +38,7 @@ ABT_thread thread_of(ABT_unit unit) {
     return thread;
 }
 
-// Units that do nothing, in a pool that nobody draws from.
+// Units that do nothing, in a pool that no stream draws from.
 struct Idle {
     explicit Idle(ABT_pool of, std::size_t count) : pool(of) {
         for (std::size_t i = 0; i < count; ++i) made.push_back(spawn(of, add_one, &ran));
@@ -134,7 +134,7 @@ TEST_F(Pool, none_is_refused) {
     EXPECT_EQ(ABT_pool_remove(none, unit), ABT_ERR_INV_POOL);
     EXPECT_EQ(ABT_pool_push(none, unit), ABT_ERR_INV_POOL);
     EXPECT_EQ(ABT_pool_push(own_pool(), ABT_UNIT_NULL), ABT_ERR_INV_UNIT);
-    if (!elsewhere()) {   // there the first does nothing, and the second is ERR_POOL
+    if (!elsewhere()) {   // in Argobots the first does nothing, and the second is ERR_POOL
         ok(ABT_pool_push_thread(own_pool(), ABT_THREAD_NULL));
         EXPECT_EQ(ABT_pool_remove(own_pool(), ABT_UNIT_NULL), ABT_ERR_INV_UNIT);
     }
@@ -256,7 +256,7 @@ TEST_F(Pool, several_are_popped_up_to_a_number) {
             EXPECT_EQ(count, 5u);
             ok(ABT_pool_push_threads_ex(pool, some, count, ABT_POOL_CONTEXT_OP_THREAD_YIELD));
             ok(ABT_pool_pop_threads(pool, some, 0, &count));
-            if (!elsewhere()) {   // it is not written there
+            if (!elsewhere()) {   // Argobots does not write it
                 EXPECT_EQ(count, 0u);
             }
             ok(ABT_pool_push_threads(pool, some, 0));
@@ -450,7 +450,7 @@ TEST_F(Pool, a_unit_stands_for_its_work_unit) {
     EXPECT_EQ(unit_of(self_thread()), mine);
 }
 
-// ---- the rest -----------------------------------------------------------------------------------
+// ---- other calls --------------------------------------------------------------------------------
 
 TEST_F(Pool, each_unit_in_it_is_shown) {
     for (const ABT_pool_kind kind : kinds) {

@@ -1,4 +1,4 @@
-// Definitions of pools: five functions that are required, and others that may be set.
+// Definitions of pools: five required functions, and optional ones.
 #include <new>
 
 #include "pool.hpp"

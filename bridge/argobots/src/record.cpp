@@ -13,10 +13,10 @@ namespace weft::argobots {
 
 namespace {
 
-// Records that have been released, the latest first: for units that the same thread makes. Nobody
-// else looks at them, but for what the unit map knows.
+// Released records, the latest first, for units that the same thread creates. No other thread reads
+// them, except through the unit map.
 struct Idle {
-    static constexpr unsigned most = 256;   // as many as may come and go at once: a memory of 40 KiB
+    static constexpr unsigned most = 256;   // so many may come and go at once: 40 KiB of memory
 
     Record* first = nullptr;
     unsigned count = 0;
@@ -50,7 +50,7 @@ bool begin_records() {
     how.release = release_record;
     weft_key* made = nullptr;
     if (weft_key_create_with(&how, &made) != WEFT_OK) return false;
-    // relaxed, and below: as in key_of_records()
+    // relaxed, and below: see key_of_records()
     record_key.store(made, std::memory_order_relaxed);
     records_here.store(reinterpret_cast<const weft_key_here*>(made), std::memory_order_relaxed);
     return true;
@@ -60,7 +60,7 @@ void end_records() {
     records_here.store(&no_key, std::memory_order_relaxed);
     weft_key* const key = record_key.exchange(nullptr, std::memory_order_relaxed);
     if (key != nullptr) weft_key_free(key);
-    idle.drop();   // those of other threads go with them
+    idle.drop();   // other threads' records are freed when those threads end
 }
 
 Record::~Record() {
@@ -97,7 +97,7 @@ Record* take_record() {
 
 void release_record(void* raw) {
     auto* const record = static_cast<Record*>(raw);
-    // The functions of the program may release records, too.
+    // The program's functions may release records, too.
     record->drop_unit();
     record->drop_guard();
     if (!record->keys.unused() || idle.count == Idle::most) {
@@ -109,7 +109,7 @@ void release_record(void* raw) {
     record->stack_bytes = 0;
     record->stack = nullptr;
     record->sched = nullptr;
-    record->id.store(0, std::memory_order_relaxed);   // relaxed: nobody else knows it
+    record->id.store(0, std::memory_order_relaxed);   // relaxed: no other thread can reach it
     record->next_idle = idle.first;
     idle.first = record;
     ++idle.count;
@@ -127,7 +127,7 @@ Record* make_record(weft_unit* unit) {
     const weft_status status = weft_unit_local_set(unit, key, made);
     if (status == WEFT_OK) return made;
     release_record(made);
-    return status == WEFT_WRONG_STATE ? record_of(unit) : nullptr;   // another was faster
+    return status == WEFT_WRONG_STATE ? record_of(unit) : nullptr;   // another thread was faster
 }
 
 }   // namespace weft::argobots

@@ -1,7 +1,7 @@
-// What the bridge knows of a work unit besides what Weft does: few units have such a record. It is
-// the unit's value under a lasting key of the bridge's (weft/local.h), is made when it is first
-// needed, and goes with the unit, or with the key when all ends. Units of others may have one, too:
-// of a program on Weft, of libgomp's.
+// What the bridge knows about a work unit beyond what Weft knows; few units have such a record. The
+// record is the unit's value under a lasting key of the bridge (weft/local.h). It is made when it
+// is first needed, and is released with the unit, or with the key at finalization. Units created
+// outside the bridge may have a record, too: those of a program on Weft, or of libgomp.
 #pragma once
 
 #include <atomic>
@@ -16,43 +16,42 @@ struct Pool;
 struct Sched;
 
 struct Record {
-    // Of a unit that belongs, or did lately, to a pool of the program's own: what that pool has
-    // made for it.
+    // For a unit that belongs, or until recently belonged, to a user-defined pool: the unit handle
+    // that this pool has created.
     ABT_unit unit = ABT_UNIT_NULL;
     Pool* maker = nullptr;
-    // The handle that leads to the record, and from there to the unit, by the unit map;
-    // ABT_THREAD_NULL while the unit has none.
+    // The handle that the unit map maps to this record, and so to `thread`, which is
+    // ABT_THREAD_NULL while the unit has no handle.
     std::atomic<ABT_unit> mapped{ABT_UNIT_NULL};
     std::atomic<ABT_thread> thread{ABT_THREAD_NULL};
 
     void (*on_migration)(ABT_thread thread, void* argument) = nullptr;
     void* on_migration_argument = nullptr;
 
-    // As an attribute has asked for them; 0 and null: the default.
+    // The stack requested by an attribute; 0 and null: the default.
     std::size_t stack_bytes = 0;
     void* stack = nullptr;
-    void* guard = nullptr;   // the page of such a stack that is protected
+    void* guard = nullptr;   // the protected page of such a stack
 
     Sched* sched = nullptr;             // the scheduler that runs as this unit
-    std::atomic<std::uint64_t> id{0};   // its number, from 1 on, if it was asked for
+    std::atomic<std::uint64_t> id{0};   // its number, from 1 on, if it was queried
     KeyTable keys;
 
     Record() = default;
     Record(const Record&) = delete;
     ~Record();
 
-    void set_unit(Pool& made_by, ABT_unit made, ABT_thread of);   // mapped already
-    void drop_unit();                                             // the maker frees what it has made
+    void set_unit(Pool& made_by, ABT_unit made, ABT_thread of);   // the handle is already in the map
+    void drop_unit();                                             // the pool that created the handle frees it
     void drop_guard();
 
-    Record* next_idle = nullptr;   // of those that the thread keeps
+    Record* next_idle = nullptr;   // in the thread's list of idle records
 };
 
-// Under which records lie; null: ABT_init has not been called, or ABT_finalize has.
+// The key of records; null: before ABT_init, or after ABT_finalize.
 extern std::atomic<weft_key*> record_key;
-extern std::atomic<const weft_key_here*> records_here;   // the key of records, or one under which no unit has anything
-// relaxed: whoever calls between the two has learnt of them by ways of the program's that order
-// them.
+extern std::atomic<const weft_key_here*> records_here;   // the key of records, or a key under which no unit has a value
+// relaxed: the program itself orders ABT_init, the calls after it, and ABT_finalize.
 [[gnu::always_inline]] inline weft_key* key_of_records() { return record_key.load(std::memory_order_relaxed); }
 
 inline Record* record_of(const weft_unit* unit) {
@@ -60,24 +59,26 @@ inline Record* record_of(const weft_unit* unit) {
     return key == nullptr ? nullptr : static_cast<Record*>(weft::here::value_of(unit, key));
 }
 
-// The record of the unit that runs, where a few loads tell; null: it has none, or record_of()
-// tells.
+// The running unit's record, if a few loads find it; null: there is none, or only record_of() finds
+// it.
 [[gnu::always_inline]] inline Record* record_at_once(const weft_running* self) {
     return static_cast<Record*>(weft::here::value_at_once(
         self, reinterpret_cast<const weft_key*>(records_here.load(std::memory_order_relaxed))));
 }
 
-// False: no memory. And at the end of all, when all units lose theirs: what the program's functions
-// have made for a unit goes before those may be gone.
+// begin_records() returns false if there is no memory. end_records() is called at finalization and
+// releases all units' records: the program's pools free their unit handles while their functions
+// still exist.
 bool begin_records();
 void end_records();
 
-// For a new unit; null: no memory. And when it has gone, from the thread that frees it.
+// take_record() returns a record for a new unit; null: no memory. release_record() is called by the
+// thread that frees the unit.
 Record* take_record();
 void release_record(void* record);
 
-// Makes one if there is none. From any thread; null: no memory.
+// The unit's record, which is made if there is none. From any thread; null: no memory.
 Record* obtain_record(weft_unit* unit);
-Record* make_record(weft_unit* unit);   // for one that has none, as far as the caller knows
+Record* make_record(weft_unit* unit);   // for a unit that has none, as far as the caller knows
 
 }   // namespace weft::argobots

@@ -1,5 +1,5 @@
-// A read-write lock that lets readers go first and a reader read again, which Weft's own does not
-// (a writer that waits would be in between).
+// A read-write lock in which readers take precedence and a reader may lock again. Weft's own lock
+// does not allow this: a waiting writer would come between.
 #include <new>
 
 #include "mutex.hpp"
@@ -9,17 +9,17 @@ namespace weft::argobots {
 namespace {
 
 struct RwLock {
-    weft_mutex mutex = WEFT_MUTEX_INIT;   // of all below; held for a few instructions
+    weft_mutex mutex = WEFT_MUTEX_INIT;   // guards all members below; held for a few instructions
     weft_cond readable = WEFT_COND_INIT;
     weft_cond writable = WEFT_COND_INIT;
-    std::uint32_t readers = 0;   // who read
+    std::uint32_t readers = 0;   // the number of holders that read
     std::uint32_t waiting_readers = 0;
-    bool written = false;   // somebody writes
+    bool written = false;   // there is a writer
 };
 
 RwLock* to_rwlock(ABT_rwlock rwlock) { return reinterpret_cast<RwLock*>(rwlock); }
 
-// Waits, with the mutex, as long as `taken` says so.
+// Waits while `taken` returns true; called with the mutex held.
 template <class Taken>
 weft_status wait_while(RwLock& lock, weft_cond& cond, Taken&& taken) {
     weft_status status = WEFT_OK;
@@ -86,7 +86,8 @@ int ABT_rwlock_unlock(ABT_rwlock rwlock) {
     } else if (held) {
         --of.readers;
     }
-    // Of the writers one goes; the last of the readers that go first will wake it.
+    // Wakes all waiting readers, which take precedence, or else one writer. The last of these
+    // readers will wake a writer.
     if (of.waiting_readers != 0) {
         weft_cond_broadcast(&of.readable);
     } else if (of.readers == 0) {

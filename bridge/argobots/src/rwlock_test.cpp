@@ -52,7 +52,7 @@ TEST_F(RwLock, WhoNeedNotWaitDoesNotSwitch) {
     });
 }
 
-// A writer waits; those who read come in, and read again, before it.
+// While a writer waits, readers lock, and lock again, before it.
 TEST_F(RwLock, ReadersGoBeforeWriters) {
     std::string order;
     Units units;

@@ -12,8 +12,8 @@ namespace {
 
 Sched& of(void* self) { return *static_cast<Sched*>(self); }
 
-// The first pool that has a unit gives it, strictly: a less important one has its turn only when
-// all before it are empty.
+// Takes a unit from the first non-empty pool, strictly: a less important pool is used only when all
+// pools before it are empty.
 weft_unit* pick_in_order(void* self, weft_sched*) {
     const Sched& sched = of(self);
     for (int i = 0; i < sched.count; ++i) {
@@ -29,7 +29,7 @@ void run_custom(void* self, weft_sched*) {
     sched.def.run(sched.abt());
 }
 
-// One that was stacked has returned for the last time.
+// A stacked scheduler has returned for the last time.
 void stacked_ended(void* self) {
     Sched& sched = of(self);
     sched.handle = nullptr;
@@ -63,7 +63,7 @@ weft_status make_handle(Sched& sched, Sched::Use use, weft_pool* const* pools, s
 
 bool is_given(const ABT_pool* pools, int i) { return pools != nullptr && !is_null(pools[i]); }
 
-// With its pools. Null: no memory.
+// Makes a scheduler and its pools. Null: no memory.
 Sched* make_sched(int count, const ABT_pool* pools) {
     auto* sched = new (std::nothrow) Sched;
     if (sched == nullptr) return nullptr;
@@ -139,7 +139,8 @@ int begin_use(Sched& sched, Sched::Use use) {
         status = make_handle(sched, use, list, count == 0 ? 1 : count);
     }
     if (list != few) delete[] list;
-    // Given back when its use ends, to be freed by end_use(); a stacked one ends by itself.
+    // A main scheduler is given back when its use ends, and end_use() frees it; a stacked one ends
+    // by itself.
     if (status == WEFT_OK && use == Sched::Use::main) weft_sched_owned_set(sched.handle, false);
     if (status == WEFT_OK) return ABT_SUCCESS;
     if (sched.stand_in != nullptr) weft_pool_free(sched.stand_in);
@@ -171,7 +172,7 @@ int free_sched(Sched& sched) {
 }
 
 void discard_sched(Sched& sched, const ABT_pool* given) {
-    for (int i = 0; i < sched.count && sched.pools[i] != nullptr; ++i) {   // null: the one that could not be made
+    for (int i = 0; i < sched.count && sched.pools[i] != nullptr; ++i) {   // null: the pool that could not be made
         if (is_given(given, i)) {
             forgo_pool(*sched.pools[i]);
         } else {
@@ -207,7 +208,7 @@ using namespace weft::argobots;
 
 namespace {
 
-// The sum of `each` over the pools; ABT_ERR_POOL: one cannot tell its size.
+// The sum of `each` over the pools; ABT_ERR_POOL: a pool has no size function.
 int sum(const Sched& sched, std::size_t (*each)(const Pool& pool), size_t* size) {
     std::size_t total = 0;
     *size = 0;
@@ -332,8 +333,8 @@ int ABT_sched_has_to_stop(ABT_sched sched, ABT_bool* stop) {
     if (here) {
         serve_dump_request();
         const bool should = weft_sched_check_stop(of.handle);
-        // A stream that is asked to end tells its scheduler so: if that returned before, it would
-        // be called again.
+        // A stream that is asked to end tells its scheduler to stop. A scheduler that returned
+        // earlier would be called again.
         if (should || (of.use.load() == Sched::Use::main && !of.xstream->primary)) {
             *stop = to_bool(should);
             return ABT_SUCCESS;
@@ -349,7 +350,7 @@ int ABT_xstream_check_events(ABT_sched sched) {
     if (weft_unit_self() == nullptr) return ABT_ERR_INV_XSTREAM;
     if (running_sched() != to_sched(sched)) return ABT_ERR_INV_THREAD;
     serve_dump_request();
-    weft_sched_check_stop(to_sched(sched)->handle);   // which does what the stream was asked for
+    weft_sched_check_stop(to_sched(sched)->handle);   // serves the requests to the stream
     return ABT_SUCCESS;
 }
 
@@ -360,7 +361,7 @@ int ABT_pool_add_sched(ABT_pool pool, ABT_sched sched) {
     if (const int error = begin_use(of, Sched::Use::stacked); error != ABT_SUCCESS) return error;
     weft_sched_push_options how{};
     how.size = sizeof how;
-    how.turn = SIZE_MAX;   // until its pools are empty: whatever lies behind it in the pool waits that long
+    how.turn = SIZE_MAX;   // until its pools are empty: units behind it in the pool wait that long
     const weft_status status = weft_sched_push(of.handle, to_weft(pool), &how, nullptr);
     if (status == WEFT_OK) return ABT_SUCCESS;
     const bool automatic = of.automatic;

@@ -1,5 +1,5 @@
-// Schedulers: a record that outlives the scheduler of Weft's that works for it, since a stream that
-// has ended is revived with its own, and one that is not automatic is used again.
+// Schedulers: a record that outlives the Weft scheduler that works for it, since a stream that has
+// ended is revived with its scheduler, and a scheduler that is not automatic can be used again.
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,10 @@ struct Sched {
     bool automatic = false;   // freed when its use ends
     void* data = nullptr;     // ABT_sched_set_data
     std::atomic<Use> use{Use::none};
-    weft_sched* handle = nullptr;      // while it is used
-    weft_pool* stand_in = nullptr;     // of one without pools: Weft's have one
-    Xstream* xstream = nullptr;        // whose main scheduler it is
-    std::atomic<bool> finish{false};   // it is to return when nothing is left,
+    weft_sched* handle = nullptr;      // while it is in use
+    weft_pool* stand_in = nullptr;     // for a scheduler without pools: a Weft scheduler needs one
+    Xstream* xstream = nullptr;        // the stream whose main scheduler it is
+    std::atomic<bool> finish{false};   // it must return when nothing is left,
     std::atomic<bool> exit{false};     // or at once
 
     ABT_sched abt() { return reinterpret_cast<ABT_sched>(this); }
@@ -35,35 +35,36 @@ struct Sched {
         }
         return false;
     }
-    // Whether no unit waits in its pools, or lives and belongs to one that no other scheduler has.
+    // Whether no unit waits in its pools, and no suspended unit belongs to a pool that no other
+    // scheduler has.
     bool nothing_left() const;
 };
 
 inline Sched* to_sched(ABT_sched sched) { return reinterpret_cast<Sched*>(sched); }
 
-// Null: no memory. `pools` may be null, or have ABT_POOL_NULL in it: those are made.
+// Null: no memory. `pools` may be null, or contain ABT_POOL_NULL: the missing pools are made.
 Sched* create_predef(ABT_sched_predef predef, int count, const ABT_pool* pools, ABT_sched_config config, int* error);
 bool is_predef(int number);
 
-// It begins to be used: a scheduler of Weft's is made for it. ABT_ERR_INV_SCHED: it is used
-// already.
+// Begins the scheduler's use: makes a Weft scheduler for it. ABT_ERR_INV_SCHED: it is already in
+// use.
 int begin_use(Sched& sched, Sched::Use use);
-// It is not any more, and Weft has given its own back. WEFT_BUSY: not yet.
+// Ends the scheduler's use, once Weft has given its own scheduler back. WEFT_BUSY: not yet.
 weft_status end_use(Sched& sched);
 
-// Its pools are given back, and its own free() is called.
+// Frees the scheduler: releases its pools and calls its own free().
 int free_sched(Sched& sched);
-// The call that was to make it fails: the pools that it was given, also automatic ones, stay with
-// the program; those that were made for it go.
+// For a call that fails after making the scheduler: pools that the program passed, also automatic
+// ones, stay with the program; pools that were made for the scheduler are freed.
 void discard_sched(Sched& sched, const ABT_pool* given);
 
-// The scheduler that runs as the calling unit, or null.
+// The scheduler that runs as the calling unit; null if there is none.
 Sched* running_sched();
-// Whether this unit is a main scheduler's.
+// Whether this unit is a main scheduler.
 bool is_main_sched(const weft_unit* unit);
 
-// Where a unit that is to come to this scheduler goes: as get_migr_pool says, or its first pool.
-// Null: it has none.
+// The pool for a unit that migrates to this scheduler: the one that get_migr_pool returns, or the
+// first pool. Null: it has no pool.
 Pool* migration_pool(Sched& sched);
 
 }   // namespace weft::argobots

@@ -8,7 +8,7 @@ using namespace weft::argobots;
 
 namespace {
 
-// What follows a variable in the arguments of ABT_sched_config_create.
+// The value that follows a variable in the arguments of ABT_sched_config_create.
 Config::Value next_value(int key, ValueType type, va_list& arguments) {
     Config::Value value{};
     value.key = key;

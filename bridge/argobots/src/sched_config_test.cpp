@@ -72,7 +72,7 @@ TEST_F(SchedConfig, ValuesAreSetReplacedAndTakenAway) {
     const double real = 2.5;
     EXPECT_EQ(ABT_sched_config_set(config, 7, ABT_SCHED_CONFIG_DOUBLE, &real), ABT_SUCCESS);
     EXPECT_EQ(ABT_sched_config_set(config, 9, ABT_SCHED_CONFIG_INT, nullptr), ABT_SUCCESS);
-    EXPECT_EQ(ABT_sched_config_set(config, 100, ABT_SCHED_CONFIG_INT, nullptr), ABT_SUCCESS);   // there was none
+    EXPECT_EQ(ABT_sched_config_set(config, 100, ABT_SCHED_CONFIG_INT, nullptr), ABT_SUCCESS);   // there was no value
     for (int i = 0; i < 20; ++i) {
         ABT_sched_config_type type = ABT_SCHED_CONFIG_PTR;
         double value = -1;
@@ -106,7 +106,7 @@ TEST_F(SchedConfig, NoConfigurationIsAnError) {
     EXPECT_EQ(value, 5);
     ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
     ASSERT_EQ(ABT_sched_config_create(&config, ABT_sched_config_var_end), ABT_SUCCESS);
-    if (!abt_test::elsewhere()) {   // it is not looked at there
+    if (!abt_test::elsewhere()) {   // Argobots does not check it
         EXPECT_EQ(ABT_sched_config_read(config, -1), ABT_ERR_INV_ARG);
     }
     ABT_sched_config_free(&config);

@@ -1,5 +1,5 @@
-// Schedulers: those that come with the library, those of the program, one stacked upon another, and
-// main schedulers that wait like any ULT.
+// Schedulers: built-in and user-defined ones, stacked ones, and main schedulers that wait like any
+// ULT.
 #include "core_test_support.hpp"
 
 using namespace abt_test;
@@ -14,7 +14,7 @@ ABT_sched basic(std::vector<ABT_pool> pools, ABT_sched_predef predef = ABT_SCHED
     return sched;
 }
 
-// One that the caller frees.
+// A scheduler that the caller frees.
 ABT_sched basic_to_free(std::vector<ABT_pool> pools, ABT_sched_predef predef = ABT_SCHED_BASIC) {
     ABT_sched_config config = ABT_SCHED_CONFIG_NULL;
     ok(ABT_sched_config_create(&config, ABT_sched_config_automatic, 0, ABT_sched_config_var_end));
@@ -30,7 +30,7 @@ int pools_in(ABT_sched sched) {
     return count;
 }
 
-// The order in which units have run.
+// The order in which units ran.
 struct Journal {
     std::vector<std::string> lines;
 
@@ -82,7 +82,7 @@ TEST_F(Sched, what_is_out_of_range_is_refused) {
     EXPECT_EQ(ABT_sched_create_basic(static_cast<ABT_sched_predef>(99), 1, &pool, ABT_SCHED_CONFIG_NULL, &sched),
               ABT_ERR_INV_SCHED_PREDEF);
     EXPECT_EQ(sched, ABT_SCHED_NULL);
-    if (!elsewhere()) {   // it is not looked at there
+    if (!elsewhere()) {   // Argobots does not check it
         sched = {};
         EXPECT_EQ(ABT_sched_create_basic(ABT_SCHED_BASIC, -1, &pool, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_INV_ARG);
         EXPECT_EQ(sched, ABT_SCHED_NULL);
@@ -106,7 +106,7 @@ TEST_F(Sched, what_init_returns_is_returned_and_nothing_is_made) {
     ok(ABT_pool_free(&pools[0]));
 }
 
-// Automatic ones, too: they go with their last scheduler, and this was none.
+// Automatic pools, too: they are freed with their last scheduler, and this scheduler never existed.
 TEST_F(Sched, one_that_its_init_refuses_leaves_the_pools_to_the_program) {
     ABT_sched_def def{ABT_SCHED_TYPE_ULT, [](ABT_sched, ABT_sched_config) { return ABT_ERR_FUTURE; }, [](ABT_sched) {},
                       nullptr, nullptr};
@@ -116,7 +116,7 @@ TEST_F(Sched, one_that_its_init_refuses_leaves_the_pools_to_the_program) {
     for (const ABT_pool pool : {pools[0], pools[2]}) ok(ABT_pool_set_data(pool, &value));
     ABT_sched sched{};
     EXPECT_EQ(ABT_sched_create(&def, 3, pools, ABT_SCHED_CONFIG_NULL, &sched), ABT_ERR_FUTURE);
-    std::vector<ABT_pool> others;   // what had been freed would be taken for these
+    std::vector<ABT_pool> others;   // would reuse the memory of freed pools
     for (int i = 0; i < 8; ++i) others.push_back(new_pool(i % 2 == 0 ? ABT_POOL_FIFO : ABT_POOL_FIFO_WAIT));
     for (ABT_pool pool : {pools[0], pools[2]}) {
         void* data = nullptr;
@@ -136,7 +136,7 @@ TEST_F(Sched, one_that_its_init_refuses_leaves_the_pools_to_the_program) {
 TEST_F(Sched, a_definition_is_copied_and_its_functions_are_called_once_each) {
     OwnSched own;
     ABT_pool pool = new_pool();
-    ABT_sched sched = own.make({pool}, false);   // its definition has gone by now
+    ABT_sched sched = own.make({pool}, false);   // its definition no longer exists
     EXPECT_EQ(own.begun.load(), 1);
     ABT_xstream stream = ABT_XSTREAM_NULL;
     ok(ABT_xstream_create(sched, &stream));
@@ -196,7 +196,7 @@ TEST_F(Sched, none_is_refused_and_so_is_freeing_one_in_use) {
     EXPECT_NE(main, ABT_SCHED_NULL);
 }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
 TEST_F(Sched, keeps_a_pointer_of_the_programs) {
     ABT_sched_def def{ABT_SCHED_TYPE_ULT, nullptr, [](ABT_sched) {}, nullptr, nullptr};
@@ -220,7 +220,7 @@ TEST_F(Sched, tells_some_of_its_pools) {
     ok(ABT_sched_get_pools(sched, 0, 3, told));
     EXPECT_EQ(ABT_sched_get_pools(sched, 2, 2, told), ABT_ERR_SCHED);
     EXPECT_EQ(ABT_sched_get_pools(sched, 4, 0, told), ABT_ERR_SCHED);
-    if (!elsewhere()) {   // they are not looked at there
+    if (!elsewhere()) {   // Argobots does not check them
         EXPECT_EQ(ABT_sched_get_pools(sched, -1, 0, told), ABT_ERR_INV_ARG);
         EXPECT_EQ(ABT_sched_get_pools(sched, 1, -1, told), ABT_ERR_INV_ARG);
     }
@@ -307,7 +307,7 @@ TEST_F(Sched, exit_ends_it_whatever_is_left) {
 
 TEST_F(Sched, finish_and_exit_end_those_that_come_with_the_library) {
     for (const auto end : {ABT_sched_finish, ABT_sched_exit}) {
-        if (end == ABT_sched_exit && elsewhere()) break;   // the scheduler ends there, but its stream does not
+        if (end == ABT_sched_exit && elsewhere()) break;   // in Argobots the scheduler ends, but its stream does not
         ABT_pool pool = new_pool();
         ABT_sched sched = basic({pool});
         ABT_xstream stream = ABT_XSTREAM_NULL;
@@ -519,7 +519,7 @@ TEST_F(Sched, schedulers_are_stacked_on_a_stream_by_others) {
     for (ABT_thread& thread : made) ok(ABT_thread_free(&thread));
     EXPECT_EQ(ran.load(), 50);
     std::atomic<int> behind{0};
-    for (std::size_t i = 0; i < 2; ++i) {   // those that were stacked have ended when what lies behind them runs
+    for (std::size_t i = 0; i < 2; ++i) {   // stacked schedulers have ended when the units behind them run
         ABT_thread last = spawn(streams.pool(i), add_one, &behind);
         ok(ABT_thread_free(&last));
     }
@@ -560,8 +560,8 @@ TEST_F(Sched, a_main_scheduler_yields_locks_waits_at_barriers_and_for_eventuals)
         Units units;
         for (int i = 0; i < 40; ++i) {
             units.ult(pools[i % count], [&] {
-                // It does not yield with the lock: the scheduler that waits for it would have to
-                // run this.
+                // It does not yield while it holds the lock: the scheduler that waits for the lock
+                // would have to run this unit.
                 ok(ABT_mutex_lock(mutex));
                 ++guarded;
                 ok(ABT_mutex_unlock(mutex));
@@ -569,7 +569,7 @@ TEST_F(Sched, a_main_scheduler_yields_locks_waits_at_barriers_and_for_eventuals)
             });
         }
         units.join();
-        // The streams may end when each has come to all its barriers.
+        // The streams may end once each has reached all its barriers.
         wait_until([&] {
             ok(ABT_mutex_lock(mutex));
             const int now = guarded;

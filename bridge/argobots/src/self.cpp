@@ -1,5 +1,5 @@
-// What a ULT does with itself and with units that it names: yield, suspend, end, run others as its
-// children.
+// The calls of a ULT on itself and on units that it names: yield, suspend, end, run other units as
+// its children.
 #include "common.hpp"
 #include "pool.hpp"
 #include "sched.hpp"
@@ -9,8 +9,8 @@ using namespace weft::argobots;
 
 namespace {
 
-// Leaving for a named unit, by a call of Weft's. The caller must be a ULT and no main scheduler's,
-// and so must the target.
+// Switches to a named unit by a Weft call. The caller must be a ULT and not a main scheduler, and
+// so must the target.
 int hand_off_to(ABT_thread thread, weft_hand_off_to to, weft_hand_off_by by) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
@@ -20,12 +20,12 @@ int hand_off_to(ABT_thread thread, weft_hand_off_to to, weft_hand_off_by by) {
     if (by == WEFT_BY_EXIT && is_primary(self)) return ABT_ERR_INV_THREAD;
     switch (const weft_status status = weft_unit_hand_off(target, to, by)) {
     case WEFT_OK: return ABT_SUCCESS;
-    case WEFT_WRONG_STATE: return ABT_ERR_INV_THREAD;   // neither popped nor suspended, as the call has it
+    case WEFT_WRONG_STATE: return ABT_ERR_INV_THREAD;   // not popped, or not suspended, as the call requires
     default: return from_weft(status);
     }
 }
 
-// Runs a popped unit, after it was given another pool where one is named.
+// Runs a popped unit; if a pool is named, first moves the unit there.
 int run(weft_unit* unit, ABT_pool pool) {
     if (!is_null(pool) && to_weft(pool) != pool_of_unit(unit)) {
         if (const int error = set_pool(unit, *pool_of(pool)); error != ABT_SUCCESS) return error;
@@ -55,7 +55,7 @@ int ABT_self_suspend(void) {
 
 int ABT_self_exit(void) {
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
-    return weft_unit_exit() == WEFT_OK ? ABT_SUCCESS : ABT_ERR_INV_THREAD;   // the primary one, or a scheduler
+    return weft_unit_exit() == WEFT_OK ? ABT_SUCCESS : ABT_ERR_INV_THREAD;   // the primary ULT, or a scheduler
 }
 
 int ABT_self_yield_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_POPPED, WEFT_BY_YIELD); }
@@ -66,7 +66,8 @@ int ABT_self_resume_suspend_to(ABT_thread thread) { return hand_off_to(thread, W
 int ABT_self_resume_exit_to(ABT_thread thread) { return hand_off_to(thread, WEFT_TO_SUSPENDED, WEFT_BY_EXIT); }
 
 int ABT_self_schedule(ABT_thread thread, ABT_pool pool) {
-    // Nearly always; if not, nothing has happened, and what follows tells why.
+    // This nearly always succeeds. If not, nothing has happened, and the code below finds the
+    // reason.
     if (is_null(pool) && !is_null(thread) && weft_unit_run(to_unit(thread)) == WEFT_OK) [[likely]]
         return ABT_SUCCESS;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;

@@ -1,4 +1,4 @@
-// What a work unit asks about itself, and how it leaves for others: behaviours (e) and (n).
+// A work unit's queries about itself, and its switches to other units: behaviours (e) and (n).
 #include "core_test_support.hpp"
 
 using namespace abt_test;
@@ -9,14 +9,14 @@ class Self : public Argobots {};
 
 using Order = std::vector<int>;
 
-// A ULT in a pool that nobody draws from, popped: what the calls that end in _to are for.
+// A ULT popped from a pool that no stream draws from: a target for the calls that end in _to.
 ABT_thread popped(ABT_pool pool, Body& body) {
     ABT_thread made = spawn(pool, call_body, &body);
     EXPECT_EQ(pop_from(pool), made);
     return made;
 }
 
-// Each of the calls that leave for another.
+// The calls that switch to another unit.
 struct Leaving {
     int (*call)(ABT_thread);
     bool resumes, ends;
@@ -31,7 +31,7 @@ constexpr Leaving leavings[] = {{ABT_self_yield_to, false, false, "yield_to"},
 
 }   // namespace
 
-// ---- who ----------------------------------------------------------------------------------------
+// ---- identity -----------------------------------------------------------------------------------
 
 TEST(SelfBefore, nobody_is_known_before_the_start_and_outputs_are_reset) {
     const auto check = [] {
@@ -107,7 +107,7 @@ TEST_F(Self, an_os_thread_that_is_no_stream_is_nobody) {
         EXPECT_EQ(ABT_self_yield(), ABT_ERR_INV_XSTREAM);
         EXPECT_EQ(ABT_self_suspend(), ABT_ERR_INV_XSTREAM);
         EXPECT_EQ(ABT_self_exit(), ABT_ERR_INV_XSTREAM);
-        if (!elsewhere()) {   // the handle is looked at first there
+        if (!elsewhere()) {   // Argobots checks the handle first
             EXPECT_EQ(ABT_self_schedule(ABT_THREAD_NULL, ABT_POOL_NULL), ABT_ERR_INV_XSTREAM);
         }
         return 0;
@@ -315,7 +315,7 @@ TEST_F(Self, ults_schedule_each_other_many_levels_deep) {
     ok(ABT_pool_free(&pool));
 }
 
-// ---- leaving for another ------------------------------------------------------------------------
+// ---- switching to another unit ------------------------------------------------------------------
 
 TEST_F(Self, leaving_refuses_none_the_caller_tasklets_and_callers_that_are_no_ults) {
     ABT_task task = ABT_TASK_NULL;
@@ -337,7 +337,7 @@ TEST_F(Self, leaving_refuses_none_the_caller_tasklets_and_callers_that_are_no_ul
     for (const Leaving& leaving : leavings) {
         EXPECT_EQ(outside([&] { return leaving.call(target); }), ABT_ERR_INV_XSTREAM) << leaving.name;
         EXPECT_EQ(in_tasklet([&] { return leaving.call(target); }), ABT_ERR_INV_THREAD) << leaving.name;
-        if (leaving.ends && !(leaving.call == ABT_self_exit_to && elsewhere())) {   // the primary ULT is gone there
+        if (leaving.ends && !(leaving.call == ABT_self_exit_to && elsewhere())) {   // there the primary ULT is gone
             EXPECT_EQ(leaving.call(target), ABT_ERR_INV_THREAD) << leaving.name << " by the primary ULT";
         }
     }
@@ -506,7 +506,7 @@ TEST_F(Self, streams_hand_ults_that_they_have_popped_to_each_other) {
             units.ult(pool, [&] {
                 for (int i = 0; i < turns; ++i) {
                     ABT_thread next = pop_from(pool);
-                    // It may be one that is not meant to be left for: then it goes back.
+                    // The popped unit may not be a possible target: then it is pushed back.
                     if (next == ABT_THREAD_NULL) {
                         ok(ABT_self_yield());
                     } else {

@@ -1,4 +1,4 @@
-// Tasklets: what they share with ULTs, and what they cannot.
+// Tasklets: what they have in common with ULTs, and what they cannot do.
 #include "core_test_support.hpp"
 
 using namespace abt_test;
@@ -62,7 +62,7 @@ TEST_F(Task, none_is_refused_and_so_is_a_place_that_is_none) {
     EXPECT_TRUE(refused(ABT_task_get_id(none, &number)));
     EXPECT_TRUE(refused(ABT_task_get_arg(none, &argument)));
     EXPECT_EQ(ABT_task_get_state(none, &state), ABT_ERR_INV_TASK);
-    if (!elsewhere()) {   // nobody looks there
+    if (!elsewhere()) {   // Argobots does not check it
         EXPECT_EQ(ABT_task_get_state(self_thread(), &state), ABT_ERR_INV_TASK) << "a ULT";
     }
 }
@@ -99,7 +99,7 @@ TEST_F(Task, a_tasklet_that_has_ended_is_revived) {
     std::atomic<int> ran{0};
     ABT_task made = create(own_pool(), add_one, &ran);
     const ABT_task handle = made;
-    if (!elsewhere()) {   // nobody looks there
+    if (!elsewhere()) {   // Argobots does not check it
         EXPECT_EQ(ABT_task_revive(own_pool(), add_one, &ran, &made), ABT_ERR_INV_THREAD) << "it has not ended";
     }
     for (int life = 1; life <= 5; ++life) {

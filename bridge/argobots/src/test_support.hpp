@@ -1,5 +1,5 @@
-// What the bridge's tests share: a run of the library, and work units that are lambdas. Argobots'
-// interface alone is used.
+// Helpers shared by the bridge's tests: a run of the library, and work units that are lambdas. They
+// use only Argobots' interface.
 #pragma once
 
 #include <abt.h>
@@ -14,28 +14,28 @@
 
 namespace abt_test {
 
-// The library is not this one: what is better here, or differs on purpose, is not asked of it (make
-// abt-differential).
+// True if the tests run against another Argobots (make abt-differential), which need not pass where
+// this library is better or differs on purpose.
 inline bool elsewhere() { return std::getenv("ABT_DIFFERENTIAL") != nullptr; }
 
-// Each test begins with a library that is started, and ends it.
+// Starts the library before each test and ends it afterwards.
 class Argobots : public testing::Test {
 protected:
     void SetUp() override { ASSERT_EQ(ABT_init(0, nullptr), ABT_SUCCESS); }
     void TearDown() override { EXPECT_EQ(ABT_finalize(), ABT_SUCCESS); }
 };
 
-// Starts the library and ends it, in a test that has something to do before or after that.
+// Starts and ends the library, for a test that does something before or after.
 struct Library {
     Library() { EXPECT_EQ(ABT_init(0, nullptr), ABT_SUCCESS); }
     ~Library() { EXPECT_EQ(ABT_finalize(), ABT_SUCCESS); }
     Library(const Library&) = delete;
 };
 
-// A variable of the environment, as ABT_init finds it.
+// Sets an environment variable for ABT_init to find.
 class Variable {
 public:
-    // A null value: it is not set.
+    // A null value: unset.
     Variable(const char* name, const char* value) : name_(name), was_set_(std::getenv(name) != nullptr) {
         if (was_set_) before_ = std::getenv(name);
         set(value);
@@ -91,7 +91,7 @@ private:
     std::vector<ABT_xstream> streams_;
 };
 
-// Work units, joined and freed at the end, or before by join().
+// Work units that are joined and freed at the end, or earlier by join().
 class Units {
 public:
     using Body = std::function<void()>;
@@ -123,7 +123,7 @@ private:
     std::vector<ABT_thread> units_;
 };
 
-// What the call returns in a tasklet.
+// The call's result in a tasklet.
 template <class Call>
 int in_tasklet(Call&& call) {
     int result = -1;
@@ -133,7 +133,7 @@ int in_tasklet(Call&& call) {
     return result;
 }
 
-// The real-time clock, so many seconds from now.
+// The real-time clock's value so many seconds from now.
 inline timespec from_now(double seconds) {
     timespec at{};
     clock_gettime(CLOCK_REALTIME, &at);
@@ -150,7 +150,7 @@ inline double cpu_time() {
     return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
-// Does not switch, if `calls` does not: another ULT that is ready has not run when they are done.
+// Checks that `calls` does not switch: another ready ULT must not have run when they are done.
 template <class Calls>
 void expect_no_switch(Calls&& calls) {
     bool other_ran = false;

@@ -37,8 +37,8 @@ std::size_t stack_bytes_of(const weft_unit* unit) {
 
 namespace {
 
-// Asks again and again, for one who cannot suspend or is the second to wait: nobody counts on being
-// the fastest here.
+// Repeats `ask` until it is not busy: for a caller that cannot suspend, or for a second waiter.
+// Speed does not matter here.
 template <class Ask>
 weft_status ask_until_done(Ask ask) {
     constexpr std::uint64_t first_ns = 5'000, most_ns = 1'000'000;
@@ -52,7 +52,7 @@ weft_status ask_until_done(Ask ask) {
     return status;
 }
 
-// What a join of the unit with this status means: one that found no stack has not run.
+// The result of a join that returned this status: a unit that found no stack has not run.
 int from_join(weft_unit* unit, weft_status status) {
     if (!weft_unit_joined(status)) return ABT_ERR_INV_THREAD;
     weft_unit_outcome outcome = WEFT_OUTCOME_RETURNED;
@@ -60,7 +60,7 @@ int from_join(weft_unit* unit, weft_status status) {
     return outcome == WEFT_OUTCOME_NO_STACK ? ABT_ERR_MEM : ABT_SUCCESS;
 }
 
-// As from_join(), of a weft_unit_join_free: the unit has gone if it has ended.
+// Like from_join(), for weft_unit_join_free: a unit that has ended no longer exists.
 int from_free(weft_unit* unit, weft_status status) {
     const int error = from_join(unit, status);
     if (status == WEFT_NOT_RETURNED) weft_unit_free(unit);
@@ -85,7 +85,7 @@ int join_unit(weft_unit* unit) {
 
 namespace {
 
-// It has gone, if it has ended.
+// Frees the unit if it has ended.
 int free_unit(weft_unit* unit) {
     weft_status status = weft_unit_join_free(unit);
     if (status == WEFT_BUSY || status == WEFT_WRONG_KIND || status == WEFT_WRONG_CONTEXT) {
@@ -101,13 +101,13 @@ const void* site_of(void (*body)(void*)) { return reinterpret_cast<const void*>(
 
 void migrated(weft_unit* unit, void*) {
     settle_unit(unit);
-    const Record* const record = record_of(unit);   // none any more after ABT_finalize, where a unit goes on
+    const Record* const record = record_of(unit);   // null after ABT_finalize, if a unit runs on
     if (record != nullptr && record->on_migration != nullptr)
         record->on_migration(to_thread(unit), record->on_migration_argument);
 }
 
-// The first page of the program's stack is protected until the unit is freed, and Weft has the
-// rest. One that is too small for that, or that the system does not protect, stays as it is.
+// Protects the first page of the program's stack until the unit is freed, and gives Weft the rest.
+// A stack that is too small for this, or that the system does not protect, is used unchanged.
 void guard_stack(Record& record, weft_unit_options& how) {
     const std::uintptr_t page = environment().sys_page_bytes, begin = reinterpret_cast<std::uintptr_t>(how.stack);
     const std::uintptr_t guard = (begin + page - 1) / page * page, rest = guard + page;
@@ -117,7 +117,7 @@ void guard_stack(Record& record, weft_unit_options& how) {
     how.stack_bytes -= rest - begin;
 }
 
-// What an attribute comes to. ABT_ERR_MEM: nothing has been made.
+// Converts an attribute to Weft's options. ABT_ERR_MEM: nothing has been made.
 int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     how.size = sizeof how;
     if (is_null(given)) return ABT_SUCCESS;
@@ -145,11 +145,10 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     return ABT_SUCCESS;
 }
 
-// Everything but the plain case: an attribute, a unit without a handle, a child that begins at
-// once.
+// All cases but the plain one: an attribute, a unit without a handle, a child that begins at once.
 [[gnu::noinline]] int create_slow(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread_attr attr,
                                   ABT_thread* thread, bool child_first) {
-    if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // what it is if this fails
+    if (thread != nullptr && !child_first) *thread = ABT_THREAD_NULL;   // the value on failure
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     const auto handle = reinterpret_cast<weft_unit**>(thread);
     if (is_null(attr) && !child_first)
@@ -157,7 +156,7 @@ int read_attr(ABT_thread_attr given, weft_unit_options& how) {
     weft_unit_options how{};
     if (const int error = read_attr(attr, how); error != ABT_SUCCESS) return error;
     how.child_first = child_first;
-    // The record is the unit's from here on, also where there is none after all.
+    // From here on the record is the unit's, also if the unit could not be created.
     return from_move(weft_ult_spawn_at(to_weft(pool), body, argument, &how, site_of(body), handle));
 }
 
@@ -177,7 +176,8 @@ int revive_unit(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread* 
     how.size = sizeof how;
     how.child_first = child_first;
     how.site = site_of(body);
-    // What a pool of the program's own has made for it goes before it may run in a built-in one.
+    // The unit handle that a user-defined pool has made is freed before the unit may run in a
+    // built-in pool.
     Record* record = pool_of(pool)->built_in() ? record_of(unit) : nullptr;
     if (record != nullptr) record->drop_unit();
     const weft_status status = weft_unit_revive_with(unit, to_weft(pool), body, argument, &how);
@@ -190,7 +190,8 @@ using namespace weft::argobots;
 
 namespace {
 
-// Why the caller cannot let another begin in its place, or ABT_SUCCESS.
+// ABT_SUCCESS if the caller can let another unit begin in its place, else the error that says why
+// not.
 int may_begin_first() {
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     return is_main_sched(weft_unit_self()) ? ABT_ERR_INV_THREAD : ABT_SUCCESS;
@@ -203,7 +204,7 @@ Pool* first_pool_of(ABT_xstream xstream) {
 
 // ---- migration ----------------------------------------------------------------------------------
 
-// Why it may not be asked to go, or ABT_SUCCESS.
+// ABT_SUCCESS if the unit may be asked to migrate, else the error that says why not.
 int may_migrate(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     const weft_unit* unit = to_unit(thread);
@@ -214,7 +215,8 @@ int may_migrate(ABT_thread thread) {
 
 int migrate_to(weft_unit* unit, const Pool* pool) {
     if (pool == nullptr) return ABT_ERR_MIGRATION_NA;
-    // Whoever migrates out of a pool of the program's own has a record; it is seen to when it goes.
+    // A unit that migrates out of a user-defined pool has a record, which is updated when the unit
+    // moves.
     if (record_of(unit) != nullptr && weft_unit_on_migration(unit, migrated, nullptr) != WEFT_OK) return ABT_ERR_MEM;
     switch (const weft_status status = weft_unit_migrate_to_pool(unit, pool->handle)) {
     case WEFT_INVALID: return ABT_ERR_MIGRATION_TARGET;
@@ -259,7 +261,7 @@ int ABT_thread_create_on_xstream(ABT_xstream xstream, void (*thread_func)(void*)
 
 int ABT_thread_create_many(int num_threads, ABT_pool* pool_list, void (**thread_func_list)(void*), void** arg_list,
                            ABT_thread_attr attr, ABT_thread* newthread_list) {
-    if (!is_null(attr) && to_attr(attr)->stack != nullptr) return ABT_ERR_INV_THREAD_ATTR;   // one stack for many
+    if (!is_null(attr) && to_attr(attr)->stack != nullptr) return ABT_ERR_INV_THREAD_ATTR;   // one stack for many ULTs
     for (int i = 0; i < num_threads; ++i) {
         const int error =
             ABT_thread_create(pool_list[i], thread_func_list[i], arg_list == nullptr ? nullptr : arg_list[i], attr,
@@ -281,7 +283,7 @@ int ABT_thread_revive_to(ABT_pool pool, void (*thread_func)(void*), void* arg, A
 }
 
 int ABT_task_create(ABT_pool pool, void (*task_func)(void*), void* arg, ABT_task* newtask) {
-    if (newtask != nullptr) *newtask = ABT_TASK_NULL;   // what it is if this fails
+    if (newtask != nullptr) *newtask = ABT_TASK_NULL;   // the value on failure
     if (is_null(pool)) return ABT_ERR_INV_POOL;
     const weft_status status = weft_tasklet_spawn_at(to_weft(pool), task_func, arg, nullptr, site_of(task_func),
                                                      reinterpret_cast<weft_unit**>(newtask));
@@ -312,8 +314,8 @@ int ABT_thread_join(ABT_thread thread) {
 
 int ABT_thread_free(ABT_thread* thread) {
     if (is_null_at(thread)) return ABT_ERR_INV_THREAD;
-    // Weft refuses the caller and the primary one itself; a main scheduler's never ends before its
-    // stream.
+    // Weft itself refuses the caller and the primary ULT; a main scheduler's unit never ends before
+    // its stream.
     const weft_status status = weft_unit_join_free(to_unit(*thread));
     if (status == WEFT_OK) [[likely]] {
         *thread = ABT_THREAD_NULL;
@@ -330,7 +332,7 @@ int ABT_thread_free(ABT_thread* thread) {
 }
 
 int ABT_thread_join_many(int num_threads, ABT_thread* thread_list) {
-    // As many as possible by one wait.
+    // Joins as many units as possible by one wait.
     int result = ABT_SUCCESS;
     for (int begin = 0; begin < num_threads;) {
         if (is_null(thread_list[begin])) {
@@ -362,7 +364,7 @@ int ABT_thread_free_many(int num_threads, ABT_thread* thread_list) {
         }
         int end = begin;
         while (end < num_threads && !is_null(thread_list[end])) ++end;
-        // what it keeps is asked below
+        // the units it keeps are handled below
         weft_unit_join_free_many(reinterpret_cast<weft_unit**>(thread_list + begin), static_cast<size_t>(end - begin));
         for (; begin < end; ++begin) {
             if (thread_list[begin] == nullptr) {
@@ -395,7 +397,7 @@ int ABT_thread_cancel(ABT_thread thread) {
     if (is_null(thread)) return ABT_ERR_INV_THREAD;
     if (is_primary(to_unit(thread))) return ABT_ERR_INV_THREAD;
     const weft_status status = weft_unit_cancel(to_unit(thread));
-    if (status == WEFT_WRONG_STATE) return ABT_SUCCESS;   // it has ended already
+    if (status == WEFT_WRONG_STATE) return ABT_SUCCESS;   // it has already ended
     return from_weft(status);
 }
 
@@ -404,7 +406,7 @@ int ABT_task_cancel(ABT_task task) { return is_null(task) ? ABT_ERR_INV_TASK : A
 // ---- yield, resume ------------------------------------------------------------------------------
 
 int ABT_thread_yield(void) {
-    weft_unit_yield();   // of tasklets and of threads outside: nothing
+    weft_unit_yield();   // does nothing for tasklets and external threads
     return ABT_SUCCESS;
 }
 
@@ -416,7 +418,7 @@ int ABT_thread_yield_to(ABT_thread thread) {
         return ABT_SUCCESS;
     if (caller() != Caller::ult) return ABT_SUCCESS;
     if (is_tasklet(target) || target == weft_unit_self() || is_main_sched(weft_unit_self())) return ABT_ERR_INV_THREAD;
-    return status == WEFT_UNSUPPORTED ? ABT_ERR_POOL : ABT_SUCCESS;   // not ready, or not there any more: nothing
+    return status == WEFT_UNSUPPORTED ? ABT_ERR_POOL : ABT_SUCCESS;   // not ready, or no longer there: does nothing
 }
 
 int ABT_thread_resume(ABT_thread thread) {
@@ -451,8 +453,8 @@ int ABT_thread_migrate_to_pool(ABT_thread thread, ABT_pool pool) {
 
 int ABT_thread_migrate(ABT_thread thread) {
     if (const int error = may_migrate(thread); error != ABT_SUCCESS) return error;
-    // The program's functions are asked without the lock of the list. Of so many streams one will
-    // do.
+    // The program's functions are called without the lock of the list. Among this many streams
+    // there will be a suitable one.
     constexpr std::size_t most = 64;
     Sched* others[most];
     std::size_t count = 0;

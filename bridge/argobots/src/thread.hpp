@@ -7,9 +7,9 @@
 
 namespace weft::argobots {
 
-// What ABT_thread_attr_create makes.
+// An attribute, as ABT_thread_attr_create makes it.
 struct ThreadAttr {
-    void* stack = nullptr;   // of the program's; null: Weft's
+    void* stack = nullptr;   // the program's; null: Weft allocates one
     std::size_t stack_bytes = 0;
     bool migratable = true;
     void (*on_migration)(ABT_thread thread, void* argument) = nullptr;
@@ -25,12 +25,13 @@ bool has_ended(const weft_unit* unit);
 
 void reset_ids();
 
-// The stack that a ULT has, as it was asked for; 0: a tasklet, or the primary one.
+// The requested size of a ULT's stack; 0: a tasklet, or the primary ULT.
 std::size_t stack_bytes_of(const weft_unit* unit);
 
-// Waits for the end of a unit, as ABT_thread_join; ABT_SUCCESS, or why not.
+// Waits for the end of a unit, like ABT_thread_join; returns ABT_SUCCESS, or the error that says
+// why not.
 int join_unit(weft_unit* unit);
-// Why nobody may wait for that unit here, or ABT_SUCCESS.
+// ABT_SUCCESS if the caller may wait for this unit, else the error that says why not.
 int may_join(ABT_thread thread);
 
 int revive_unit(ABT_pool pool, void (*body)(void*), void* argument, ABT_thread* thread, bool child_first);

@@ -1,4 +1,4 @@
-// What is asked of work units, by themselves and by others, and the attributes that they are
+// Queries of work units about themselves and about others, and the attributes that units are
 // created with.
 #include <atomic>
 #include <new>
@@ -24,9 +24,9 @@ Body body_of(const weft_unit* unit) {
     return reinterpret_cast<Body>(const_cast<void*>(site));
 }
 
-std::atomic<std::uint64_t> ids{0};   // that were given out in this run
+std::atomic<std::uint64_t> ids{0};   // given out in this run
 
-// Numbers are given to those that are asked for theirs, from 0 on.
+// A unit gets its number, from 0 on, when it is first queried.
 int id_of(weft_unit* unit, std::uint64_t* id) {
     Record* record = obtain_record(unit);
     if (record == nullptr) return ABT_ERR_MEM;
@@ -39,7 +39,8 @@ int id_of(weft_unit* unit, std::uint64_t* id) {
     return ABT_SUCCESS;
 }
 
-// ABT_POOL_NULL: the unit belongs to a pool of others, as that of libgomp's threads.
+// ABT_POOL_NULL: the unit belongs to a pool that is not the bridge's, like the pool of libgomp's
+// threads.
 ABT_pool abt_pool_of(const weft_unit* unit) {
     weft_pool* const pool = pool_of_unit(unit);
     return pool_of(pool) == nullptr ? ABT_POOL_NULL : reinterpret_cast<ABT_pool>(pool);
@@ -52,8 +53,8 @@ bool has_started(const weft_unit* unit) {
     return info.started;
 }
 
-// Where it runs, or ran last: the stream that draws from its pool, or, since no note is taken at
-// each switch, one of several that do.
+// The stream on which the unit runs or last ran: the stream that draws from its pool. If several
+// do, one of them, since switches are not recorded.
 Xstream* last_xstream(const weft_unit* unit) {
     if (unit == weft_unit_self()) return this_xstream();
     if (!has_started(unit)) return nullptr;
@@ -65,9 +66,9 @@ Xstream* last_xstream(const weft_unit* unit) {
     return found;
 }
 
-// What ABT_thread_get_stack and the attribute of a unit tell: as many bytes as were asked for,
-// which end where the stack begins; with a guard that the program has asked for in front of them,
-// as Argobots has it.
+// The stack that ABT_thread_get_stack and a unit's attribute report: as many bytes as were
+// requested, ending where the stack begins. If the program has asked for a guard, the guard
+// precedes them, as in Argobots.
 struct StackTold {
     void* address = nullptr;
     std::size_t bytes = 0;
@@ -102,7 +103,7 @@ int self_unit(weft_unit** self) {
     return *self == nullptr ? ABT_ERR_INV_XSTREAM : ABT_SUCCESS;
 }
 
-// ABT_self_get_thread, where it takes a call to know.
+// ABT_self_get_thread's slow path: identifying the caller takes a call.
 [[gnu::noinline]] int ask_for_self(ABT_thread* thread) {
     weft_unit* self;
     if (const int error = self_unit(&self); error != ABT_SUCCESS) return error;
@@ -110,7 +111,7 @@ int self_unit(weft_unit** self) {
     return ABT_SUCCESS;
 }
 
-// The 1.x calls of ULTs alone.
+// For the 1.x calls that only ULTs may make.
 int self_ult(weft_unit** self) {
     *self = nullptr;
     if (!initialized()) return ABT_ERR_UNINITIALIZED;

@@ -1,5 +1,5 @@
-// What work units tell of themselves: numbers, arguments, functions, pools, streams, stacks; and
-// the attributes that ULTs are made with.
+// Queries of work units: numbers, arguments, functions, pools, streams, stacks; and the attributes
+// that ULTs are created with.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ ABT_thread spawn_with(ABT_thread_attr attr, void (*body)(void*), void* argument)
     return made;
 }
 
-// Writes to that much of the caller's stack.
+// Writes to this many bytes of stack.
 [[gnu::noinline]] void use_stack(std::size_t bytes) {
     volatile char* room = static_cast<char*>(__builtin_alloca(bytes));
     for (std::size_t i = 0; i < bytes; i += 64) room[i] = 1;
@@ -215,7 +215,7 @@ TEST_F(Query, a_ult_has_the_stack_that_its_attribute_asks_for) {
     }
 }
 
-// Any size may be asked for, and is told; what a unit gets is as much as it needs at the least.
+// Any size may be requested and is reported back; the unit gets at least as much as it needs.
 TEST_F(Query, a_size_that_is_too_small_for_a_stack_is_taken) {
     if (abt_test::elsewhere()) GTEST_SKIP() << "a ULT gets as many bytes as it asks for there";
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{512}, std::size_t{1000}, std::size_t{5000}}) {
@@ -269,7 +269,7 @@ TEST_F(Query, a_ult_runs_on_a_stack_of_the_programs) {
         if (life != 2) ok(ABT_thread_revive(own_pool(), call_body, &looks, &made));
     }
     ok(ABT_thread_free(&made));
-    std::memset(stack, 0, bytes);   // it is the program's again
+    std::memset(stack, 0, bytes);   // the program owns it again
     ok(ABT_thread_attr_free(&told));
     ok(ABT_thread_attr_free(&attr));
 }
@@ -306,7 +306,7 @@ TEST_F(Query, a_stack_below_its_middle_belongs_to_nobody_else) {
 namespace {
 
 bool can_be_written(void* page) {
-    // The kernel looks instead of us: it reads into the page from a pipe.
+    // The kernel probes the page for the test: it reads into the page from a pipe.
     int ends[2];
     if (pipe(ends) != 0) return true;
     const char byte = 0;
@@ -336,7 +336,7 @@ TEST(QueryGuards, a_page_at_the_low_end_of_each_stack_is_guarded_when_asked_for)
             std::size_t size = 0;
             ok(ABT_thread_get_stack(self_thread(), &lowest, &size));
             const auto low = (reinterpret_cast<std::uintptr_t>(lowest) + page - 1) / page * page;
-            // Ours lie below what is told of the stack, where no byte of it is lost.
+            // Weft's guards lie below the reported stack, so no byte of the stack is lost.
             for (const std::uintptr_t at : {low - page, low, low + page}) {
                 if (sort == 2 && at < reinterpret_cast<std::uintptr_t>(memory)) continue;
                 guarded = guarded || !can_be_written(reinterpret_cast<void*>(at));
@@ -401,7 +401,7 @@ TEST_F(Query, an_attribute_says_whether_its_ults_migrate) {
         ABT_bool seen = !may;
         ok(ABT_thread_is_migratable(made, &seen));
         EXPECT_EQ(seen, may);
-        // What it tells of itself makes others like it.
+        // The attribute that a unit reports creates similar units.
         ok(ABT_thread_get_attr(made, &told));
         ABT_thread alike = spawn_with(told, nothing, nullptr);
         ok(ABT_thread_is_migratable(alike, &seen));

@@ -1,4 +1,4 @@
-// Clocks and stop watches. All of it works at any time.
+// Clocks and timers. All calls work at any time.
 #include <new>
 
 #include "clock.hpp"
@@ -6,7 +6,7 @@
 namespace weft::argobots {
 namespace {
 
-// Elapsed time is that of the monotonic clock: nobody sets it between a start and a stop.
+// Elapsed time is taken from the monotonic clock, which cannot be set between a start and a stop.
 struct Timer {
     std::uint64_t started_ns = 0;
     std::uint64_t stopped_ns = 0;

@@ -7,7 +7,7 @@ void sleep_ms(long ms) {
     nanosleep(&time, nullptr);
 }
 
-// All of it without ABT_init.
+// All calls are made without ABT_init.
 TEST(Timer, ReadsWhatWentByBetweenStartAndStop) {
     ABT_timer timer = ABT_TIMER_NULL;
     ASSERT_EQ(ABT_timer_create(&timer), ABT_SUCCESS);

@@ -14,9 +14,9 @@
 namespace weft::argobots {
 namespace {
 
-// ---- what a tool is told ------------------------------------------------------------------------
+// ---- events for a tool --------------------------------------------------------------------------
 
-// The function of the program's. Changes only while it is not told.
+// The program's callback. It changes only while it is not registered.
 struct Tool {
     weft_observer* observer = nullptr;
     ABT_tool_thread_callback_fn call = nullptr;
@@ -24,18 +24,19 @@ struct Tool {
     void* argument = nullptr;
 };
 
-Lock registering;   // one at a time changes the tool
-// the one that is told, and room for the next, whose observer is there before the other goes
+Lock registering;   // held by the thread that changes the tool
+// the registered tool, and room for the next one, whose observer is registered before the former is
+// removed
 Tool tools[2];
 std::atomic<const Tool*> told_tool{nullptr};   // null: there is none
-PointerTable<bool> suspended;                  // units that have told of a suspension and have not gone on
+PointerTable<bool> suspended;                  // units that have reported a suspension and have not resumed
 
 struct WaitingAt {
     ABT_sync_event_type type = ABT_SYNC_EVENT_TYPE_UNKNOWN;
     void* handle = nullptr;
 };
-// Of the caller's OS thread: it says this, and tells of its suspension before it could go to
-// another one.
+// For the caller's OS thread: the caller sets this, and reports its suspension before it can move
+// to another OS thread.
 thread_local WaitingAt waiting_at;
 
 [[gnu::noinline]] WaitingAt take_waiting_at() {
@@ -44,7 +45,7 @@ thread_local WaitingAt waiting_at;
     return said;
 }
 
-// What ABT_tool_query_thread is asked about.
+// The event that ABT_tool_query_thread answers about.
 struct Context {
     const weft_observation& seen;
     std::uint64_t event;
@@ -70,7 +71,7 @@ constexpr Name names[] = {
     {"barrier", ABT_SYNC_EVENT_TYPE_BARRIER},       {"stream_free", ABT_SYNC_EVENT_TYPE_XSTREAM_JOIN},
 };
 
-// Of one that is about to wait: as the bridge has said, or as Weft calls it.
+// What a unit is about to wait at: as set by the bridge, or derived from Weft's name.
 WaitingAt what_it_waits_at(const weft_observation& seen) {
     const WaitingAt said = take_waiting_at();
     if (said.type != ABT_SYNC_EVENT_TYPE_UNKNOWN) return said;
@@ -84,16 +85,16 @@ WaitingAt what_it_waits_at(const weft_observation& seen) {
     return {ABT_SYNC_EVENT_TYPE_OTHER, nullptr};
 }
 
-// Weft's RESUME follows a suspension or a yield, and is told by the unit as it goes on.
+// Weft's RESUME follows a suspension or a yield; the unit reports it as it resumes.
 void goes_on(const Tool& tool, const weft_observation& seen) {
     bool was_suspended = false;
     if (suspended.take(seen.unit, was_suspended)) tell(tool, ABT_TOOL_EVENT_THREAD_RESUME, seen);
     tell(tool, ABT_TOOL_EVENT_THREAD_RUN, seen);
 }
 
-// acquire: pairs with the release with which the tool is put in: `raw` is that tool.
+// acquire: pairs with the release that registers the tool; `raw` is that tool.
 void told(const weft_observation* seen, void* raw) {
-    if (told_tool.load(std::memory_order_acquire) != raw) return;   // not yet, or no more
+    if (told_tool.load(std::memory_order_acquire) != raw) return;   // not yet registered, or no longer
     const Tool& tool = *static_cast<const Tool*>(raw);
     switch (seen->what) {
     case WEFT_OBSERVED_CREATE: return tell(tool, ABT_TOOL_EVENT_THREAD_CREATE, *seen);
@@ -103,7 +104,7 @@ void told(const weft_observation* seen, void* raw) {
     case WEFT_OBSERVED_YIELD:
         return tell(tool, ABT_TOOL_EVENT_THREAD_YIELD, *seen, {ABT_SYNC_EVENT_TYPE_USER, nullptr});
     case WEFT_OBSERVED_SUSPEND:
-        suspended.put(seen->unit, true);   // without memory for it, the tool sees a RUN without its RESUME
+        suspended.put(seen->unit, true);   // if there is no memory, the tool sees a RUN without its RESUME
         return tell(tool, ABT_TOOL_EVENT_THREAD_SUSPEND, *seen, what_it_waits_at(*seen));
     case WEFT_OBSERVED_FINISH:
         return tell(
@@ -128,43 +129,43 @@ int observe(unsigned events, void (*call)(const weft_observation*, void*), void*
     return from_weft(weft_observer_register(&how, observer));
 }
 
-// Nobody calls it any more when this returns.
+// When this returns, no thread calls the tool any more.
 void end_tool(Tool& tool) {
     if (tool.observer != nullptr) weft_observer_unregister(tool.observer);
     tool = {};
 }
 
 void forget_tool() {
-    told_tool.store(nullptr, std::memory_order_relaxed);   // relaxed: nobody reads anything by it
+    told_tool.store(nullptr, std::memory_order_relaxed);   // relaxed: null leads to no data
     for (Tool& tool : tools) end_tool(tool);
     suspended.clear();
 }
 
 // ---- floating-point modes -----------------------------------------------------------------------
 
-// How a unit rounds, and which exceptions trap: x86-64's mxcsr and x87 control word, AArch64's
-// fpcr. Between two units the standard is in force; a unit that has changed it takes its own with
-// it.
+// A unit's rounding mode and trapping exceptions: x86-64's mxcsr and x87 control word, AArch64's
+// fpcr. Between two units the standard modes are in force; a unit that has changed its modes keeps
+// them over switches.
 PointerTable<femode_t> modes;
-std::atomic<std::size_t> kept{0};   // units in the table: mostly none
+std::atomic<std::size_t> kept{0};   // units in the table: usually none
 weft_observer* mode_observer = nullptr;
 
 void use_standard() { fesetmode(FE_DFL_MODE); }
 
 void leaves(const weft_unit* unit) {
-    femode_t its{}, standard{};   // with no byte undefined
+    femode_t its{}, standard{};   // no byte is left undefined
     fegetmode(&its);
     use_standard();
-    fegetmode(&standard);   // now: beside the modes there may be flags in it, which stay
+    fegetmode(&standard);   // read now: it may contain flags beside the modes, and these stay
     if (std::memcmp(&its, &standard, sizeof its) == 0) return;
-    // relaxed: the unit itself asks for it later
+    // relaxed: the unit itself reads the count later
     if (modes.put(unit, its)) kept.fetch_add(1, std::memory_order_relaxed);
 }
 
 void comes_back(const weft_unit* unit) {
     use_standard();
     femode_t its{};
-    // relaxed: the unit itself has counted what it put in
+    // relaxed: the unit itself has counted its own entry
     if (kept.load(std::memory_order_relaxed) == 0 || !modes.take(unit, its)) return;
     kept.fetch_sub(1, std::memory_order_relaxed);
     fesetmode(&its);
@@ -175,7 +176,7 @@ void mode_changes(const weft_observation* seen, void*) {
     case WEFT_OBSERVED_SUSPEND:
     case WEFT_OBSERVED_YIELD: return leaves(seen->unit);
     case WEFT_OBSERVED_RESUME: return comes_back(seen->unit);
-    default: return use_standard();   // it begins, or has ended
+    default: return use_standard();   // the unit begins, or has ended
     }
 }
 
@@ -206,7 +207,7 @@ using namespace weft::argobots;
 
 namespace {
 
-// Of which events there is an answer.
+// The events for which each query has an answer.
 constexpr std::uint64_t with_pool = ABT_TOOL_EVENT_THREAD_CREATE | ABT_TOOL_EVENT_THREAD_REVIVE |
                                     ABT_TOOL_EVENT_THREAD_YIELD | ABT_TOOL_EVENT_THREAD_SUSPEND |
                                     ABT_TOOL_EVENT_THREAD_RESUME;
@@ -231,11 +232,12 @@ std::uint64_t events_of(ABT_tool_query_kind kind) {
     return 0;
 }
 
-// Schedulers below the unit: a main one of Weft's own is the stream's loop, and no unit.
+// The number of schedulers below the unit. A main scheduler of Weft is the stream's loop and not a
+// unit.
 int depth_below(const weft_observation& seen) {
     std::size_t depth = 0;
     if (seen.stream == nullptr || weft_stream_depth_get(seen.stream, &depth) != WEFT_OK) return 0;
-    const Xstream* const xstream = xstream_of(seen.stream);   // null: of others
+    const Xstream* const xstream = xstream_of(seen.stream);   // null: not a stream of the bridge
     return static_cast<int>(depth) + (xstream != nullptr && xstream->sched->custom ? 0 : 1);
 }
 
@@ -262,7 +264,7 @@ int ABT_tool_register_thread_callback(ABT_tool_thread_callback_fn cb_func, uint6
     next = {nullptr, cb_func, event_mask, user_arg};
     if (const int error = observe(told_events, told, &next, &next.observer); error != ABT_SUCCESS) {
         next = {};
-        return error;   // the one before is told still
+        return error;   // the former tool stays registered
     }
     told_tool.store(&next, std::memory_order_release);   // release: pairs with told()
     end_tool(before);

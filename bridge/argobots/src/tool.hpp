@@ -1,17 +1,17 @@
-// The observers of work units: a tool of the program's, and, if ABT_PRESERVE_FPU asks for it, the
-// code that keeps their floating-point modes.
+// The observers of work units: the program's tool, and, if ABT_PRESERVE_FPU is set, the code that
+// preserves the units' floating-point modes.
 #pragma once
 
 #include "common.hpp"
 
 namespace weft::argobots {
 
-// Once Weft runs, and before it ends. ABT_ERR_FEATURE_NA: `preserve_fpu` is asked for, and Weft was
-// built without observers.
+// Called once Weft runs, and before it ends. ABT_ERR_FEATURE_NA: `preserve_fpu` is set, and Weft
+// was built without observers.
 int begin_tools(bool preserve_fpu);
 void end_tools();
 
-// While it lives the caller is about to wait at this object, for which Weft has another name or
+// While it exists, the caller is about to wait at this object, for which Weft has another name or
 // none.
 class WaitsAt {
 public:

@@ -1,5 +1,5 @@
-// A tool is told what becomes of work units, in an order that makes sense of each; and units keep
-// their floating-point modes where that is asked for.
+// A tool is notified of the events of work units, in a legal order for each unit; and units keep
+// their floating-point modes if requested.
 
 #include <cfenv>
 #include <cstdlib>
@@ -45,7 +45,7 @@ struct Seen {
     void* object = nullptr;
 };
 
-// The lives of units, as the tool has seen them.
+// The events of each unit, as the tool has seen them.
 class Notes {
 public:
     explicit Notes(uint64_t events = ABT_TOOL_EVENT_THREAD_ALL) {
@@ -103,13 +103,13 @@ Seen first(const std::vector<Seen>& life, const char* event) {
     return {};
 }
 
-// What may come after what.
+// Checks which event may follow which.
 void expect_legal(const std::vector<Seen>& life) {
     const std::map<std::string, std::string> after = {
         {"create", " run cancel "}, {"revive", " run cancel "}, {"run", " yield suspend finish cancel "},
         {"yield", " run cancel "},  {"suspend", " resume "},    {"resume", " run "},
         {"cancel", " join free "},  {"finish", " join free "},  {"join", " free revive "},
-        {"free", " create "},   // another unit, in its place
+        {"free", " create "},   // another unit that reuses its memory
     };
     std::string before, words;
     for (const Seen& each : life) {
@@ -169,7 +169,7 @@ TEST(Tool, SeesAUnitThatIsRevivedAndOneThatNobodyJoins) {
               ABT_SUCCESS);
     for (int i = 0; i < 3; ++i) yield();
     notes.stop();
-    // The second may have the handle of the first.
+    // The second unit may have the handle of the first.
     const std::string revived = "create run finish join revive run finish join free",
                       unnamed = "create run finish free";
     std::string second;
@@ -258,7 +258,7 @@ TEST(Tool, LearnsWhoDoesWhatAndWhere) {
     const Seen outside = first(notes.of(from_outside), "create");
     EXPECT_EQ(outside.caller_error, ABT_SUCCESS);
     EXPECT_EQ(outside.caller, ABT_EXEC_ENTITY_TYPE_EXT);
-    if (!elsewhere()) {   // a null pointer there
+    if (!elsewhere()) {   // a null pointer in Argobots
         EXPECT_EQ(outside.caller_handle, ABT_THREAD_NULL);
     }
     EXPECT_EQ(outside.xstream, ABT_XSTREAM_NULL);
@@ -402,7 +402,7 @@ TEST(Tool, IsRefusedAQuestionOfNoKindOrOfAnotherEvent) {
                   ABT_TOOL_EVENT_THREAD_CREATE, nullptr),
               ABT_SUCCESS);
     release(create([](void*) {}));
-    if (!elsewhere()) {   // there the first is ERR_OTHER, and the second is answered
+    if (!elsewhere()) {   // in Argobots the first is ERR_OTHER, and the second gets an answer
         EXPECT_EQ(kind_error, ABT_ERR_INV_ARG);
         EXPECT_EQ(event_error, ABT_ERR_INV_ARG);
     }
@@ -459,7 +459,7 @@ TEST(Tool, SeesALegalLifeOfEachUnitOfSeveralStreams) {
     notes.stop();
     int whole = 0;
     for (const auto& [unit, life] : notes.all()) {
-        if (life.front().event != "create") continue;   // the primary one
+        if (life.front().event != "create") continue;   // the primary ULT
         expect_legal(life);
         whole += life.back().event == "free";
     }
@@ -476,7 +476,7 @@ struct PreserveFpu : Variable {
     ~PreserveFpu() { std::fesetround(FE_TONEAREST); }
 };
 
-// Upward, a third and its negative differ by the last bit.
+// When rounding upward, a third and its negative differ in the last bit.
 double third(double numerator) {
     volatile double one = numerator;
     volatile double result = one / 3;

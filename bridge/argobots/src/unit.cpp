@@ -1,4 +1,4 @@
-// Unit handles: work units as their pools see them.
+// Unit handles: how pools represent work units.
 #include "pool.hpp"
 
 using namespace weft::argobots;

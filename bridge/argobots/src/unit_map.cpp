@@ -6,12 +6,14 @@
 namespace weft::argobots::unit_map {
 namespace {
 
-// A record in it is not deleted: who does so looks here first, under the same lock.
+// A record in the table is never deleted: before a thread deletes a record, it removes it here,
+// under the same lock.
 PointerTable<Record*> table;
 
-// Others write there only that a handle is not this record's any more, which was given to another
-// unit. The program gives it to this one no sooner than that one has lost it, and by then the write
-// is seen. release: pairs with mapped_of(), after which the record may be deleted.
+// Threads other than the record's own write only ABT_UNIT_NULL here, when the record's handle has
+// been given to another unit. The program gives this handle to the record's unit again only after
+// the other unit has lost it, and by then the write is visible. release: pairs with mapped_of(),
+// after which the record may be deleted.
 void set_mapped(Record& record, ABT_unit unit) { record.mapped.store(unit, std::memory_order_release); }
 ABT_unit mapped_of(const Record& record) { return record.mapped.load(std::memory_order_acquire); }
 
@@ -36,8 +38,8 @@ void forget(Record& record) {
 
 ABT_thread find(ABT_unit unit) {
     ABT_thread thread = ABT_THREAD_NULL;
-    // relaxed: who asks for a unit has been given it after the record was told, by ways of the
-    // program's that order the two.
+    // relaxed: the caller got the unit handle after the record was updated, and the program itself
+    // orders the two.
     table.with(unit, [&thread](const Record* found) { thread = found->thread.load(std::memory_order_relaxed); });
     return thread;
 }

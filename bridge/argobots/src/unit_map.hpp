@@ -1,10 +1,9 @@
-// From the unit handles that pools of the program's own have made (ABT_unit) to the records of the
-// work units that they were made for. Built-in pools need none: there the one handle follows from
-// the other.
+// Maps the unit handles that user-defined pools have created (ABT_unit) to the records of their
+// work units. Built-in pools need no map: there one handle is computed from the other.
 //
-// A handle stays in the map when its unit has been freed, with its record, which is kept for
-// another unit (record.cpp). That one is likely to get the same handle again, from a program that
-// gives its memory back and asks for more: then there is nothing to be done here.
+// When a unit is freed, its handle stays in the map with the record, which is kept for another unit
+// (record.cpp). A program that frees and allocates memory for its handles is likely to give that
+// unit the same handle again; then the map need not change.
 #pragma once
 
 #include <abt.h>
@@ -15,14 +14,13 @@ struct Record;
 
 namespace unit_map {
 
-// Each call costs the same however many units there are. From any thread.
+// The cost of a call does not depend on the number of units. From any thread.
 //
-// The record's handle is this one from now on (Record::mapped), and no other. False: no memory, and
-// it is as before.
+// Makes this the record's only handle (Record::mapped). False: no memory, and nothing has changed.
 bool assign(Record& record, ABT_unit unit);
-void forget(Record& record);      // it has none any more
-ABT_thread find(ABT_unit unit);   // ABT_THREAD_NULL: it is no unit
-void clear();                     // at the end of all: gives the memory back
+void forget(Record& record);      // the record has no handle any more
+ABT_thread find(ABT_unit unit);   // ABT_THREAD_NULL: not a unit
+void clear();                     // at finalization: frees the memory
 
 }   // namespace unit_map
 }   // namespace weft::argobots

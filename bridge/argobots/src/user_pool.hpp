@@ -1,5 +1,5 @@
-// A pool of the program's own, a vector, for tests whose allocations are refused. One is there at a
-// time; who makes it reserves room, so that a push never fails.
+// A user-defined pool, a vector, for tests whose allocations are refused. Only one exists at a
+// time; its creator reserves room, so that a push never fails.
 #pragma once
 
 #include <cstdlib>

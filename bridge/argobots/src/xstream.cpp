@@ -19,7 +19,7 @@ namespace {
 Lock list_lock;   // guards the list, which is sorted by rank
 Xstream* all = nullptr;
 
-// Under the lock.
+// Requires the lock.
 void put_in(Xstream& xstream, int rank) {
     Xstream** at = &all;
     while (*at != nullptr && (*at)->rank < rank) at = &(*at)->next;
@@ -28,7 +28,7 @@ void put_in(Xstream& xstream, int rank) {
     *at = &xstream;
 }
 
-// Enters the list by a rank, or by the smallest that is free where it is negative. False: it is
+// Enters the list with a rank; if that is negative, with the smallest free one. False: the rank is
 // taken.
 bool enlist(Xstream& xstream, int rank) {
     const ListGuard guard;
@@ -43,7 +43,7 @@ bool enlist(Xstream& xstream, int rank) {
     return true;
 }
 
-// Under the lock.
+// Requires the lock.
 void take_out(const Xstream& xstream) {
     for (Xstream** at = &all; *at != nullptr; at = &(*at)->next) {
         if (*at != &xstream) continue;
@@ -57,7 +57,7 @@ void unlist(const Xstream& xstream) {
     take_out(xstream);
 }
 
-// False: another has that rank.
+// False: another stream has that rank.
 bool move_in_list(Xstream& xstream, int rank) {
     const ListGuard guard;
     for (const Xstream* at = all; at != nullptr; at = at->next) {
@@ -81,8 +81,9 @@ int begin_stream(Xstream& xstream) {
     weft_stream* stream = nullptr;
     const weft_status status = weft_stream_create(&how, &stream);
     if (status != WEFT_OK) return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
-    // Its scheduler runs already, and may have asked for its end before the stream was known here;
-    // or may be another by now: who replaces one frees it after this lock.
+    // Its scheduler already runs, and may have asked for its end before the stream was known here.
+    // It may also have been replaced; the former scheduler is freed only after this lock has been
+    // taken.
     bool ends = false, at_once = false;
     {
         const ListGuard guard;
@@ -96,7 +97,7 @@ int begin_stream(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
-// A record with this scheduler, which it has from now on if all goes well.
+// Creates a record and its stream, which owns this scheduler if the call succeeds.
 int create(Sched& sched, int rank, ABT_xstream* made) {
     if (const int error = begin_use(sched, Sched::Use::main); error != ABT_SUCCESS) return error;
     auto* xstream = new (std::nothrow) Xstream;
@@ -120,7 +121,7 @@ int create(Sched& sched, int rank, ABT_xstream* made) {
     return ABT_SUCCESS;
 }
 
-// The scheduler that was given, or a basic one with a pool of its own.
+// Uses the given scheduler, or a basic one with its own pool.
 int create_with(ABT_sched given, int rank, ABT_xstream* made) {
     *made = ABT_XSTREAM_NULL;
     if (!is_null(given)) return create(*to_sched(given), rank, made);
@@ -134,8 +135,8 @@ int create_with(ABT_sched given, int rank, ABT_xstream* made) {
 
 // ---- the end ------------------------------------------------------------------------------------
 
-// Units that are suspended, or wait where this stream alone runs them, are waited for: a count of
-// them would cost each suspension an atomic addition.
+// The end waits for units that are suspended, or that wait in a pool which only this stream runs.
+// They are not counted, since a count would cost each suspension an atomic addition.
 bool units_left(const Sched& sched) {
     for (int i = 0; i < sched.count; ++i) {
         if (sched.pools[i]->scheds.load() == 1 && count_alive(*sched.pools[i]) != 0) return true;
@@ -172,7 +173,7 @@ int join(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
-// A tasklet cannot suspend: its stream stands still meanwhile.
+// A tasklet cannot suspend: its stream blocks meanwhile.
 int join_by_thread(Xstream& xstream) {
     pthread_t thread;
     const auto body = [](void* raw) -> void* {
@@ -184,8 +185,8 @@ int join_by_thread(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
-// A ULT of that very stream waits while the stream ends, and goes on on another one that draws from
-// its pool.
+// A ULT of the ending stream itself waits while the stream ends, and resumes on another stream that
+// draws from its pool.
 struct Farewell {
     Xstream& xstream;
     weft_event over = WEFT_EVENT_INIT;
@@ -206,7 +207,7 @@ int join_own(Xstream& xstream) {
     return ABT_SUCCESS;
 }
 
-// Whether another scheduler than this stream's has the caller's pool.
+// Whether a scheduler other than this stream's has the caller's pool.
 bool others_run_caller() {
     const Pool* pool = pool_of(pool_of_unit(weft_unit_self()));
     return pool != nullptr && pool->scheds.load() > 1;
@@ -267,7 +268,7 @@ void ask_to_end(Xstream& xstream, bool at_once) {
     if (xstream.primary) return;
     if (at_once) xstream.cancelled.store(true);
     const ListGuard guard;
-    // else begin_stream() does it, or it has ended
+    // otherwise begin_stream() does it, or the stream has ended
     if (weft_stream* stream = xstream.now()) weft_stream_stop(stream, at_once);
 }
 
@@ -279,7 +280,7 @@ int count_xstreams() {
 
 namespace {
 
-// Units of the pools that the new scheduler does not have are run before the old one goes.
+// The old scheduler first runs all units of the pools that the new scheduler does not have.
 bool something_left(const Sched& old, const Sched& next) {
     for (int i = 0; i < old.count; ++i) {
         const Pool& pool = *old.pools[i];
@@ -289,7 +290,7 @@ bool something_left(const Sched& old, const Sched& next) {
     return false;
 }
 
-// Returns the one before. Who walks through the list sees the one or the other, and neither is
+// Returns the former scheduler. A thread that traverses the list sees either one, and neither is
 // freed meanwhile.
 Sched* put_sched(Xstream& xstream, Sched& sched) {
     const ListGuard guard;
@@ -297,7 +298,7 @@ Sched* put_sched(Xstream& xstream, Sched& sched) {
 }
 
 void retire(Sched& old) {
-    while (end_use(old) == WEFT_BUSY) weft_unit_yield();   // its stream has not let it go yet
+    while (end_use(old) == WEFT_BUSY) weft_unit_yield();   // its stream has not released it yet
     if (old.automatic) free_sched(old);
 }
 
@@ -312,8 +313,8 @@ int replace_sched(Xstream& xstream, Sched& sched) {
     }
     weft_unit* const self = weft_unit_self();
     while (something_left(*xstream.sched, sched)) weft_unit_yield();
-    // No switch from here to the yield below: of several units that replace the scheduler, one
-    // after the other does.
+    // There is no switch from here to the yield below, so that several units replace the scheduler
+    // one after another.
     Sched* const old = xstream.sched;
     weft_pool* const mine = pool_of_unit(self);
     const bool moves = old->has(mine) && sched.count != 0 && !sched.has(mine);
@@ -325,7 +326,7 @@ int replace_sched(Xstream& xstream, Sched& sched) {
     }
     const weft_status status = weft_stream_sched_set(weft_stream_self(), sched.handle);
     if (status != WEFT_OK) {
-        if (moves) enter_pool(self, *pool_of(mine));   // which has its unit yet, where the other pool is built in
+        if (moves) enter_pool(self, *pool_of(mine));   // still has its unit handle if the other pool is built in
         end_use(sched);
         return status == WEFT_BUSY ? ABT_ERR_INV_SCHED : from_weft(status);
     }
@@ -370,7 +371,8 @@ int main_sched_basic(int predef, int num_pools, ABT_pool* pools, ABT_sched_confi
     return error;
 }
 
-// Why the caller cannot replace the scheduler of that stream, or ABT_SUCCESS.
+// ABT_SUCCESS if the caller can replace the scheduler of this stream, else the error that says why
+// not.
 int may_replace(ABT_xstream xstream) {
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     if (is_null(xstream)) return ABT_ERR_INV_XSTREAM;
@@ -378,7 +380,7 @@ int may_replace(ABT_xstream xstream) {
     return of == this_xstream() || of->terminated() ? ABT_SUCCESS : ABT_ERR_XSTREAM_STATE;
 }
 
-// One that has ended without a join: its stream goes first.
+// A record that has ended without a join: its Weft stream is freed first.
 int replace(ABT_xstream xstream, Sched& sched) {
     Xstream& of = *to_xstream(xstream);
     if (&of != this_xstream() && of.stream != nullptr) join(of);
@@ -434,7 +436,7 @@ int ABT_xstream_revive(ABT_xstream xstream) {
     weft_mutex_lock(&of.joining);
     int error = ABT_ERR_INV_XSTREAM;
     if (of.terminated()) {
-        if (of.stream != nullptr) end_now(of);   // it was cancelled, and nobody has joined it
+        if (of.stream != nullptr) end_now(of);   // it was cancelled, and never joined
         of.sched->finish.store(false);
         of.sched->exit.store(false);
         error = begin_stream(of);
@@ -447,7 +449,7 @@ int ABT_xstream_exit(void) {
     if (!initialized()) return ABT_ERR_UNINITIALIZED;
     if (const int error = must_be_ult(); error != ABT_SUCCESS) return error;
     Xstream* const self = this_xstream();
-    if (self == nullptr || self->primary) return ABT_ERR_INV_XSTREAM;   // null: of others
+    if (self == nullptr || self->primary) return ABT_ERR_INV_XSTREAM;   // null: not a stream of the bridge
     Xstream& of = *self;
     ABT_bool is_primary = ABT_FALSE;
     ABT_thread_is_primary(to_thread(weft_unit_self()), &is_primary);

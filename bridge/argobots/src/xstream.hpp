@@ -1,5 +1,5 @@
-// Execution streams: a record that outlives the stream of Weft's, since one that was joined is
-// revived. Ranks are the bridge's own.
+// Execution streams: a record that outlives the Weft stream, since a joined execution stream can be
+// revived. Ranks are kept by the bridge.
 #pragma once
 
 #include <atomic>
@@ -10,20 +10,20 @@
 namespace weft::argobots {
 
 struct Xstream {
-    weft_stream* stream = nullptr;   // null: it has ended; changes under the lock of the list
-    bool freeing = false;            // somebody waits for its end; under that lock
+    weft_stream* stream = nullptr;   // null: ended; changes under the lock of the list
+    bool freeing = false;            // a caller waits for its end; under the lock of the list
     Sched* sched = nullptr;          // the main scheduler
     int rank = 0;
     bool primary = false;
-    std::atomic<bool> cancelled{false};     // it is to end though units are left
-    weft_mutex joining = WEFT_MUTEX_INIT;   // held by whoever waits for its end, or begins it anew
+    std::atomic<bool> cancelled{false};     // must end even if units are left
+    weft_mutex joining = WEFT_MUTEX_INIT;   // held by a caller that waits for its end or restarts it
     Xstream* next = nullptr;                // the list of all
 
     ABT_xstream abt() { return reinterpret_cast<ABT_xstream>(this); }
-    // `stream`, and also for its own units, which may run before whoever creates it has come to
-    // know it.
+    // `stream`, also for the stream's own units, which may run before its creator has stored
+    // `stream`.
     weft_stream* now() const;
-    bool terminated() const;   // it may not have been joined
+    bool terminated() const;   // it may not have been joined yet
 };
 
 inline Xstream* to_xstream(ABT_xstream xstream) { return reinterpret_cast<Xstream*>(xstream); }
@@ -36,21 +36,22 @@ inline Xstream* xstream_of(const weft_stream* stream) {
 inline Xstream* this_xstream() { return xstream_of(weft_stream_self()); }
 inline weft_stream* Xstream::now() const { return this == this_xstream() ? weft_stream_self() : stream; }
 
-// Calls visit for each, under the lock of the list.
+// Calls `visit` for each execution stream, under the lock of the list.
 template <class Visit>
 void each_xstream(Visit visit);
 
-// The record of Weft's stream 0. Null: no memory.
+// Makes the record of Weft's stream 0. Null: no memory.
 Xstream* adopt_primary(weft_stream* stream, Sched& sched);
 Xstream* primary_xstream();
 
-// Its scheduler is to return, when nothing is left or at once. Nothing of the primary one.
+// Asks the stream's scheduler to return, when nothing is left or at once. Does nothing for the
+// primary stream.
 void ask_to_end(Xstream& xstream, bool at_once);
 
-// Another scheduler is its main one. From a unit of its own, or while it has ended.
+// Replaces the main scheduler. Called from one of the stream's own units, or when it has ended.
 int replace_sched(Xstream& xstream, Sched& sched);
 
-// At the end of all: those that the program has not freed.
+// At finalization: ends the streams that the program has not freed.
 void end_all_xstreams();
 void drop_primary();
 

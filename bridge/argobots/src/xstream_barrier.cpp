@@ -1,4 +1,4 @@
-// A barrier of OS threads, which sleep at it whatever they run.
+// A barrier of OS threads, which sleep at it whatever they are running.
 #include <pthread.h>
 
 #include <cerrno>

@@ -26,7 +26,7 @@ TEST_F(XstreamBarrier, LetsOsThreadsGoTogether) {
     };
     Units units;
     units.ult(streams.pool(0), play);
-    units.tasklet(streams.pool(1), play);   // whoever calls: it is the OS thread that waits
+    units.tasklet(streams.pool(1), play);   // whatever the caller is, the OS thread waits
     std::thread external(play);
     play();
     units.join();
@@ -35,7 +35,7 @@ TEST_F(XstreamBarrier, LetsOsThreadsGoTogether) {
     EXPECT_EQ(barrier, ABT_XSTREAM_BARRIER_NULL);
 }
 
-// Nothing else runs on an execution stream that waits there.
+// No other unit runs on an execution stream that waits at the barrier.
 TEST_F(XstreamBarrier, TheWholeStreamWaits) {
     Streams streams(1);
     ABT_xstream_barrier barrier = ABT_XSTREAM_BARRIER_NULL;

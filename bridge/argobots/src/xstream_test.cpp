@@ -1,5 +1,5 @@
-// Execution streams: their lives, ranks, main schedulers, and what an OS thread or a unit may ask
-// of them.
+// Execution streams: their lives, ranks, main schedulers, and the calls that OS threads and units
+// may make on them.
 #include <csignal>
 #include <ctime>
 
@@ -47,7 +47,7 @@ ABT_sched new_sched(std::vector<ABT_pool> pools, ABT_sched_predef predef = ABT_S
     return sched;
 }
 
-// An automatic scheduler with a pool of its own.
+// An automatic scheduler with its own pool.
 ABT_sched fresh_sched(ABT_sched_predef predef = ABT_SCHED_BASIC) {
     ABT_sched sched = ABT_SCHED_NULL;
     ok(ABT_sched_create_basic(predef, 0, nullptr, ABT_SCHED_CONFIG_NULL, &sched));
@@ -158,16 +158,16 @@ TEST_F(Xstream, create_basic_refuses_what_is_out_of_range_and_keeps_the_pools) {
 
 namespace {
 
-// A pool that one stream alone draws from, and that stream: another that is to have it at its head
-// is refused.
+// A pool that only one stream may draw from, and that stream. A further stream that would have it
+// as first pool is refused.
 struct OwnedPool {
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_PRIV, ABT_TRUE);
     ABT_xstream owner = stream_of(pool);
     ~OwnedPool() { ok(ABT_xstream_free(&owner)); }
 };
 
-// That the pool has not been freed: it has its data yet, beside new ones that would have taken its
-// place, and runs units.
+// Checks that the pool has not been freed: it still has its data, although new pools would have
+// reused its memory, and it runs units.
 void expect_alive(ABT_pool pool, void* its_data) {
     std::vector<ABT_pool> others;
     for (int i = 0; i < 8; ++i) others.push_back(new_pool());
@@ -278,7 +278,7 @@ TEST_F(Xstream, join_waits_for_a_ult_that_is_suspended_in_the_streams_own_pool) 
     };
     ABT_thread sleeper = spawn(pool_of(stream), call_body, &sleeps);
     wait_until([&] { return state_of(sleeper) == ABT_THREAD_STATE_BLOCKED; });
-    // Begins to run when the join below has suspended the caller.
+    // These units begin to run when the join below has suspended the caller.
     Units units;
     units.ult(own_pool(), [&] {
         for (int i = 0; i < 100; ++i) ok(ABT_self_yield());
@@ -431,7 +431,7 @@ TEST_F(Xstream, cancel_refuses_none_and_the_primary_one) {
     EXPECT_EQ(ABT_xstream_cancel(self_stream()), ABT_ERR_INV_XSTREAM);
 }
 
-// ---- who and how many ---------------------------------------------------------------------------
+// ---- identity and number ------------------------------------------------------------------------
 
 TEST_F(Xstream, self_names_the_callers_stream_and_nobody_outside) {
     ABT_xstream stream = new_stream();
@@ -558,7 +558,7 @@ TEST_F(Xstream, questions_about_none_are_refused) {
     ABT_xstream_state state{};
     EXPECT_EQ(ABT_xstream_get_main_sched(ABT_XSTREAM_NULL, &sched), ABT_ERR_INV_XSTREAM);
     EXPECT_EQ(ABT_xstream_get_main_pools(ABT_XSTREAM_NULL, 1, &pool), ABT_ERR_INV_XSTREAM);
-    if (!elsewhere()) {   // it is not looked at there
+    if (!elsewhere()) {   // Argobots does not check it
         EXPECT_EQ(ABT_xstream_get_main_pools(self_stream(), -1, &pool), ABT_ERR_INV_ARG);
     }
     EXPECT_EQ(ABT_xstream_get_state(ABT_XSTREAM_NULL, &state), ABT_ERR_INV_XSTREAM);
@@ -625,7 +625,7 @@ TEST_F(Xstream, set_main_sched_basic_makes_the_scheduler) {
     ABT_pool pool = new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE);
     ok(ABT_xstream_set_main_sched_basic(self_stream(), ABT_SCHED_BASIC, 1, &pool));
     EXPECT_EQ(own_pool(), pool);
-    if (!elsewhere()) {   // it is not looked at there
+    if (!elsewhere()) {   // Argobots does not check it
         EXPECT_EQ(ABT_xstream_set_main_sched_basic(self_stream(), ABT_SCHED_BASIC, -1, &pool), ABT_ERR_INV_ARG);
     }
     EXPECT_EQ(ABT_xstream_set_main_sched_basic(self_stream(), static_cast<ABT_sched_predef>(9), 0, nullptr),
@@ -775,7 +775,7 @@ TEST_F(Xstream, a_unit_may_run_before_the_call_that_creates_its_stream_has_retur
     ok(ABT_pool_free(&pool));
 }
 
-// ---- what schedulers call -----------------------------------------------------------------------
+// ---- calls for schedulers -----------------------------------------------------------------------
 
 TEST_F(Xstream, a_ult_runs_a_unit_as_its_child) {
     ABT_pool pool = new_pool();
@@ -853,7 +853,7 @@ TEST(XstreamBefore, check_events_needs_the_library) {
     EXPECT_EQ(ABT_xstream_check_events(ABT_SCHED_NULL), ABT_ERR_UNINITIALIZED);
 }
 
-// ---- OS threads that are no streams -------------------------------------------------------------
+// ---- OS threads that are not streams ------------------------------------------------------------
 
 TEST_F(Xstream, os_threads_create_join_and_free_units_that_others_made) {
     Streams streams(2);
@@ -893,7 +893,7 @@ public:
     }
     ~SignalStorm() {
         timer_delete(timer_);
-        // One that is still on its way finds no default action.
+        // A signal still in flight must not meet the default action.
         struct sigaction ignore {};
         ignore.sa_handler = SIG_IGN;
         sigaction(number_, &ignore, nullptr);
@@ -906,8 +906,8 @@ private:
     struct sigaction before_ {};
 };
 
-// What OS threads and ULTs do with each other while signals interrupt them: locks, conditions,
-// eventuals, joins.
+// OS threads and ULTs use locks, conditions, eventuals and joins together while signals interrupt
+// them.
 void use_everything() {
     ok(ABT_init(0, nullptr));
     {

@@ -86,10 +86,10 @@ int __wrap_pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrie
     return refuse::refuse() ? EAGAIN : __real_pthread_barrier_init(barrier, attributes, count);
 }
 
-// operator new and operator delete, by the names that the linker has for them. The C++ library's
-// own are called, whose malloc is not wrapped: what a thing is made of is no second thing to be
-// refused. Rejected: operators of the program's own, since clang links those of its thread
-// sanitizer into it.
+// operator new and operator delete, under their linker names. They call the C++ library's
+// operators, whose malloc is not wrapped, so that an allocation is refused once and not twice.
+// Rejected: operators defined by the program, since clang links those of its thread sanitizer into
+// the program.
 void* __real__ZnwmRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none);
 void* __real__ZnamRKSt9nothrow_t(std::size_t bytes, const std::nothrow_t& none);
 void __real__ZdlPv(void* block);

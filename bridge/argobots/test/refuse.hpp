@@ -1,15 +1,15 @@
-// Refuses the calling thread one thing that it asks the system for: memory, a mapping, a thread.
-// The program is linked so that all of these calls of libweft and libabt come here (refuse.cpp,
-// bridge/argobots/tests.cmake); also with sanitizers, whose malloc they go on to.
+// Refuses one of the calling thread's requests to the system: for memory, a mapping, or a thread.
+// The program is linked so that all such calls of libweft and libabt arrive here (refuse.cpp,
+// bridge/argobots/tests.cmake), also with sanitizers, to whose malloc they are passed on.
 #pragma once
 
 namespace refuse {
 
-// From now on thing number `number` from 0 on is refused to the calling OS thread; none, where it
-// is negative.
+// From now on, refuses request number `number` (from 0 on) of the calling OS thread; none if it is
+// negative.
 void begin(int number);
 void end();
-bool refused();   // it has been, since begin()
+bool refused();   // whether a request was refused since begin()
 
 long live_blocks();   // of the whole process
 

@@ -1,5 +1,5 @@
-// The table of all functions of abt.h, and what they do where the system refuses something
-// (refused_test.cpp). A row calls its function as a program would, by the Try that it is given.
+// The table of all functions of abt.h, and what each does when the system refuses a request
+// (refused_test.cpp). A row calls its function as a program would, through its Try.
 #pragma once
 
 #include <abt.h>
@@ -14,11 +14,11 @@
 
 namespace refused {
 
-// What a function asks the system for, in the row's case.
+// What a function requests from the system, in the row's case.
 enum class Needs {
-    nothing,   // it is refused nothing, because it asks for nothing
-    memory,    // or a mapping, or a thread: it fails without
-    aid,       // it may ask, and does without or tries again later, or says that a work unit has not run
+    nothing,   // nothing is refused, since the function requests nothing
+    memory,    // or a mapping, or a thread: fails without it
+    aid,       // may request something; without it, succeeds, or retries later, or reports that a work unit has not run
 };
 
 class Try {
@@ -26,8 +26,8 @@ public:
     explicit Try(int number) : number_(number) {}
     Try(const Try&) = delete;
 
-    // The function, its opposite, and what must hold where it has failed. It succeeds when it is
-    // repeated.
+    // Checks the function; `undo` is its inverse, and `unchanged` must hold after a failure. The
+    // repeated call must succeed.
     void operator()(
         const std::function<int()>& call, const std::function<void()>& undo = [] {},
         const std::function<void()>& unchanged = [] {}) {
@@ -41,7 +41,7 @@ public:
         undo();
     }
 
-    // What cannot be repeated; how it went.
+    // For a call that cannot be repeated; returns its result.
     int once(const std::function<int()>& call) {
         begin();
         const int result = call();
@@ -49,7 +49,7 @@ public:
         return result;
     }
 
-    // Around what does not return, or not to its caller.
+    // For a call that does not return, or not to its caller.
     void begin() { refuse::begin(number_); }
     void end() {
         refuse::end();
@@ -70,7 +70,7 @@ struct Row {
     std::string_view name;
     Needs needs;
     void (*call)(Try& t);
-    bool bare;   // it begins and ends the library itself
+    bool bare;   // initializes and finalizes the library itself
 
     static std::vector<Row>& all() {
         static std::vector<Row> rows;
@@ -92,7 +92,7 @@ struct Row {
     const ::refused::Row function##_entry{#function, ::refused::Needs::needs, function##_row, true}; \
     void function##_row([[maybe_unused]] ::refused::Try& t)
 
-// The commonest row: a function that asks for nothing.
+// The most common row: a function that requests nothing.
 #define REFUSED_NOTHING(function, ...)            \
     REFUSED(function, nothing) {                  \
         t([&] { return function(__VA_ARGS__); }); \
@@ -106,13 +106,13 @@ using abt_test::own_xstream;
 using abt_test::self_thread;
 using abt_test::spawn;
 
-// What a handle is before a call.
+// The value of a handle before a call.
 template <class Handle>
 Handle before() {
     return reinterpret_cast<Handle>(std::uintptr_t{0x1000});
 }
 
-// A row of a function that makes something: `none` or untouched where it fails.
+// A row of a function that makes something: after a failure the handle is `after_failure`.
 template <class Handle>
 void makes(Try& t, const std::function<int(Handle*)>& make, const std::function<int(Handle*)>& free,
            Handle after_failure) {
@@ -120,7 +120,7 @@ void makes(Try& t, const std::function<int(Handle*)>& make, const std::function<
     t([&] { return make(&handle); }, [&] { ok(free(&handle)); }, [&] { EXPECT_EQ(handle, after_failure); });
 }
 
-// A ULT that has been created and has neither run nor a stack, of the stream's pool; joined and
+// A ULT of the stream's pool that has been created, but has neither run nor got a stack; joined and
 // freed at the end.
 class Fresh {
 public:
@@ -130,12 +130,12 @@ public:
     ~Fresh() {
         if (handle == ABT_THREAD_NULL) return;
         const int result = ABT_thread_free(&handle);
-        EXPECT_TRUE(result == ABT_SUCCESS || result == ABT_ERR_MEM) << result;   // it has found no stack
+        EXPECT_TRUE(result == ABT_SUCCESS || result == ABT_ERR_MEM) << result;   // it found no stack
     }
     ABT_thread handle;
 };
 
-// One that has suspended.
+// A suspended ULT.
 class Suspended {
 public:
     Suspended()
@@ -151,7 +151,7 @@ public:
     ABT_thread handle;
 };
 
-// One that has ended.
+// A ULT that has ended.
 class Ended {
 public:
     Ended() : handle(spawn(own_pool(), nothing, nullptr)) { ok(ABT_thread_join(handle)); }
@@ -184,7 +184,7 @@ public:
     ABT_pool handle;
 };
 
-// A pool of the program's own; its functions ask for memory themselves.
+// A user-defined pool; its functions allocate memory themselves.
 class UserPool {
 public:
     UserPool();
@@ -205,7 +205,7 @@ public:
     ABT_xstream handle = ABT_XSTREAM_NULL;
 };
 
-// A file that nobody reads.
+// A file that is never read.
 class Sink {
 public:
     Sink() : file_(std::fopen("/dev/null", "w")) {}
@@ -223,7 +223,7 @@ inline ABT_sched own_sched() {
     return sched;
 }
 
-// In a tasklet of the stream's, and in a ULT of it.
+// Run the body in a tasklet, or in a ULT, of the stream.
 inline void in_a_tasklet(std::function<void()> body) { abt_test::in_tasklet_of(own_pool(), std::move(body)); }
 inline void in_a_ult(std::function<void()> body) { abt_test::in_ult_of(own_pool(), std::move(body)); }
 

@@ -1,4 +1,4 @@
-// Rows of the table: what units wait at, timers, keys, configurations, errors.
+// Rows of the table: synchronization objects, timers, keys, configurations, errors.
 #include "refused.hpp"
 
 using namespace refused;

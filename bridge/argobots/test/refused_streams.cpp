@@ -1,4 +1,5 @@
-// Rows of the table: beginning and end, streams, schedulers, pools and their units, what is told.
+// Rows of the table: initialization and finalization, streams, schedulers, pools and their units,
+// queries and tools.
 #include "../src/user_pool.hpp"
 #include "refused.hpp"
 
@@ -8,14 +9,14 @@ using namespace refused;
 
 namespace {
 
-// ---- beginning and end --------------------------------------------------------------------------
+// ---- initialization and finalization ------------------------------------------------------------
 
 REFUSED_BARE(ABT_init, memory) {
     t([] { return ABT_init(0, nullptr); }, [] { ok(ABT_finalize()); },
       [] { EXPECT_EQ(ABT_initialized(), ABT_ERR_UNINITIALIZED); });
 }
 REFUSED_BARE(ABT_finalize, aid) {
-    for (const bool own_main : {false, true}) {   // a scheduler that was put there
+    for (const bool own_main : {false, true}) {   // true: with a replaced main scheduler
         ok(ABT_init(0, nullptr));
         Fresh* unit = own_main ? nullptr : new Fresh;
         if (own_main) ok(ABT_xstream_set_main_sched_basic(own_xstream(), ABT_SCHED_PRIO, 0, nullptr));
@@ -28,7 +29,7 @@ REFUSED(ABT_initialized, nothing) {
     t([] { return ABT_initialized(); });
 }
 
-// ---- schedulers of the program's own ------------------------------------------------------------
+// ---- user-defined schedulers --------------------------------------------------------------------
 
 void run_own(ABT_sched sched) {
     ABT_pool pool = ABT_POOL_NULL;
@@ -61,7 +62,7 @@ struct Sched {
     ABT_sched handle = ABT_SCHED_NULL;
 };
 
-// An automatic pool that the caller gives away. It is the caller's still where a call fails.
+// An automatic pool that the caller gives away. If a call fails, the pool is still the caller's.
 struct GivenPool {
     GivenPool() : handle(new_pool(ABT_POOL_FIFO, ABT_POOL_ACCESS_MPMC, ABT_TRUE)) {}
     GivenPool(const GivenPool&) = delete;
@@ -129,7 +130,7 @@ REFUSED(ABT_xstream_free, memory) {
     ok(ABT_xstream_create(ABT_SCHED_NULL, &stream));
     t([&] { return ABT_xstream_free(&stream); });
     ok(ABT_xstream_create(ABT_SCHED_NULL, &stream));
-    // an OS thread waits for it
+    // from a tasklet, an OS thread waits for the stream
     in_a_tasklet(
         [&] { t([&] { return ABT_xstream_free(&stream); }, [] {}, [&] { EXPECT_NE(stream, ABT_XSTREAM_NULL); }); });
 }
@@ -146,9 +147,9 @@ REFUSED(ABT_xstream_revive, memory) {
           ABT_xstream_state state = ABT_XSTREAM_STATE_RUNNING;
           ok(ABT_xstream_get_state(stream.handle, &state));
           EXPECT_EQ(state, ABT_XSTREAM_STATE_TERMINATED);
-          ok(ABT_xstream_join(stream.handle));   // once more
+          ok(ABT_xstream_join(stream.handle));   // can be repeated
       });
-    ok(ABT_xstream_revive(stream.handle));   // and it works
+    ok(ABT_xstream_revive(stream.handle));   // the stream works after that
     std::atomic<int> ran{0};
     ABT_thread unit = spawn(abt_test::pool_of(stream.handle), abt_test::add_one, &ran);
     ok(ABT_thread_free(&unit));
@@ -159,7 +160,7 @@ REFUSED(ABT_xstream_exit, nothing) {
     ABT_thread unit = spawn(
         abt_test::pool_of(stream.handle),
         [](void* raw) {
-            static_cast<Try*>(raw)->begin();   // of the stream's OS thread, which ends with it
+            static_cast<Try*>(raw)->begin();   // for the stream's OS thread, which ends with the stream
             ABT_xstream_exit();
         },
         &t);
@@ -218,7 +219,7 @@ REFUSED(ABT_xstream_set_main_sched, memory) {
         EXPECT_EQ(pool, home);
     };
     t([] { return ABT_xstream_set_main_sched(own_xstream(), ABT_SCHED_NULL); }, [] {}, unchanged);
-    Stream stream;   // and one that has ended
+    Stream stream;   // a further stream, which has ended
     ok(ABT_xstream_join(stream.handle));
     t([&] { return ABT_xstream_set_main_sched(stream.handle, ABT_SCHED_NULL); });
 }
@@ -406,7 +407,7 @@ REFUSED(ABT_pool_set_data, nothing) {
     t([] { return ABT_pool_set_data(own_pool(), nullptr); });
 }
 
-// Takes a unit out of a pool that has one, which then goes back.
+// Takes a unit out of a pool that has one, and puts it back afterwards.
 template <class Pop>
 void pops(Try& t, Pop by) {
     OwnPool pool;
@@ -468,11 +469,11 @@ REFUSED(ABT_pool_remove, nothing) {
     abt_test::run_all(pool.handle);
 }
 
-// Puts a unit from one pool into another: a pool of the program's own makes something for it.
+// Moves a unit from one pool to another: a user-defined pool creates a handle for it.
 template <class Push>
 void pushes(Try& t, Push by) {
     OwnPool from;
-    UserPool to;   // outlives the unit, for which it has made something
+    UserPool to;   // outlives the unit, for which it has created a handle
     Fresh unit(nothing, nullptr, from.handle);
     ASSERT_EQ(abt_test::pop_from(from.handle), unit.handle);
     t([&] { return by(to.handle, unit.handle); }, [] {}, [&] { EXPECT_EQ(abt_test::size_of(to.handle), 0u); });
@@ -562,7 +563,7 @@ REFUSED(ABT_unit_set_associated_pool, nothing) {
     abt_test::run_all(from.handle);
 }
 
-// ---- what is told -------------------------------------------------------------------------------
+// ---- queries and tools --------------------------------------------------------------------------
 
 REFUSED(ABT_info_query_config, nothing) {
     ABT_bool value = ABT_FALSE;
@@ -606,7 +607,7 @@ REFUSED(ABT_info_print_thread_stacks_in_pool, memory) {
 REFUSED(ABT_info_trigger_print_all_thread_stacks, aid) {
     static std::atomic<int> told;
     told = 0;
-    t.begin();   // streams, or an OS thread of theirs, print it: whether they could is told to the function
+    t.begin();   // streams, or their OS thread, print it; the function learns whether they could
     ok(ABT_info_trigger_print_all_thread_stacks(
         nullptr, 0.0, [](ABT_bool, void*) { told.fetch_add(1); }, nullptr));
     while (told.load() == 0) ok(ABT_self_yield());

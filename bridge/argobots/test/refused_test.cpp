@@ -1,6 +1,6 @@
-// Every function of abt.h, with each thing that it asks the system for refused in turn: it says so,
-// has changed nothing, succeeds when it is repeated, the library works on and ends, and nothing is
-// lost.
+// Calls every function of abt.h with each of its requests to the system refused in turn. The
+// function must report the refusal, change nothing, and succeed when repeated. The library must
+// keep working and finalize, and nothing may leak.
 #include "refused.hpp"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ void expect_that_it_works() {
     EXPECT_EQ(ran.load(), 2);
 }
 
-// The row's case, in a run of the library of its own: what is made once in a run is made anew.
+// Runs the row's case in its own run of the library, so that things made once per run are made
+// anew.
 void run(const Row& row, Try& t) {
     if (row.bare) return row.call(t);
     ok(ABT_init(0, nullptr));

@@ -1,4 +1,4 @@
-// Rows of the table: work units, and what a unit does with itself.
+// Rows of the table: work units, and the calls of a unit on itself.
 #include "refused.hpp"
 
 using namespace refused;
@@ -16,7 +16,7 @@ void on_migration(ABT_thread, void*) {}
 
 // ---- create, revive -----------------------------------------------------------------------------
 
-// Where its handle goes on failure: by the header it is null, or left alone.
+// After a failure the handle is as the header says: null, or unchanged.
 void creates(Try& t, const std::function<int(ABT_thread*)>& make, ABT_thread after_failure = ABT_THREAD_NULL) {
     ABT_thread handle = before<ABT_thread>();
     t([&] { return make(&handle); },
@@ -36,11 +36,11 @@ REFUSED(ABT_thread_create, memory) {
     creates(t, [&](ABT_thread* made) { return ABT_thread_create(own_pool(), nothing, nullptr, attr.handle, made); });
     ok(ABT_thread_attr_set_callback(attr.handle, on_migration, nullptr));
     creates(t, [&](ABT_thread* made) { return ABT_thread_create(own_pool(), nothing, nullptr, attr.handle, made); });
-    // Unnamed ones: none is lost.
+    // Unnamed ULTs: none is lost.
     std::atomic<int> ran{0};
     t([&] { return ABT_thread_create(own_pool(), abt_test::add_one, &ran, ABT_THREAD_ATTR_NULL, nullptr); });
     t([&] { return ABT_thread_create(own_pool(), abt_test::add_one, &ran, attr.handle, nullptr); });
-    t.once([] { return ABT_thread_yield(); });   // where it begins, or finds no stack
+    t.once([] { return ABT_thread_yield(); });   // here it begins, or finds no stack
     while (ran.load() != 2) ok(ABT_thread_yield());
     {
         UserPool user;
@@ -78,7 +78,7 @@ REFUSED(ABT_thread_create_many, memory) {
             if (one != ABT_THREAD_NULL) ok(ABT_thread_free(&one));
         }
     };
-    // those before the refused one are there
+    // the ULTs before the refused one exist
     t([&] { return ABT_thread_create_many(3, pools, bodies, nullptr, attr.handle, made); }, free_those, free_those);
 }
 REFUSED(ABT_thread_revive, memory) {
@@ -103,7 +103,7 @@ REFUSED(ABT_task_create, memory) {
     makes<ABT_task>(
         t, [](ABT_task* task) { return ABT_task_create(own_pool(), nothing, nullptr, task); }, ABT_task_free,
         ABT_TASK_NULL);
-    constexpr int many = 40'000;   // more than descriptors are taken from the system at once
+    constexpr int many = 40'000;   // more descriptors than are allocated from the system at once
     std::atomic<int> ran{0};
     for (int i = 0; i < many; ++i) t([&] { return ABT_task_create(own_pool(), abt_test::add_one, &ran, nullptr); });
     while (ran.load() != many) ok(ABT_thread_yield());
@@ -122,7 +122,7 @@ REFUSED(ABT_task_revive, nothing) {
 
 // ---- join, free, cancel -------------------------------------------------------------------------
 
-// A unit that has found no stack has ended, and the caller is told.
+// A unit that found no stack has ended, and the caller gets the error.
 void ended_or_told(int result) { EXPECT_TRUE(result == ABT_SUCCESS || result == ABT_ERR_MEM) << result; }
 
 REFUSED(ABT_thread_join, aid) {
@@ -170,7 +170,7 @@ REFUSED(ABT_task_cancel, nothing) {
     t([&] { return ABT_task_cancel(task.handle); });
 }
 
-// One that has been popped, and goes on in its pool if it finds no stack.
+// A popped ULT, which stays in its pool if it finds no stack.
 class Popped {
 public:
     Popped() : pool_(new_pool()), handle(spawn(pool_, nothing, nullptr)) {
@@ -273,7 +273,7 @@ REFUSED(ABT_self_schedule, aid) {
         Fresh unit(nothing, nullptr, pool);
         const ABT_thread popped = abt_test::pop_from(pool);
         t([&] { return ABT_self_schedule(popped, ABT_POOL_NULL); });
-        abt_test::run_all(pool);   // one that found no stack waits there
+        abt_test::run_all(pool);   // a unit that found no stack waits there
     }
     ABT_pool pool_again = pool;
     ok(ABT_pool_free(&pool_again));
@@ -320,9 +320,9 @@ REFUSED(ABT_task_set_migratable, nothing) {
     t([&] { return ABT_task_set_migratable(task.handle, ABT_FALSE); });
 }
 
-// ---- questions ----------------------------------------------------------------------------------
+// ---- queries ------------------------------------------------------------------------------------
 
-// Something of a unit, that is no memory's.
+// Queries about a unit that need no memory.
 template <class Value>
 void asks(Try& t, int (*question)(ABT_thread, Value*)) {
     Fresh unit;
