@@ -1,5 +1,5 @@
-// Where the calling thread may run: of a hosted unit its own pthread, which runs nothing, so that
-// the carrier stays where its stream was put.
+// The CPUs that the calling thread may run on. For a hosted unit the calls apply to its own
+// pthread, which runs nothing, so that the carrier stays on its stream's CPUs.
 #include <sched.h>
 
 #include "real.hpp"
@@ -9,7 +9,8 @@ namespace {
 weft_pthread::Real<int (*)(pid_t, size_t, const cpu_set_t*)> real_set("sched_setaffinity");
 weft_pthread::Real<int (*)(pid_t, size_t, cpu_set_t*)> real_get("sched_getaffinity");
 
-// 0 where it is no hosted unit: then the kernel takes it for the calling thread, as it should.
+// 0 if the caller is not a hosted unit: the kernel then applies the call to the calling thread, as
+// it should.
 pid_t meant(pid_t thread) { return thread != 0 ? thread : static_cast<pid_t>(weft_hosted_thread_id()); }
 
 }   // namespace

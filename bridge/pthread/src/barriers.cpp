@@ -1,7 +1,7 @@
-// Barriers. A round belongs to who arrives first. A hosted unit's is kept here: it counts those
-// that arrive, threads too, each of which waits in a latch of its own; nothing is written into the
-// barrier, and it may be gone as soon as the last has arrived. A thread's is the C library's, and
-// then a unit that comes to it waits there by another OS thread.
+// Barriers. The first to arrive decides where a round is kept. A hosted unit's round is kept here:
+// it counts the arrivals, of threads too, and each waits in its own latch. Nothing is written into
+// the barrier, which may be destroyed as soon as the last has arrived. A thread's round is the C
+// library's, and a unit that arrives at it waits through another OS thread.
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ Real<int (*)(pthread_barrier_t*)> real_wait("pthread_barrier_wait", "GLIBC_2.34"
 Real<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> real_init("pthread_barrier_init",
                                                                                     "GLIBC_2.34");
 
-// What glibc has in one: looked at, and only if it is there (see is_known).
+// The fields of glibc's barrier: only read, and only if the layout is as expected (see is_known).
 struct Inside {
     unsigned in, round, count;
     int shared;
@@ -50,7 +50,7 @@ struct Arrival {
     Arrival* next = nullptr;
 };
 
-// A round that has begun and is not over. There are few at a time.
+// A round in progress. There are few at a time.
 struct Round {
     const pthread_barrier_t* barrier = nullptr;
     unsigned arrived = 0;
@@ -63,13 +63,13 @@ class Rounds {
 public:
     enum class Role { waits, last, of_the_library };
 
-    // `begins`: whether the caller's round is ours where it arrives first. last: `others` have
-    // waited for it.
+    // `begins`: if the caller arrives first, whether the round is kept here. On Role::last,
+    // `others` are the waiters.
     Role arrive(pthread_barrier_t* barrier, unsigned count, bool begins, Arrival& self, Arrival*& others) {
         lock_.lock();
         Round** at;
         while (*(at = place_of(barrier)) == nullptr) {
-            if (spare_ == nullptr) {   // memory is had without the lock
+            if (spare_ == nullptr) {   // memory is allocated without the lock
                 lock_.unlock();
                 auto* const made = new Round;
                 lock_.lock();
@@ -99,12 +99,12 @@ public:
     }
 
     void forget() {
-        first_ = nullptr;   // nobody waits any more in the child of a fork
+        first_ = nullptr;   // in the child of a fork there are no waiters
         lock_.forget();
     }
 
 private:
-    // Where it is, or where it comes to: the list's end.
+    // The barrier's place in the list; if it has none, the list's end.
     Round** place_of(const pthread_barrier_t* barrier) {
         Round** at = &first_;
         while (*at != nullptr && (*at)->barrier != barrier) at = &(*at)->next;
@@ -122,7 +122,7 @@ int wait_elsewhere(pthread_barrier_t* barrier) {
     int answer = 0;
     const NotCancelled meanwhile;
     auto made = [&] { answer = wait(barrier); };
-    // Refused where the system gives no OS thread: then this one waits.
+    // Refused if the system gives no OS thread: then this thread waits.
     if (weft_blocking([](void* raw) { (*static_cast<decltype(made)*>(raw))(); }, &made) != WEFT_OK) made();
     return answer;
 }
@@ -131,7 +131,7 @@ int wait(pthread_barrier_t* barrier) {
     const bool switches = may_switch();
     if (!is_known() || inside(*barrier).shared != 0)
         return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
-    const NotCancelled meanwhile;   // which is no place for it anyway
+    const NotCancelled meanwhile;   // a barrier is no cancellation point anyway
     static const int at_fork = pthread_atfork(nullptr, nullptr, [] { rounds.forget(); });
     static_cast<void>(at_fork);
     Arrival self;
@@ -139,14 +139,14 @@ int wait(pthread_barrier_t* barrier) {
     switch (rounds.arrive(barrier, inside(*barrier).count, switches, self, others)) {
     case Rounds::Role::of_the_library: return switches ? wait_elsewhere(barrier) : real_wait.get()(barrier);
     case Rounds::Role::waits:
-        // A tasklet may not wait, and does so all the same, as it would in the C library.
+        // A tasklet may not wait, but waits here all the same, as it would in the C library.
         if (weft_latch_wait(&self.latch) != WEFT_OK) {
             while (weft_latch_test(&self.latch) != WEFT_OK) syscall(SYS_sched_yield);
         }
         return 0;
     case Rounds::Role::last:
         while (others != nullptr) {
-            Arrival* const next = others->next;   // it goes with whoever waits in it
+            Arrival* const next = others->next;   // its memory ends with the waiter
             weft_latch_count_down(&others->latch, 1);
             others = next;
         }

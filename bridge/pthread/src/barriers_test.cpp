@@ -10,7 +10,7 @@ namespace {
 
 using Barriers = Bridge;
 
-// `units` and `threads` meet at one barrier, again and again; who comes first is as it happens.
+// `units` and `threads` meet at one barrier repeatedly; the first to arrive differs by chance.
 void meet(int units, int threads, std::size_t streams) {
     Runtime runtime(streams);
     pthread_barrier_t barrier;
@@ -77,7 +77,7 @@ TEST_F(Barriers, AUnitThatComesToOneOfThreadsLeavesItsStream) {
         pthread_barrier_t barrier;
         ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, 3), 0);
         std::thread first([&] { pthread_barrier_wait(&barrier); });
-        // Until it is in: the first word of glibc's.
+        // Waits until the thread has entered: the first word of glibc's barrier.
         while (__atomic_load_n(reinterpret_cast<unsigned*>(&barrier), __ATOMIC_RELAXED) == 0) std::this_thread::yield();
         {
             const Hosted second([&] { pthread_barrier_wait(&barrier); }),

@@ -1,5 +1,4 @@
-// Hosted units with the library in front of the C library; preloaded, as the test of CMakeLists.txt
-// has it.
+// Hosted units with the library preloaded before the C library, as the test in CMakeLists.txt does.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -40,7 +39,7 @@ public:
     explicit Runtime(std::size_t streams = 1) : weft_pthread_test::Runtime(streams, WEFT_RESCUE_ON) {}
 };
 
-// In a process of its own, which a hang ends.
+// Runs the body in a child process, which is ended if it hangs.
 void in_child(const std::function<void()>& body) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -201,7 +200,7 @@ TEST_F(PthreadBridge, AStreamThatIsBoundStaysSoAndWhatItsUnitsStartIsNot) {
             EXPECT_EQ(posix_spawn(&spawned, shell, nullptr, nullptr, arguments, environ), 0);
             EXPECT_EQ(waitpid(spawned, &status, 0), spawned);
             EXPECT_EQ(WEXITSTATUS(status), all);
-            // Its own, which binds nobody.
+            // The unit's own affinity, which binds no carrier.
             cpu_set_t one;
             CPU_ZERO(&one);
             CPU_SET(first, &one);
@@ -264,14 +263,14 @@ TEST_F(PthreadBridge, WhereAnOsThreadWaitsForOneThatIsReported) {
                     pthread_mutex_lock(&priority.mutex);
                 });
                 while (!there) {}
-                // Until it sleeps in the kernel, which notes that in the mutex.
+                // Waits until the thread sleeps in the kernel, which sets a bit in the mutex.
                 while ((__atomic_load_n(&priority.mutex.__data.__lock, __ATOMIC_RELAXED) &
                         static_cast<int>(0x80000000)) == 0) {}
                 dup2(text, STDERR_FILENO);
                 EXPECT_EQ(pthread_mutex_unlock(&priority.mutex), EPERM);
             });
         }
-        waiter.detach();   // it waits for ever
+        waiter.detach();   // it waits forever
         _exit(HasFailure() ? 1 : 0);
     });
     char said[200] = {};

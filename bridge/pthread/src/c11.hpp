@@ -1,4 +1,4 @@
-// What C11's calls are in glibc: pthread's, with answers of their own.
+// glibc implements C11's calls by pthread's; only the results differ.
 #pragma once
 
 #include <pthread.h>

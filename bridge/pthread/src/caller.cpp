@@ -8,19 +8,20 @@ namespace weft_pthread {
 
 namespace {
 
-// Of a pthread, and so of the hosted units that it lends its stack to, one after the other. Found
-// once: a host's stack stays where it is. All of this library's thread-local memory begins with
-// zeros and is found by the thread pointer alone, so that it may be used at any time.
+// State of a pthread, and so of the hosted units to which it lends its stack, one after another.
+// The stack is looked up once, since a host's stack never moves. All of this library's thread-local
+// memory is zero-initialized and addressed by the thread pointer alone, so that it may be used at
+// any time.
 struct Own {
-    std::uintptr_t lowest, bytes;   // of the stack; 0: not known yet
-    std::uintptr_t handler;         // where the outermost signal handler's frame is; 0: there is none
+    std::uintptr_t lowest, bytes;   // of the stack; 0: not yet known
+    std::uintptr_t handler;         // the frame of the outermost signal handler; 0: none
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Own own{};
 
 std::uintptr_t here_on_stack() { return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)); }
 
-// A handler may have been left by longjmp: then who calls is not below its frame, or far from it on
-// another stack.
+// A handler may have been left by longjmp: then the caller is not below the handler's frame, or far
+// from it on another stack.
 constexpr std::uintptr_t deepest_handler = 1 << 20;
 bool below_handler(std::uintptr_t place) { return own.handler != 0 && own.handler - place < deepest_handler; }
 
@@ -40,7 +41,7 @@ int note_weft(dl_phdr_info* info, std::size_t, void*) {
     return 0;
 }
 
-// Before that Weft runs nothing.
+// Weft runs nothing before this constructor.
 [[gnu::constructor]] void find_weft() { dl_iterate_phdr(note_weft, nullptr); }
 
 }   // namespace
@@ -69,8 +70,8 @@ bool may_switch_inside() noexcept {
     stack.size = sizeof stack;
     if (weft_unit_stack_get(weft::here::unit(), &stack) != WEFT_OK) return false;
     const bool on_it = place - reinterpret_cast<std::uintptr_t>(stack.lowest) < stack.bytes;
-    // Of a guest Weft has no stack to tell, and names its scheduler's. Whichever stack of its
-    // thread's it stands on: that thread alone goes on with it.
+    // Weft has no stack to report for a guest, and reports its scheduler's. Whichever of its
+    // thread's stacks a guest is on, only that thread resumes it.
     if (kind == WEFT_KIND_FULL) return !on_it;
     own.lowest = reinterpret_cast<std::uintptr_t>(stack.lowest);
     own.bytes = stack.bytes;

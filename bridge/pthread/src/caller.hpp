@@ -1,4 +1,4 @@
-// Who calls, and whether its wait may be a switch.
+// What the caller is, and whether its wait may be a switch.
 #pragma once
 
 #include <cstdint>
@@ -7,23 +7,24 @@
 
 namespace weft_pthread {
 
-// Whether the calling context may leave its OS thread for others: it is a hosted unit that stands
-// on its own stack, or a guest (the primary unit is one of those), whose OS thread runs others
-// while it waits; and no signal handler runs on it. A unit of another kind may not: what it calls
-// takes it for its carrier. The first load tells a thread that is none of Weft's.
+// Whether the calling context may leave its OS thread to other units. It may if it is a hosted unit
+// on its own stack, or a guest (the primary unit is one), whose OS thread runs other units while it
+// waits; and if no signal handler runs on it. A unit of another kind may not: the code that it
+// calls takes it for its carrier. The first load recognizes a thread that is not Weft's.
 bool may_switch_inside() noexcept;
 [[gnu::always_inline]] inline bool may_switch() noexcept {
     return weft::detail::here() != nullptr && may_switch_inside();
 }
 
-// Whether Weft's own library calls, to which the C library is the C library: `address` is where the
-// call returns to.
+// Whether the caller is Weft's own library, whose calls must go to the C library. `address` is the
+// return address of the call.
 bool is_weft(const void* address) noexcept;
 
-// Whether a signal handler runs, of those that the program has set by the C library.
+// Whether the caller runs in a signal handler that the program has set through the C library.
 bool in_handler() noexcept;
 
-// How in_handler() knows. While one of these lives: the stack frame that it is in is the handler's.
+// Tells in_handler() that, while an object of this class exists, the stack frame that it is in is a
+// handler's.
 class Handling {
 public:
     explicit Handling(const void* frame) noexcept;

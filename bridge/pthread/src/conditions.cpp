@@ -1,5 +1,5 @@
-// Conditions. A hosted unit is parked by the condition's address; whoever signals wakes one of
-// those, and only where there is none asks the C library.
+// Conditions. A hosted unit is parked by the condition's address. A signal wakes such a unit first,
+// and calls the C library only if there is none.
 #include <pthread.h>
 #include <threads.h>
 
@@ -18,7 +18,7 @@ namespace weft_pthread {
 
 namespace {
 
-// Where there are two, dlsym may find that of the C library before 2.3.2.
+// If there are two versions, dlsym may find that of C libraries before 2.3.2.
 constexpr const char* current = "GLIBC_2.3.2";
 Real<int (*)(pthread_cond_t*, pthread_mutex_t*)> real_wait("pthread_cond_wait", current);
 Real<int (*)(pthread_cond_t*, pthread_mutex_t*, const timespec*)> real_timedwait("pthread_cond_timedwait", current);
@@ -26,18 +26,17 @@ Real<int (*)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> rea
 Real<int (*)(pthread_cond_t*)> real_signal("pthread_cond_signal", current),
     real_broadcast("pthread_cond_broadcast", current);
 
-// glibc's bits beside the number of those that use one.
-// relaxed: said when it was made
+// glibc's bits beside the number of waiters. relaxed: set at initialization
 bool is_shared(const pthread_cond_t& condition) {
     return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 1) != 0;
 }
-// relaxed: said when it was made
+// relaxed: set at initialization
 bool is_monotonic(const pthread_cond_t& condition) {
     return (__atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) & 2) != 0;
 }
 
-// Who is cancelled before it has been signalled leaves the signal to others; the mutex is held
-// again before clean-up handlers run.
+// A waiter that is cancelled passes a signal that it has received on to another waiter. The mutex
+// is held again before clean-up handlers run.
 struct Turn {
     Waiter waiter;
     pthread_cond_t* const condition;
@@ -48,8 +47,8 @@ struct Turn {
     }
 };
 
-// The condition that this thread has waited for last, if it has not told others of anything since.
-// If it waits for that one again, it was woken for nothing.
+// The condition that this thread last waited for, if it has signalled no condition since. If it
+// waits for the same condition again, it was woken for nothing.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const pthread_cond_t* latest = nullptr;
 
 [[gnu::noinline]] int wait_parked(pthread_cond_t* condition, pthread_mutex_t* mutex, const Deadline& deadline) {
@@ -60,11 +59,11 @@ struct Turn {
     {
         Turn turn(condition);
         turn.waiter.enter();
-        pthread_testcancel();   // who asks later finds it in its place
+        pthread_testcancel();   // a later cancellation finds it in the lot
         if (const int error = unlock(mutex); error != 0) return error;
         late = deadline.over();
-        // Who signals in another process wakes nobody here: so that one looks at its predicate now
-        // and then. Woken for nothing is allowed.
+        // A signal in another process wakes no waiter here, so a waiter of a shared condition
+        // checks its predicate from time to time. Spurious wake-ups are allowed.
         const bool shared = is_shared(*condition);
         PollInterval interval;
         why = late ? turn.waiter.leave() : turn.waiter.wait(deadline.next(shared ? interval.next_ns() : WEFT_FOREVER));

@@ -71,7 +71,7 @@ TEST_F(Conditions, AUnitsSignalWakesAThread) {
         Runtime runtime;
         Gate gate;
         std::thread waiter([&] { gate.pass(); });
-        // Until it waits in the C library: it has registered there.
+        // Waits until the thread waits in the C library, where it has registered.
         while (__atomic_load_n(&gate.condition.__data.__wrefs, __ATOMIC_RELAXED) >> 3 == 0) std::this_thread::yield();
         {
             const Hosted unit([&] { gate.let(1, false); });
@@ -133,7 +133,7 @@ TEST_F(Conditions, AWaitEndsWithItsTimeAndHasTheMutex) {
                 clock_gettime(clock, &time);
                 time.tv_sec += (time.tv_nsec + 10'000'000) / 1'000'000'000;
                 time.tv_nsec = (time.tv_nsec + 10'000'000) % 1'000'000'000;
-                EXPECT_EQ(pthread_cond_timedwait(&condition, &mutex, &time), EPERM);   // it does not have it
+                EXPECT_EQ(pthread_cond_timedwait(&condition, &mutex, &time), EPERM);   // it does not hold the mutex
                 pthread_mutex_lock(&mutex);
                 EXPECT_EQ(pthread_cond_timedwait(&condition, &mutex, &time), ETIMEDOUT);
                 clock_gettime(clock, &now);

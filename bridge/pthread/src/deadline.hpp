@@ -1,4 +1,4 @@
-// Until when one waits: a time of one of the C library's clocks, as weft_now_ns has it.
+// The end of a wait: a time of one of the C library's clocks, converted to weft_now_ns's.
 #pragma once
 
 #include <time.h>
@@ -24,7 +24,7 @@ class Deadline {
 public:
     Deadline() = default;   // never
     Deadline(clockid_t clock, const timespec& time) : clock_(clock), time_ns_(ns_of(time)) {}
-    // So long from now.
+    // A deadline so long from now.
     explicit Deadline(std::uint64_t duration_ns) : clock_(CLOCK_MONOTONIC) {
         const std::uint64_t now_ns = weft_now_ns();
         time_ns_ = duration_ns < WEFT_FOREVER - now_ns ? now_ns + duration_ns : WEFT_FOREVER;
@@ -32,8 +32,8 @@ public:
 
     bool over() const { return time_ns_ != WEFT_FOREVER && now_ns() >= time_ns_; }
 
-    // When to look again: at the deadline, or `at_most_ns` from now. The time of day may be set
-    // while one waits for it, so that is looked at now and then.
+    // When to check again: at the deadline, or `at_most_ns` from now. The real-time clock may be
+    // set during a wait for it, so such a wait checks it from time to time.
     std::uint64_t next(std::uint64_t at_most_ns = WEFT_FOREVER) const {
         if (time_ns_ == WEFT_FOREVER && at_most_ns == WEFT_FOREVER) return WEFT_FOREVER;
         const std::uint64_t here_ns = now_ns();
@@ -60,8 +60,8 @@ private:
     std::uint64_t time_ns_ = WEFT_FOREVER;
 };
 
-// How long to wait before one looks at the object again: who changes it without passing this
-// library (inside of the C library, in another process) wakes nobody here. Twice as long each time.
+// How long to wait before the object is checked again, since a change that bypasses this library
+// (inside the C library, in another process) wakes no waiter here. Doubles each time.
 class PollInterval {
 public:
     std::uint64_t next_ns() {

@@ -1,6 +1,6 @@
-// Futexes, as programs and their libraries reach them: by the C library's syscall(). Waits of
-// hosted units are kept here, and wakers wake those first; all other operations, and all other
-// calls, are the kernel's.
+// Futexes, as programs and their libraries use them: through the C library's syscall(). Hosted
+// units wait here, and wakers wake them first. All other operations, and all other calls, go to the
+// kernel.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -19,8 +19,8 @@ namespace {
 
 using Call = long (*)(long, ...);
 
-// The kernel's own answer, until the loader can be asked for the C library's syscall(): a
-// constructor of another library may be before ours.
+// Calls the kernel directly, until the C library's syscall() can be looked up: a constructor of
+// another library may run before this library's.
 long call_kernel(long number, long a, long b, long c, long d, long e, long f) {
     long answer;
 #if defined(__x86_64__)
@@ -56,15 +56,15 @@ extern "C" {
 Call weft_pthread_real_syscall __attribute__((visibility("hidden"))) =
     reinterpret_cast<Call>(reinterpret_cast<void*>(call_kernel));
 
-// `caller`: where syscall() was called from.
+// `caller`: the return address of syscall().
 [[gnu::visibility("hidden"), gnu::used]] long weft_pthread_futex(long number, std::uint32_t* word, long operation,
                                                                  long value, const timespec* time, std::uint32_t* other,
                                                                  long bits, const void* caller);
 
 }   // extern "C"
 
-// syscall(): what is no futex goes on as it came, in the caller's own frame. A child that the
-// kernel starts on another stack finds no frame of ours there.
+// syscall(): any other call is passed on unchanged, in the caller's own frame, so that a child
+// which the kernel starts on another stack needs no frame of this library.
 #if defined(__x86_64__)
 static_assert(SYS_futex == 202);
 __asm__(R"(
@@ -136,7 +136,8 @@ std::uint32_t value_of(const std::uint32_t* word) { return __atomic_load_n(word,
     bool has_waited = false;
     for (PollInterval interval;; has_waited = true) {
         self.enter();
-        // Woken by one who does not come by here, for all we know: the value is another now.
+        // The value has changed: the waiter may have been woken by a caller that bypasses this
+        // library.
         if (value_of(word) != expected) return has_waited ? 0 : fail(EAGAIN);
         if (deadline.over()) return fail(ETIMEDOUT);
         const Waiter::Outcome outcome = self.wait_for(deadline.next(interval.next_ns()));
@@ -177,7 +178,8 @@ long weft_pthread_futex(long number, std::uint32_t* word, long operation, long v
     case FUTEX_WAKE_BITSET: {
         const auto most = static_cast<int>(value);
         if (most <= 0) return to_kernel(value);
-        // pairs with the one in Waiter::enter: the word may have been changed by a plain store
+        // seq_cst: pairs with the fence in Waiter::enter; the word may have been changed by a plain
+        // store
         std::atomic_thread_fence(std::memory_order_seq_cst);
         const bool plain = (operation & FUTEX_CMD_MASK) == FUTEX_WAKE;
         const unsigned woken =
@@ -189,8 +191,8 @@ long weft_pthread_futex(long number, std::uint32_t* word, long operation, long v
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
     case FUTEX_WAKE_OP:
-        // Nobody is moved here, nor chosen: all look again.
-        std::atomic_thread_fence(std::memory_order_seq_cst);   // pairs with the one in Waiter::enter
+        // Waiters are neither moved nor selected here: all check again.
+        std::atomic_thread_fence(std::memory_order_seq_cst);   // pairs with the fence in Waiter::enter
         if (Lot::any(word)) Lot::wake(word, ~0u);
         if ((operation & FUTEX_CMD_MASK) == FUTEX_WAKE_OP && Lot::any(other)) Lot::wake(other, ~0u);
         return to_kernel(value);

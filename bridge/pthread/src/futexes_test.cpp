@@ -97,7 +97,7 @@ TEST_F(Futexes, WhoChangesTheWordAndWakesElsewhereIsSeen) {
         std::atomic<std::uint32_t> word{1};
         const Hosted unit([&] { EXPECT_EQ(futex(word, FUTEX_WAIT_PRIVATE, 1), 0); });
         until_suspended(unit);
-        word = 2;   // and nobody wakes it
+        word = 2;   // and no wake follows
     });
 }
 
@@ -144,7 +144,7 @@ TEST_F(Futexes, OtherCallsGoOnAsTheyCame) {
     const int text = static_cast<int>(syscall(SYS_memfd_create, "six", 0));
     ASSERT_EQ(ftruncate(text, 8192), 0);
     ASSERT_EQ(pwrite(text, "x", 1, 4096), 1);
-    // Six arguments.
+    // A call with six arguments.
     auto* const mapped =
         reinterpret_cast<char*>(syscall(SYS_mmap, nullptr, 4096, 1 /* PROT_READ */, 2 /* MAP_PRIVATE */, text, 4096));
     EXPECT_EQ(*mapped, 'x');

@@ -1,5 +1,5 @@
-// Threads that are admitted as guests (WEFT_GUESTS=admit), on one CPU, and so one hart, and nobody
-// to rescue it.
+// Threads that are admitted as guests (WEFT_GUESTS=admit) on one CPU, and so one hart, without
+// rescue.
 #include <sched.h>
 #include <semaphore.h>
 #include <threads.h>
@@ -58,7 +58,7 @@ TEST_F(Guests, AThreadIsInsideFromBeginningToEnd) {
 TEST_F(Guests, OneThatExitsOrIsCancelledLeaves) {
     on_one_cpu();
     in_child([] {
-        for (int i = 0; i < 20; ++i) {   // one that kept its hart would be the last that is admitted
+        for (int i = 0; i < 20; ++i) {   // a guest that kept its hart would be the last one admitted
             pthread_t thread;
             ASSERT_EQ(pthread_create(
                           &thread, nullptr, [](void*) -> void* { pthread_exit(nullptr); }, nullptr),
@@ -104,8 +104,8 @@ TEST_F(Guests, OneThatWaitsInTheCLibraryGivesItsHartBack) {
     });
 }
 
-// One condition for all, each change of which concerns one thread alone; they begin to wait in the
-// opposite order. In any fixed order half of them would be woken before the one whose turn it is.
+// All threads share one condition, but each change concerns a single thread; they begin to wait in
+// reverse order. In any fixed order half of them would be woken before the thread whose turn it is.
 TEST_F(Guests, WhoWaitsForItsTurnForLongestIsWokenFirst) {
     on_one_cpu();
     in_child([] {

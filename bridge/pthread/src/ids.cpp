@@ -1,5 +1,5 @@
-// Who sets the ids of a process makes all its OS threads do so, and takes the calling one for that
-// whose thread pointer it has.
+// A call that sets a process's ids makes all its OS threads set them, and identifies the calling
+// thread by the thread pointer.
 #include <grp.h>
 #include <unistd.h>
 

@@ -44,7 +44,7 @@ TEST_F(Joins, OthersRunMeanwhile) {
             EXPECT_EQ(number, 42);
         });
         until_suspended(joiner);
-        const Hosted other([&] { go = true; });   // on the stream of the one that waits
+        const Hosted other([&] { go = true; });   // on the waiting unit's stream
     });
 }
 

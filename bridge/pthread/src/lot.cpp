@@ -23,7 +23,7 @@ void Lot::Bucket::insert(Waiter& waiter, bool in_front) {
 void Lot::Bucket::remove(Waiter& waiter) {
     (waiter.next_ == nullptr ? last : waiter.next_->previous_) = waiter.previous_;
     (waiter.previous_ == nullptr ? first : waiter.previous_->next_) = waiter.next_;
-    count.fetch_sub(1, std::memory_order_relaxed);   // relaxed: who sees the old count finds the list without it
+    count.fetch_sub(1, std::memory_order_relaxed);   // relaxed: after the old count a waker finds no waiter in the list
 }
 
 void Lot::forget() {
@@ -35,7 +35,7 @@ void Lot::forget() {
 }
 
 void Lot::begin() {
-    // Whoever was parked is not there in the child of a fork.
+    // The parked waiters do not exist in the child of a fork.
     static const int at_fork = pthread_atfork(nullptr, nullptr, forget);
     static_cast<void>(at_fork);
 }
@@ -51,7 +51,7 @@ void Waiter::enter() {
     bucket.lock.lock();
     bucket.insert(*this, starved());
     bucket.lock.unlock();
-    // pairs with the one in Lot::any: the object is tried after this
+    // seq_cst: pairs with the fence in Lot::any; the object is tried after this
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -64,7 +64,7 @@ Why Waiter::leave() {
     const bool taken = taken_;
     if (!taken) bucket.remove(*this);
     bucket.lock.unlock();
-    if (taken) weft_latch_wait(&latch_);   // whoever has taken it is about to count it down, and this memory goes
+    if (taken) weft_latch_wait(&latch_);   // the waker is about to count it down, and this memory ends
     return why_;
 }
 
@@ -78,8 +78,8 @@ Why Waiter::wait(std::uint64_t deadline_ns) {
 Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
     if (most == 0) return {0, false};
     if (in_handler()) {
-        // Whoever was interrupted may have the bucket's lock, or one of Weft's. When too many calls
-        // wait there, the waiters look again by themselves.
+        // The interrupted code may hold the bucket's lock, or a lock of Weft. If too many remote
+        // calls are queued there, the waiters check again by themselves.
         weft_stream_post(
             weft_stream_at(0), [](void* raw) { wake(raw, ~0u); }, const_cast<void*>(address));
         return {0, false};
@@ -105,7 +105,7 @@ Lot::Woken Lot::wake(const void* address, unsigned most, std::uint32_t bits) {
     }
     bucket.lock.unlock();
     while (first != nullptr) {
-        Waiter* const next = first->next_;   // it goes with whoever waits in it
+        Waiter* const next = first->next_;   // its memory ends with the waiter
         weft_latch_count_down(&first->latch_, 1);
         first = next;
     }
@@ -125,7 +125,7 @@ void Lot::poke(pthread_t thread, Why why, int signal) {
             waiter->signal_ = signal;
         }
         bucket.lock.unlock();
-        // a thread waits in one place
+        // a thread waits in only one place
         if (waiter != nullptr) return static_cast<void>(weft_latch_count_down(&waiter->latch_, 1));
     }
 }

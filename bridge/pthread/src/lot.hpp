@@ -1,10 +1,10 @@
-// The lot where hosted units (and guests) are parked by the address of what they wait for. Nothing
-// of it is in the object: that stays the C library's.
+// The lot where hosted units (and guests) are parked by the address of the object that they wait
+// for. It keeps no state in the object, which stays the C library's.
 //
-// Who waits takes its place first, then tries the object once more, and only then waits. Who
-// changes the object does that first, and then looks whether anybody has a place for that address:
-// by one load where nobody has. One of the two sees the other. A waiter may be woken for nothing,
-// and looks itself.
+// A waiter first enters the lot, then tries the object once more, and only then waits. A thread
+// that changes the object does so first, and then checks whether there is a waiter for this
+// address: by one load if there is none. One of the two sees the other. Wake-ups may be spurious: a
+// waiter checks the object itself.
 #pragma once
 
 #include <pthread.h>
@@ -21,8 +21,8 @@ namespace weft_pthread {
 using weft_bridge::relax;
 using weft_bridge::SpinLock;
 
-// While one lives the calling thread is not cancelled: inside of Weft, where a guest's OS thread
-// may come to calls at which it would be.
+// Disables cancellation of the calling thread while it exists: inside Weft, a guest's OS thread may
+// reach calls that are cancellation points.
 class NotCancelled {
 public:
     NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -35,27 +35,27 @@ private:
 };
 
 enum class Why : unsigned char {
-    time,     // nobody has woken it
-    waker,    // somebody by the address
+    time,     // the time has come; no waker
+    waker,    // a waker, by the address
     signal,   // pthread_kill
     cancel,   // pthread_cancel
 };
 
-// Of one that waits, on its stack.
+// A waiter, on the stack of the thread or unit that waits.
 class Waiter {
 public:
-    // `bits`: wakers that have none in common pass it over.
+    // `bits`: wakers that have no bit in common skip this waiter.
     explicit Waiter(const void* address, std::uint32_t bits = ~std::uint32_t{0}) : address_(address), bits_(bits) {}
     ~Waiter() { leave(); }
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
 
-    // Takes its place: the last, or the first where it has been woken in vain again and again.
+    // Enters the lot: as last, or as first if it was repeatedly woken without success.
     void enter();
-    // Waits until somebody wakes it, or the time has come (as weft_now_ns). It has no place
-    // afterwards.
+    // Waits until it is woken, or until the deadline (on weft_now_ns's clock). Afterwards it is no
+    // longer in the lot.
     Why wait(std::uint64_t deadline_ns);
-    // As wait(), and tells by which signal.
+    // Like wait(), and also returns the signal.
     struct Outcome {
         Why why;
         int signal;
@@ -64,10 +64,10 @@ public:
         const Why why = wait(deadline_ns);
         return {why, signal_};
     }
-    // Gives its place up; who has woken it meanwhile.
+    // Leaves the lot; returns what has woken it meanwhile.
     Why leave();
 
-    // It has been woken and has not got what it wants.
+    // Records that it was woken without success.
     void in_vain() { ++vain_; }
 
 private:
@@ -78,8 +78,8 @@ private:
     const void* const address_;
     const std::uint32_t bits_;
     unsigned vain_ = 0;
-    bool listed_ = false;   // it has entered, and has not left. Its own
-    bool taken_ = false;    // out of the list, by a waker. Guarded by the bucket's lock, like the next four
+    bool listed_ = false;   // entered and not left; its owner's alone
+    bool taken_ = false;    // removed by a waker. Guarded by the bucket's lock, like the next four
     Why why_ = Why::time;
     int signal_ = 0;
     Waiter* next_ = nullptr;
@@ -90,25 +90,26 @@ private:
 
 class Lot {
 public:
-    // Whether anybody may be parked by that address; after the change that it may wait for.
+    // Whether there may be a waiter parked by this address. Called after the change that it may
+    // wait for.
     static bool any(const void* address) {
 #if !defined(__x86_64__)
-        // on x86-64 the C library's own read-modify-write, which has changed the object, is one
+        // on x86-64 the C library's read-modify-write that changed the object acts as this fence
         std::atomic_thread_fence(std::memory_order_seq_cst);
 #endif
-        // relaxed: pairs, by that fence, with the one in Waiter::enter
+        // relaxed: pairs, by this fence, with the fence in Waiter::enter
         return bucket_of(address).count.load(std::memory_order_relaxed) != 0;
     }
 
     struct Woken {
         unsigned count;
-        bool starved;   // one of them has been woken in vain before: it needs a turn
+        bool starved;   // one of them was woken without success before: it needs a turn
     };
-    // Wakes up to `most`, those first that came first. Within a signal handler a stream does so,
-    // soon.
+    // Wakes up to `most` waiters, in the order of their arrival. Within a signal handler, a stream
+    // is asked to do it soon.
     static Woken wake(const void* address, unsigned most, std::uint32_t bits = ~std::uint32_t{0});
 
-    // Wakes that thread, if it waits.
+    // Wakes this thread, if it waits.
     static void poke(pthread_t thread, Why why, int signal = 0);
 
 private:

@@ -1,10 +1,10 @@
-// Mutexes. Everybody tries first, which is what the C library does as well: only who fails is asked
-// who it is.
+// Mutexes. Every caller tries the lock first, as the C library does as well: only a caller that
+// fails is checked for whether it may park.
 //
-// With priority inheritance: while nobody waits for one, user space alone has it, and hosted units
-// have it as threads do. The kernel, which waits with the others, takes the OS thread that calls
-// for the owner. So a hosted unit never waits there; but when an OS thread does, its unlock is
-// refused.
+// With priority inheritance: a mutex without waiters is handled in user space alone, and hosted
+// units hold it as threads do. For a mutex with waiters, the kernel takes the OS thread that makes
+// the call for the owner. So a hosted unit never waits in the kernel; but if an OS thread does, the
+// unit's unlock is refused.
 #include "mutexes.hpp"
 #include "c11.hpp"
 
@@ -28,17 +28,17 @@ Real<int (*)(pthread_mutex_t*)> real_lock("pthread_mutex_lock"), real_unlock("pt
 Real<int (*)(pthread_mutex_t*, const timespec*)> real_timedlock("pthread_mutex_timedlock");
 Real<int (*)(pthread_mutex_t*, clockid_t, const timespec*)> real_clocklock("pthread_mutex_clocklock");
 
-// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) an owner's OS
-// thread changes its priority: that stays the kernel's to wait for.
+// glibc's kinds of mutex: the type, and bits. With a ceiling (PTHREAD_PRIO_PROTECT) the owner's OS
+// thread changes its priority: waits for such a mutex stay in the kernel.
 enum Kind : int { types = 3, checks = 2, inherits = 32, protects = 64 };
 bool is(const pthread_mutex_t& mutex, Kind kind) { return (mutex.__data.__kind & kind) != 0; }
 bool checks_errors(const pthread_mutex_t& mutex) { return (mutex.__data.__kind & types) == checks; }
 
-// Whether the C library takes it for unlocked, and the kernel does not: that its answer is no the
-// library does not look at.
+// Whether the C library takes the mutex for unlocked and the kernel does not: the library ignores
+// the kernel's refusal.
 bool is_owned_here(const pthread_mutex_t& mutex) {
     const uint32_t self = weft_hosted_thread_id();
-    // relaxed: who owns it knows it
+    // relaxed: an owner knows that it owns it
     const auto word = static_cast<uint32_t>(__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED));
     constexpr uint32_t owner = 0x3fffffff;   // FUTEX_TID_MASK
     return self != 0 && (word & owner) == self && mutex.__data.__owner == 0;
@@ -56,15 +56,15 @@ void report() {
 
 bool parks(const pthread_mutex_t& mutex) { return !is(mutex, protects) && may_switch(); }
 
-// Whether the thread waits for the mutex for the first time, or comes back to it from a condition:
+// Whether the thread waits for the mutex for the first time, or returns to it from a condition:
 // lock_again().
 enum class Comes : bool { anew, back };
 
-// By one who may switch and has tried in vain.
+// Parks a caller that may switch and has failed to lock the mutex.
 [[gnu::noinline]] int park(pthread_mutex_t* mutex, const Deadline& deadline, Comes comes = Comes::anew) {
     const auto trylock = real_trylock.get();
     int answer = EBUSY;
-    // One that checks who locks it says so at once; the deadline is long over.
+    // An error-checking mutex reports its error at once; the deadline is long past.
     if (constexpr timespec before{0, 0}; checks_errors(*mutex)) answer = real_timedlock.get()(mutex, &before);
     if (answer != EBUSY && answer != ETIMEDOUT) return answer;
     const bool looks = comes == Comes::anew || weft::here::kind() == WEFT_KIND_HOSTED;
@@ -86,8 +86,8 @@ enum class Comes : bool { anew, back };
 }
 
 [[gnu::noinline]] void wake_one(pthread_mutex_t* mutex) {
-    // Whoever unlocks and locks again, and leaves its hart only in between, would never let the
-    // other have it.
+    // A unit that unlocks and locks again, and leaves its hart only while it holds the mutex, would
+    // never let the other waiter have it.
     if (Lot::wake(mutex, 1).starved && may_switch()) weft_unit_yield();
 }
 
@@ -110,12 +110,12 @@ int lock_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) no
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
     const int answer = real_trylock.get()(mutex);
     if (answer != EBUSY) return answer;
-    if (!is_valid(*time)) return EINVAL;   // which nobody looks at who need not wait
+    if (!is_valid(*time)) return EINVAL;   // not checked if there is no need to wait
     return parks(*mutex) ? park(mutex, {clock, *time}) : real_clocklock.get()(mutex, clock, time);
 }
 
 int unlock(pthread_mutex_t* mutex) noexcept {
-    const bool may_be_refused = is(*mutex, inherits);   // looked at now: once it is unlocked it may be gone
+    const bool may_be_refused = is(*mutex, inherits);   // read now: once unlocked it may be destroyed
     const int answer = real_unlock.get()(mutex);
     if (Lot::any(mutex)) [[unlikely]]
         wake_one(mutex);
@@ -144,7 +144,8 @@ extern "C" {
     return lock_until(mutex, clock, time);
 }
 
-// The C library's own do what the ones above do, without calling them by name.
+// The C library's mtx_ functions do what its pthread_mutex_ functions do, without calling them by
+// name.
 [[gnu::visibility("default")]] int mtx_lock(mtx_t* mutex) { return to_c11(lock(of_c11(mutex))); }
 [[gnu::visibility("default")]] int mtx_timedlock(mtx_t* mutex, const timespec* time) {
     return to_c11(lock_until(of_c11(mutex), CLOCK_REALTIME, time));

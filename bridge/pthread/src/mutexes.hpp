@@ -1,4 +1,4 @@
-// Mutexes, for the calls that let one go and take it again.
+// Mutexes, for the calls that release a mutex and acquire it again.
 #pragma once
 
 #include <pthread.h>
@@ -7,16 +7,16 @@
 
 namespace weft_pthread {
 
-// As the C library's calls of these names.
+// Like the C library's calls of these names.
 int lock(pthread_mutex_t* mutex) noexcept;
 int lock_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept;
 int unlock(pthread_mutex_t* mutex) noexcept;
 
-// By whoever has been woken where it had let the mutex go: its waker may hold it still.
+// Called after a wake-up from a wait that had released the mutex: the waker may still hold it.
 int lock_again(pthread_mutex_t* mutex) noexcept;
 
-// The C library is about to let the mutex go, inside of a call: who is parked for it is told to
-// look now and shortly after.
+// The C library is about to unlock the mutex inside a call: a parked waiter is woken, to check now
+// and shortly after.
 void announce_unlock(pthread_mutex_t* mutex) noexcept;
 
 }   // namespace weft_pthread

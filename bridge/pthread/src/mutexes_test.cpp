@@ -114,7 +114,7 @@ TEST_F(Mutexes, AUnitThatUnlocksWakesAThread) {
                 got = true;
                 pthread_mutex_unlock(&of.mutex);
             });
-            // Until it sleeps in the kernel, which it notes in the mutex.
+            // Waits until the thread sleeps in the kernel, as it records in the mutex.
             while (__atomic_load_n(&of.mutex.__data.__lock, __ATOMIC_RELAXED) != 2) sched_yield();
             EXPECT_FALSE(got);
             pthread_mutex_unlock(&of.mutex);
@@ -134,7 +134,7 @@ TEST_F(Mutexes, OneThatTheCLibraryUnlocksItselfIsLookedAtAgain) {
             pthread_mutex_lock(&of.mutex);
             locked = true;
             while (!go) std::this_thread::yield();
-            while (!over) pthread_cond_wait(&condition, &of.mutex);   // lets it go
+            while (!over) pthread_cond_wait(&condition, &of.mutex);   // releases it
             pthread_mutex_unlock(&of.mutex);
         });
         until([&] { return locked.load(); });
@@ -180,7 +180,7 @@ TEST_F(Mutexes, AWaitEndsWithItsTime) {
             another.unlock();
             pthread_mutex_unlock(&of.mutex);
             const timespec past{};
-            EXPECT_EQ(pthread_mutex_timedlock(&of.mutex, &past), 0);   // nobody has it: no time is needed
+            EXPECT_EQ(pthread_mutex_timedlock(&of.mutex, &past), 0);   // the mutex is free: the time is not checked
             pthread_mutex_unlock(&of.mutex);
         });
     });
@@ -238,7 +238,7 @@ TEST_F(Mutexes, WhoTakesItAgainAndAgainLetsTheOthersHaveIt) {
         const Hosted greedy([&] {
             while (!over) {
                 pthread_mutex_lock(&of.mutex);
-                weft_unit_yield();   // nowhere else
+                weft_unit_yield();   // the only place where it leaves its hart
                 pthread_mutex_unlock(&of.mutex);
             }
         });

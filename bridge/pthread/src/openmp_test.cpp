@@ -1,6 +1,6 @@
-// Threads of OpenMP that wait for each other in the C library: on one CPU and without rescue, so
-// that a wait that keeps its OS thread hangs. It takes Weft's libgomp and this library, preloaded,
-// as the test of CMakeLists.txt has it; how many threads there are says its argument.
+// OpenMP threads that wait for each other in the C library, on one CPU and without rescue, so that
+// a wait that keeps its OS thread hangs. The test needs Weft's libgomp and this library preloaded,
+// as in CMakeLists.txt; its argument is the number of threads.
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-// The calls that this library stands in front of, and the two ways in which it makes them.
+// The calls that this library interposes, and the two ways in which it makes them.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,20 +9,20 @@
 
 namespace weft_pthread {
 
-// The address of the function of that name that comes after this library's; `version` may be null.
-// By dlsym and dlvsym.
+// The address of the next function of this name after this library's, by dlsym and dlvsym;
+// `version` may be null.
 void* next_function(const char* name, const char* version);
 
-// The function of that name that would have been called without us.
+// The function of this name that would have been called without this library.
 template <class Function>
 class Real {
 public:
-    // `version`: where the C library has another of that name, too, which dlsym may find first;
-    // where there is no such version, the only one is meant.
+    // `version`: for a name of which the C library has another version that dlsym may find first.
+    // If there is no such version, the only one is used.
     constexpr explicit Real(const char* name, const char* version = nullptr) : name_(name), version_(version) {}
 
     Function get() {
-        // relaxed: whoever finds none looks it up, and finds the same
+        // relaxed: a thread that finds null looks the function up, and finds the same one
         Function known = known_.load(std::memory_order_relaxed);
         if (known == nullptr) [[unlikely]]
             known = find();
@@ -32,7 +32,7 @@ public:
 private:
     [[gnu::cold, gnu::noinline]] Function find() {
         const auto known = reinterpret_cast<Function>(next_function(name_, version_));
-        known_.store(known, std::memory_order_relaxed);   // relaxed: whoever finds none looks it up
+        known_.store(known, std::memory_order_relaxed);   // relaxed: a thread that finds null looks it up
         return known;
     }
 
@@ -41,7 +41,7 @@ private:
     std::atomic<Function> known_{nullptr};
 };
 
-// Makes the call inside of `how`, one of Weft's calls that make another.
+// Makes the call inside `how`, a Weft call that makes another call.
 template <class Result, class... Parameters>
 Result inside_of(void (*how)(void (*)(void*), void*), Result (*call)(Parameters...), Parameters... arguments) {
     Result result{};

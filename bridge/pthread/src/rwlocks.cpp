@@ -1,5 +1,5 @@
-// Read-write locks. Who unlocks wakes all that are parked: who of them can have it the lock itself
-// knows.
+// Read-write locks. An unlock wakes all parked waiters: the lock itself decides which of them get
+// it.
 #include <pthread.h>
 
 #include <cerrno>
@@ -17,7 +17,7 @@ using Lock = int (*)(pthread_rwlock_t*);
 using TimedLock = int (*)(pthread_rwlock_t*, const timespec*);
 using ClockLock = int (*)(pthread_rwlock_t*, clockid_t, const timespec*);
 
-// One of the two ways to have it.
+// One of the two ways to lock.
 struct Way {
     Real<Lock> trylock, lock;
     Real<TimedLock> timedlock;
@@ -31,7 +31,7 @@ Real<Lock> real_unlock("pthread_rwlock_unlock");
 
 [[gnu::noinline]] int park(Way& way, pthread_rwlock_t* rwlock, const Deadline& deadline) {
     const auto trylock = way.trylock.get();
-    // It says at once where the caller has it for writing; the deadline is long over.
+    // Reports at once if the caller holds the lock for writing; the deadline is long past.
     constexpr timespec before{0, 0};
     int answer = way.timedlock.get()(rwlock, &before);
     if (answer != EBUSY && answer != ETIMEDOUT) return answer;

@@ -1,4 +1,5 @@
-// Semaphores: what they count stays in them, and who finds none there is parked by their address.
+// Semaphores: the count stays in the semaphore, and a caller that finds it zero is parked by the
+// semaphore's address.
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -19,7 +20,8 @@ Real<int (*)(sem_t*)> real_wait("sem_wait", "GLIBC_2.34"), real_trywait("sem_try
 Real<int (*)(sem_t*, const timespec*)> real_timedwait("sem_timedwait", "GLIBC_2.34");
 Real<int (*)(sem_t*, clockid_t, const timespec*)> real_clockwait("sem_clockwait");
 
-// The waiter's errno is found by the thread pointer, and is the same wherever it goes on.
+// The waiter's errno is addressed by the thread pointer, and is the same wherever the waiter
+// resumes.
 int fail(int error) {
     errno = error;
     return -1;
@@ -37,8 +39,8 @@ int fail(int error) {
     if (got()) return 0;
     if (time != nullptr && !is_valid(*time)) return fail(EINVAL);
     const Deadline deadline = time == nullptr ? Deadline() : Deadline(clock, *time);
-    // Some who post wake nobody here: in other processes, in signal handlers at times, and in
-    // libraries that do not come by here.
+    // Some posts wake no waiter here: those of other processes, at times those in signal handlers,
+    // and those of libraries that bypass this one.
     Waiter self(semaphore);
     for (PollInterval interval;;) {
         self.enter();
@@ -72,7 +74,7 @@ extern "C" {
     return -1;
 }
 [[gnu::visibility("default")]] int sem_post(sem_t* semaphore) noexcept {
-    const int answer = real_post.get()(semaphore);   // after which it may be gone
+    const int answer = real_post.get()(semaphore);   // afterwards the semaphore may be gone
     if (Lot::any(semaphore)) [[unlikely]]
         Lot::wake(semaphore, 1);
     return answer;

@@ -1,5 +1,5 @@
-// Handlers of signals: the program's are called by one of ours, so that a wait within one is known.
-// The kernel has ours; whoever asks is told the program's.
+// Signal handlers: this library's handler calls the program's handlers, so that a wait within one
+// is recognized. The kernel gets this library's handler; queries return the program's.
 #include "signals.hpp"
 
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace {
 
 Real<int (*)(int, const struct sigaction*, struct sigaction*)> real_sigaction("sigaction");
 
-// The kernel hands all three arguments over, or the last two are not looked at.
+// The kernel passes all three arguments, or the handler ignores the last two.
 using Handler = void (*)(int, siginfo_t*, void*);
 
 constexpr int most = 65;
@@ -32,16 +32,16 @@ bool is_function(Handler handler) {
     return number > reinterpret_cast<std::uintptr_t>(SIG_HOLD) && number != reinterpret_cast<std::uintptr_t>(SIG_ERR);
 }
 
-// A handler on its way to the kernel: first it is the one that ours calls.
+// A handler on its way to the kernel: it is first stored for this library's handler to call.
 class Change {
 public:
     Change(int signal, Handler handler) : signal_(signal), handler_(handler) {
         if (signal < 1 || signal >= most) return;
         before_ = is_function(handler) ? handlers[signal].exchange(handler) : handlers[signal].load();
     }
-    // What the kernel is to have.
+    // The handler that the kernel gets.
     Handler to_kernel() const { return is_function(handler_) ? call : handler_; }
-    // What the program is told of what the kernel had.
+    // The handler that the program gets for the kernel's former one.
     Handler told(Handler had) const { return had == call ? before_ : had; }
     void failed() {
         if (is_function(handler_) && signal_ >= 1 && signal_ < most) handlers[signal_].store(before_);
@@ -108,7 +108,7 @@ extern "C" {
 [[gnu::visibility("default")]] Plain sysv_signal(int number, Plain handler) noexcept {
     return set(real_sysv.get(), number, handler);
 }
-// what <signal.h> calls so in strict modes
+// the name that <signal.h> uses for it in strict modes
 [[gnu::visibility("default")]] Plain __sysv_signal(int number, Plain handler) noexcept {
     return set(real_sysv.get(), number, handler);
 }

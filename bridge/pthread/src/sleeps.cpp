@@ -1,4 +1,4 @@
-// Sleeps and sched_yield: others run meanwhile.
+// Sleeps and sched_yield: other units run meanwhile.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -28,12 +28,12 @@ Real<unsigned (*)(unsigned)> real_sleep("sleep");
 Real<int (*)(useconds_t)> real_usleep("usleep");
 Real<int (*)(const timespec*, timespec*)> real_thrd_sleep("thrd_sleep");
 
-// Whether the time has come; false: a handler has run before.
+// Sleeps until the deadline; false: a handler ran first.
 [[gnu::noinline]] bool sleep_parked(const Deadline& deadline) {
     pthread_testcancel();
     for (Waiter self(&deadline); !deadline.over();) {
         self.enter();
-        pthread_testcancel();   // who asks later finds it in its place
+        pthread_testcancel();   // a later cancellation finds it in the lot
         const Waiter::Outcome outcome = self.wait_for(deadline.next());
         if (outcome.why == Why::cancel) pthread_testcancel();
         if (outcome.why == Why::signal && interrupts(outcome.signal, false)) return false;
@@ -41,7 +41,7 @@ Real<int (*)(const timespec*, timespec*)> real_thrd_sleep("thrd_sleep");
     return true;
 }
 
-// 0, or EINTR with what is left.
+// 0, or EINTR with the remaining time.
 int sleep_for(std::uint64_t duration_ns, timespec* left) {
     const Deadline deadline(duration_ns);
     if (sleep_parked(deadline)) return 0;
@@ -54,17 +54,16 @@ int sleep_for(std::uint64_t duration_ns, timespec* left) {
 
 bool is_duration(const timespec& time) { return time.tv_sec >= 0 && is_valid(time); }
 
-// Whether somebody waits for a hart: a hint.
-// relaxed: by the call's contract
+// Whether any party waits for a hart: a hint. relaxed: by the call's contract
 bool somebody_lacks_a_hart() { return __atomic_load_n(weft_domain_lacked(nullptr), __ATOMIC_RELAXED) != 0; }
 
-// How a thread yields, again and again. Where others compute meanwhile, that is all it takes. Where
-// each yield comes back at once, nobody that it goes to has anything to do. What is waited for may
-// have no hart, being a guest or in another domain, and a yield goes there only when the hart's
-// turn is over: so where somebody lacks one the caller makes way for it, or, where that cannot be,
-// sleeps for a moment now and then. Where all have one, to sleep would delay whatever comes next;
-// then the kernel is asked to let others have the processor. Streams that take turns are not seen:
-// a sleep each millisecond is for those.
+// How a thread yields repeatedly. If other units compute between its yields, yielding suffices. If
+// each yield returns at once, the units that it yields to have nothing to do. The party that is
+// waited for may lack a hart, as a guest or in another domain, and a yield reaches it only when the
+// hart's turn is over. So if any party lacks a hart, the caller makes way for it, or, if it cannot,
+// sleeps briefly from time to time. If none lacks a hart, a sleep would only delay the next step;
+// then the kernel is asked to give the processor to other threads. Streams that take turns are not
+// visible here: a sleep each millisecond is for those.
 class Yields {
 public:
     void next() {
@@ -111,7 +110,7 @@ private:
 
 [[gnu::noinline]] int yield_parked() {
     [[gnu::tls_model("initial-exec")]] static constinit thread_local Yields yields{};
-    const NotCancelled inside;   // it is no place for that
+    const NotCancelled inside;   // it is no cancellation point
     yields.next();
     return 0;
 }
@@ -129,7 +128,7 @@ using namespace weft_pthread;   // NOLINT: entry points
 extern "C" {
 
 [[gnu::visibility("default")]] int sched_yield() noexcept { return yield(__builtin_return_address(0)); }
-// <pthread.h> has another name for it.
+// <pthread.h> declares it under another name.
 [[gnu::visibility("default")]] int yield_of_pthread() noexcept __asm__("pthread_yield");
 [[gnu::visibility("default")]] int yield_of_pthread() noexcept { return yield(__builtin_return_address(0)); }
 [[gnu::visibility("default")]] void thrd_yield() { yield(__builtin_return_address(0)); }
@@ -154,7 +153,7 @@ extern "C" {
     if (!may_switch()) return real_sleep.get()(seconds);
     timespec left{};
     if (sleep_for(seconds * second_ns, &left) == 0) return 0;
-    // rounded, as the C library's
+    // rounded, like the C library's
     return static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= static_cast<long>(second_ns / 2) ? 1 : 0);
 }
 
@@ -167,7 +166,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] int thrd_sleep(const timespec* duration, timespec* left) {
     if (!may_switch()) return real_thrd_sleep.get()(duration, left);
-    if (!is_duration(*duration)) return -2;   // any other error, says C11 of a negative number
+    if (!is_duration(*duration)) return -2;   // C11: a negative number for any other error
     return sleep_for(ns_of(*duration), left) == 0 ? 0 : -1;
 }
 

@@ -12,7 +12,7 @@
 
 using namespace weft_pthread_test;
 
-// In front of Weft's, for the bridge, too: how often a thread has slept by it.
+// Interposes Weft's function, also for the bridge, and counts how often a thread has slept by it.
 static std::atomic<int> naps;
 extern "C" [[gnu::visibility("default")]] weft_status weft_sleep_for(std::uint64_t duration_ns) noexcept {
     static const auto next = reinterpret_cast<decltype(&weft_sleep_for)>(dlsym(RTLD_NEXT, "weft_sleep_for"));
@@ -70,7 +70,7 @@ TEST_F(Sleeps, ASignalEndsThemWhenItsHandlerHasRun) {
         Runtime runtime;
         struct sigaction action {};
         action.sa_handler = [](int) { ++handled; };
-        action.sa_flags = SA_RESTART;   // which does not hold for sleeps
+        action.sa_flags = SA_RESTART;   // does not apply to sleeps
         sigaction(SIGUSR1, &action, nullptr);
         signal(SIGUSR2, SIG_IGN);
         pthread_t its{};
@@ -94,7 +94,7 @@ TEST_F(Sleeps, ASignalEndsThemWhenItsHandlerHasRun) {
         for (int i = 1; i <= 3; ++i) {
             until([&] { return waits == i; });
             until_suspended(unit);
-            EXPECT_EQ(pthread_kill(its, SIGUSR2), 0);   // nobody handles it
+            EXPECT_EQ(pthread_kill(its, SIGUSR2), 0);   // it has no handler
             for (int j = 0; j < 5; ++j) weft_unit_yield();
             until_suspended(unit);
             EXPECT_EQ(waits, i);
@@ -166,7 +166,7 @@ TEST_F(Sleeps, WhoLooksAndYieldsLetsTheOthersRun) {
 TEST_F(Sleeps, ALookerThatYieldsStaysAwakeWhereAllHaveHarts) {
     in_child([] {
         Runtime runtime;
-        // It is told apart from a machine that is busy by trying again.
+        // Retrying tells a failure from a busy machine.
         bool stayed = false;
         for (int tries = 0; tries < 10 && !stayed; ++tries) {
             naps = 0;
@@ -247,7 +247,7 @@ TEST_F(Sleeps, AHandlerDoesNotSwitch) {
         const Hosted unit([&] {
             for (int i = 0; i < 5; ++i) {
                 raise(SIGUSR1);
-                sched_yield();   // and afterwards it does
+                sched_yield();   // afterwards it does
                 EXPECT_TRUE(switched);
             }
             over = true;

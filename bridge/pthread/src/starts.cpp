@@ -1,6 +1,6 @@
-// What is started gets the CPUs of the OS thread that starts it. A hosted unit's stream may be
-// bound to a few: what the unit starts is not. With WEFT_GUESTS=admit a thread of the program's is
-// a guest from its first instruction to its last.
+// A new thread or process inherits the CPUs of the OS thread that starts it. A hosted unit's stream
+// may be bound to a few CPUs: threads and processes that the unit starts are not. With
+// WEFT_GUESTS=admit each thread of the program is a guest from its first instruction to its last.
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -48,10 +48,10 @@ bool admits() {
     return wanted;
 }
 
-// Weft's own threads are the runtime's.
+// Weft's own threads belong to the runtime and are not admitted.
 bool is_admitted(const void* caller) { return admits() && !weft_pthread::is_weft(caller); }
 
-// Whoever ends inside, by whatever way, leaves.
+// A thread that ends as a guest, in whatever way, leaves automatically.
 void enter() {
     const weft_pthread::NotCancelled inside;
     if (weft_guest_enter() == WEFT_OK) return;
@@ -76,8 +76,8 @@ struct Start {
 using Pthread = Start<void* (*)(void*)>;
 using Thrd = Start<thrd_start_t>;
 
-// `refused`: what the call says where the kernel gives no more threads. Then Weft's make room; its
-// own find out for themselves.
+// `refused`: the call's result if the kernel gives no more threads. Idle threads of Weft then make
+// room. Weft's own callers see the result themselves.
 template <class... Parameters>
 int start_thread(const void* caller, int refused, int (*call)(Parameters...),
                  std::type_identity_t<Parameters>... arguments) {
@@ -145,7 +145,8 @@ extern "C" {
     return inside_of(weft_hosted_unconfined, real_popen.get(), command, mode);
 }
 
-// The child is told by itself: what a call inside of another does at its end it would do as well.
+// The child is handled separately: otherwise it, too, would do what the enclosing call does at its
+// end.
 [[gnu::visibility("default")]] pid_t fork() noexcept {
     const auto own = static_cast<pid_t>(weft_hosted_thread_id());
     cpu_set_t cpus;

@@ -1,4 +1,4 @@
-// What the tests of this library share: hosted units on few streams, so that a wait that keeps its
+// Shared by the tests of this library: hosted units on few streams, so that a wait that keeps its
 // OS thread hangs, and the test with it.
 #pragma once
 
@@ -22,7 +22,8 @@ class Bridge : public ::testing::Test {
 protected:
     void SetUp() override {
         Dl_info found{};
-        // By its address: the linker may have given the program one of its own.
+        // By the address that dlsym finds: the linker may have given the program an address of its
+        // own.
         void* const kill = dlsym(RTLD_DEFAULT, "pthread_kill");
         ASSERT_NE(dladdr(kill, &found), 0);
         if (std::strstr(found.dli_fname, "weft_pthread") == nullptr)
@@ -36,14 +37,14 @@ public:
         weft_settings settings{};
         settings.size = sizeof settings;
         settings.streams = streams;
-        settings.rescue = rescue;   // off: a wait that keeps its OS thread is to hang
+        settings.rescue = rescue;   // off: a wait that keeps its OS thread must hang
         EXPECT_EQ(weft_init(&settings), WEFT_OK) << weft_error_text();
     }
     ~Runtime() { EXPECT_EQ(weft_finalize(), WEFT_OK) << weft_error_text(); }
     Runtime(const Runtime&) = delete;
 };
 
-// On a stream of its own where it may do as it likes; -1: anywhere.
+// A hosted unit bound to the stream of this rank, which it may block; -1: on any stream.
 class Hosted {
 public:
     explicit Hosted(std::function<void()> body, int rank = -1) : body_(std::move(body)) {
@@ -75,13 +76,13 @@ inline void until(const std::function<bool()>& condition) {
     }
 }
 
-// Until the unit waits, whatever for.
+// Waits until the unit waits for anything.
 inline void until_suspended(const Hosted& unit) {
     weft_unit_state state{};
     until([&] { return weft_unit_state_get(unit.handle(), &state) == WEFT_OK && state == WEFT_UNIT_SUSPENDED; });
 }
 
-// In a process of its own, which a hang ends.
+// Runs the body in a child process, which is ended if it hangs.
 inline void in_child(const std::function<void()>& body) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);

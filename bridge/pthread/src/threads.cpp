@@ -1,5 +1,5 @@
-// Calls that name a thread, which may be a hosted unit's: then its number in the kernel is that of
-// one that never runs.
+// Calls that name a thread, which may be a hosted unit's: its number in the kernel is then that of
+// a thread that never runs.
 #include <pthread.h>
 #include <signal.h>
 #include <threads.h>
@@ -37,8 +37,7 @@ Real<int (*)(thrd_t, int*)> real_thrd_join("thrd_join");
 
 bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr_t>(thread), 0) == WEFT_OK; }
 
-// Another OS thread waits for it, for a while each time: one that is cancelled here is not woken
-// there.
+// Another OS thread does the wait, in slices: a cancellation here does not wake it there.
 [[gnu::noinline]] int join_elsewhere(pthread_t thread, void** result, const Deadline& deadline) {
     pthread_testcancel();
     int answer = real_tryjoin.get()(thread, result);
@@ -52,7 +51,7 @@ bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr
                              static_cast<long>(until_ns % weft_pthread::second_ns)};
         auto join = [&] { answer = real_clockjoin.get()(thread, result, CLOCK_MONOTONIC, &until); };
         const weft_pthread::NotCancelled inside;
-        // Refused where the system gives no OS thread: then this one waits.
+        // Refused if the system gives no OS thread: then this thread waits.
         if (weft_blocking([](void* raw) { (*static_cast<decltype(join)*>(raw))(); }, &join) != WEFT_OK) join();
         if (answer != ETIMEDOUT) break;
         answer = EBUSY;
@@ -64,7 +63,7 @@ bool is_hosted(pthread_t thread) { return weft_hosted_signal(static_cast<uintptr
 
 extern "C" {
 
-// Who waits and is switched out gets the signal when it goes on: so it does.
+// A parked unit gets the signal only when it resumes, so it is woken.
 [[gnu::visibility("default")]] int pthread_kill(pthread_t thread, int signal) noexcept {
     int error = 0;
     if (!is_hosted(thread)) error = real_kill.get()(thread, signal);
@@ -73,7 +72,7 @@ extern "C" {
     return error;
 }
 
-// By the C library, whose mark the thread finds when it goes on.
+// The C library sets a mark, which the thread finds when it resumes.
 [[gnu::visibility("default")]] int pthread_cancel(pthread_t thread) {
     const int error = real_cancel.get()(thread);
     if (error == 0) Lot::poke(thread, Why::cancel);
@@ -82,7 +81,7 @@ extern "C" {
 
 [[gnu::visibility("default")]] int pthread_join(pthread_t thread, void** result) {
     if (is_hosted(thread)) return EINVAL;
-    // whose own threads end with the runtime
+    // Weft joins its own threads in the C library: they end with the runtime
     const bool waits = may_switch() && !is_weft(__builtin_return_address(0));
     return waits ? join_elsewhere(thread, result, {}) : real_join.get()(thread, result);
 }
@@ -103,7 +102,7 @@ extern "C" {
     return is_valid(*time) ? join_elsewhere(thread, result, {clock, *time}) : EINVAL;
 }
 
-// thrd_t is pthread_t in glibc, and what a thread of C11 returns is kept as its pointer.
+// In glibc thrd_t is pthread_t, and the result of a C11 thread is stored as a pointer.
 [[gnu::visibility("default")]] int thrd_join(thrd_t thread, int* result) {
     if (is_hosted(thread)) return thrd_error;
     if (!may_switch()) return real_thrd_join.get()(thread, result);
