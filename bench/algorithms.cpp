@@ -1,5 +1,5 @@
-// Loops, reductions, scans and sorts in parallel beside the plain ones: what they cost where nobody
-// helps, and what they gain where somebody does.
+// Parallel loops, reductions, scans and sorts, compared with the plain ones: what they cost on one
+// stream, and what they gain on several.
 //
 //   --streams=N   1 (then on one CPU), or more
 #include <weft/weft.hpp>

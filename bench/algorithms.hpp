@@ -1,5 +1,5 @@
-// What the benchmarks of parallel algorithms share: what an element takes, the inputs, and the
-// plain loops beside which all stand.
+// Shared by the benchmarks of parallel algorithms: the work of an element, the inputs, and the
+// plain loops that all are compared with.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace bench {
 
-// Dependent arithmetic: `rounds` of it take some 0.7 ns each.
+// A chain of dependent arithmetic: each of the `rounds` takes some 0.7 ns.
 [[gnu::always_inline]] inline std::uint64_t compute(std::uint64_t x, int rounds) {
     for (int i = 0; i < rounds; ++i) {
         x = x * 6364136223846793005U + 1442695040888963407U;
@@ -24,7 +24,7 @@ namespace bench {
     return x;
 }
 
-// How long a busy task takes, by its name, and the rounds that it computes for.
+// The busy tasks: each name says how long a task takes; `rounds` is how many rounds it computes.
 inline constexpr struct {
     const char* name;
     int rounds;
@@ -40,7 +40,8 @@ inline std::vector<std::uint32_t> random_numbers(std::size_t count) {
     return made;
 }
 
-// Each call of loop(first, last, f), reduce(v), scan(v, output) and sort(v), under `subject`.
+// Registers the calls of loop(first, last, f), reduce(v), scan(v, output) and sort(v) under
+// `subject`.
 template <class Loop, class Reduce, class Scan, class Sort>
 void add_algorithms(const std::string& subject, Loop loop, Reduce reduce, Scan scan, Sort sort) {
     add("loop/100x10ns", subject, [loop](benchmark::State& state) {

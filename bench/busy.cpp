@@ -1,6 +1,6 @@
-// Half a million tasks that compute for a fraction of a microsecond, on one stream, beside a loop
-// that calls the same: its time by theirs is how much of the processor the tasks have (HPX's HTTS
-// measures so). One iteration is all of them.
+// Half a million tasks that compute for a fraction of a microsecond, on one stream, compared with a
+// loop that makes the same calls: the loop's time divided by the tasks' time is the share of the
+// processor that the tasks get (HPX's HTTS measures this way). One iteration is all tasks.
 #include <weft/weft.hpp>
 
 #include "algorithms.hpp"
@@ -12,7 +12,7 @@ constexpr std::size_t count = 512'000, row = 128;
 
 void work(void* rounds) { benchmark::DoNotOptimize(bench::compute(1, *static_cast<const int*>(rounds))); }
 
-// Which of them are together at a time.
+// Spawns the tasks in bulks of `together` units.
 void spawned(const weft_unit_options* options, std::size_t together, int rounds) {
     std::vector<void*> arguments(together, &rounds);
     std::vector<weft_unit*> units(together);

@@ -1,6 +1,7 @@
-"""What one operation executes: callgrind_spawn runs twice under callgrind with different counts, and the
-difference of the two dumps, instruction by instruction, is divided by the difference of the counts. So
-start-up cancels out, and atomic read-modify-writes are counted where they are executed, not where they stand.
+"""The instructions that one operation executes: callgrind_spawn runs twice under callgrind with
+different counts, and the difference of the two dumps, instruction by instruction, is divided by the
+difference of the counts. So start-up cancels out, and atomic read-modify-writes are counted by
+execution, not by occurrence in the code.
 """
 
 import pathlib
@@ -10,7 +11,7 @@ from collections import defaultdict
 
 COUNTS = (2560, 7680)  # multiples of 256, for the bulk operations
 
-# x86-64: a lock prefix, or xchg with memory, which locks by itself. AArch64: LSE atomics and
+# x86-64: a lock prefix, or xchg with memory, which implies a lock. AArch64: LSE atomics and
 # exclusives.
 READ_MODIFY_WRITE = re.compile(
     r"^(lock\b|xchg\w*\b.*\(|(cas|swp|ldadd|ldset|ldclr|ldeor|stadd|stset|stclr)(a|l|al)?[bhp]?\b|"
@@ -37,7 +38,7 @@ def dump(program: pathlib.Path, operation: str, count: int, out: pathlib.Path) -
 
 
 def read(path: pathlib.Path) -> dict:
-    """(object, address) -> [executions, function]; the cost of callees is left out."""
+    """(object, address) -> [executions, function]; excludes the cost of callees."""
     costs: dict = defaultdict(lambda: [0, ""])
     owner = function = ""
     skip = False
@@ -60,7 +61,7 @@ def read(path: pathlib.Path) -> dict:
 
 
 def disassembly(program: str) -> dict:
-    """address -> instruction of one object file; empty for what is no file."""
+    """address -> instruction of one object file; empty if it is not a file."""
     if not pathlib.Path(program).is_file():
         return {}
     text = subprocess.run(["objdump", "-d", "-C", "--no-show-raw-insn", program], capture_output=True, text=True).stdout
@@ -73,8 +74,9 @@ def short(function: str) -> str:
 
 
 def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict:
-    """Executions per operation: instructions, those of them in the program that calls (its loop, the stubs that lead to
-    the shared library, the body), read-modify-writes, fences, and by function; a listing beside."""
+    """Executions per operation: instructions, instructions in the calling program (its loop, the
+    stubs that lead to the shared library, the body), read-modify-writes, fences, and counts by
+    function; also writes a listing."""
     folder.mkdir(parents=True, exist_ok=True)
     dumps = []
     for count in COUNTS:
@@ -102,8 +104,7 @@ def measure(program: pathlib.Path, operation: str, folder: pathlib.Path) -> dict
         cost, function = per_operation[place]
         instruction = code[place[0]].get(place[1], "?")
         result["instructions"] += cost
-        # After a switch callgrind may name the wrong object: then there is no such instruction in
-        # it.
+        # After a switch callgrind may name the wrong object, which has no such instruction.
         if place[0] == str(program) and instruction != "?":
             result["caller"] += cost
         result["functions"][f"{short(function)} [{pathlib.Path(place[0]).name}]"] += cost

@@ -1,5 +1,5 @@
 // The program that run.py --callgrind runs under valgrind, twice with different counts: the
-// difference is what one operation executes.
+// difference gives the instructions of one operation.
 //   callgrind_spawn OPERATION COUNT
 #include <iterator>
 #include <string_view>
@@ -57,7 +57,7 @@ void tasklets_in_bulk_of_256(std::size_t count) {
     in_bulk_of_256_with(&options, count);
 }
 
-// Two ULTs that yield, half of the yields each.
+// Two ULTs that yield; each does half of the yields.
 void yield(std::size_t count) {
     weft_unit* other = nullptr;
     auto half = [](void* times) {

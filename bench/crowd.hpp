@@ -1,8 +1,9 @@
-// Units that do the same together: one measures, the others go on until told. They all do it at the
-// same place in the code, as workers of one program do: otherwise the processor's guess where each
-// call returns to is wrong every time, and that is what would be measured. Used by all libraries
-// alike: `spawn(f)` starts a unit of theirs that runs f(), and gives what joins it when it goes out
-// of scope. A State is Google Benchmark's, or anything that has its KeepRunningBatch.
+// Units that do the same operation together: one measures, the others continue until it tells them
+// to stop. All do it at the same place in the code, as workers of one program do: otherwise the
+// processor mispredicts every return, and the misprediction would be measured. All libraries use
+// this file alike: `spawn(f)` starts a unit of the library that runs f(), and returns an object
+// that joins the unit when it goes out of scope. A State is Google Benchmark's, or any type with
+// its KeepRunningBatch.
 #pragma once
 
 #include <atomic>
@@ -11,20 +12,21 @@
 
 namespace bench {
 
-// relaxed throughout: what is told reaches the others by whatever they wait for; until then a turn
-// more does no harm.
+// relaxed throughout: the others' own synchronization makes the flags visible; until then an extra
+// turn does no harm.
 
 struct Crowd {
     benchmark::State& state;
-    benchmark::IterationCount count;   // units, the one that measures included
+    benchmark::IterationCount count;   // units, including the one that measures
     std::atomic<bool> stop{false};
 
-    // The measuring one asks Google Benchmark, the others look whether it has stopped.
+    // The measuring unit asks Google Benchmark; the others check whether it has stopped.
     [[gnu::always_inline]] bool goes_on(bool measures) {
         return measures ? state.KeepRunningBatch(count) : !stop.load(std::memory_order_relaxed);
     }
 
-    // noipa, and a value that the compiler cannot know: no copy of the loop for either side.
+    // noipa, and a value that the compiler cannot know, keep the compiler from making a copy of the
+    // loop for each side.
     template <class Yield>
     [[gnu::noipa]] void yield_together(bool measures, Yield yield) {
         while (goes_on(measures)) {
@@ -34,14 +36,14 @@ struct Crowd {
     }
 };
 
-// Units that do turn 0, 1, 2, ... of something, none of which can end without all of them. The
-// measuring one says before it begins a turn that it is the last; what the others wait for in that
-// turn brings it to them. The clock starts when all have come.
+// Units that do turn 0, 1, 2, ... of an operation; no turn can end without all units. The measuring
+// unit announces the last turn before that turn begins; the synchronization within the turn makes
+// the announcement visible to the others. The clock starts when all units have arrived.
 template <class State>
 struct Turns {
-    static constexpr std::size_t all_have_come = 2;   // turns after which nobody can be missing
+    static constexpr std::size_t all_have_come = 2;   // turns after which no unit can be missing
     State& state;
-    benchmark::IterationCount count;   // operations in a turn, of all together
+    benchmark::IterationCount count;   // operations in a turn, of all units together
     std::atomic<std::size_t> last{~std::size_t{0}};
 
     template <class Turn>
@@ -56,15 +58,16 @@ struct Turns {
     }
 };
 
-// Units that lock one mutex. Nobody can say whose turn it is, so whoever holds the mutex counts,
-// and asks Google Benchmark for all.
+// Units that lock one mutex. There is no order of turns, so the holder of the mutex counts and asks
+// Google Benchmark on behalf of all.
 template <class State>
 class Lockers {
 public:
     Lockers(State& state, std::size_t count)
-        : state_(state), left_(static_cast<benchmark::IterationCount>(2 * count)) {}   // then nobody is missing
+        : state_(state), left_(static_cast<benchmark::IterationCount>(2 * count)) {}   // then no unit is missing
 
-    // locked(inside) returns what inside() says, called with the mutex held: whether to go on.
+    // locked(inside) calls inside() with the mutex held and returns its result: whether to
+    // continue.
     template <class Locked>
     [[gnu::noipa]] void lock_together(Locked locked) {
         while (locked([this] { return count(); })) {}
@@ -82,15 +85,15 @@ private:
     }
 
     State& state_;
-    benchmark::IterationCount left_;   // guarded by the mutex, as what follows
+    benchmark::IterationCount left_;   // guarded by the mutex, like over_
     bool over_ = false;
 };
 
-// Two that hand a turn to each other: game.turn(me) waits until it is the turn of `me`, and gives
-// it to the other, or the other way round; then game.release() ends the last wait, and
-// game.meet(me) lets the second begin only when the first has begun: each of its turns ends in the
-// first one's next turn then, and the last by the release. One iteration is one hand-off. spawn's
-// unit is the second; the caller is the first.
+// Two units hand a turn to each other: game.turn(me) waits until it is the turn of `me` and gives
+// the turn to the other, or first gives and then waits. In the second case game.release() ends the
+// last wait, and game.meet(me) lets the second unit begin only when the first has begun: each of
+// the second unit's turns then ends in the first one's next turn, and the last one by the release.
+// One iteration is one hand-off. spawn's unit is the second; the caller is the first.
 template <class Game, class State, class Spawn>
 void hand_off(State& state, Spawn spawn) {
     alignas(64) Game game{};
@@ -108,7 +111,7 @@ void hand_off(State& state, Spawn spawn) {
     play(0);
 }
 
-// `count` units that wait for all, again and again; one iteration is one wait of one of them.
+// `count` units that repeatedly wait for all; one iteration is one wait of one unit.
 template <class State, class Wait, class Spawn>
 void wait_for_all(State& state, std::size_t count, Wait wait, Spawn spawn) {
     Turns<State> turns{state, static_cast<benchmark::IterationCount>(count)};
@@ -119,7 +122,7 @@ void wait_for_all(State& state, std::size_t count, Wait wait, Spawn spawn) {
     play(true);
 }
 
-// `count` units that lock; one iteration is one lock of any of them.
+// `count` units that lock; one iteration is one lock of any unit.
 template <class State, class Locked, class Spawn>
 void lock_among(State& state, std::size_t count, Locked locked, Spawn spawn) {
     Lockers<State> lockers(state, count);

@@ -1,4 +1,4 @@
-// The floor by itself, and what it is made of: an indirect call, the atomic operations, memory.
+// The floor alone, and its components: an indirect call, the atomic operations, memory.
 #include "raw_benchmarks.hpp"
 
 namespace {

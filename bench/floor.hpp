@@ -1,7 +1,8 @@
-// The floor: the least that "create a unit, run it, join it, free it" can mean. A descriptor from a
-// free list, linked into a FIFO, popped, its body called (on a cached stack, or right where we
-// are), its end published by a release store, the descriptor freed. One OS thread, no checks, no
-// states, nobody else to wake. The library's costs are read as multiples of this.
+// The floor: the least that "create a unit, run it, join it, free it" can mean. A descriptor comes
+// from a free list, is linked into a FIFO and popped; its body is called (on a cached stack, or on
+// the current one); its end is published by a release store, and the descriptor is freed. There is
+// one OS thread, no check, no state, and no thread to wake. The library's costs are given as
+// multiples of this.
 #pragma once
 
 #include <atomic>
@@ -14,14 +15,14 @@
 
 namespace bench {
 
-// Nothing before this line may be kept in registers past it: the three verbs of the floor stay
-// three.
+// No value may be kept in registers across this line, so that the floor's three operations stay
+// separate.
 [[gnu::always_inline]] inline void memory_barrier_for_the_compiler() { asm volatile("" ::: "memory"); }
 
 // Where a body runs.
 enum class Where : std::uint8_t {
-    here,         // on the caller's stack: what a tasklet can reach (RtC)
-    on_a_stack,   // on a cached stack, by call and return: what a ULT that never suspends can reach (RoC)
+    here,         // on the caller's stack: the limit for a tasklet (RtC)
+    on_a_stack,   // on a cached stack, by call and return: the limit for a ULT that never suspends (RoC)
 };
 
 struct alignas(64) FloorUnit {

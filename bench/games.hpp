@@ -1,5 +1,5 @@
-// What units of Weft do together, for the crowds of crowd.hpp. In a game a turn waits for one's own
-// and gives it to the other.
+// The joint operations of Weft units, for the crowds of crowd.hpp. In a game, turn(me) waits for
+// the turn of `me` and gives it to the other unit.
 #pragma once
 
 #include <weft/weft.h>
@@ -9,8 +9,8 @@
 
 namespace bench {
 
-// Gives the turn and waits for it in one critical section: what is signalled is given the mutex
-// when the wait lets it go.
+// Gives the turn and waits for it in one critical section: the signalled unit gets the mutex when
+// the wait releases it.
 struct ConditionGame {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     weft_cond changed = WEFT_COND_INIT;
@@ -38,7 +38,8 @@ struct ConditionGame {
     }
 };
 
-// In two critical sections: between the signal and the wait the mutex is let go, and taken again.
+// Gives and waits in two critical sections: between the signal and the wait the mutex is released
+// and acquired again.
 struct UnlockedConditionGame {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     weft_cond changed = WEFT_COND_INIT;
@@ -53,7 +54,7 @@ struct UnlockedConditionGame {
     }
 };
 
-// The mutex is held all the time, as by the two ends of a queue that work in lockstep.
+// Holds the mutex throughout, like the two ends of a queue that work in lockstep.
 struct HeldConditionGame {
     weft_mutex mutex = WEFT_MUTEX_INIT;
     weft_cond changed = WEFT_COND_INIT;
@@ -68,8 +69,7 @@ struct HeldConditionGame {
     }
 };
 
-// How an event is waited for: without a deadline, with one that was computed once, with one that is
-// new each time.
+// The deadline of a wait for an event: none, computed once, or computed anew for each wait.
 enum class Deadline : std::uint8_t { none, fixed, fresh };
 
 template <Deadline kind>
@@ -78,7 +78,7 @@ struct EventGameWith {
     weft_event mine[2] = {WEFT_EVENT_INIT, WEFT_EVENT_INIT};
     uint64_t deadline_ns = weft_now_ns() + hour_ns;
 
-    EventGameWith() { must(weft_event_set(&mine[0], nullptr)); }   // whose turn it is first
+    EventGameWith() { must(weft_event_set(&mine[0], nullptr)); }   // the first turn
     void turn(int me) {
         if constexpr (kind == Deadline::none) {
             must(weft_event_wait(&mine[me], nullptr));
@@ -104,7 +104,7 @@ struct SemaphoreGame {
     }
 };
 
-// Unbuffered ping-pong: the first sends first.
+// Unbuffered ping-pong: the first unit sends first.
 struct ChannelGame {
     weft_channel* to[2];
 

@@ -1,9 +1,10 @@
-// What the programs that Google Benchmark times share, on top of program.hpp: names that
+// Shared by the programs that Google Benchmark times, on top of program.hpp: names that
 // bench/run.py can read.
 //
-// A benchmark is called PRIMITIVE:SUBJECT, for instance "spawn_join/256:weft.private.full"; what
-// has the same PRIMITIVE is compared. Programs run each benchmark 63 times, shuffled, so that noise
-// hits all subjects alike; run.py takes medians and spreads from the single repetitions.
+// A benchmark is called PRIMITIVE:SUBJECT, for instance "spawn_join/256:weft.private.full";
+// benchmarks with the same PRIMITIVE are compared. Programs run each benchmark 63 times, shuffled,
+// so that noise affects all subjects alike; run.py computes medians and spreads from the single
+// repetitions.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -16,7 +17,7 @@
 
 namespace bench {
 
-// Google Benchmark's own main, with defaults that make medians possible; arguments win over them.
+// Google Benchmark's own main, with defaults that make medians possible; arguments override them.
 inline int run_registered(int argc, char** argv) {
     std::vector<std::string> words = {argv[0], "--benchmark_repetitions=63", "--benchmark_min_time=0.006",
                                       "--benchmark_enable_random_interleaving=true"};

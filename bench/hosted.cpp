@@ -1,7 +1,8 @@
-// What a switch between two units costs, one way, by kind: native, and hosted with the thread
-// pointer set by an instruction and by a system call. And what it costs to begin and join one.
-//     hosted [--rounds=N]     prints a line for each, ns: the least and the median of the rounds,
-//                             which take turns
+// The cost of a switch between two units, one way, by kind: native, and hosted with the thread
+// pointer set by an instruction and by a system call. Also the cost of beginning and joining a
+// unit.
+//     hosted [--rounds=N]     prints a line for each, in ns: minimum and median of the rounds,
+//                             which alternate
 #include <pthread.h>
 #include <time.h>
 
@@ -37,12 +38,12 @@ struct Pair {
     double ns = 0;
 };
 
-// noipa: one place in the code for both, as workers of one program have it.
+// noipa: both units yield at one place in the code, as workers of one program do.
 [[gnu::noipa]] void yield_often(int count) {
     for (int i = 0; i < count; ++i) weft_unit_yield();
 }
 
-// Two units yield to each other: nobody else is ready.
+// Two units yield to each other: no other unit is ready.
 double of_a_switch(weft_kind kind) {
     Pair pair{kind};
     weft_unit_options how{};
@@ -50,7 +51,7 @@ double of_a_switch(weft_kind kind) {
     how.kind = kind;
     auto first = [](void* raw) {
         auto& of = *static_cast<Pair*>(raw);
-        weft_unit_yield();   // both are there
+        weft_unit_yield();   // both have started
         const double before = now_ns();
         yield_often(turns);
         of.ns = (now_ns() - before) / (2.0 * turns);

@@ -1,5 +1,5 @@
-// Start-up: each sample is a fresh process, of a program that has Weft and of ones that have
-// the C library alone, and the C++ library too.
+// Start-up: each sample is a fresh process, of a program with Weft, of one with only the C library,
+// and of one with the C++ library too.
 //   init [--samples=N]
 #include <spawn.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 /* Started by init.cpp in a fresh process: starts Weft with one stream, then adds streams, and
- * prints what that cost. Plain C and nothing else linked, so that its memory is the library's. */
+ * prints the cost. It is plain C and links nothing else, so that its memory is the library's. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
-// fib(n) by a fork for each call, beside the call itself and a ULT for each call (one branch is
-// spawned, the other called). One iteration is one call of fib, all inner calls included. The pool
-// is a deque, which has the newest unit first, as one who waits for it wants it. The streams share
-// what CPUs the process has: with two of them, nobody else must.
+// fib(n) by a fork for each call, compared with plain calls and with a ULT for each call (one
+// branch is spawned, the other called). One iteration is one call of fib, including all inner
+// calls. The pool is a deque, which runs the newest unit first, as its joiner needs. The streams
+// share the CPUs of the process; with two streams, no other program may use these CPUs.
 #include <weft/parallel.hpp>
 
 #include "harness.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int deep = 35, shallow = 20;
 
-// noinline, as the others are: what is compared is calls.
+// noinline, like the others: calls are compared.
 [[gnu::noinline]] long called(int n) { return n < 2 ? n : called(n - 1) + called(n - 2); }
 
 [[gnu::noinline]] long forked(int n) {

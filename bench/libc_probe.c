@@ -1,6 +1,6 @@
-/* Started by init.cpp in a fresh process: what init_probe.c is compared with, a program that has
- * nothing but libc, and the price of a bare OS thread. Built a second time with the C++ library, of
- * which the loader makes more than a megabyte resident before anybody has called it. */
+/* Started by init.cpp in a fresh process: the baseline of init_probe.c, a program with nothing but
+ * libc, and the cost of a bare OS thread. It is built a second time with the C++ library, of which
+ * the loader makes more than a megabyte resident before any call. */
 #include <pthread.h>
 
 #include "probe.h"

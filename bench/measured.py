@@ -1,5 +1,5 @@
-"""What the scripts that measure share: medians; and those that draw figures: programs whose lines of JSON are samples,
-tables, figures."""
+"""Shared by the scripts that measure: medians. Shared by the scripts that draw figures: programs
+whose lines of JSON are samples, tables, figures."""
 
 import json
 import math
@@ -30,9 +30,10 @@ def median(values: list) -> float:
 
 
 def median_interval(values: list, certainty: float = 0.95) -> tuple | None:
-    """An interval that holds the median of what the values were drawn from with at least that certainty, whatever its
-    distribution: from the k-th least value to the k-th greatest, for the largest k that the binomial distribution
-    allows (of 21 values the 6th and the 16th). None where there are too few values (less than 6 for 95 %)."""
+    """An interval that contains the median of the values' distribution with at least that
+    certainty, for any distribution: from the k-th smallest value to the k-th largest, for the
+    largest k that the binomial distribution allows (of 21 values the 6th and the 16th). None if
+    there are too few values (less than 6 for 95 %)."""
     count, chosen, below = len(values), 0, 0.0
     for k in range(1, count // 2 + 1):
         below += math.comb(count, k - 1) / 2**count  # P(fewer than k values lie below the median)
@@ -67,7 +68,7 @@ def output_of(command: list) -> str:
 
 
 def samples_of(command: list) -> dict:
-    """name -> samples, of a program that prints one in each line."""
+    """name -> samples, of a program that prints one sample per line."""
     print("$ " + " ".join(str(word) for word in command), flush=True)
     samples = defaultdict(list)
     for line in output_of(command).splitlines():
@@ -77,7 +78,7 @@ def samples_of(command: list) -> dict:
 
 
 class Figures:
-    """SVG and PNG files; `pyplot` is None without matplotlib, and there are none."""
+    """SVG and PNG files. Without matplotlib `pyplot` is None, and no files are written."""
 
     def __init__(self, results: pathlib.Path):
         self.results = results
@@ -86,7 +87,7 @@ class Figures:
             import matplotlib
 
             matplotlib.use("Agg")
-            # Text stays text, and the same samples make the same file.
+            # Text stays text, and equal samples give equal files.
             matplotlib.rcParams.update(
                 {"svg.hashsalt": "weft", "svg.fonttype": "none", "font.size": 9, "figure.constrained_layout.use": True}
             )
@@ -104,7 +105,7 @@ class Figures:
         self.pyplot.close(figure)
 
     def copy_to(self, folder: pathlib.Path | None) -> None:
-        """The SVG files that were saved, into that folder if there is one."""
+        """Copies the saved SVG files to the folder, if one is given."""
         if folder is None:
             return
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,7 +114,7 @@ class Figures:
 
 
 def write_results(results: pathlib.Path, page: str, quick: bool, samples: dict) -> None:
-    """The tables, which are printed as well, and the samples that they were made of."""
+    """Writes and prints the tables, and writes the samples that they were made of."""
     print("\n" + page)
     (results / "tables.md").write_text(page + "\n")
     (results / "results.json").write_text(

@@ -1,7 +1,7 @@
-// What it costs to be observed: a spawn with its join, a yield and a suspension, of a program that
-// nobody observes, of one with an observer that wants to know nothing of it (what the careful ways
-// cost), with one that is told of all (an empty call each), and with a trace. Rounds of all four
-// take turns; the table has medians, and of the ratios the quartiles.
+// The cost of being observed: a spawn with its join, a yield and a suspension, in a program without
+// an observer, with an observer of other events only (the cost of the careful code paths), with an
+// observer of all events (an empty call each), and with a trace. Rounds of all four alternate; the
+// table has medians, and quartiles of the ratios.
 //   observed [--rounds=N]
 #include <algorithm>
 #include <cstdio>
@@ -37,7 +37,7 @@ void yield(std::size_t count) {
     bench::must(weft_unit_join_free(other));
 }
 
-// One suspends, the other resumes it and yields to it.
+// One unit suspends; the other resumes it and yields to it.
 void suspend(std::size_t count) {
     weft_unit* sleeper = nullptr;
     bench::must(weft_ult_spawn(
@@ -58,7 +58,7 @@ void suspend(std::size_t count) {
 struct Operation {
     const char* name;
     void (*run)(std::size_t count);
-    double told, traced;   // events each, the joiner's and the other one's too
+    double told, traced;   // events for each operation, including those of the joiner and of the other unit
 };
 constexpr Operation all[] = {
     {"spawn + join + free", spawn_join, 7, 5}, {"yield", yield, 2, 2}, {"suspend + resume + yield", suspend, 4, 4}};
@@ -72,7 +72,7 @@ double measure(const Operation& operation, Mode mode) {
     settings.streams = 1;
     if (mode == traced) {
         settings.trace = "/dev/null";
-        settings.trace_events = 2048;   // the ring is gone round before it is measured: no first touches of its pages
+        settings.trace_events = 2048;   // the ring wraps before it is measured: no first touches of its pages
     }
     bench::must(weft_init(&settings));
     weft_observer_options how{};
@@ -91,7 +91,7 @@ double measure(const Operation& operation, Mode mode) {
     return ns;
 }
 
-// The value below which that part of them lies.
+// The value below which this share of the values lies.
 double part(std::vector<double> values, double share) {
     std::sort(values.begin(), values.end());
     return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];

@@ -1,4 +1,4 @@
-/* What the two probes of init.cpp share: the clock, the process's memory, a sample as a line of
+/* Shared by the two probes of init.cpp: the clock, the process's memory, a sample as a line of
  * JSON. */
 #ifndef BENCH_PROBE_H
 #define BENCH_PROBE_H

@@ -1,5 +1,5 @@
-// What every program here shares, whether Google Benchmark times it or not: which CPU it runs on,
-// and its flags.
+// Shared by all programs here, whether or not Google Benchmark times them: the CPU they run on, and
+// their flags.
 #pragma once
 
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 namespace bench {
 
-// A body that does nothing, and that no compiler looks into.
+// A body that does nothing, and that the compiler cannot inline.
 [[gnu::noinline]] inline void nothing(void*) { asm volatile(""); }
 
 // The CPUs this process may use, lowest first.
@@ -26,8 +26,7 @@ inline std::vector<int> usable_cpus() {
     return cpus;
 }
 
-// Binds the calling thread to one CPU: the last one, which has the least to do with interrupts on
-// most machines.
+// Binds the calling thread to one CPU: on most machines the last one handles the fewest interrupts.
 inline void pin(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -38,10 +37,10 @@ inline void pin(int cpu) {
     }
 }
 
-// Those that the program has asked for.
+// The flags that the program has taken.
 inline std::string known_flags;
 
-// The value of --NAME=VALUE, taken out of the arguments; `otherwise` when it is not there.
+// The value of --NAME=VALUE, which is removed from the arguments; `otherwise` if it is missing.
 inline std::string take_flag(int& argc, char** argv, const char* name, std::string otherwise) {
     const std::string prefix = std::string("--") + name + "=";
     known_flags += ' ' + prefix;
@@ -57,7 +56,7 @@ inline std::string take_flag(int& argc, char** argv, const char* name, std::stri
     return otherwise;
 }
 
-// When all flags have been taken.
+// Called when all flags have been taken.
 inline void refuse_others(int argc, char** argv) {
     if (argc <= 1) return;
     std::fprintf(stderr, "bench: %s is not legal; legal are:%s\n", argv[1], known_flags.c_str());

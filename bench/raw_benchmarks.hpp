@@ -1,4 +1,4 @@
-// The baselines that several programs register beside what they measure.
+// The baselines that several programs register together with their own benchmarks.
 #pragma once
 
 #include "floor.hpp"
@@ -6,7 +6,7 @@
 
 namespace bench {
 
-// Operations between two questions whether the benchmark is to go on.
+// The number of operations between two checks whether the benchmark continues.
 inline constexpr int batch = 64;
 
 inline constexpr std::size_t bulk_sizes[] = {64, 256, 4096, 262144};
@@ -35,8 +35,8 @@ private:
     void* other_ = nullptr;
 };
 
-// A round of 64 stacks, each of which switches to the next: what a round of units costs in cache
-// lines is in the baseline too.
+// A ring of 64 stacks, each of which switches to the next: the baseline then includes the cache
+// lines that a round of units touches.
 template <Switch change>
 class Round {
 public:
@@ -59,13 +59,13 @@ public:
     }
 
 private:
-    static constexpr std::size_t stack_bytes = 16384 + 192;   // so that their tops fall on different cache sets
+    static constexpr std::size_t stack_bytes = 16384 + 192;   // so that the stacks' tops fall into different cache sets
     static inline Round* here_ = nullptr;
     std::size_t at_ = 0;
     void* saved_[count] = {};
 };
 
-// The switch of six registers that the targets are multiples of.
+// The switch of six registers; the targets are multiples of it.
 inline void add_raw_switch(const std::string& primitive) {
     add(primitive, "raw", [](benchmark::State& state) { PingPong<bench_switch>().run(state); });
     add(primitive + "/64", "raw", [](benchmark::State& state) { Round<bench_switch>().run(state); });

@@ -1,9 +1,9 @@
-// What a stream does between two units: pollers, posted calls, calls on its own stack, units that
-// change their pool, schedulers below schedulers, pools of the program's own. One stream; one
-// iteration is one yield, one call, one move.
+// A stream's work between two units: pollers, posted calls, calls on its own stack, units that
+// change their pool, schedulers below schedulers, user-defined pools. One stream; one iteration is
+// one yield, one call or one move.
 //   rounds [--blocking=1]
-// With it only the calls that other OS threads run, in real time; they start threads, so they have
-// a process to themselves.
+// With this flag only the calls that other OS threads run, in real time. They start threads, so
+// they get a separate process.
 #include <semaphore.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ void yield_beside_pollers(benchmark::State& state, weft_pool* pool, std::size_t 
     for (auto* poller : pollers) bench::must(weft_poller_unregister(poller));
 }
 
-// From a unit to its own stream: until the call has been made.
+// Posts from a unit to its own stream and waits until the call has been made.
 void post(benchmark::State& state, weft_pool* pool) {
     bench::on_ult(pool, [&] {
         std::atomic<bool> called{false};
@@ -52,7 +52,7 @@ void blocking(benchmark::State& state, weft_pool* pool) {
     });
 }
 
-// What it must come to at least: an OS thread that sleeps is woken, calls, and wakes the caller.
+// The lower bound: a sleeping OS thread is woken, makes the call, and wakes the caller.
 void hand_to_a_thread(benchmark::State& state) {
     sem_t asked, done;
     sem_init(&asked, 0, 0);
@@ -89,12 +89,12 @@ weft_sched* create_sched(const std::vector<weft_pool*>& pools) {
     return sched;
 }
 
-// A pool ceases to be drawn from at the stream's next turn only.
+// The stream stops drawing from a pool only at its next turn.
 void free_pool(weft_pool* pool) {
     while (weft_pool_free(pool) == WEFT_BUSY) bench::must(weft_unit_yield());
 }
 
-// The stream draws from `pools` before its own one, for as long as this lives.
+// While it exists, the stream draws from `pools` before its own pool.
 class DrawsFrom {
 public:
     DrawsFrom(std::vector<weft_pool*> pools, weft_pool* own) : own_(own) {
@@ -141,8 +141,8 @@ void yield_below(benchmark::State& state, weft_pool* own, std::size_t depth) {
 
 // ---- pools --------------------------------------------------------------------------------------
 
-// A pool as a program writes it: a FIFO linked by the slot that each unit has for this. With a lock
-// any stream could use it.
+// A user-defined pool: a FIFO linked through the slot that each unit has for this purpose. With a
+// lock any stream could use it.
 template <bool locks>
 class Fifo {
 public:
@@ -171,7 +171,7 @@ private:
         unlock();
     }
     weft_unit* pop() {
-        if (length_.load(std::memory_order_relaxed) == 0) return nullptr;   // relaxed: as good as a look a moment ago
+        if (length_.load(std::memory_order_relaxed) == 0) return nullptr;   // relaxed: as good as an earlier check
         lock();
         auto* unit = static_cast<weft_unit*>(head_);
         if (unit != nullptr) {

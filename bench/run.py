@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks of a build folder and prints what they came to beside their baselines of the same run.
+"""Runs the benchmarks of a build folder and prints their results, compared with their baselines of
+the same run.
 
     bench/run.py BUILD_DIR [--quick] [--only PART ...] [--callgrind]
 
 Writes BUILD_DIR/bench/results/: a JSON file per program, results.json with all samples, table.md.
---quick       fewer and shorter repetitions: a look, not a measurement
+--quick       fewer and shorter repetitions: a quick look, not a measurement
 --only        some of the parts (their names are printed as they run)
 --callgrind   instruction counts only
 """
@@ -43,7 +44,8 @@ def pools(name: str, program: str, kinds: tuple, *arguments: str) -> list:
 
 
 def spawn_join_parts() -> list:
-    """A pool and a kind are settings of the process; so many units at once want one to themselves."""
+    """The pool and the kind are settings of the process; the largest counts need a separate
+    process."""
     parts = []
     for pool in ("private", "shared", "deque"):
         for kind in ("full", "lsa"):
@@ -120,7 +122,7 @@ PARTS = [
     *pools("peer_argobots", "peer_argobots", ("private", "shared")),
     Part(
         "promotion", "promotion/fork_join", (), ("--samples=7", "--cycles=2"), google=False
-    ),  # promotion/plot.py has the whole
+    ),  # promotion/plot.py runs all of it
 ]
 
 
@@ -128,7 +130,8 @@ PARTS = [
 
 
 def google_samples(path: pathlib.Path) -> dict:
-    """name -> samples. Processor time, which a busy machine disturbs less, unless the benchmark asked for real time."""
+    """name -> samples. Processor time, which a busy machine disturbs less, unless the benchmark
+    asked for real time."""
     samples = defaultdict(list)
     for run in json.loads(path.read_text())["benchmarks"]:
         if run.get("run_type") != "iteration":
@@ -193,11 +196,11 @@ class Row:
     title: str
     part: str
     subject: str  # a sample's name
-    baseline: str = ""  # another, of the same part
+    baseline: str = ""  # the name of another sample of the part
     ratio: float = 0  # target: at most this many times the baseline; 0: none set
     limit: float = 0  # target: at most this much, whatever the baseline
-    share: float = 0.5  # which quantile
-    less_baseline: bool = False  # the value is what the subject has beyond the baseline
+    share: float = 0.5  # the quantile
+    less_baseline: bool = False  # the value is the subject's excess over the baseline
 
 
 def spawn_join_rows() -> list:
@@ -266,8 +269,8 @@ LOCKERS = (2, 16, 64, 256, 1024)
 
 
 def sync_rows() -> list:
-    """On one stream in multiples of the raw switch, once with a single OS thread in the process and once with another
-    that sleeps."""
+    """On one stream in multiples of the raw switch, once with a single OS thread in the process and
+    once with another that sleeps."""
     rows = []
     for way in ("", ".with_threads"):
         part, subject = f"sync{way}", f"weft{way}"
@@ -297,7 +300,8 @@ def sync_rows() -> list:
 
 
 def algorithm_rows() -> list:
-    """On one stream and on two, in multiples of the plain loop; and the peers beside that in theirs."""
+    """On one stream and on two, in multiples of the plain loop; and the peers, in multiples of
+    theirs."""
     rows = []
     for streams in (1, 2):
         for program, subjects in (("algorithms", ("weft",)), ("peer_tbb_algorithms", ("tbb", "std.par"))):
@@ -641,7 +645,7 @@ ROWS = [
 
 
 def peers_of(primitive: str, samples: dict) -> str:
-    """Everybody else's median for the same primitive."""
+    """The other libraries' medians for the primitive."""
     found = []
     for part in samples.values():
         for name, values in part.items():
@@ -681,7 +685,7 @@ def line_of(row: Row, samples: dict) -> list | None:
 HEAD = ["primitive", "Weft, median ns (p10-p90)", "baseline", "ratio", "target", "met", "peers, median ns"]
 
 
-# Of spawn, run, join and free one by one: at most so many instructions, and read-modify-writes.
+# For spawn, run, join and free one by one: the maximum of instructions, and of read-modify-writes.
 CALLGRIND_TARGETS = {"spawn_join.lsa": (110, 0), "spawn_join.lsa.shared": (150, 3)}
 
 

@@ -1,5 +1,5 @@
-// For what Google Benchmark cannot time in a loop (one event per idle gap, one per process): each
-// sample is printed as a line of JSON that run.py reads as if it were a repetition of
+// For measurements that Google Benchmark cannot time in a loop (one event per idle gap, one per
+// process): each sample is printed as a line of JSON that run.py reads like a repetition of
 // PRIMITIVE:SUBJECT.
 #pragma once
 
@@ -22,7 +22,8 @@ inline std::uint64_t read_clock(clockid_t clock) {
 
 inline std::uint64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
 
-// What the process has used of its processors, kernel included: what a busy machine disturbs least.
+// The processor time of the process, including the kernel: the measure that a busy machine disturbs
+// least.
 inline std::uint64_t processor_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 inline void sleep_ns(std::uint64_t ns) {
@@ -35,15 +36,15 @@ inline void print_sample(const std::string& name, double value, const char* unit
     std::printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\"}\n", name.c_str(), value, unit);
 }
 
-// Stands for a benchmark::State where other processes must not hide what is measured: each burst of
-// operations is a sample. A burst is short beside a time slice, so that most are undisturbed even
-// when one of several threads is interrupted now and then.
+// Replaces benchmark::State where other processes would hide the result: each burst of operations
+// is a sample. A burst is short compared with a time slice, so most bursts are undisturbed even if
+// one of several threads is interrupted occasionally.
 class Bursts {
 public:
     Bursts(std::string name, std::int64_t operations, std::size_t samples)
         : name_(std::move(name)), operations_(operations), samples_left_(samples) {}
 
-    // As benchmark::State: whether to do `count` more.
+    // Like benchmark::State's: whether to do `count` more operations.
     [[gnu::always_inline]] bool KeepRunningBatch(std::int64_t count) {
         if (left_ > 0) [[likely]] {
             left_ -= count;
@@ -70,12 +71,13 @@ private:
     std::string name_;
     std::int64_t operations_;   // in a burst, at least
     std::size_t samples_left_;
-    std::int64_t left_ = 0;   // of this burst; below 0 when the last batch went beyond its end
+    std::int64_t left_ = 0;   // of this burst; below 0 if the last batch exceeded the burst
     std::uint64_t since_ = 0;
     std::vector<double> samples_;
 };
 
-// A line "Rss:   123 kB" of /proc/self/smaps_rollup (exact) or of /proc/self/status, in bytes; 0 when it is not there.
+// The value of a line like "Rss: 123 kB" of /proc/self/smaps_rollup (exact) or of
+// /proc/self/status, in bytes; 0 if it is missing.
 inline double memory_field(const char* file, const char* field) {
     std::FILE* stream = std::fopen(file, "r");
     if (stream == nullptr) return 0;

@@ -1,6 +1,6 @@
 // Spawn, join and free of an empty unit on one stream: one at a time, and in bulk. The subject's
-// name says which pool (--pool=private|shared|deque), which kind (--kind=full|lsa, and tasklets),
-// and what is unusual.
+// name gives the pool (--pool=private|shared|deque), the kind (--kind=full|lsa, and tasklets), and
+// any variation.
 #include "raw_benchmarks.hpp"
 #include "weft_harness.hpp"
 
@@ -20,8 +20,8 @@ template <bool tasklet>
     return unit;
 }
 
-// As the floor's loop (raw_benchmarks.hpp): the library's own question whether to go on is asked
-// once in `batch`.
+// Like the floor's loop (raw_benchmarks.hpp): Google Benchmark is asked only once every `batch`
+// operations whether to continue.
 template <bool tasklet>
 void one_by_one_of(benchmark::State& state, weft_pool* pool, const weft_unit_options* options) {
     while (state.KeepRunningBatch(bench::batch)) {

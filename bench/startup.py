@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""What `weft run -- PROGRAM` takes longer than PROGRAM.
+"""How much longer `weft run -- PROGRAM` takes than PROGRAM.
 
     bench/startup.py build/release [--rounds 500]            `true`, and C programs with 0, 1 and 100 OpenMP regions
     bench/startup.py build/release [--rounds 500] -- PROGRAM
 
-In each round each program is started by itself, with what `weft run` gives it but without the command, and by
-`weft run`, one after the other; the order turns. Printed are the median and quartiles of each, and of what a round's
-run takes longer than the same round's program by itself. The last lines say what a first region of 2 and of 8 threads,
-and 99 more, take longer under `weft run` than on libgomp: what they add to the process there, less what they add here.
-On a machine on which other programs run, believe the least. Set OMP_WAIT_POLICY=passive to compare first regions:
-otherwise libgomp's threads spin while they wait, which takes up to 7 ms, by chance.
+Each round starts each program three times in succession, in rotating order: by itself, with the
+environment that `weft run` sets but without the command, and by `weft run`. The script prints the
+median and quartiles of each, and of how much longer a round's run takes than the round's program by
+itself. The last lines say how much longer a first region of 2 and of 8 threads, and 99 more
+regions, take under `weft run` than on libgomp: the time that they add to the process under `weft
+run`, minus the time that they add on libgomp. On a machine with other load, the minimum is the most
+reliable value. Set OMP_WAIT_POLICY=passive to compare first regions: otherwise libgomp's threads
+spin while they wait, which takes up to 7 ms, by chance.
 """
 import argparse
 import os
@@ -54,7 +56,8 @@ def differences(longer, shorter):
 
 
 def regions_programs(folder):
-    """The names and command lines of programs with OpenMP regions; one executable, so that nothing else differs."""
+    """The names and command lines of programs with OpenMP regions; one executable, so that nothing
+    else differs."""
     program = f"{folder}/regions"
     subprocess.run(["cc", "-O2", "-fopenmp", "-x", "c", "-o", program, "-"], input=REGIONS, text=True, check=True)
     cases = [(0, 2), (1, 2), (100, 2), (1, 8), (100, 8)]
@@ -64,7 +67,8 @@ def regions_programs(folder):
 
 
 def added(samples, more, fewer):
-    """What the program `more` takes longer than `fewer` under `weft run`, beyond what it does by itself."""
+    """How much longer the program `more` takes than `fewer` under `weft run`, beyond the difference
+    without it."""
     by_weft = differences(samples[more, "weft run"], samples[fewer, "weft run"])
     return differences(by_weft, differences(samples[more, "by itself"], samples[fewer, "by itself"]))
 

@@ -1,13 +1,12 @@
-// A million ULTs suspended all at once: what each costs in processor time and in resident memory.
-// One round per process, so that the memory is counted from nothing; pthreads are in
-// peers/pthread.cpp.
+// A million ULTs suspended at once: the cost of each in processor time and in resident memory. One
+// round per process, so that the memory is counted from zero; for pthreads see peers/pthread.cpp.
 //   suspended [--count=N] [--kind=full|lsa]
 #include "samples.hpp"
 #include "weft_harness.hpp"
 
 namespace {
 
-std::size_t suspended = 0;   // one stream: nobody else writes it
+std::size_t suspended = 0;   // one stream: it has a single writer
 
 void suspend_once(void*) {
     bench::must(weft_unit_suspend([](weft_unit*, void*) { ++suspended; }, nullptr));
@@ -30,7 +29,7 @@ int main(int argc, char** argv) {
     const std::size_t count = std::stoul(bench::take_flag(argc, argv, "count", "1000000"));
     const std::string kind = bench::take_flag(argc, argv, "kind", "full");
     bench::pin(bench::usable_cpus().back());
-    std::vector<weft_unit*> units(count, reinterpret_cast<weft_unit*>(sizeof(void*)));   // touched before we count
+    std::vector<weft_unit*> units(count, reinterpret_cast<weft_unit*>(sizeof(void*)));   // touched before the count
     const bench::Runtime runtime(WEFT_POOL_PRIVATE, bench::ult_kind(kind));
     const double resident = bench::resident_bytes();
     const double tables = bench::page_table_bytes();

@@ -1,5 +1,5 @@
-// The context switch by itself, one way: Weft's inlined one beside the hand-written ones and the C
-// library's. The one benchmark that looks inside the library: the switch is no part of the C
+// The context switch alone, one way: Weft's inlined switch, compared with the hand-written ones and
+// the C library's. It uses the library's internals, since the switch is not part of the C
 // interface.
 #include <ucontext.h>
 
@@ -13,8 +13,7 @@ struct Pair {
     void* other = nullptr;
 };
 
-// What arrives at a switch by Weft's rules is a call to be made there; the ones measured carry
-// none.
+// By Weft's rules a switch passes a call for the target to make; the measured switches pass none.
 [[gnu::noinline]] void other_side(void (*)(void*), void* argument) {
     auto* pair = static_cast<Pair*>(argument);
     for (;;) weft::arch::swap(&pair->other, pair->main, {nullptr, nullptr});

@@ -1,9 +1,9 @@
-// What units wait for, on one stream with a private pool: one iteration is one hand-off from one
-// unit to another, one wait at a barrier, one element of a channel, one lock and unlock. The
-// baseline of all that switches is the raw switch.
+// Synchronization on one stream with a private pool: one iteration is one hand-off from one unit to
+// another, one wait at a barrier, one element of a channel, one lock and unlock. The baseline of
+// all operations that switch is the raw switch.
 //   sync [--threads=N]
-// With N other OS threads, which sleep: in a process that has only one the library takes a shorter
-// way.
+// With N other OS threads, which sleep: in a process with only one OS thread the library takes a
+// shorter path.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 
 namespace {
 
-// Spawns into `pool`, for the crowds.
+// Returns a function that spawns into `pool`, for the crowds.
 auto spawner(weft_pool* pool) {
     return [pool](auto body) { return bench::Ult(pool, body); };
 }
@@ -35,7 +35,7 @@ void barrier(benchmark::State& state, weft_pool* pool, std::size_t count) {
     });
 }
 
-// Each holds the mutex over a yield, so that all the others come and wait.
+// Each unit holds the mutex over a yield, so that all others arrive and wait.
 void mutex_held(benchmark::State& state, weft_pool* pool, std::size_t count) {
     bench::on_ult(pool, [&] {
         alignas(64) weft_mutex mutex = WEFT_MUTEX_INIT;
@@ -68,7 +68,7 @@ void pthread_mutex_uncontended(benchmark::State& state) {
     }
 }
 
-// What a unit may use as well, as long as it does not switch while it holds it.
+// A unit may use std::mutex as well, as long as it does not switch while it holds the mutex.
 void std_mutex_uncontended(benchmark::State& state, weft_pool* pool) {
     bench::on_ult(pool, [&] {
         std::mutex mutex;
@@ -79,7 +79,7 @@ void std_mutex_uncontended(benchmark::State& state, weft_pool* pool) {
     });
 }
 
-// ---- things that need not wait ------------------------------------------------------------------
+// ---- operations that need not wait --------------------------------------------------------------
 
 void event_ready(benchmark::State& state, weft_pool* pool) {
     bench::on_ult(pool, [&] {

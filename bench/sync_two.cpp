@@ -1,10 +1,10 @@
-// What units wait for, on two streams that are bound to two CPUs, in real time: one iteration is
-// one hand-off from a unit of the one stream to a unit of the other, one wait at a barrier, one
-// lock and unlock. The baseline is the least that two CPUs can do: two OS threads that hand a cache
-// line to and fro, by one flag each way.
+// Synchronization on two streams that are bound to two CPUs, in real time: one iteration is one
+// hand-off from a unit of one stream to a unit of the other, one wait at a barrier, one lock and
+// unlock. The baseline is the lower bound for two CPUs: two OS threads that pass a cache line back
+// and forth, by one flag each way.
 //   sync_two [--pool=private|deque] [--rounds=N]
-// In private pools each unit stays where it was spawned, so that each hand-off crosses; from deques
-// units are stolen.
+// In private pools each unit stays where it was spawned, so that each hand-off crosses streams;
+// from deques units are stolen.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -19,7 +19,7 @@ namespace {
 
 struct LineGame {
     struct Side {
-        alignas(128) std::atomic<int> turns{0};   // two lines: neighbours are fetched together
+        alignas(128) std::atomic<int> turns{0};   // two lines, since neighbouring lines are fetched together
         alignas(128) int taken = 0;
     };
     Side sides[2];
@@ -28,7 +28,8 @@ struct LineGame {
     void turn(int me) {
         const int wanted = ++sides[me].taken;
         while (sides[me].turns.load(std::memory_order_acquire) != wanted) {}   // acquire: pairs with the store below
-        // release: what a hand-off must be
+        // release: a hand-off must publish the caller's writes; pairs with the acquire load of the
+        // other side
         sides[1 - me].turns.store(me == 0 ? wanted : wanted + 1, std::memory_order_release);
     }
 };
@@ -42,12 +43,12 @@ void bare_line(bench::Bursts& bursts, int other_cpu) {
     });
 }
 
-// Where the one that measures is spawned, and where the others are, in turn.
+// The pool of the measuring unit, and the pools in which the others are spawned in turn.
 struct Pools {
     weft_pool* pool[2];
 };
 
-// Begins with the other stream's.
+// Begins with the other stream's pool.
 auto spawner(Pools pools) {
     return [pools, next = std::size_t{1}](auto body) mutable { return bench::Ult(pools.pool[next++ % 2], body); };
 }
@@ -66,7 +67,7 @@ void barrier(bench::Bursts& bursts, Pools pools, std::size_t count) {
     });
 }
 
-// `held`: over a yield, so that all the others come and wait.
+// `held`: holds the mutex over a yield, so that all others arrive and wait.
 template <bool held>
 void mutex(bench::Bursts& bursts, Pools pools, std::size_t count) {
     bench::on_ult(pools.pool[0], [&] {
@@ -112,7 +113,7 @@ std::vector<Subject> subjects(const std::string& pool_name, Pools pools, int oth
     return all;
 }
 
-// In rounds, so that what disturbs hits all alike.
+// Measures in rounds, so that a disturbance affects all subjects alike.
 void measure(const std::vector<Subject>& all, int rounds) {
     constexpr std::int64_t least = 256;   // operations in a burst
     constexpr std::size_t samples = 32;   // bursts in a round

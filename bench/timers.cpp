@@ -1,6 +1,6 @@
-// Time: starting and cancelling a timer, firing a batch, waiting with a deadline for what comes
-// before it, and what timers that are pending cost those who have nothing to do with them. One
-// stream with a private pool.
+// Timers: starting and cancelling one, firing a batch, waiting with a deadline that does not
+// expire, and the cost of pending timers to units that do not use them. One stream with a private
+// pool.
 #include <memory>
 
 #include "crowd.hpp"
@@ -12,13 +12,12 @@ namespace {
 
 constexpr uint64_t hour_ns = 3'600'000'000'000;
 
-// Timers that will not fire while this lives.
+// Timers that will not fire while this object exists.
 class Pending {
 public:
     explicit Pending(std::size_t count) : timers_(std::make_unique<weft_timer[]>(count)), count_(count) {
         const uint64_t first = weft_now_ns() + hour_ns;
-        // apart from each other by what is no multiple of anything, and not in the order of their
-        // times
+        // at distances that are no round numbers, and not started in the order of their times
         for (std::size_t i = 0; i < count; ++i) {
             const uint64_t deadline = first + (i * 7919 % count) * 9'973;
             bench::must(weft_timer_start(&timers_[i], bench::nothing, nullptr, deadline));
@@ -47,7 +46,7 @@ void add_and_cancel(benchmark::State& state, weft_pool* pool, std::size_t pendin
     });
 }
 
-// All are due when they are started; the unit yields until the stream has called them.
+// All timers are due when they are started; the unit yields until the stream has called them.
 void add_and_fire(benchmark::State& state, weft_pool* pool, std::size_t count) {
     bench::on_ult(pool, [&] {
         const auto timers = std::make_unique<weft_timer[]>(count);

@@ -1,6 +1,6 @@
-// Idle wake-up: from the push by another OS thread to the first line of the unit on a stream that
-// slept, beside a bare futex wake. Both sleep for a millisecond before each, on the same CPU;
-// samples alternate.
+// Idle wake-up: the time from a push by another OS thread to the first line of the unit on a stream
+// that was asleep, compared with a bare futex wake. Both sleep for a millisecond before each
+// sample, on the same CPU; samples alternate.
 //   wake [--samples=N]
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -23,12 +23,12 @@ void note_the_time(void*) { woken_at.store(bench::now_ns()); }
 
 std::uint64_t wait_for_the_note() {
     std::uint64_t at = 0;
-    // with one CPU for both the waker must make room
+    // if both share one CPU, the waker must yield it
     while ((at = woken_at.load()) == 0) sched_yield();
     return at;
 }
 
-// An OS thread that sleeps on a futex, notes when it is woken, and sleeps again.
+// An OS thread that sleeps on a futex, records the time when it is woken, and sleeps again.
 class FutexSleeper {
 public:
     explicit FutexSleeper(int cpu) : thread_([this, cpu] { sleep_and_note(cpu); }) {}
@@ -48,7 +48,7 @@ public:
 private:
     void sleep_and_note(int cpu) {
         bench::pin(cpu);
-        // `seen` counts the wakes: reading the word anew could step over one that came before this
+        // `seen` counts the wakes: rereading the word could miss a wake that came before this
         // thread slept
         for (unsigned seen = 0; !stop_.load(); ++seen) {
             while (word_.load() == seen) syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
@@ -61,7 +61,7 @@ private:
     std::thread thread_;
 };
 
-// A ULT that suspends, notes when it is resumed, and suspends again.
+// A ULT that suspends, records the time when it is resumed, and suspends again.
 struct Sleeper {
     std::atomic<weft_unit*> unit{nullptr};   // set once it is suspended
     std::atomic<bool> stop{false};
@@ -94,7 +94,7 @@ void sample(const char* subject, Wake wake) {
 
 struct Streams {
     weft_stream* stream[2] = {};
-    weft_pool* pool[2] = {};   // what its stream draws from: its own default pool, and a shared one
+    weft_pool* pool[2] = {};   // the pools that the stream draws from: its default pool, and a shared one
 };
 
 Streams start_streams(int cpu) {
@@ -144,7 +144,7 @@ int main(int argc, char** argv) {
     settings.size = sizeof settings;
     bench::must(weft_init(&settings));
     const Streams streams = start_streams(cpus.back());
-    // the waker is no unit: an OS thread of the application; main waits for it in the kernel
+    // the waker is not a unit but an OS thread of the application; main waits for it in the kernel
     std::thread([&] { measure(streams, samples, cpus.front(), cpus.back()); }).join();
     for (auto* stream : streams.stream) bench::must(weft_stream_join_free(stream));
     bench::must(weft_pool_free(streams.pool[1]));

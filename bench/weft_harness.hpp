@@ -1,4 +1,5 @@
-// What the benchmarks of Weft itself share, on top of program.hpp: start, stop, a ULT to stand on.
+// Shared by the benchmarks of Weft itself, on top of program.hpp: starting and stopping the
+// runtime, and a ULT to run in.
 #pragma once
 
 #include <weft/weft.h>
@@ -11,7 +12,7 @@
 
 namespace bench {
 
-// A call that does not come to WEFT_OK ends the benchmark: its numbers would mean nothing.
+// A call that does not return WEFT_OK ends the benchmark, since its numbers would mean nothing.
 [[gnu::always_inline]] inline void must(weft_status status) {
     if (status == WEFT_OK) [[likely]]
         return;
@@ -19,7 +20,7 @@ namespace bench {
     std::exit(1);
 }
 
-// The kinds by their names in the settings.
+// The kind with this name in the settings.
 inline weft_kind ult_kind(const std::string& name) {
     constexpr std::pair<const char*, weft_kind> kinds[] = {
         {"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND_LSA}, {"roc", WEFT_KIND_ROC},  {"ss", WEFT_KIND_SS},
@@ -39,8 +40,8 @@ inline weft_pool_kind pool_kind(const std::string& name) {
     std::exit(1);
 }
 
-// A runtime for as long as this lives, whose ULTs are of `kind` when they have no options: the way
-// most are spawned. Of one stream, unless it is said otherwise.
+// A runtime that lives as long as this object. ULTs without options, as most are spawned, are of
+// `kind`. It has one stream unless specified otherwise.
 class Runtime {
 public:
     Runtime(weft_pool_kind pool, weft_kind kind, std::size_t streams = 1) {
@@ -49,7 +50,7 @@ public:
         settings.streams = streams;
         settings.pool = pool;
         settings.kind = kind;
-        settings.idle_memory_bytes = std::size_t{1} << 36;   // rounds of many units are to find their memory again
+        settings.idle_memory_bytes = std::size_t{1} << 36;   // rounds of many units shall reuse their memory
         must(weft_init(&settings));
         must(weft_stream_pool_get(weft_stream_self(), &pool_));
     }
@@ -69,7 +70,7 @@ inline weft_unit_options options_of(weft_kind kind) {
     return options;
 }
 
-// A ULT that runs f(), and is joined and freed when this goes out of scope.
+// A ULT that runs f(), and is joined and freed when this object goes out of scope.
 class Ult {
 public:
     template <class F>
@@ -90,8 +91,8 @@ private:
     weft_unit* unit_ = nullptr;
 };
 
-// Runs f() on a ULT with room for Google Benchmark's own calls, and waits for it: so the caller of
-// what is measured is an ordinary unit, not the primary one.
+// Runs f() on a ULT whose stack suffices for Google Benchmark's own calls, and waits for it: so the
+// caller of the measured code is an ordinary unit, not the primary one.
 template <class F>
 void on_ult(weft_pool* pool, F f) {
     weft_unit_options options = options_of(WEFT_KIND_FULL);

@@ -1,5 +1,5 @@
-// Yield among 2, 64 and 16,384 ULTs, and yield_to between two; one iteration is one yield of one of
-// them. ".two_places" has the one that measures yield at another place in the code than the others
+// Yield among 2, 64 and 16,384 ULTs, and yield_to between two; one iteration is one yield of one
+// ULT. In ".two_places" the measuring ULT yields at another place in the code than the others
 // (crowd.hpp).
 #include "crowd.hpp"
 #include "raw_benchmarks.hpp"
@@ -24,7 +24,7 @@ void yield_among(benchmark::State& state, weft_pool* pool, weft_kind kind, std::
         std::vector<void*> arguments(count - 1, &crowd);
         std::vector<weft_unit*> others(count - 1);
         bench::must(weft_unit_spawn_many(pool, count - 1, others_do, arguments.data(), &options, others.data()));
-        yield();   // each of them has its stack now
+        yield();   // each ULT has its stack now
         crowd.yield_together(true, yield);
         crowd.stop = true;
         bench::must(weft_unit_join_free_many(others.data(), others.size()));

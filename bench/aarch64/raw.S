@@ -39,7 +39,7 @@
         .balign 64
 bench_switch:
         leave_and_enter
-        mov     x16, x30                /* a jump through x16 may land on bti c as well */
+        mov     x16, x30                /* a jump through x16 may also land on bti c */
         br      x16
         .size   bench_switch, . - bench_switch
 

@@ -1,5 +1,5 @@
-// What the processor itself allows, AArch64: see x86_64/raw.hpp. Here the called switches save the
-// twelve registers and the eight halves of vector registers that a call keeps.
+// The lower bounds of the processor, AArch64: see x86_64/raw.hpp. Here the called switches save the
+// twelve registers and the eight halves of vector registers that a call preserves.
 #pragma once
 
 #include <cstddef>

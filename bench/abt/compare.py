@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What an operation in abt.h costs here, and in another Argobots.
+"""The cost of an operation in abt.h, with Weft and with another Argobots.
 
     bench/abt/compare.py FOLDER [--rounds N] [NAME...]
 
-FOLDER has abt_weft and, where another Argobots was found, abt_argobots: bench/abt/operations.c, linked with the one
-library and with the other. They run by turns, on one CPU, and each ratio is of two that ran one after the other; what
-is told of them is the median and the quartiles. NAME: the beginning of an operation's name.
+FOLDER has abt_weft and, if another Argobots was found, abt_argobots: bench/abt/operations.c, linked
+with either library. They run alternately, on one CPU, and each ratio is of two consecutive runs;
+the script prints the median and the quartiles of the ratios. NAME: the beginning of an operation's
+name.
 """
 import argparse
 import os

@@ -1,10 +1,10 @@
-/* What programs in abt.h pay for an operation. One source, linked with each libabt that there is;
- * compare.py runs them by turns.
+/* The cost of an operation to programs in abt.h. One source, linked with each available libabt;
+ * compare.py runs the programs alternately.
  *
  *     operations [NAME...]
  *
- * Prints a line for each operation: its name, a tab, nanoseconds an operation: the least of several
- * samples, since what disturbs a sample only adds. */
+ * Prints a line for each operation: its name, a tab, nanoseconds per operation: the minimum of
+ * several samples, since a disturbance only adds. */
 #define _GNU_SOURCE
 #include <abt.h>
 #include <stdint.h>
@@ -30,8 +30,7 @@ static ABT_pool pool; /* the main pool of the primary stream: private or shared 
 
 static void nothing(void *argument) { (void)argument; }
 
-/* ---- the operations: each does `count` of them
- * ---------------------------------------------------------------------- */
+/* ---- the operations: each does `count` of them ----------------------------------------------- */
 
 static void create_free(int count, int unused) {
     (void)unused;
@@ -85,7 +84,7 @@ static void yield_to(int count, int unused) {
     pair.left = count;
     for (size_t i = 0; i < 2; ++i)
         CHECK(ABT_thread_create(pool, to_and_fro, (void *)i, ABT_THREAD_ATTR_NULL, &pair.threads[i]));
-    CHECK(ABT_thread_join_many(2, pair.threads)); /* the one that ends last names the other yet */
+    CHECK(ABT_thread_join_many(2, pair.threads)); /* the ULT that ends last still names the other */
     CHECK(ABT_thread_free_many(2, pair.threads));
 }
 
@@ -94,7 +93,7 @@ static ABT_mutex mutex;
 static void locks(void *count) {
     for (int i = 0; i < *(int *)count; ++i) {
         CHECK(ABT_mutex_lock(mutex));
-        CHECK(ABT_thread_yield()); /* all others come to wait */
+        CHECK(ABT_thread_yield()); /* all others arrive and wait */
         CHECK(ABT_mutex_unlock(mutex));
     }
 }
@@ -160,8 +159,8 @@ static void init_finalize(int count, int unused) {
     }
 }
 
-/* A pool of the program's own, with `live` units in it all the while: each operation creates one,
- * and pops, runs and frees the oldest. */
+/* A user-defined pool with always `live` units in it: each operation creates one, and pops, runs
+ * and frees the oldest. */
 static struct {
     ABT_unit ring[1 << 15];
     size_t head, tail;
@@ -227,8 +226,7 @@ static void user_pool(int count, int live) {
 
 static uint64_t init_only_ns;
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 enum where { anywhere, private_pool, shared_pool, outside };
 

@@ -1,16 +1,17 @@
-// What the processor itself allows, x86-64: switches written by hand, and a call on another stack.
-// The yardstick for the library's own; nothing here is part of it. raw.S has the called ones.
+// The lower bounds of the processor, x86-64: hand-written switches, and a call on another stack.
+// They are the yardstick for the library's switches and not part of the library. raw.S has the
+// switches that are called.
 #pragma once
 
 #include <cstddef>
 
 extern "C" {
-// Leaves the running stack, its pointer in *saved, for the one that `next` points to: six registers
-// are pushed and popped, then a jump to the address on top.
+// Switches from the running stack, whose pointer it stores in *saved, to the stack that `next`
+// points to: six registers are pushed and popped, then a jump to the address on top.
 void bench_switch(void** saved, void* next);
-// As bench_switch, but ends in `ret`: the return predictor is wrong each time.
+// Like bench_switch, but ends in `ret`, which the processor mispredicts each time.
 void bench_switch_ret(void** saved, void* next);
-// Goes on there, and saves nothing of what is left: for good.
+// Continues on that stack and saves nothing of the current one, to which nothing returns.
 [[noreturn]] void bench_enter(void* next);
 }
 
@@ -18,11 +19,11 @@ namespace bench {
 
 inline constexpr std::size_t saved_registers = 6;
 
-// A stack whose first resumption by one of the switches above lands in `entry` (which must not
-// return), as if called.
+// Prepares a stack on which the first switch to it continues in `entry` (which must not return), as
+// if called.
 inline void* prepare_stack(void* top, void (*entry)()) {
     auto** word = static_cast<void**>(top);
-    *--word = nullptr;   // a return address that is none; keeps the alignment of a call
+    *--word = nullptr;   // a null return address; keeps the alignment of a call
     *--word = reinterpret_cast<void*>(entry);
     for (std::size_t i = 0; i < saved_registers; ++i) *--word = nullptr;
     return word;
@@ -41,7 +42,7 @@ inline void* prepare_stack(void* top, void (*entry)()) {
           "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
-// One uncontended atomic read-modify-write, whatever the compiler thinks of it.
+// One uncontended atomic read-modify-write that the compiler cannot remove.
 [[gnu::always_inline]] inline void read_modify_write(long& word) {
     asm volatile("lock incq %0" : "+m"(word) : : "memory", "cc");
 }
