@@ -1,12 +1,12 @@
-// Creating, joining and freeing N units apart, as Figures 3 to 8 of Argobots' paper have it (Seo et
-// al., TPDS 2018), from 64 units to 262,144, on one stream: first threads that are made by hand
-// from malloc and a switch, then the library with one thing after the other that makes it faster.
-// The units run when they are joined.
+// Creating, joining and freeing N units, measured separately as in Figures 3 to 8 of Argobots'
+// paper (Seo et al., TPDS 2018), from 64 units to 262,144, on one stream: first hand-made threads
+// from malloc and a switch, then the library with one optimization after another. The units run
+// when they are joined.
 //
 //   argobots_phases [--rounds=7] [--most=18] [--step=NAME]
 //
-// JSON, a line per sample: ns per unit. --most: the logarithm of the most units. The steps are
-// shuffled anew in each round.
+// Prints JSON, a line per sample: ns per unit. --most: the binary logarithm of the largest number
+// of units. The steps are shuffled anew in each round.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -25,9 +25,9 @@ constexpr std::size_t stack_bytes = 16384;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t least_units = 64;
 
-// ---- threads by hand ----------------------------------------------------------------------------
+// ---- hand-made threads --------------------------------------------------------------------------
 
-// A thread with nothing but what it needs to run once on a stack of its own.
+// A thread with only what it needs to run once on its own stack.
 struct HandThread {
     void* context;
     void (*body)(void*);
@@ -37,9 +37,9 @@ struct HandThread {
 };
 
 HandThread* running = nullptr;
-void* creator = nullptr;   // the context of whoever runs a thread
+void* creator = nullptr;   // the context that runs the thread
 
-// How a thread ends: saved like one that goes on later, or not.
+// How a thread ends: with its context saved as if it were to resume later, or not saved.
 enum class End : bool { saved, unsaved };
 
 template <End end>
@@ -51,7 +51,7 @@ void hand_main() {
     bench_switch(&self.context, creator);
 }
 
-// Where stacks come from: the heap, or the kernel, with a page below that nobody may touch.
+// The source of stacks: the heap, or the kernel, with an inaccessible page below.
 struct Heap {
     static char* take() { return static_cast<char*>(std::malloc(stack_bytes)); }
     static void give(char* stack) { std::free(stack); }
@@ -147,8 +147,8 @@ double median(std::vector<double>& values) {
     return *middle;
 }
 
-// A sample of each phase for each number of units: the median of some passes, of which the first is
-// not counted.
+// A sample of each phase for each number of units: the median of some passes, after a first one
+// that is not counted.
 template <class Way>
 void measure(const std::string& step, std::size_t most_units) {
     for (std::size_t count = least_units; count <= most_units; count *= 4) {
@@ -177,7 +177,7 @@ struct Step {
 
 constexpr Step steps[] = {
     {.name = "malloc", .threads = Step::heap},
-    {.name = "malloc.unsaved", .threads = Step::heap_unsaved},   // beside the one before
+    {.name = "malloc.unsaved", .threads = Step::heap_unsaved},   // beside the previous step
     {.name = "mmap", .threads = Step::kernel},
     {.name = "weft",
      .huge_pages = false,
@@ -186,7 +186,7 @@ constexpr Step steps[] = {
      .pool = WEFT_POOL_SHARED},
     {.name = "weft.cached", .huge_pages = false, .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
     {.name = "weft.huge", .guard = WEFT_GUARD_MPROTECT, .pool = WEFT_POOL_SHARED},
-    {.name = "weft.huge.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},   // beside the one before
+    {.name = "weft.huge.canary", .guard = WEFT_GUARD_CANARY, .pool = WEFT_POOL_SHARED},   // beside the previous step
     {.name = "weft.full"},
     {.name = "weft.lsa", .kind = WEFT_KIND_LSA},
     {.name = "weft.roc", .kind = WEFT_KIND_ROC},
@@ -235,7 +235,7 @@ int main(int argc, char** argv) {
     const std::string only = bench::take_flag(argc, argv, "step", "");
     bench::refuse_others(argc, argv);
     bench::pin(bench::usable_cpus().back());
-    // Otherwise what malloc costs depends on how much it happens to give back to the kernel after
+    // Otherwise malloc's cost depends on how much memory it happens to return to the kernel after
     // each pass.
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_MMAP_THRESHOLD, INT_MAX);

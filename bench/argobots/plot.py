@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs argobots_phases and argobots_streams and prints what they came to, as tables and as plots.
+"""Runs argobots_phases and argobots_streams and prints their results, as tables and as plots.
 
     bench/argobots/plot.py BUILD_DIR [--lean BUILD_DIR] [--quick] [--figures DIR]
 
-Writes BUILD_DIR/bench/argobots/: results.json with every sample, tables.md, and each figure as SVG and PNG if
-matplotlib is there.
---lean      a build of the library with its features out (doc/decisions/0019): the last step
---quick     fewer samples and fewer units: a look, not a measurement
+Writes BUILD_DIR/bench/argobots/: results.json with every sample, tables.md, and each figure as SVG
+and PNG if matplotlib is installed.
+--lean      a build of the library with its features left out (doc/decisions/0019): the last step
+--quick     fewer samples and fewer units: a quick look, not a measurement
 --figures   copies the SVGs there as well
 """
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measured import COLOURS, KINDS, NAMES, Figures, median, quantile, samples_of, show, table, write_results
 
 PHASES = ("create", "join", "free")
-# What each adds to the one before; from the last on the kinds differ.
+# What each step adds to the previous one; after the last step only the kinds differ.
 STEPS = {
     "malloc": "by hand, stack from malloc",
     "malloc.unsaved": "beside the one before: nothing of a thread that ends is saved",
@@ -33,7 +33,7 @@ STEPS = {
 }
 STEPS |= {f"weft.{kind}": f"kind {NAMES[kind]}" for kind in KINDS if kind != "full"}
 STEPS |= {f"weft.{kind}.many": f"kind {NAMES[kind]}, by one call each" for kind in KINDS}
-LEAN = "weft.lsa.many"  # with the features out, and once more in turns with that
+LEAN = "weft.lsa.many"  # with the features left out, and again, alternating with that build
 STEPS |= {f"{LEAN}.again": f"{NAMES['lsa']} once more, in turns with the next", f"{LEAN}.lean": "features out"}
 OPERATIONS = ("create_join", "yield", "yield_to")
 SHOWN = (64, 1024, 16384, 262144)

@@ -1,12 +1,12 @@
-// From one stream to as many as there are harts, each on its private pool: what create + join,
-// yield and yield_to cost each of them, as Figures 9 to 12 of Argobots' paper have it (Seo et al.,
+// From one stream to as many as there are harts, each on its private pool: the cost of create +
+// join, yield and yield_to to each stream, as in Figures 9 to 12 of Argobots' paper (Seo et al.,
 // TPDS 2018). Streams that share nothing do not slow each other down: the minimum, the mean and the
-// maximum over the streams stay where they are with one.
+// maximum over the streams stay as with one stream.
 //
 //   argobots_streams [--rounds=21] [--streams=N] [--kind=full]
 //
-// JSON, a line per sample: ns of an OS thread's processor time per operation. --streams: how many
-// at most; --kind: of the units that are created.
+// Prints JSON, a line per sample: ns of an OS thread's processor time per operation. --streams: the
+// maximum number; --kind: the kind of the created units.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,7 +23,7 @@ using Costs = std::array<double, std::size(operations)>;   // of one stream, ns
 
 std::uint64_t thread_ns() { return bench::read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
-// All begin at once: what one does alone is not what it does beside the others.
+// Lets all streams begin at once: a stream alone behaves differently from a stream among others.
 class Start {
 public:
     explicit Start(std::size_t streams) : streams_(streams) {}
@@ -45,7 +45,7 @@ void create_and_join(std::size_t forks) {
     }
 }
 
-// Two units of one stream that leave for each other.
+// Two units of one stream that switch to each other.
 struct Pair {
     weft_unit* first;
     weft_unit* second;

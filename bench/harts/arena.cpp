@@ -1,7 +1,7 @@
-// What an arena costs: a call that shares nothing, beside a domain that is registered and
-// unregistered, and a spawn with its join; and the same forks in an arena of two harts as on two
-// streams: fib by a fork for each call, a loop, and many short loops, each in a call of its own, of
-// which no hart comes in time for most.
+// The cost of an arena: a call that shares nothing, compared with registering and unregistering a
+// domain, and with a spawn and its join; and forks in an arena of two harts, compared with two
+// streams: fib by a fork for each call, a loop, and many short loops, each in its own call; for
+// most of these no hart arrives in time.
 //   arena [--rounds=N] [--count=N: calls alone, for callgrind]
 #include <weft/weft.hpp>
 

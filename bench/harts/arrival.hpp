@@ -1,5 +1,4 @@
-// How long it takes from asking for something until it is there: one event at a time, each a
-// sample.
+// The time from a request until its result arrives: one event at a time, each a sample.
 #pragma once
 
 #include <linux/futex.h>
@@ -16,13 +15,13 @@ namespace bench {
 
 inline std::atomic<std::uint64_t> came_at{0};   // 0: not yet
 
-// Of those who come the first one counts.
+// Only the first arrival counts.
 inline void note_arrival() {
     std::uint64_t none = 0;
     came_at.compare_exchange_strong(none, now_ns());
 }
 
-// ask() leads to note_arrival(), by whomever; wait() is called again and again until then.
+// ask() makes some thread call note_arrival(); wait() is called repeatedly until then.
 template <class Ask, class Wait>
 void sample_arrival(const std::string& name, Ask ask, Wait wait) {
     came_at.store(0);
@@ -33,7 +32,7 @@ void sample_arrival(const std::string& name, Ask ask, Wait wait) {
     print_sample(name, static_cast<double>(at - std::min(at, asked_at)));
 }
 
-// By an OS thread of its own: wakes, and sleeps again.
+// An OS thread that is woken, and sleeps again.
 class FutexSleeper {
 public:
     ~FutexSleeper() {

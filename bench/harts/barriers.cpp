@@ -1,8 +1,8 @@
-// Lithe's study of barriers (section 7.4): groups of 16 tasks that meet at a barrier again and
-// again, 1 to 10 groups at once. As pthreads with pthread_barrier_t, as pthreads that spin, bound
-// to CPUs or not, and as weft_spmd. Reported is the time per barrier of one group, which for work
-// that is shared well grows with the number of groups.
-//   barriers [--rounds=N] [--steps=N] [--spins=N: barriers of those who spin, who take their time]
+// Lithe's study of barriers (section 7.4): groups of 16 tasks that meet at a barrier repeatedly, 1
+// to 10 groups at once: as pthreads with pthread_barrier_t, as pthreads that spin, bound to CPUs or
+// not, and as weft_spmd. The program reports the time per barrier of one group, which grows with
+// the number of groups if the processors are shared well.
+//   barriers [--rounds=N] [--steps=N] [--spins=N: barriers of the spinning threads, which are slow]
 #include <pthread.h>
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int tasks = 16;
 
-// Who comes last lets all go on; the others look until he has.
+// The last to arrive releases all; the others poll until then.
 class SpinBarrier {
 public:
     explicit SpinBarrier(int count) : count_(count), left_(count) {}
@@ -46,7 +46,8 @@ private:
     pthread_barrier_t barrier_;
 };
 
-// All groups at once, each task an OS thread. Returns the time of all by the number of steps.
+// Runs all groups at once, each task an OS thread. Returns the total time divided by the number of
+// steps.
 template <class Barrier>
 double by_threads(int groups, int steps, bool pinned) {
     const std::vector<int> cpus = bench::usable_cpus();
@@ -77,7 +78,7 @@ void meet(void* raw) {
     for (int step = 0; step < group.steps; ++step) weft_barrier_wait(&group.barrier);
 }
 
-// Each group is called for by an OS thread of its own.
+// A separate OS thread calls weft_spmd for each group.
 double by_spmd(int groups, int steps) {
     std::vector<Group> all(static_cast<std::size_t>(groups));
     std::vector<std::thread> callers;

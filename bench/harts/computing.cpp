@@ -1,7 +1,7 @@
-// What rescue costs who does nothing wrong: units that compute on every hart without a switch,
-// while others wait behind them, so that the watchdog sees streams that do not move. With rescue on
-// and off by turns, and without anybody who waits. Reported is the time of one unit: that of all,
-// by their number for each hart.
+// The cost of rescue to a well-behaved program: units compute on every hart without a switch, while
+// others wait behind them, so that the watchdog sees streams that make no progress. Measured with
+// rescue on and off alternately, and without waiting units. The program reports the time of one
+// unit: the total time divided by the number of units per hart.
 //   computing [--rounds=N] [--ms=N: of each unit]
 #include <algorithm>
 #include <string>
@@ -18,7 +18,7 @@ namespace {
     return x;
 }
 
-// How many steps take a millisecond where nobody else computes.
+// The number of steps in a millisecond if no other unit computes.
 std::uint64_t steps_in_a_ms() {
     constexpr std::uint64_t steps = 2'000'000;
     std::uint64_t least = UINT64_MAX;
@@ -35,7 +35,8 @@ struct Work {
     std::uint64_t steps, result;
 };
 
-// The streams steal from each other, so what waits behind one that computes could run elsewhere.
+// The streams steal from each other, so a unit that waits behind a computing one could run
+// elsewhere.
 double all_compute(weft_rescue rescue, std::size_t each_hart, std::uint64_t steps) {
     const std::size_t count = weft_hart_limit() * each_hart;
     weft_settings settings = {};

@@ -1,6 +1,6 @@
-// How long a hart takes to come. From one library that runs to another that runs, which give it
-// back at their next switch; and out of the base to a library, by an OS thread that sleeps, beside
-// a bare futex wake. Samples alternate.
+// How long a hart takes to arrive: from one running library to another, where a library gives it
+// back at its next switch; and from the base to a library, by an OS thread that sleeps, compared
+// with a bare futex wake. Samples alternate.
 //   handover [--samples=N]
 #include <algorithm>
 #include <atomic>
@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::uint64_t idle_gap_ns = 1'000'000;
 
-// The caller's library has one hart, and another comes out of the base, where an OS thread sleeps
-// that takes it there.
+// The caller's library has one hart, and another comes from the base, where the OS thread that
+// takes it to the library sleeps.
 void out_of_the_base(int samples) {
     bench::FutexSleeper futex;
-    // the caller's own hart does not come by: it does not switch meanwhile
+    // the caller's own hart does not enter the library: the caller does not switch meanwhile
     bench::Library library(bench::note_arrival);
     for (int i = 0; i < samples; ++i) {
         bench::sleep_ns(idle_gap_ns);
@@ -29,8 +29,8 @@ void out_of_the_base(int samples) {
     }
 }
 
-// One library has both harts, and its contexts yield to each other; the other waits, until one of
-// these wakes it.
+// One library has both harts, and its contexts yield to each other; the other library waits until
+// one of these contexts wakes it.
 void between_two(int samples) {
     std::atomic<weft_unit*> waiting{nullptr};
     std::atomic<bool> over{false};
@@ -39,7 +39,7 @@ void between_two(int samples) {
         std::atomic<weft_unit*>& waiting;
         std::atomic<bool>& over;
     } shared{waiting, over};
-    // A library that waits, on a ULT of the other stream.
+    // The waiting library, on a ULT of the other stream.
     weft_pool* pool = nullptr;
     bench::must(weft_stream_pool_get(weft_stream_at(1), &pool));
     bench::must(weft_ult_spawn(
@@ -68,7 +68,7 @@ void between_two(int samples) {
         for (int i = 0; i < samples; ++i) {
             weft_unit* unit;
             while ((unit = waiting.exchange(nullptr)) == nullptr) turn();
-            for (int turns = 0; turns < 200; ++turns) turn();   // until both harts are here again
+            for (int turns = 0; turns < 200; ++turns) turn();   // until both harts are back
             bench::sample_arrival(
                 "harts/running:weft.handover", [&] { bench::must(weft_unit_resume(unit)); }, turn);
         }

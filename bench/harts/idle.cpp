@@ -1,6 +1,6 @@
-// What each domain that is built in uses while all that it runs waits: of the processors, in a
-// second; and how long it takes to go on, beside a bare futex wake. An OS thread that is none of
-// Weft's wakes it.
+// The processor time per second that each built-in domain uses while all its units wait, and how
+// long the domain takes to resume, compared with a bare futex wake. An OS thread outside Weft wakes
+// it.
 //   idle [--samples=N]
 #include <sched.h>
 
@@ -14,15 +14,15 @@
 
 namespace {
 
-// The looks whether somebody waits for ever are 100, 300, 700 and 1,500 ms after the last unit has
-// run, ever fewer; and once, a second after somebody wanted harts, how many there are is looked at.
+// The deadlock checks are 100, 300, 700 and 1,500 ms after the last unit has run, ever fewer; and
+// the number of harts is checked once, a second after the last request for harts.
 constexpr std::uint64_t settle_ns = 1'600'000'000, quiet_ns = 500'000'000, gap_ns = 1'000'000;
 
-// Where what is measured waits.
+// The place where the measured domain waits.
 class Gate {
 public:
     Gate() { bench::must(weft_semaphore_init(&semaphore_, 0)); }
-    // Called within the domain; returns when all is over.
+    // Called within the domain; returns when the measurement is over.
     void pass() {
         waits_.store(true);
         do {

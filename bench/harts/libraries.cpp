@@ -1,7 +1,7 @@
-// Two parallel libraries, of which one calls the other: a loop of N rounds, each of which has M
-// tasks run again and again. As the libraries of example/domains, which share the harts, and as
-// thread pools: one of N threads for the loop, and one of M threads for each caller of the tasks,
-// all made beforehand.
+// Two parallel libraries, one of which calls the other: a loop of N rounds, each of which runs M
+// tasks repeatedly. As the libraries of example/domains, which share the harts, and as thread
+// pools: one of N threads for the loop, and one of M threads for each caller of the tasks, all made
+// beforehand.
 //   libraries [--rounds=N] [--calls=N: of the inner library by each round of the outer]
 #include <condition_variable>
 #include <mutex>
@@ -21,7 +21,7 @@ constexpr int work_turns = 40'000;   // some 10 us
     for (int i = 0; i < work_turns; ++i) asm volatile("" : "+x"(value));
 }
 
-// Its caller is one of its threads.
+// A thread pool whose caller is one of its threads.
 class ThreadPool {
 public:
     explicit ThreadPool(int size) {
@@ -68,7 +68,7 @@ private:
 
     std::mutex lock_;
     std::condition_variable began_, ended_;
-    const std::function<void(int)>* body_ = nullptr;   // of the last call; null: it ends
+    const std::function<void(int)>* body_ = nullptr;   // of the latest call; null: the pool ends
     std::size_t running_ = 0;
     unsigned calls_ = 0;
     std::vector<std::thread> threads_;

@@ -1,5 +1,5 @@
-// A parallel library on a domain, as small as one can be: contexts go on in the order in which they
-// can, and harts go back when others want them or nothing is to be done.
+// A minimal parallel library on a domain: contexts resume in the order in which they become ready,
+// and harts are returned when others want them or there is no work.
 #pragma once
 
 #include <deque>
@@ -13,10 +13,10 @@
 
 namespace bench {
 
-// Registered and unregistered by the ULT that makes it and ends it.
+// The ULT that constructs and destroys the library registers and unregisters its domain.
 class Library {
 public:
-    // `entered` is called whenever a hart comes, before anything else.
+    // `entered` is called first whenever a hart arrives.
     explicit Library(std::function<void()> entered = [] {}) : entered_(std::move(entered)) {
         weft_domain_ops ops = {};
         ops.size = sizeof ops;
@@ -33,7 +33,7 @@ public:
     weft_domain* domain() const { return domain_; }
     void request(std::ptrdiff_t delta) { must(weft_domain_request(domain_, delta)); }
 
-    // Runs body() in a context of its own. By the ULT that has made the library, or a context.
+    // Runs body() in a new context. Called by the ULT that has made the library, or by a context.
     void add(std::function<void()> body) {
         weft_unit* context = nullptr;
         must(weft_context_create(nullptr, 0, &context));
@@ -46,7 +46,7 @@ public:
 private:
     struct Ready {
         weft_unit* context;
-        std::function<void()>* body;   // of one that has not begun
+        std::function<void()>* body;   // of a context that has not begun
     };
 
     void keep(Ready ready) {

@@ -1,7 +1,7 @@
-// One switch from one context to another, by how the context is held: a native unit's, a hosted
-// unit's (a parked pthread's stack and thread control block), a bound one's (a guest, on its own OS
-// thread), two OS threads that hand a futex to and fro, swapcontext. One iteration is one switch,
-// one way, on one CPU.
+// One switch from one context to another, by kind of context: a native unit's, a hosted unit's (on
+// a parked pthread's stack and thread control block), a bound one (a guest, on its own OS thread),
+// two OS threads that pass a futex back and forth, swapcontext. One iteration is one switch, one
+// way, on one CPU.
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -32,7 +32,7 @@ void between_units(benchmark::State& state, weft_pool* pool, weft_kind one, weft
         bench::must(weft_ult_spawn(
             with.pool, [](void* crowd) { static_cast<bench::Crowd*>(crowd)->yield_together(false, yield); },
             &with.crowd, &with.options, &unit));
-        yield();   // it has its stack now
+        yield();   // the unit has its stack now
         with.crowd.yield_together(true, yield);
         with.crowd.stop = true;
         bench::must(weft_unit_join_free(unit));
@@ -41,7 +41,7 @@ void between_units(benchmark::State& state, weft_pool* pool, weft_kind one, weft
     bench::must(weft_unit_join_free(measuring));
 }
 
-// Of two OS threads one runs: the other waits for its turn.
+// Two OS threads of which one runs while the other waits for its turn.
 class Turns {
 public:
     void take(unsigned who) {
@@ -75,7 +75,7 @@ void between_threads(benchmark::State& state) {
     other.join();
 }
 
-// Two units that are bound, each to an OS thread of its own, on one hart.
+// Two guests, each bound to its own OS thread, on one hart.
 void between_guests(benchmark::State& state) {
     struct Both {
         weft_semaphore turns[2];

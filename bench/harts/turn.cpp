@@ -1,6 +1,7 @@
-// Threads that hand a turn around: std::thread, nothing of Weft's. turn.py runs it on its own and
-// with `weft run --guests=admit`, by turns. turn THREADS HANDOVERS one|each: by one condition for
-// all, or one for each. Prints the time of a hand-over.
+// Threads that pass a turn around: std::thread, without Weft. turn.py runs the program alone and
+// with `weft run --guests=admit`, alternately.
+//   turn THREADS HANDOVERS one|each
+// With one condition for all threads, or one for each. Prints the time of a hand-over.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -35,7 +36,7 @@ int main(int count, char** arguments) {
             }
         });
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));   // until all wait
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));   // until all threads wait
     const auto begin = std::chrono::steady_clock::now();
     {
         const std::lock_guard lock(mutex);

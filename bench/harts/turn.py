@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Threads of a program's own that hand a turn around, with `weft run --guests=admit` beside without.
+"""Threads of a program that pass a turn around, with `weft run --guests=admit` and without.
 
     bench/harts/turn.py BUILD [--pairs N] [--threads 4,16,64]
 
-Runs build/.../bench/harts_turn by turns, and prints the medians and the median of the pairs' ratios."""
+Runs build/.../bench/harts_turn alternately, and prints the medians and the median of the pairs'
+ratios."""
 import argparse
 import pathlib
 import statistics

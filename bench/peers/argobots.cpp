@@ -1,4 +1,4 @@
-// The primitives of Weft's benchmarks with Argobots, by its public interface; built where
+// The primitives of Weft's benchmarks with Argobots, through its public interface; built if
 // pkg-config finds it. One execution stream whose main pool is a FIFO of access "private" or
 // "shared" (--pool=private|shared).
 #include <abt.h>
@@ -42,7 +42,8 @@ ABT_thread spawn_ult(ABT_pool pool, void (*body)(void*), void* argument) {
     return thread;
 }
 
-// Runs f() on a ULT with room for Google Benchmark's own calls: as on_ult of weft_harness.hpp.
+// Runs f() on a ULT whose stack suffices for Google Benchmark's own calls, like on_ult of
+// weft_harness.hpp.
 template <class F>
 void on_ult(ABT_pool pool, F f) {
     ABT_thread_attr attributes = ABT_THREAD_ATTR_NULL;
@@ -112,9 +113,9 @@ void yield_between_two(benchmark::State& state, ABT_pool pool) {
     });
 }
 
-// ---- what ULTs wait for -------------------------------------------------------------------------
+// ---- synchronization of ULTs --------------------------------------------------------------------
 
-// A ULT that runs f(), and is joined and freed when this goes out of scope.
+// A ULT that runs f(), and is joined and freed when this object goes out of scope.
 class Ult {
 public:
     template <class F>
@@ -200,7 +201,7 @@ struct UnlockedConditionGame {
     }
 };
 
-// The mutex is held all the time.
+// Holds the mutex throughout.
 struct HeldConditionGame {
     Mutex mutex;
     Condition changed;

@@ -47,7 +47,7 @@ void yield_among(benchmark::State& state, std::size_t count) {
     for (auto& fiber : others) fiber.join();
 }
 
-// Boost.Context, which lies under it: one switch, one way.
+// The underlying Boost.Context: one switch, one way.
 void switch_once(benchmark::State& state) {
     namespace context = boost::context;
     bool stop = false;
@@ -60,9 +60,9 @@ void switch_once(benchmark::State& state) {
     other = std::move(other).resume();
 }
 
-// ---- what fibers wait for -----------------------------------------------------------------------
+// ---- synchronization of fibers ------------------------------------------------------------------
 
-// Spawns for the crowds of crowd.hpp.
+// A fiber for the crowds of crowd.hpp, joined at the end.
 struct Joined {
     fibers::fiber fiber;
     explicit Joined(fibers::fiber&& other) : fiber(std::move(other)) {}
@@ -114,7 +114,7 @@ struct UnlockedConditionGame {
     }
 };
 
-// The mutex is held all the time.
+// Holds the mutex throughout.
 struct HeldConditionGame {
     fibers::mutex mutex;
     fibers::condition_variable_any changed;

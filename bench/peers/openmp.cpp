@@ -1,13 +1,13 @@
-// Tasks of OpenMP, by the runtime that the program is linked with (PEER, its name). They cannot be
-// left and come back to on another stack, so they stand beside tasklets. A team of one thread runs
-// each where it is created, before the next.
+// OpenMP tasks, of the runtime that the program is linked with (PEER is its name). They cannot be
+// suspended and resumed on another stack, so they are compared with tasklets. A team of one thread
+// runs each task where it is created, before the next.
 #include <omp.h>
 
 #include "algorithms.hpp"
 
 namespace {
 
-// f() by one thread of a team of so many.
+// Runs f() on one thread of a team of `threads`.
 template <class F>
 void in_team(int threads, F f) {
 #pragma omp parallel num_threads(threads)

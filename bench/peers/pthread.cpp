@@ -1,4 +1,4 @@
-// The primitives of Weft's benchmarks with what the system has: POSIX threads, one CPU. Also "as
+// The primitives of Weft's benchmarks with the system's own means: POSIX threads, one CPU. Also "as
 // many suspended at once as the machine allows":
 //   peer_pthread --suspended=N
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t stack_bytes = 65536;   // as Weft's default
+constexpr std::size_t stack_bytes = 65536;   // like Weft's default
 
 class Attributes {
 public:
@@ -60,7 +60,7 @@ void yield_among(benchmark::State& state, std::size_t count) {
     Crowd crowd;
     std::vector<pthread_t> others(count - 1);
     for (auto& thread : others) pthread_create(&thread, attributes.get(), yield_until_told, &crowd);
-    while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) sched_yield();   // a round of all
+    while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(count))) sched_yield();   // one round
     crowd.stop = true;
     for (auto thread : others) pthread_join(thread, nullptr);
 }
@@ -98,7 +98,7 @@ int suspend_many(std::size_t wanted) {
     return 0;
 }
 
-// ---- what threads wait for ----------------------------------------------------------------------
+// ---- synchronization of threads -----------------------------------------------------------------
 
 constexpr auto spawner = [](auto body) { return std::jthread(body); };
 
@@ -129,7 +129,7 @@ struct ConditionGame {
     }
 };
 
-// The mutex is held all the time.
+// Holds the mutex throughout.
 struct HeldConditionGame {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -162,7 +162,7 @@ void hand_off(benchmark::State& state) {
     bench::hand_off<Game>(state, spawner);
 }
 
-// As hand_off(), on two CPUs: `cpu` is the other's.
+// Like hand_off(), on two CPUs: `cpu` is the other thread's.
 template <class Game>
 void hand_off_across(benchmark::State& state, int cpu) {
     bench::hand_off<Game>(state, [cpu](auto body) {

@@ -1,5 +1,5 @@
 // The primitives of Weft's benchmarks with oneTBB: a task_group in an arena of one thread; its
-// tasks cannot suspend, so they stand beside tasklets.
+// tasks cannot suspend, so they are compared with tasklets.
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>

@@ -1,5 +1,5 @@
-// The algorithms of bench/algorithms.cpp with oneTBB, and with the standard's parallel policy, here
-// based on oneTBB.
+// The algorithms of bench/algorithms.cpp with oneTBB, and with the C++ standard library's parallel
+// policy, which here is based on oneTBB.
 #include <execution>
 #include <ranges>
 

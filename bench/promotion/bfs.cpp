@@ -1,13 +1,13 @@
-// A breadth-first search as the Graph500 benchmark has it (https://graph500.org), in the form of a
-// program for several processes: vertices belong to P parts, and a part tells another one of the
-// visits that it asks for in buffers of B. A unit for each vertex that is visited looks at its
-// edges and contends for the buffers; who fills one delivers it, and holds it meanwhile.
+// The breadth-first search of the Graph500 benchmark (https://graph500.org), in the form of a
+// program for several processes: vertices belong to P parts, and a part requests visits from
+// another part in buffers of B visits. A unit for each visited vertex examines the vertex's edges
+// and contends for the buffers; a unit that fills a buffer delivers it, and holds it meanwhile.
 //
 //   bfs [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--scale=14] [--edges=16] [--parts=4]
 //   [--buffer=8,64,512] [--roots=4]
 //
-// All parts are in this process. The tree is validated after each search: it has the vertices and
-// the levels of the sequential search, and its edges are edges of the graph.
+// All parts are in this process. The tree is validated after each search: it must have the vertices
+// and the levels of the sequential search, and its edges must be edges of the graph.
 #include <array>
 #include <memory>
 #include <numeric>
@@ -22,7 +22,7 @@ using Vertex = std::uint32_t;
 
 constexpr Vertex none = UINT32_MAX;
 
-// Each vertex's neighbours, both ways, without loops.
+// Each vertex's neighbours, in both directions, without loops.
 struct Graph {
     std::vector<std::size_t> begin;   // in `to`; one more than there are vertices
     std::vector<Vertex> to;
@@ -32,7 +32,7 @@ struct Graph {
 };
 
 // A Kronecker graph of 2^scale vertices: the quadrant of the matrix that an edge falls into has the
-// probabilities 0.57, 0.19, 0.19 and 0.05 at each scale. Vertices are renamed at random.
+// probabilities 0.57, 0.19, 0.19 and 0.05 at each scale. Vertices are renumbered at random.
 Graph drawn_graph(std::size_t scale, std::size_t edges_for_each) {
     std::mt19937_64 draw(500);
     const Vertex size = Vertex{1} << scale;
@@ -99,7 +99,7 @@ public:
         for (std::size_t p = 0; p < parts; ++p) parts_[p].number = p;
     }
 
-    // Returns how many units met somebody.
+    // Returns the number of contended units.
     std::uint64_t run(weft_kind kind, Vertex root) {
         kind_ = kind;
         promotion::Contended contended;
@@ -128,7 +128,7 @@ public:
         return contended.count();
     }
 
-    // Whether the parents are those of a breadth-first search that has these levels.
+    // Whether the parents form a breadth-first search with these levels.
     [[nodiscard]] bool valid(const std::vector<std::uint32_t>& level, Vertex root) const {
         for (Vertex vertex = 0; vertex < graph_.size(); ++vertex) {
             const Vertex parent = parents_[vertex];
@@ -147,7 +147,7 @@ public:
     }
 
 private:
-    // What one part has to tell another.
+    // The visits that one part requests from another.
     struct Buffer {
         Lock lock;
         std::vector<Visit> visits;
@@ -156,7 +156,7 @@ private:
     struct Part {
         std::size_t number = 0;
         std::vector<Vertex> frontier;
-        Lock lock;   // of what follows, and of the parents of the part's vertices
+        Lock lock;   // guards the members that follow, and the parents of the part's vertices
         std::vector<Vertex> next;
     };
 
@@ -207,7 +207,7 @@ private:
         contended_->add(contended);
     }
 
-    // The caller holds the buffer, or is alone. Returns whether the owner's lock was held.
+    // The caller holds the buffer, or runs alone. Returns whether the owner's lock was held.
     bool deliver(Buffer& buffer, Part& owner) {
         const bool contended = owner.lock.lock(kind_);
         for (const Visit& asked : buffer.visits) {
@@ -264,7 +264,7 @@ int main(int argc, char** argv) {
         std::size_t ends = 0;
         for (Vertex vertex = 0; vertex < graph.size(); ++vertex)
             ends += levels.back()[vertex] != none ? graph.degree(vertex) : 0;
-        sequential.work += static_cast<double>(ends) / 2;   // an edge has two
+        sequential.work += static_cast<double>(ends) / 2;   // an edge has two ends
     }
 
     const bench::Runtime runtime(settings.pool, WEFT_KIND_FULL, settings.streams);

@@ -1,12 +1,14 @@
 // A fast multipole method in the plane (Greengard and Rokhlin 1987, on an adaptive quadtree): the
-// field that charges cause at each other's places. Both passes are recursive, with a unit for each
-// cell: up the tree a cell's unit waits for those of its quarters, and a leaf never suspends.
+// field that charges cause at each other's positions. Both passes are recursive, with a unit for
+// each cell: on the way up the tree a cell's unit waits for the units of its quarters; a leaf's
+// unit never suspends.
 //
 //   fmm [--kind=all|full,sc,...] [--streams=N] [--rounds=7] [--particles=100000] [--leaf=16]
 //   [--check=200]
 //
-// A cell is written by its own unit alone and in one order, so that every kind must give what the
-// sequential run gives, bit for bit. That one is compared with the direct sum at --check particles.
+// A cell is written only by its own unit and in a fixed order, so that every kind must give the
+// result of the sequential run, bit for bit. The sequential result is compared with the direct sum
+// at --check particles.
 #include <array>
 #include <cmath>
 #include <complex>
@@ -21,11 +23,11 @@ using promotion::Run;
 using Complex = std::complex<double>;
 
 constexpr std::size_t terms = 12;
-constexpr double far = 0.6;   // two cells are apart when the sum of their radii is less than this share of the distance
+constexpr double far = 0.6;   // cells are far apart if the sum of their radii is less than this share of the distance
 using Expansion = std::array<Complex, terms>;
 
-// As the operators for complex numbers do, without their care for infinities, which nothing here
-// is.
+// Like the operators for complex numbers, without their treatment of infinities, which do not occur
+// here.
 Complex times(Complex a, Complex b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
@@ -49,8 +51,8 @@ struct Particles {
     std::vector<double> charge;
 };
 
-// Half of them are spread over the square, half crowd round three points, so that the tree is deep
-// in some places.
+// Half of the particles are spread over the square, half crowd around three points, so that the
+// tree is deep in some places.
 Particles drawn_particles(std::size_t count) {
     std::mt19937_64 draw(1987);
     auto uniform = [&] { return static_cast<double>(draw() >> 11) * 0x1p-53; };
@@ -70,14 +72,16 @@ Particles drawn_particles(std::size_t count) {
 
 struct Cell {
     Complex centre;
-    double half;               // of the side
+    double half;               // half of the side
     std::size_t first, last;   // its particles
     std::vector<Cell*> quarters;
-    // The field outside, from what is inside: the sum over k of outside[k] / (z - centre)^(k + 1).
+    // The field outside the cell, from the charges inside: the sum over k of outside[k] / (z -
+    // centre)^(k + 1).
     Expansion outside;
-    // The field inside, from what is far away: the sum over k of inside[k] * (z - centre)^k.
+    // The field inside the cell, from the charges far away: the sum over k of inside[k] * (z -
+    // centre)^k.
     Expansion inside;
-    // Cells whose charges this one or its quarters have to deal with.
+    // Cells whose charges this cell or its quarters must handle.
     std::vector<const Cell*> near;
 
     [[nodiscard]] bool leaf() const { return quarters.empty(); }
@@ -96,7 +100,7 @@ public:
         }
     }
 
-    // So that nothing of an earlier run can stand in for what a run leaves out.
+    // Clears the results, so that an earlier run's results cannot hide a gap in this run.
     void forget() {
         for (const auto& cell : cells_) {
             cell->outside.fill(0);
@@ -113,7 +117,7 @@ public:
         down(*root_);
     }
 
-    // Returns how many units met somebody.
+    // Returns the number of contended units.
     std::uint64_t run(weft_kind kind) {
         parallel_ = true;
         kind_ = kind;
@@ -127,7 +131,7 @@ public:
 
     [[nodiscard]] const std::vector<Complex>& field() const { return field_; }
 
-    // How far the fields of `count` particles are from the direct sums, in relation to these.
+    // The relative error of the fields of `count` particles, compared with the direct sums.
     [[nodiscard]] double error_of_sample(std::size_t count) const {
         double difference = 0, whole = 0;
         count = std::min(count, place_.size());
@@ -142,7 +146,7 @@ public:
 
 private:
     using Pass = void (Fmm::*)(Cell&);
-    static constexpr int deepest = 40;   // particles at the same place stay together
+    static constexpr int deepest = 40;   // particles at one position stay together
 
     Cell* build(const Particles& particles, Complex centre, double half, std::size_t first, std::size_t last,
                 int depth) {
@@ -180,8 +184,7 @@ private:
         }
     };
 
-    // A unit that has no children is of the kind that is asked for; one that has them cannot be of
-    // kind RtC.
+    // A unit without children is of the requested kind; a unit with children cannot be of kind RtC.
     [[nodiscard]] weft_kind kind_for(const Cell& cell) const {
         return cell.leaf() ? kind_ : promotion::kind_of_parents(kind_);
     }
@@ -192,7 +195,7 @@ private:
         promotion::fork_join(kind_for(*root_), Task::body, {&task}, units);
     }
 
-    // Runs `pass` for each quarter, each in a unit, and waits for them.
+    // Runs `pass` for each quarter, each in a separate unit, and waits for all.
     void for_quarters(Cell& cell, Pass pass) {
         if (!parallel_) {
             for (Cell* quarter : cell.quarters) (this->*pass)(*quarter);
@@ -233,9 +236,9 @@ private:
         root_->inside = {};
     }
 
-    // What its parent has left to `cell`: cells that are near. Those that are far by now are dealt
-    // with here; the others are split, or left to the quarters; what is left of them in a leaf is
-    // summed directly.
+    // Handles the cells that its parent has left to `cell` because they were near. Those that are
+    // now far are handled here; the others are split, or left to the quarters; in a leaf the rest
+    // is summed directly.
     void down(Cell& cell) {
         std::vector<const Cell*> left;
         std::vector<const Cell*> waiting;
@@ -267,7 +270,7 @@ private:
 
     // ---- the mathematics ------------------------------------------------------------------------
 
-    // The field at particle i of those from `first` up to `last`, itself left out.
+    // The field at particle i of the particles from `first` up to `last`, without particle i.
     [[nodiscard]] Complex direct(std::size_t i, std::size_t first, std::size_t last) const {
         Complex sum = 0;
         for (std::size_t j = first; j < last; ++j) {
@@ -277,8 +280,8 @@ private:
         return sum;
     }
 
-    // 1 / (z - c - d) = sum over l >= k of binomial(l, k) d^(l - k) / (z - c)^(l + 1), to the k-th
-    // power's term.
+    // 1 / (z - c - d) = sum over l >= k of binomial(l, k) d^(l - k) / (z - c)^(l + 1), for the term
+    // of the k-th power.
     static void shift_outside(const Cell& from, Cell& to) {
         std::array<Complex, terms> power;
         power[0] = 1;
@@ -291,7 +294,7 @@ private:
     // With d from the target's centre to the source's: 1 / (z - d)^(k + 1) = sum over l of (-1)^(k
     // + 1) binomial(k + l, k) z^l / d^(k + l + 1).
     static void translate(const Cell& from, Cell& to) {
-        std::array<Complex, 2 * terms> power;   // of 1 / d, from the first on
+        std::array<Complex, 2 * terms> power;   // powers of 1 / d, from the first on
         power[0] = inverse(from.centre - to.centre);
         for (std::size_t k = 1; k < power.size(); ++k) power[k] = times(power[k - 1], power[0]);
         for (std::size_t l = 0; l < terms; ++l) {

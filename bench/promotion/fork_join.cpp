@@ -1,13 +1,14 @@
-// A parent forks 128 units and joins them; a share of them suspends once, by a yield. For each kind
-// and each share: what a unit costs.
+// A parent forks 128 units and joins them; a given share of them suspends once, by a yield. The
+// program measures the cost of a unit for each kind and each share.
 //
 //   fork_join [--samples=63] [--cycles=5] [--way=detached] [--pool=private]
-//       JSON, a line per sample: ns of processor time per unit, and what the processor counts where
-//       it lets us ask. All kinds and shares, and the floor, are shuffled anew for each sample.
-//       Units are joined, one by one and many at once; or detached, and the last one to end resumes
-//       the parent, so that it is the scheduler that runs them.
+//       Prints JSON, a line per sample: ns of processor time per unit, and the processor's counters
+//       if they are accessible. All kinds and shares, and the floor, are shuffled anew for each
+//       sample. Units are joined, one by one and many at once; or they are detached, and the last
+//       one to end resumes the parent, so that the scheduler runs them.
 //   fork_join --kind=sc --share=25 [--way=many] [--pool=private] --count=N
-//       forks N units (a multiple of 128) and prints nothing: for callgrind and for emulators.
+//       forks N units (a multiple of 128) and prints nothing: for use under callgrind and
+//       emulators.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -26,7 +27,7 @@ constexpr std::size_t fork_count = 128;
 constexpr int shares[] = {0, 1, 5, 10, 25, 50, 75, 100};
 
 // Which units suspend: `share` of a hundred, drawn once. A cycle is a hundred forks, so that each
-// share is met exactly; its order is one that no branch predictor learns.
+// share is exact; no branch predictor learns its order.
 constexpr std::size_t cycle_forks = 100;
 
 inline void part(void* suspends) {
@@ -35,8 +36,8 @@ inline void part(void* suspends) {
 
 using Body = void (*)(void*);
 
-// One for each share: kind auto tells places apart by them, and is to know each as a program would
-// that does nothing else.
+// A function for each share: kind auto distinguishes sites by their functions, and must see each
+// share as in a program that has no other.
 template <std::size_t share>
 void body(void* suspends) {
     part(suspends);
@@ -59,8 +60,8 @@ private:
 
 using Units = std::array<weft_unit*, fork_count>;
 
-// Without options: the kind is what the stream says, and the calls take the way that most programs'
-// take.
+// Spawns without options: the stream sets the kind, and the calls take the path that most programs
+// use.
 void one_by_one(weft_pool* pool, Body body, void* const* arguments) {
     Units units;
     for (std::size_t i = 0; i < fork_count; ++i)
@@ -74,8 +75,7 @@ void many(weft_pool* pool, Body body, void* const* arguments) {
     bench::must(weft_unit_join_free_many(units.data(), fork_count));
 }
 
-// Nobody joins: each unit says when it has done its part, and the parent sleeps until the last of
-// them has.
+// No unit is joined: each unit counts itself done, and the parent sleeps until the last unit has.
 struct Family {
     std::atomic<std::size_t> left;
     weft_unit* parent;
@@ -88,10 +88,10 @@ void detached_body(void* suspends) {
     if (family.left.fetch_sub(1, std::memory_order_acq_rel) == 1) bench::must(weft_unit_resume(family.parent));
 }
 
-// With options, as units are spawned that are told which kind to be of.
+// Spawns with options, like units whose kind is given.
 void detached(weft_pool* pool, Body body, void* const* arguments) {
     static weft_unit_options options = bench::options_of(WEFT_KIND_DEFAULT);
-    family.left.store(fork_count + 1);   // one for the parent, which may not be resumed before it sleeps
+    family.left.store(fork_count + 1);   // one for the parent, which must not be resumed before it sleeps
     bench::must(weft_unit_spawn_many(pool, fork_count, body, arguments, &options, nullptr));
     bench::must(weft_unit_suspend(
         [](weft_unit* parent, void*) {
@@ -170,7 +170,7 @@ std::vector<Subject> all_subjects(weft_pool* pool, bool detach) {
             }
         }
     }
-    if (detach) return subjects;   // the floor knows of no such thing
+    if (detach) return subjects;   // the floor has no detached units
     const auto floor = std::make_shared<bench::Floor>();
     floor->reserve(fork_count);
     subjects.push_back({"promotion/0:floor",
@@ -180,8 +180,8 @@ std::vector<Subject> all_subjects(weft_pool* pool, bool detach) {
     return subjects;
 }
 
-// The number of units of a light kind that were promoted, per hundred: what the library made of the
-// plan.
+// The number of units of a light kind that were promoted, per hundred: the library's count, to
+// compare with the plan.
 double promoted_share(const Subject& subject) {
     const promotion::Counters before;
     subject.run(cycle_forks);
@@ -196,7 +196,7 @@ void measure(weft_pool* pool, std::size_t samples, std::size_t cycles, bool deta
         if (subject.name.find("weft") == std::string::npos) {
             subject.run(cycle_forks);
         } else {
-            bench::print_sample(subject.name + ".promoted", promoted_share(subject), "%");   // warms up as well
+            bench::print_sample(subject.name + ".promoted", promoted_share(subject), "%");   // this also warms up
         }
     }
     bench::ProcessorCounters processor;

@@ -1,4 +1,4 @@
-// What the programs of this folder share: the kinds by name, the library's counters, fork and join,
+// Shared by the programs of this folder: the kinds by name, the library's counters, fork and join,
 // a lock that every kind may take, and the comparison of all kinds in one process.
 #pragma once
 
@@ -25,7 +25,7 @@ inline constexpr Kind all_kinds[] = {{"full", WEFT_KIND_FULL}, {"lsa", WEFT_KIND
                                      {"ss", WEFT_KIND_SS},     {"sc", WEFT_KIND_SC},   {"rtc", WEFT_KIND_RTC},
                                      {"auto", WEFT_KIND_AUTO}};
 
-// A unit that cannot suspend cannot join: where kind RtC is asked for, what has children is of kind
+// A unit that cannot suspend cannot join: if kind RtC is requested, units with children are of kind
 // LSA.
 inline weft_kind kind_of_parents(weft_kind kind) { return kind == WEFT_KIND_RTC ? WEFT_KIND_LSA : kind; }
 
@@ -59,7 +59,7 @@ inline std::vector<std::string> words(const std::string& list) {
     return found;
 }
 
-// What the applications have in common.
+// The settings that the applications have in common.
 struct Settings {
     std::vector<Kind> kinds;
     std::size_t streams;
@@ -85,7 +85,7 @@ struct Settings {
     }
 };
 
-// ---- what is counted ----------------------------------------------------------------------------
+// ---- counters -----------------------------------------------------------------------------------
 
 inline std::uint64_t counter(const char* name) {
     std::uint64_t value = 0;
@@ -93,15 +93,16 @@ inline std::uint64_t counter(const char* name) {
     return value;
 }
 
-// The library's own counts, from its start until now.
+// The library's own counters since its start.
 struct Counters {
     std::uint64_t created = counter("/units/count/created");
-    std::uint64_t suspended = counter("/units/count/suspended");   // as often as they did
-    std::uint64_t promoted = counter("/units/count/promoted");     // units of a light kind that did at least once
+    std::uint64_t suspended = counter("/units/count/suspended");   // the number of suspensions
+    std::uint64_t promoted = counter("/units/count/promoted");     // units of a light kind that suspended at least once
 };
 
-// How many units met somebody: found a lock held, or a child that had not ended. Not all of them
-// suspend: who waits for a lock looks for a while first. Each unit says it once, at its end.
+// The number of contended units: those that found a lock held, or a child that had not ended. Not
+// all of them suspend: a waiter for a lock spins for a while first. Each unit reports once, at its
+// end.
 class Contended {
 public:
     void add(bool contended) {
@@ -115,8 +116,8 @@ private:
 
 // ---- fork, join, lock ---------------------------------------------------------------------------
 
-// Runs body(arguments[i]) in units of `kind`, and waits for all. Whether at least one had not ended
-// by then.
+// Runs body(arguments[i]) in units of `kind` and waits for all. Returns whether at least one had
+// not ended before the wait.
 inline bool fork_join(weft_kind kind, void (*body)(void*), const std::vector<void*>& arguments,
                       std::vector<weft_unit*>& units) {
     const weft_unit_options options = bench::options_of(kind);
@@ -128,10 +129,10 @@ inline bool fork_join(weft_kind kind, void (*body)(void*), const std::vector<voi
     return contended;
 }
 
-// A mutex in a cache line of its own. Kind RtC cannot wait for it, and spins.
+// A mutex in its own cache line. Kind RtC cannot wait for it, and spins.
 class alignas(64) Lock {
 public:
-    // Whether somebody else held it.
+    // Returns whether another unit held the mutex.
     bool lock(weft_kind kind) {
         if (weft_mutex_try_lock(&mutex_) == WEFT_OK) return false;
         bench::must(kind == WEFT_KIND_RTC ? weft_mutex_spin_lock(&mutex_) : weft_mutex_lock(&mutex_));
@@ -155,17 +156,16 @@ inline double quantile(std::vector<double> values, double share) {
 
 // One run of an application.
 struct Run {
-    double work;   // how much was done, in `unit`s of the comparison
+    double work;   // the work done, in `unit`s of the comparison
     double seconds;
-    std::uint64_t contended;   // units that met somebody
+    std::uint64_t contended;   // units that found a lock held or a child unfinished
 };
 
 inline double seconds_since(std::uint64_t start) { return static_cast<double>(bench::now_ns() - start) * 1e-9; }
 
-// Runs run(kind) for every kind and prints the throughputs, and for a hundred units how many met
-// somebody, how many suspensions there were and how many units were promoted. The kinds are
-// shuffled anew in each round; one round before the first is not counted. `sequential` is the same
-// without units.
+// Runs run(kind) for every kind and prints the throughputs, and for a hundred units the numbers of
+// contended units, of suspensions and of promoted units. The kinds are shuffled anew in each round;
+// an extra round before the first is not counted. `sequential` does the work without units.
 template <class F>
 void compare(const Settings& settings, const std::string& name, const char* unit, const Run& sequential, F run) {
     struct Samples {
@@ -212,7 +212,7 @@ void compare(const Settings& settings, const std::string& name, const char* unit
     }
 }
 
-// An application whose result is wrong has no speed.
+// Ends an application whose result is wrong: its speed would mean nothing.
 inline void require(bool right, const char* what) {
     if (right) return;
     std::fprintf(stderr, "bench: wrong result: %s\n", what);

@@ -1,15 +1,15 @@
-// k-means: two nested loops over the points, a unit for each turn of either. A unit of the inner
-// loop assigns a few points to the nearest centre and adds each to the sums of its cluster, which L
-// locks guard: the fewer locks, the more units suspend.
+// k-means: two nested loops over the points, a unit for each iteration of either. A unit of the
+// inner loop assigns a few points to the nearest centre and adds each to the sums of its cluster,
+// which L locks guard: the fewer locks, the more units suspend.
 //
 //   kmeans [--kind=all|full,sc,...] [--streams=N] [--rounds=5] [--locks=1,5,205] [--points=100000]
 //   [--clusters=5]
 //          [--chunk=8] [--iterations=3] [--file=kddcup.data]
 //
-// A point has 41 features, as those of the KDD Cup of 1999, whose file (--file) is read if it is
-// given; otherwise points are drawn around centres. All numbers are integers (7 bits behind the
-// binary point), so sums do not depend on the order in which they are made: the centres of every
-// kind must equal those of the sequential run bit for bit.
+// A point has 41 features, like those of the KDD Cup of 1999, whose file is read if --file gives
+// it; otherwise points are drawn around centres. All numbers are integers (7 bits after the binary
+// point), so sums do not depend on the order of additions: the centres of every kind must equal
+// those of the sequential run bit for bit.
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -24,7 +24,7 @@ using promotion::Run;
 
 constexpr std::size_t features = 41;
 constexpr double scale = 128;
-constexpr double most = 31;   // deviations from the mean; so that the square of a distance fits into 32 bits
+constexpr double most = 31;   // deviations from the mean, so that the square of a distance fits into 32 bits
 
 using Point = std::array<std::int16_t, features>;
 
@@ -32,7 +32,7 @@ std::int16_t fixed(double value) {
     return static_cast<std::int16_t>(std::lround(std::clamp(value, -most, most) * scale));
 }
 
-// 23 clusters, as many as the KDD file has labels; the generators of <random> give the same
+// 23 clusters, as many as the KDD file has labels; the generators of <random> give equal results
 // everywhere, its distributions do not.
 std::vector<Point> drawn_points(std::size_t count) {
     constexpr std::size_t centres = 23;
@@ -51,8 +51,8 @@ std::vector<Point> drawn_points(std::size_t count) {
     return points;
 }
 
-// Lines of 41 features and a label, separated by commas. A feature that is a word counts as the
-// number of words seen before it; each feature is brought to mean 0 and deviation 1.
+// Reads lines of 41 features and a label, separated by commas. The value of a feature that is a
+// word is the number of words seen before it; each feature is normalized to mean 0 and deviation 1.
 std::vector<Point> read_points(const std::string& path, std::size_t most_points) {
     std::ifstream file(path);
     std::vector<std::array<double, features>> rows;
@@ -107,8 +107,8 @@ public:
         move_centres();
     }
 
-    // `kind` of the units of the inner loop; those of the outer one wait for them. Returns how many
-    // units met somebody.
+    // `kind` is that of the units of the inner loop; the units of the outer loop wait for them.
+    // Returns the number of contended units.
     std::uint64_t iterate(weft_kind kind, std::size_t locks) {
         forget_sums();
         kind_ = kind;
@@ -186,8 +186,8 @@ private:
         return best;
     }
 
-    // With as many locks as clusters each has its own; with more, the features of a cluster are
-    // split among several. Returns whether one of the locks was held by somebody else.
+    // With as many locks as clusters each cluster has its own; with more, the features of a cluster
+    // are split among several locks. Returns whether another unit held one of the locks.
     bool add(const Point& point, std::size_t cluster) {
         bool contended = false;
         for (std::size_t part = 0; part < parts_; ++part) {
@@ -205,7 +205,7 @@ private:
 
     void move_centres() {
         for (std::size_t c = 0; c < centres_.size(); ++c) {
-            if (clusters_[c].count == 0) continue;   // a centre that nobody is near stays
+            if (clusters_[c].count == 0) continue;   // a centre without points stays
             for (std::size_t f = 0; f < features; ++f)
                 centres_[c][f] = static_cast<std::int16_t>(clusters_[c].sums[f] / clusters_[c].count);
         }

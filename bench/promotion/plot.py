@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Runs what is in bench/promotion and prints what it came to, as tables and as plots.
+"""Runs the programs of bench/promotion and prints their results, as tables and as plots.
 
     bench/promotion/plot.py BUILD_DIR [--quick] [--only PART ...] [--aarch64 BUILD_DIR] [--figures DIR]
 
-Parts: fork_join, instructions, kmeans, fmm, bfs. Writes BUILD_DIR/bench/promotion/results/: results.json with every
-sample, tables.md, and each figure as SVG and PNG if matplotlib is there.
---quick     fewer samples and smaller input: a look, not a measurement
---aarch64   counts instructions also of a build for AArch64, under qemu
+Parts: fork_join, instructions, kmeans, fmm, bfs. Writes BUILD_DIR/bench/promotion/results/:
+results.json with every sample, tables.md, and each figure as SVG and PNG if matplotlib is
+installed.
+--quick     fewer samples and smaller input: a quick look, not a measurement
+--aarch64   also counts instructions of a build for AArch64, under qemu
 --figures   copies the SVGs there as well
 """
 
@@ -37,10 +38,9 @@ from measured import (
 SHARES = (0, 1, 5, 10, 25, 50, 75, 100)
 PARTS = ("fork_join", "instructions", "kmeans", "fmm", "bfs")
 
-# Multiples of a cycle of fork_join, 12,800 units, in which each share of suspensions is met
-# exactly.
+# Multiples of a cycle of fork_join, 12,800 units, in which each share of suspensions is exact.
 CALLGRIND_COUNTS = (12800, 38400)
-# qemu writes a line for each instruction, so there are few units; that is exact where none or all
+# qemu writes a line for each instruction, so there are few units; the share is exact if none or all
 # of them suspend.
 QEMU_COUNTS = (256, 1280)
 
@@ -70,7 +70,8 @@ def callgrind_totals(program: pathlib.Path, kind: str, share: int, count: int, o
 
 
 def count_by_callgrind(program: pathlib.Path, shares: tuple, out: pathlib.Path) -> dict:
-    """(kind, share) -> what a unit executes, the program's loop included, and what misses a simulated first cache."""
+    """(kind, share) -> the instructions per unit, including the program's loop, and the misses of a
+    simulated first-level cache."""
     counts = {}
     for kind in KINDS:
         for share in shares if kind != "rtc" else (0,):
@@ -82,7 +83,8 @@ def count_by_callgrind(program: pathlib.Path, shares: tuple, out: pathlib.Path) 
 
 
 def qemu_total(program: pathlib.Path, kind: str, share: int, count: int) -> int:
-    """How many instructions the whole program executes: translated one by one, each is a line of qemu's log."""
+    """The number of instructions that the whole program executes: translated singly, each is a line
+    of qemu's log."""
     log_read, log_write = os.pipe()
     cpu = str(max(os.sched_getaffinity(0)))
     # On one CPU: tools/emulate says why.
@@ -140,14 +142,14 @@ def series(samples: dict, kind: str, suffix: str = "") -> dict:
 
 
 def between(points: dict, share: float) -> float:
-    """On the straight line between the two measured shares that are next to it."""
+    """The value on the straight line between the two nearest measured shares."""
     low = max(known for known in points if known <= share)
     high = min(known for known in points if known >= share)
     return points[low] if low == high else points[low] + (points[high] - points[low]) * (share - low) / (high - low)
 
 
 def cheapest(samples: dict, suffix: str) -> list:
-    """[(from this share on, kind)], between shares as `between` has it."""
+    """[(from this share on, kind)], interpolated between shares by `between`."""
     lines = {
         kind: {share: median(values) for share, values in series(samples, kind, suffix).items()} for kind in MAY_SUSPEND
     }
@@ -161,7 +163,7 @@ def cheapest(samples: dict, suffix: str) -> list:
 
 
 def dearer_than_full(samples: dict, suffix: str, kind: str) -> str:
-    """From which share on `kind` costs more than Full."""
+    """The share from which `kind` costs more than Full."""
     one, full = (
         {share: median(values) for share, values in series(samples, of, suffix).items()} for of in (kind, "full")
     )

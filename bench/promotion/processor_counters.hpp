@@ -1,5 +1,5 @@
-// What the processor counts while a benchmark runs: cycles, and loads that missed the first cache.
-// Most virtual machines show neither: then there are no counts, and nothing is printed.
+// The processor's counters during a benchmark: cycles, and loads that missed the first-level cache.
+// Most virtual machines provide neither: then there are no counts, and nothing is printed.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -58,7 +58,7 @@ private:
         attributes.disabled = 1;
         attributes.exclude_kernel = 1;
         attributes.exclude_hv = 1;
-        // Of the calling OS thread, on whatever CPU.
+        // For the calling OS thread, on any CPU.
         const long descriptor = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0UL);
         if (descriptor >= 0) counters_.push_back({name, static_cast<int>(descriptor)});
     }

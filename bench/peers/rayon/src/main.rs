@@ -1,8 +1,10 @@
-//! The primitives with rayon, whose tasks run to completion: they stand beside tasklets and `weft::invoke`.
+//! The primitives with rayon, whose tasks run to completion: they are compared with tasklets and
+//! `weft::invoke`.
 //!
 //!     peer_rayon [--streams=N] [--samples=N]
 //!
-//! A sample a line on stdout, as bench/run.py reads them: {"name": "PRIMITIVE:SUBJECT", "value": NANOSECONDS}.
+//! Prints one sample per line on stdout, as bench/run.py reads them:
+//! {"name": "PRIMITIVE:SUBJECT", "value": NANOSECONDS}.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,7 +20,7 @@ extern "C" {
 fn pin() {
     let mut mask = [0u64; 16];
     let bytes = std::mem::size_of_val(&mask);
-    // SAFETY: the masks are as large as is said.
+    // SAFETY: the masks have the given size.
     unsafe {
         assert!(sched_getaffinity(0, bytes, mask.as_mut_ptr()) == 0, "sched_getaffinity");
         let word = mask.iter().rposition(|&word| word != 0).expect("a CPU");
@@ -33,7 +35,7 @@ fn flag(name: &str, otherwise: usize) -> usize {
     std::env::args().find_map(|argument| argument.strip_prefix(&prefix).map(|value| value.parse().expect("a number"))).unwrap_or(otherwise)
 }
 
-/// Times f() so many times; each sample is of one of the `operations` that f() makes.
+/// Times f() `samples` times; each sample is the time of one of the `operations` that f() makes.
 fn sample(name: &str, samples: usize, operations: usize, mut f: impl FnMut()) {
     f();
     for _ in 0..samples {
@@ -51,7 +53,7 @@ fn fib(n: u32) -> u64 {
     one + other
 }
 
-/// As bench::compute in algorithms.hpp.
+/// Like bench::compute in algorithms.hpp.
 fn compute(mut x: u64, rounds: u32) -> u64 {
     for _ in 0..rounds {
         x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
