@@ -1,7 +1,7 @@
 // After the NAS benchmark CG, class W: the least eigenvalue of a sparse symmetric matrix by inverse
 // iteration, each step of which is 25 steps of conjugate gradients. Written from the report's
-// description. Its grain is that of a loop with a barrier: three for each product of the matrix and
-// a vector, some hundreds of us.
+// description. Its grain is a loop with a barrier: three for each product of the matrix and a
+// vector, some hundreds of us.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,7 +13,7 @@
 namespace {
 
 constexpr int order = 7000;
-constexpr int nonzeros = 8;   // of each of the vectors that the matrix is made of
+constexpr int nonzeros = 8;   // of each vector that the matrix is made of
 constexpr int iterations = 15;
 constexpr int steps = 25;
 constexpr double shift = 12;
@@ -23,7 +23,7 @@ constexpr double published = 10.362595087124;
 using Vector = std::vector<double>;
 
 struct Matrix {
-    std::vector<int> begins;   // of row i: from begins[i] to begins[i + 1]
+    std::vector<int> begins;   // row i goes from begins[i] to begins[i + 1]
     std::vector<int> columns;
     Vector values;
 };
@@ -73,7 +73,7 @@ class Solver {
 public:
     explicit Solver(const Matrix& matrix) : matrix_(matrix), x(order), z_(order), p_(order), q_(order), r_(order) {}
 
-    // The eigenvalue that the iteration finds.
+    // Returns the eigenvalue that the iteration finds.
     double iterate() {
         std::fill(x.begin(), x.end(), 1.0);
         double zeta = 0;
@@ -93,7 +93,7 @@ public:
         return zeta;
     }
 
-    double residual = 0;   // of the last solution
+    double residual = 0;   // of the latest solution
 
 private:
     double product(const double* vector, int row) const {
@@ -103,7 +103,7 @@ private:
         return sum;
     }
 
-    // z, with A z near to x; returns how near.
+    // Computes z with A z close to x; returns the distance.
     double solve() {
         double rho = 0, along = 0, next = 0, distance = 0;
         double *const x_of = x.data(), *const z = z_.data(), *const p = p_.data(), *const q = q_.data(),
@@ -132,14 +132,14 @@ private:
                 }
                 const double beta = next / before;
                 before = next;
-                // All have read `along` before the loop above ended, and none adds to it before
-                // this one does.
+                // All threads have read `along` before the loop for z and r ended, and none adds to
+                // it before the loop for p ends.
 #pragma omp master
                 along = 0;
 #pragma omp for
                 for (int j = 0; j < order; ++j) p[j] = r[j] + beta * p[j];
 #pragma omp master
-                next = 0;   // all have read it, and the product's loop ends before any adds to it
+                next = 0;   // all threads have read it, and the product's loop ends before any adds to it
             }
 #pragma omp for reduction(+ : distance)
             for (int j = 0; j < order; ++j) {

@@ -1,11 +1,11 @@
-// What each construct of OpenMP costs, as a program that gcc has compiled meets it: after the idea
-// of EPCC's micro-benchmarks (Bull, 1999; Bull, Reid and McDonnell, 2012). A round runs a construct
-// so many times. Unlike theirs, there is no delay where a program would work, and none to be taken
-// off: two CPUs of one core take half as long again for it while both are busy, which is more than
-// most constructs cost. Which library is measured is whichever the loader finds: the first line
-// says it.
+// The cost of each OpenMP construct to a program compiled by gcc, after the idea of EPCC's
+// micro-benchmarks (Bull, 1999; Bull, Reid and McDonnell, 2012). A round runs a construct
+// repeatedly. Unlike EPCC's, there is no delay in place of a program's work, and none to subtract:
+// when both CPUs of a core are busy, a delay takes half as long again, a difference that exceeds
+// the cost of most constructs. The program measures the library that the loader finds; the first
+// line of output names it.
 //
-//   constructs THREADS ROUNDS [NAME ...]      prints lines of JSON: a construct, and the nanoseconds that one costs
+//   constructs THREADS ROUNDS [NAME ...]   prints lines of JSON: a construct, and its cost in ns
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <omp.h>
@@ -23,7 +23,7 @@ static double now_ns(void) {
     return (double)at.tv_sec * 1e9 + (double)at.tv_nsec;
 }
 
-// Where a program would work: a call that the compiler keeps.
+// Stands for a program's work: a call that the compiler keeps.
 __attribute__((noinline)) static void work(void) { __asm__ volatile(""); }
 
 // ---- each construct, `times` times --------------------------------------------------------------
@@ -33,7 +33,7 @@ static int copied_in[4];
 #pragma omp threadprivate(copied_in)
 static omp_lock_t lock;
 static omp_nest_lock_t nest_lock;
-static long double wide = 0;   // no instruction adds to it atomically: the library's lock does
+static long double wide = 0;   // no instruction adds to it atomically: the library uses a lock
 
 static void parallel(long times) {
     for (long i = 0; i < times; ++i) {
@@ -87,7 +87,7 @@ static void parallel_if_false(long times) {
         work();
     }
 }
-// A region in a region, which is of one thread, since nesting is off.
+// A nested region, which has one thread, since nesting is off.
 static void parallel_nested(long times) {
 #pragma omp parallel num_threads(threads)
     for (long i = 0; i < times; ++i) {
@@ -144,7 +144,7 @@ IN_PARALLEL(
 IN_PARALLEL(master, _Pragma("omp master") work();)
 IN_PARALLEL(cancel_off, work(); _Pragma("omp cancellation point parallel"))
 
-// What excludes: each thread its part of the times.
+// Constructs of mutual exclusion: each thread does its share of the repetitions.
 #define IN_TURN(name, what)                              \
     static void name(long times) {                       \
         _Pragma("omp parallel num_threads(threads)") {   \
@@ -205,12 +205,12 @@ static void task_tree(long times) {
     for (long i = 0; i < times; ++i) branch(9);
 }
 
-// ---- how often ----------------------------------------------------------------------------------
+// ---- the number of repetitions ------------------------------------------------------------------
 
 struct construct {
     const char* name;
     void (*run)(long times);
-    double per;   // constructs in one
+    double per;   // constructs in one repetition
 };
 static const struct construct constructs[] = {
     {"parallel", parallel, 1},
@@ -278,8 +278,8 @@ int main(int argc, char** argv) {
         int wanted = argc == 3;
         for (int j = 3; j < argc; ++j) wanted |= strcmp(argv[j], which->name) == 0;
         if (!wanted) continue;
-        // About a millisecond or two, by the shorter of two: the first one makes threads, and
-        // either may have lost its CPU.
+        // Aims at one or two milliseconds, judged by the shorter of two runs: the first run makes
+        // threads, and either may have lost its CPU.
         long times = 16;
         for (double took = 0; took < 1e6 && times < 1 << 20; times *= 2) {
             const double first = ns_of(which, times), second = ns_of(which, times);

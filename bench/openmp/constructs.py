@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What each construct of OpenMP costs on libgomp, on Weft and on libomp: constructs.c, on each of them in turn, round
-by round.
+"""The cost of each OpenMP construct on libgomp, on Weft and on libomp: runs constructs.c on each in
+turn, round by round.
 
     bench/openmp/constructs.py [--build build/release] [--rounds 15] [--threads 1 2] [--results FOLDER] [NAME ...]
 """

@@ -1,6 +1,6 @@
-// OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies matrices of its
-// own, and each product is a region. The program has no region itself. --callers, --size,
-// --products (of each caller in a pass).
+// OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies its own matrices,
+// and each product is a region. The program itself has no region. --callers, --size, --products (of
+// each caller in a pass).
 #include <pthread.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ public:
                     c_.data(), n_);
     }
 
-    // Freivalds' check: C x is A (B x), for some x.
+    // Freivalds' check: C x equals A (B x), for some x.
     bool right() const {
         const std::vector<double> x(static_cast<std::size_t>(n_), 1.0), known = times(a_, times(b_, x)),
                                                                         found = times(c_, x);
@@ -73,8 +73,8 @@ int main(int argc, char** argv) {
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(callers) + 1);
     const int passes = number(argc, argv, "passes", "3");
-    // The callers stay, as a library's pool does; the barrier before and the one after a pass are
-    // the clock's.
+    // The callers are kept, as in a library's thread pool; the barriers before and after a pass
+    // delimit the timing.
     std::vector<std::thread> threads;
     for (Caller& caller : all) {
         threads.emplace_back([&] {

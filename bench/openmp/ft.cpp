@@ -1,6 +1,6 @@
 // After the NAS benchmark FT, class W: a partial differential equation by Fourier transforms in
 // three dimensions, of 128 x 128 x 32 points, over six time steps. Written from the report's
-// description. Its grain is coarse: a region for each direction of a transform, some ms.
+// description. Its grain is coarse: a region of some ms for each direction of a transform.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 constexpr int nx = 128, ny = 128, nz = 32;
 constexpr int points = nx * ny * nz, longest = std::max({nx, ny, nz});
 constexpr int iterations = 6;
-// that are transformed at a time, as one: a cache line of each point, and what a thread needs for
-// them fits the first cache
+// lines that are transformed together: a cache line for each point, and a thread's data fits into
+// the first-level cache
 constexpr int lines = 4;
 constexpr double alpha = 1e-6;
 
@@ -43,9 +43,9 @@ std::vector<Complex> roots_of(int n) {
     return roots;
 }
 
-// Transforms `lines` lines of n points, each point beside that of the other lines, by Stockham's
-// algorithm: it reorders as it goes, from one array into the other. `sign` is the exponent's.
-// Returns where the result is.
+// Transforms `lines` lines of n points, with equal points of all lines side by side, by Stockham's
+// algorithm, which reorders while it copies from one array into the other. `sign` is the
+// exponent's. Returns the array that holds the result.
 Complex* transform_lines(Complex* from, Complex* to, int n, const std::vector<Complex>& roots, double sign) {
     int stride = 1;
     for (int length = n; length > 1; length /= 2, stride *= 2) {
@@ -66,8 +66,8 @@ Complex* transform_lines(Complex* from, Complex* to, int n, const std::vector<Co
     return from;
 }
 
-// Along one direction: `n` points that are `apart` from each other; lines begin at each of `across`
-// points, `between` apart, of each of `planes` planes.
+// The lines of one direction: `n` points at distance `apart`; a line begins at each of `across`
+// points, at distance `between`, in each of `planes` planes.
 struct Direction {
     int n, apart;
     int across, between;
@@ -99,7 +99,7 @@ void transform(Field& field, const Direction& d, const std::vector<Complex>& roo
     }
 }
 
-// x lies closest, then y, then z.
+// Neighbours in x are adjacent in memory, then those in y, then those in z.
 constexpr Direction along_x = {nx, 1, ny, nx, nz, nx* ny};
 constexpr Direction along_y = {ny, nx, nx, 1, nz, nx* ny};
 constexpr Direction along_z = {nz, nx* ny, nx, 1, ny, nx};
@@ -140,7 +140,7 @@ private:
         return static_cast<double>(wave) * wave;
     }
 
-    // Random points, drawn as one sequence; and what a time step leaves of each wave.
+    // Draws random points, as one sequence, and computes the factor of each wave for a time step.
     void begin() {
 #pragma omp parallel for
         for (int z = 0; z < nz; ++z) {

@@ -1,5 +1,5 @@
-// What a call of OpenBLAS' exec_blas costs, in libraries that stand for OpenBLAS: their `multiply`
-// does nothing but make it. Alone, and with libweft_openblas preloaded (README.md).
+// The cost of a call of OpenBLAS' exec_blas, in libraries that stand in for OpenBLAS: their
+// `multiply` only makes this call. Run alone, and with libweft_openblas preloaded (README.md).
 #include <dlfcn.h>
 
 #include <algorithm>

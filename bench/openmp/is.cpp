@@ -1,6 +1,7 @@
 // After the NAS benchmark IS, class W: the ranks of 2^20 integer keys below 2^16, ten times.
-// Written from the report's description. By buckets, so that more threads make no more work than a
-// row of counts each. Its grain is a barrier between the phases of a ranking, some hundreds of us.
+// Written from the report's description. It uses buckets, so that each additional thread adds only
+// the work of a row of counts. Its grain is the phase of a ranking between two barriers, some
+// hundreds of us.
 #include <omp.h>
 
 #include <algorithm>
@@ -19,13 +20,13 @@ constexpr int key_count = 1 << 20;
 constexpr int key_bits = 16, bucket_bits = 10;
 constexpr int values = 1 << key_bits, buckets = 1 << bucket_bits;
 constexpr int bucket_shift = key_bits - bucket_bits, in_bucket = 1 << bucket_shift;
-// of a thread's counts: a power of two would put those of all threads for a bucket in one set of
-// the cache
+// length of a thread's counts: with a power of two, the counts of all threads for a bucket would
+// fall into one cache set
 constexpr int row = buckets + 16;
 constexpr int iterations = 10;
 
-// Which keys are looked at, and their ranks; these rise with the iteration for the first two, and
-// fall for the others.
+// The tested keys and their ranks, which rise with the iteration for the first two keys and fall
+// for the others.
 constexpr std::array<int, 5> tested = {357773, 934767, 875723, 898999, 404505};
 constexpr std::array<int, 5> published = {1249, 11698, 1039987, 1043896, 1048018};
 
@@ -43,7 +44,7 @@ public:
     }
 
     void rank_all() {
-        std::copy_n(changed_.begin(), changed_.size(), keys_.begin());   // as they were before the last pass
+        std::copy_n(changed_.begin(), changed_.size(), keys_.begin());   // restores the keys that the last pass changed
         for (int iteration = 1; iteration <= iterations; ++iteration) {
             keys_[iteration] = iteration;
             keys_[iteration + iterations] = values - iteration;
@@ -55,7 +56,7 @@ public:
         }
     }
 
-    // The ranks do sort.
+    // Checks that the ranks sort the keys.
     void verify() {
         std::vector<Key> sorted(key_count, -1);
         std::vector<int> place = ranks_;
@@ -65,7 +66,7 @@ public:
     }
 
 private:
-    // ranks_[v] becomes the number of keys that are at most v.
+    // Sets ranks_[v] to the number of keys that are at most v.
     void rank() {
         const Key* const keys = keys_.data();
         Key* const grouped = grouped_.data();
@@ -77,7 +78,7 @@ private:
             std::fill_n(own, buckets, 0);
 #pragma omp for schedule(static)
             for (int i = 0; i < key_count; ++i) ++own[keys[i] >> bucket_shift];
-                // Where each bucket begins, and in it each thread's keys.
+                // Computes where each bucket begins, and where each thread's keys begin within it.
 #pragma omp for schedule(static)
             for (int bucket = 0; bucket < buckets; ++bucket) {
                 int sum = 0;
@@ -97,8 +98,8 @@ private:
             }
 #pragma omp for schedule(static)
             for (int i = 0; i < key_count; ++i) grouped[own[keys[i] >> bucket_shift]++] = keys[i];
-                // Within a bucket its few values are counted. Those in the middle have most keys:
-                // whoever is free takes the next ones.
+                // Counts the few values of each bucket. The buckets in the middle have the most
+                // keys, so a free thread takes the next ones.
 #pragma omp for schedule(dynamic, 8)
             for (int bucket = 0; bucket < buckets; ++bucket) {
                 int* const of_bucket = ranks + bucket * in_bucket;

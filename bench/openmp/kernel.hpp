@@ -1,5 +1,5 @@
-// What the kernels after the NAS parallel benchmarks share: their random numbers, and how they are
-// timed. They know nothing of Weft: whichever OpenMP runtime the process loads runs them (run.py).
+// Shared by the kernels after the NAS parallel benchmarks: random numbers and timing. The kernels
+// do not depend on Weft: they run on the OpenMP runtime that the process loads (run.py).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace nas {
 
-// The generator of the report: x becomes 5^13 x modulo 2^46, and the number is x / 2^46.
+// The report's generator: x becomes 5^13 x modulo 2^46, and the number is x / 2^46.
 class Random {
 public:
     explicit Random(std::uint64_t seed = 314159265) : x_(seed) {}
@@ -22,7 +22,7 @@ public:
         return static_cast<double>(x_) * 0x1p-46;
     }
 
-    // As if next() had been called so often.
+    // Has the effect of `count` calls of next().
     void skip(std::uint64_t count) {
         for (std::uint64_t power = multiplier; count != 0; count >>= 1, power = power * power & mask) {
             if ((count & 1) != 0) x_ = x_ * power & mask;
@@ -46,8 +46,8 @@ inline bool near(double found, double known, double tolerance) {
     return -tolerance < error && error < tolerance;
 }
 
-// Calls pass() --passes times more than once: the first time threads are made and memory is
-// touched. Each of the others is a sample.
+// Calls pass() once, which makes the threads and touches the memory, and then --passes times; each
+// of these is a sample.
 template <class Pass>
 void measure(int argc, char** argv, const char* kernel, const char* passes, Pass pass) {
     const std::string said = bench::take_flag(argc, argv, "passes", passes);

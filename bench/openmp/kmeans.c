@@ -1,15 +1,15 @@
 /* k-means after Figure 16 of the dynamic promotion paper: 64 outer threads share the groups of
- * points, and for each few points of a group make an inner task, which assigns them to their
- * nearest centres and adds each to the sums of its cluster. L locks guard the sums: the fewer, the
- * more tasks meet a lock that is held, and wait. With L beyond K the sums of a cluster are kept in
- * several copies, each with its lock, of which a task takes one by its number: up to one for each
- * worker.
+ * points, and make an inner task for every few points of a group, which assigns them to their
+ * nearest centres and adds each to the sums of its cluster. L locks guard the sums: the fewer
+ * locks, the more tasks find a lock held, and wait. If L exceeds K, the sums of a cluster are kept
+ * in several copies, up to one for each worker; each copy has its lock, and a task chooses a copy
+ * by the task's number.
  *
  *   kmeans LOCKS [POINTS [THREADS [ITERATIONS]]]
  *
- * Prints points per second, and the share of inner tasks that have met a lock that was held. All
- * numbers are integers, so sums do not depend on the order in which they are made: centres that are
- * not those of the sequential run, bit for bit, are an error. */
+ * Prints points per second, and the share of inner tasks that found a lock held. All numbers are
+ * integers, so sums do not depend on the order of additions: centres that differ from those of the
+ * sequential run, in any bit, are an error. */
 #include <omp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct sums {
 
 static point *points, centres[clusters], expected[clusters];
 static long point_count, copies, lock_count;
-static struct sums *sums; /* cluster by cluster, the copies of each */
+static struct sums *sums; /* for each cluster in turn, its copies */
 static omp_lock_t *locks;
 
 static uint64_t drawn(void) {
@@ -35,7 +35,7 @@ static uint64_t drawn(void) {
     return state ^= state << 17;
 }
 
-/* Around as many centres as there are labels in the file that the paper reads. */
+/* Draws points around as many centres as there are labels in the file that the paper reads. */
 static void draw_points(void) {
     enum { groups = 23 };
     static point around[groups];
@@ -82,7 +82,7 @@ static void move_centres(void) {
             for (int f = 0; f < features; ++f) all.of[f] += sums[c * copies + k].of[f];
             all.count += sums[c * copies + k].count;
         }
-        if (all.count == 0) continue; /* a centre that nobody is near stays */
+        if (all.count == 0) continue; /* a centre without points stays */
         for (int f = 0; f < features; ++f) centres[c][f] = (int16_t)(all.of[f] / all.count);
     }
     memset(sums, 0, sizeof *sums * (size_t)(clusters * copies));
@@ -162,7 +162,7 @@ int main(int count, char **arguments) {
     memcpy(expected, centres, sizeof centres);
 
     begin();
-    iterate(threads); /* threads are made */
+    iterate(threads); /* makes the threads */
     begin();
     long met = 0;
     const double start = omp_get_wtime();

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""OpenMP k-means by the kind that explicit tasks are, Figure 16 of the dynamic promotion paper: kmeans.c, points per
-second and the share of tasks that meet a lock that is held.
+"""OpenMP k-means by the kind of explicit tasks, Figure 16 of the dynamic promotion paper: kmeans.c,
+points per second and the share of tasks that find a lock held.
 
     bench/openmp/kmeans.py [--build build/release] [--rounds 5] [--points 40000] [--threads 64] [--workers N] [--locks 1
     4 ...] [--figures DIR]
 
-Each round runs all in turn, for each number of locks: tasks on members (Weft's default), of each kind
-(WEFT_OMP_TASK_KIND), and libgomp beside. The numbers of locks go from 1 to K x workers, of K = 24 clusters. Writes
-BUILD/bench/openmp/results/: kmeans.json with every sample, kmeans.md, and the figure as SVG and PNG if matplotlib is
-there.
+Each round runs all variants in turn, for each number of locks: tasks on members (Weft's default),
+tasks of each kind (WEFT_OMP_TASK_KIND), and libgomp. The numbers of locks go from 1 to K x workers,
+with K = 24 clusters. Writes BUILD/bench/openmp/results/: kmeans.json with every sample, kmeans.md,
+and the figure as SVG and PNG if matplotlib is installed.
 """
 
 import argparse

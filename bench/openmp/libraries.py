@@ -1,5 +1,5 @@
-"""The three libraries that programs of bench/openmp run on: what one sets in the environment, and tables that compare
-them."""
+"""The three libraries that programs of bench/openmp run on: their environments, and tables that
+compare them."""
 
 import argparse
 import json
@@ -17,7 +17,8 @@ NAMES = ("libgomp", "Weft", "libomp")
 
 
 def environments(build: pathlib.Path) -> dict:
-    """library -> environment. libomp serves what gcc has compiled, by names of libgomp's that it has as well."""
+    """library -> environment. libomp serves programs compiled by gcc, since it also has libgomp's
+    entry points."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))}
     return {
         "libgomp": plain,
@@ -26,7 +27,7 @@ def environments(build: pathlib.Path) -> dict:
     }
 
 
-# What the path of the library that a program says it has met must hold.
+# What the path of the library that a program reports must contain.
 EXPECTED = {"libgomp": "libgomp.so.1", "Weft": "bridge/openmp/libgomp.so.1", "libomp": "libomp.so.5"}
 
 
@@ -55,8 +56,8 @@ def output_of(command: list, environment: dict) -> str:
 
 
 def compared(head: str, samples: dict, digits: int = 0) -> tuple:
-    """samples: what was measured -> library -> values, each the same round's as the others'. Returns a table, and the
-    ratios to the better of the others."""
+    """samples: measurement -> library -> values, ordered by round. Returns a table, and the ratios
+    to the better of the other two libraries."""
     rows, ratios = [], {}
     for what, by_library in samples.items():
         middle = {library: median(by_library[library]) for library in NAMES}
@@ -74,13 +75,13 @@ def compared(head: str, samples: dict, digits: int = 0) -> tuple:
 def measured(
     source: pathlib.Path, build: pathlib.Path, threads: int, rounds: int, samples_each: int, names: list
 ) -> dict:
-    """Runs the program on each library in turn, so many processes of each: what was measured -> library -> each
-    process's median."""
+    """Runs the program on each library in turn, `rounds` processes of each: measurement -> library
+    -> each process's median."""
     program = compiled(source, build / "bench" / "openmp")
     run_in = environments(build)
     samples = defaultdict(lambda: defaultdict(list))
     for number in range(rounds):
-        # Who comes first changes from round to round.
+        # The library that runs first changes from round to round.
         for library in NAMES[number % 3 :] + NAMES[: number % 3]:
             by_name = defaultdict(list)
             for line in output_of([program, threads, samples_each, *names], run_in[library]).splitlines():

@@ -1,7 +1,7 @@
-// Regions in regions, as libraries make them that know nothing of each other: 64 items of an outer
-// loop, each of which runs 20 inner ones. What there is to compute is the same for every shape;
-// --levels=AxB[xC] says how many threads each level asks for, --tasks=1 makes a task of each outer
-// item.
+// Nested regions, as created by libraries that know nothing about each other: 64 items of an outer
+// loop, each of which runs 20 inner regions. The amount of work is equal for every shape;
+// --levels=AxB[xC] gives the number of threads that each level asks for, --tasks=1 makes a task of
+// each outer item.
 #include <omp.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int innermost = 64;   // iterations of an innermost loop
 
-// A chain of dependent operations, which no compiler shortens: some 0.75 us.
+// A chain of dependent operations that the compiler cannot shorten: some 0.75 us.
 double work(double seed, int length) {
     double x = seed;
     for (int i = 0; i < length; ++i) x = x * 0.999999 + 0.5 / (x + 2);
@@ -23,7 +23,7 @@ double work(double seed, int length) {
 }
 
 struct Shape {
-    std::vector<int> threads;   // of each level
+    std::vector<int> threads;   // the number for each level
     bool tasks = false;
     int items = 64, regions = 20, length = 156;
 };
@@ -32,7 +32,7 @@ class Nest {
 public:
     explicit Nest(const Shape& shape) : shape_(shape), results_(static_cast<std::size_t>(shape.items) * innermost) {}
 
-    // What everything comes to.
+    // Runs everything and returns the sum of the results.
     double run() {
         if (shape_.tasks) {
 #pragma omp parallel num_threads(shape_.threads[0])
@@ -57,8 +57,8 @@ private:
         for (int region = 0; region < shape_.regions; ++region) do_region(results, 0, innermost, level);
     }
 
-    // The loop from `begin` to `end`, by the threads of this level; or, where others come below it,
-    // in parts for them.
+    // Runs the loop from `begin` to `end` by the threads of this level; if there are levels below,
+    // splits it into parts for them.
     void do_region(double* results, int begin, int end, std::size_t level) {
         if (level + 1 == shape_.threads.size()) {
 #pragma omp parallel for num_threads(shape_.threads[level])

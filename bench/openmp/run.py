@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs OpenMP programs as gcc compiles them on Weft's libgomp.so.1, on the compiler's and on LLVM's libomp.so.5: the
-same binaries, in turn.
+"""Runs OpenMP programs compiled by gcc on Weft's libgomp.so.1, on the compiler's and on LLVM's
+libomp.so.5: the same binaries, in turn.
 
     bench/openmp/run.py BUILD_DIR [PART ...] [--rounds N] [--minutes M] [--quick] [--under COMMAND] [--figures DIR]
 
 Parts: kernels, nested, oversubscribed, neighbours, dgemm (all of them if none is named). Writes
-BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every sample, and its tables; and each figure as SVG
-and PNG if matplotlib is there.
---rounds    how often each program is run on each runtime; in each round all come once, and the order turns
---minutes   no round of a part is begun after so many
---quick     one round and fewer passes: a look, not a measurement
+BUILD_DIR/bench/openmp/results/: for each part a file of JSON with every sample, and its tables; and
+each figure as SVG and PNG if matplotlib is installed.
+--rounds    how often each program is run on each runtime; each round runs all once, in rotating order
+--minutes   no round of a part begins after so many
+--quick     one round and fewer passes: a quick look, not a measurement
 --under     a command before each program: taskset -c 0,1
 --figures   copies the SVGs there as well
 """
@@ -55,13 +55,13 @@ class Case:
     program: str
     arguments: tuple = ()
     threads: int = 2
-    passes: int = 5  # of which each is a sample
+    passes: int = 5  # each is a sample
     environment: dict = field(default_factory=dict)
-    neighbours: int = 0  # processes beside it that compute all the time
+    neighbours: int = 0  # other processes that compute all the time
 
 
 def installed(name: str) -> str | None:
-    """Where the loader finds a library."""
+    """The path at which the loader finds a library."""
     known = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout
     for line in known.splitlines():
         if line.split() and line.split()[0] == name:
@@ -70,13 +70,13 @@ def installed(name: str) -> str | None:
 
 
 def runtimes(build: pathlib.Path, wanted: tuple) -> dict:
-    """name -> environment, of those that are there."""
+    """name -> environment, of the installed runtimes."""
     libomp = installed("libomp.so.5")
     every = {
         "weft": {"LD_LIBRARY_PATH": f"{build / 'bridge' / 'openmp'}:{build}"},
         "libgomp": {},
         "libgomp_passive": {"OMP_WAIT_POLICY": "passive"},
-        # It has the entry points that gcc calls: what it exports comes before libgomp's.
+        # It has the entry points that gcc calls; preloaded, its symbols precede libgomp's.
         "libomp": {"LD_PRELOAD": libomp},
         "libomp_hot": {"LD_PRELOAD": libomp, "KMP_HOT_TEAMS_MAX_LEVEL": "2", "KMP_HOT_TEAMS_MODE": "1"},
     }
@@ -92,7 +92,7 @@ def runtimes(build: pathlib.Path, wanted: tuple) -> dict:
 
 
 def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib.Path) -> None:
-    """That it is that library which the program meets."""
+    """Checks that the program loads this library."""
     met = subprocess.run(
         [program], env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True
     ).stdout
@@ -107,11 +107,11 @@ def check(program: pathlib.Path, runtime: str, environment: dict, build: pathlib
 
 @contextlib.contextmanager
 def neighbours(count: int):
-    """So many processes compute meanwhile."""
+    """Keeps `count` processes computing meanwhile."""
     there = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         if count:
-            time.sleep(0.2)  # until each has begun
+            time.sleep(0.2)  # until each process has begun
         yield
     finally:
         for one in there:
@@ -126,7 +126,7 @@ class Runner:
         self.under = under
 
     def run(self, case: Case, runtime: str, environment: dict) -> dict:
-        """name -> samples in seconds; empty where the program was not done in time."""
+        """name -> samples in seconds; empty if the program did not finish in time."""
         inherited = {
             name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "LD_"))
         }
@@ -154,8 +154,8 @@ class Runner:
         return samples
 
     def measure(self, cases: list, environments: dict, rounds: int, until: float) -> dict:
-        """case -> runtime -> a list of samples in seconds for each round, empty where it was not done in time; it is
-        not run again then."""
+        """case -> runtime -> a list of samples in seconds for each round; empty if the program did
+        not finish in time, and then it is not run again."""
         samples = {case.name: {runtime: [] for runtime in (*environments, "sequential")} for case in cases}
         order = list(environments)
         for turn in range(rounds):
@@ -198,8 +198,9 @@ def spread(values: list) -> str:
 
 
 def ratio(one: list, *others: list) -> str:
-    """Of the medians within a round, beside the best of the others in that round: the machine is another one every few
-    seconds. And of the least samples of all rounds."""
+    """The ratio of the medians within a round to the best of the others in that round, since the
+    machine's speed changes every few seconds. Then the ratio of the minimal samples of all
+    rounds."""
     of_rounds = []
     for turn, values in enumerate(one):
         beside = [median(rounds[turn]) for rounds in others if rounds[turn]]
@@ -213,7 +214,7 @@ def ratio(one: list, *others: list) -> str:
 
 
 def beside_others(samples: dict, environments: dict, title: str) -> str:
-    """Weft's times beside the better of libgomp and libomp."""
+    """Weft's times, compared with the better of libgomp and libomp."""
     others = [name for name in environments if name != "weft"]
     rows = []
     for case, of in samples.items():
@@ -245,7 +246,7 @@ CROWDS = (2, 8, 64)
 def draw_passes(
     plots: Figures, samples: dict, environments: dict, name: str, title: str, width: float, scale: str = "linear"
 ) -> None:
-    """Bars of the times of a pass, a group for each case."""
+    """Bars of the times of a pass, one group for each case."""
     figure, axes = plots.pyplot.subplots(figsize=(width, 3.4))
     bars(axes, samples, environments, lambda of, values: [1e3 * value for value in values])
     axes.set_yscale(scale)
@@ -290,7 +291,7 @@ class Nested:
     def text(self, samples: dict, environments: dict) -> str:
         rows = []
         for case, of in samples.items():
-            # Each process has run it: those of the rounds are as many times more.
+            # Each process also runs the sequential version, so all of them contribute samples.
             alone = all_of(of["sequential"])
             rows.append(
                 [
@@ -393,8 +394,8 @@ class Oversubscribed:
 
 
 class Neighbours:
-    """Beside one and two processes that compute all the time: the same kernels, and regions in regions, on 2
-    processors."""
+    """Beside one and two processes that compute all the time: the same kernels, and regions in
+    regions, on 2 processors."""
 
     wanted = ("weft", "libgomp", "libgomp_passive")
     rounds = 9
@@ -418,7 +419,8 @@ class Neighbours:
 
 
 class Dgemm:
-    """OpenBLAS' products with 8 threads each, from 8 pthreads at once; beside them 8 pthreads with a thread each."""
+    """OpenBLAS' products with 8 threads each, from 8 pthreads at once; beside them 8 pthreads with
+    a thread each."""
 
     wanted = ("weft", "libgomp", "libgomp_passive", "libomp")
     rounds = 5
@@ -523,8 +525,8 @@ def main() -> int:
         for runtime, environment in environments.items():
             check(runner.programs / "cg", runtime, environment, build)
         if name == "dgemm":
-            # What `weft run` preloads as well: OpenBLAS' threads look for each other and call
-            # sched_yield, and its callers look for its one slot.
+            # The libraries that `weft run` also preloads: OpenBLAS' threads poll for each other and
+            # call sched_yield, and its callers poll for its single slot.
             besides = [
                 build / "bridge" / "pthread" / "libweft_pthread.so",
                 build / "bridge" / "openblas" / "libweft_openblas.so",

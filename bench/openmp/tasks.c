@@ -1,9 +1,9 @@
-// Programs that are all tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors of
-// a sparse matrix of blocks, and a tree that nobody knows before it is searched (the ideas: the
-// Barcelona OpenMP Tasks Suite, Duran et al., 2009; UTS, Olivier et al., 2006). Each checks what it
-// has computed.
+// Programs that consist of tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors
+// of a sparse matrix of blocks, and a tree that is unknown before it is searched (the ideas: the
+// Barcelona OpenMP Tasks Suite, Duran et al., 2009; UTS, Olivier et al., 2006). Each checks its
+// result.
 //
-//   tasks THREADS ROUNDS [NAME ...]      prints lines of JSON: a program, and the milliseconds that it took
+//   tasks THREADS ROUNDS [NAME ...]   prints lines of JSON: a program, and its time in ms
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -34,7 +34,7 @@ static uint64_t scrambled(uint64_t x) {   // SplitMix64
     return x ^ x >> 31;
 }
 
-// ---- fib: a task for each call, with nothing to do ----------------------------------------------
+// ---- fib: a task for each call, without any work ------------------------------------------------
 
 static long fib(int n) {
     if (n < 2) return n;
@@ -58,7 +58,7 @@ static double run_fib(void) {
     return took;
 }
 
-// ---- sort: halves are sorted side by side, and merged by halves ---------------------------------
+// ---- sort: halves are sorted in parallel, and merged by halves ----------------------------------
 
 enum { numbers = 1 << 20, few = 256 };
 
@@ -78,7 +78,7 @@ static void merge(const uint32_t* a, long a_count, const uint32_t* b, long b_cou
         return;
     }
     if (a_count < b_count) return merge(b, b_count, a, a_count, to);
-    // The larger one's middle, and where it would stand in the other.
+    // The middle of the larger half, and its place in the other half.
     const long a_half = a_count / 2;
     long low = 0, high = b_count;
     while (low < high) {
@@ -95,7 +95,7 @@ static void merge(const uint32_t* a, long a_count, const uint32_t* b, long b_cou
 
 static void sort(uint32_t* values, long count, uint32_t* room) {
     if (count <= few) {
-        // By insertion: short enough.
+        // By insertion: the range is short enough.
         for (long i = 1; i < count; ++i) {
             const uint32_t value = values[i];
             long j = i;
@@ -135,7 +135,7 @@ static double run_sort(void) {
 
 enum { order = 512, smallest = 16 };
 
-// to = a + sign * b, of n rows each, which lie so far apart.
+// to = a + sign * b, of n rows each, at the given distances.
 static void add(int n, const double* a, int a_row, double sign, const double* b, int b_row, double* to) {
     for (int i = 0; i < n; ++i) {
         for (int j = 0; j < n; ++j) to[i * n + j] = a[i * a_row + j] + sign * b[i * b_row + j];
@@ -159,7 +159,7 @@ static void multiply(int n, const double* a, int a_row, const double* b, int b_r
     const long each = (long)h * h;
     double* const memory = malloc((size_t)(17 * each) * sizeof *memory);
     double* const m = memory;              // seven products
-    double* const s = memory + 7 * each;   // and ten sums
+    double* const s = memory + 7 * each;   // ten sums
     add(h, a11, a_row, 1, a22, a_row, s);
     add(h, b11, b_row, 1, b22, b_row, s + each);
     add(h, a21, a_row, 1, a22, a_row, s + 2 * each);
@@ -201,7 +201,7 @@ static double run_strassen(void) {
     double* const a = malloc(order * order * sizeof *a);
     double* const b = malloc(order * order * sizeof *b);
     double* const c = malloc(order * order * sizeof *c);
-    // Small whole numbers: sums are exact in any order.
+    // Small integers: sums are exact in any order.
     for (int i = 0; i < order * order; ++i)
         a[i] = (double)(scrambled((uint64_t)i) % 7), b[i] = (double)(scrambled((uint64_t)i + 1000000) % 7), c[i] = 0;
     const double from = now_ms();
@@ -220,7 +220,7 @@ static double run_strassen(void) {
     return took;
 }
 
-// ---- sparse LU: tasks for the blocks that are there, with dependences ---------------------------
+// ---- sparse LU: tasks for the blocks that exist, with dependences -------------------------------
 
 enum { blocks = 40, side = 16 };
 typedef double block[side][side];
@@ -270,7 +270,7 @@ static void subtract(block* column, block* row, block* inner) {
     }
 }
 
-// `depend`: by dependences; else in phases.
+// `depend`: with dependences; else in phases.
 static void sparse_lu(block* m[blocks][blocks], int depend) {
     for (int k = 0; k < blocks; ++k) {
         if (depend) {
@@ -333,8 +333,8 @@ static double run_sparse_lu_of(int depend) {
 #pragma omp single
     sparse_lu(m, depend);
     const double took = now_ms() - from;
-    // One task after the other: bit by bit the same, since each block has the same operations in
-    // the same order.
+    // One task after another: the result must be equal bit for bit, since each block gets the same
+    // operations in the same order.
 #pragma omp parallel num_threads(1)
     sparse_lu(expected, 0);
     for (int i = 0; i < blocks; ++i) {
@@ -349,11 +349,11 @@ static double run_sparse_lu_of(int depend) {
 static double run_sparse_lu(void) { return run_sparse_lu_of(0); }
 static double run_sparse_lu_depend(void) { return run_sparse_lu_of(1); }
 
-// ---- a tree that is not balanced: a task for each node, which says how many children it has -----
+// ---- an unbalanced tree: a task for each node, which determines its number of children ----------
 
 static int children_of(uint64_t node, int depth) {
     if (depth == 0) return 5000;
-    return scrambled(node ^ 0x5bd1e995) % 1000 < 124 ? 8 : 0;   // 0.99 of a child each: large and small subtrees
+    return scrambled(node ^ 0x5bd1e995) % 1000 < 124 ? 8 : 0;   // 0.99 children on average: large and small subtrees
 }
 
 static long search(uint64_t node, int depth) {
@@ -418,7 +418,7 @@ int main(int argc, char** argv) {
         int wanted = argc == 3;
         for (int j = 3; j < argc; ++j) wanted |= strcmp(argv[j], programs[i].name) == 0;
         if (!wanted) continue;
-        programs[i].run();   // the first one makes threads and touches memory
+        programs[i].run();   // the first run makes threads and touches memory
         for (int round = 0; round < rounds; ++round)
             printf("{\"name\": \"%s\", \"value\": %.4f}\n", programs[i].name, programs[i].run());
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that are all tasks on libgomp, on Weft and on libomp: tasks.c, on each of them in turn, round by round.
+"""Programs that consist of tasks on libgomp, on Weft and on libomp: runs tasks.c on each in turn,
+round by round.
 
     bench/openmp/tasks.py [--build build/release] [--rounds 7] [--threads 2] [--results FOLDER] [NAME ...]
 """

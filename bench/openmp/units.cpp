@@ -1,7 +1,7 @@
-// Regions that units of Weft's begin: a region of two threads from a ULT beside one from the
-// primary thread, on two streams; and what the first region of a unit costs more than its third,
-// where earlier units have left contexts behind. The only program here that sees Weft. Medians of
-// rounds, in each of which the two are measured one after the other.
+// Regions begun by Weft units: a region of two threads from a ULT, compared with one from the
+// primary thread, on two streams; and how much more the first region of a unit costs than its
+// third, when earlier units have left contexts behind. This is the only program here that uses
+// Weft. Medians of rounds; each round measures the two in succession.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
