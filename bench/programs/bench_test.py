@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The bench of whole programs itself: a difference that it misses, nobody sees. Weft is not run.
+"""Tests the bench of whole programs itself: no other test would show a difference that it misses.
+Weft is not run.
 
     bench/programs/bench_test.py [-k WORDS]
 """
@@ -119,7 +120,7 @@ class BenchOfPrograms(unittest.TestCase):
         place.setting = "8"
         self.assertEqual(place.environment(program("true"))["OMP_NUM_THREADS"], "8")
 
-    # ---- what is kept ----------------------------------------------------------------------------
+    # ---- kept results ----------------------------------------------------------------------------
 
     def results(self):
         return Results(self.folder / "results.json", self.folder, self.folder)

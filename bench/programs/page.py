@@ -1,4 +1,4 @@
-"""The page doc/when-it-helps.md, made of the rows that are kept."""
+"""The page doc/when-it-helps.md, made from the kept rows."""
 import textwrap
 
 from program import SETTINGS

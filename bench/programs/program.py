@@ -1,4 +1,4 @@
-"""A program of the bench: how it is started, what it needs, and what it says about itself on the page."""
+"""A program of the bench: how it is started, what it needs, and what the page says about it."""
 import math
 import os
 import pathlib
@@ -20,29 +20,31 @@ sys.path += [str(ROOT / "bench"), str(ROOT / "tools")]
 
 
 class Absent(Exception):
-    """What a program needs and this machine does not have."""
+    """Raised if this machine lacks something that a program needs."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """`command` writes the program's input into the place's folder and returns its words; it raises Absent.
+    """`command` writes the program's input into the place's folder and returns the command line; it
+    may raise Absent.
 
-    The texts are for a reader of doc/when-it-helps.md: `what` the program does, and `why` `weft run` helps or not.
+    The texts are for readers of doc/when-it-helps.md: `what` the program does, and `why` `weft run`
+    helps or not.
     """
 
     name: str
     what: str
     why: str
     command: Callable[["Place"], list]
-    settings: tuple = SETTINGS  # of OMP_NUM_THREADS
+    settings: tuple = SETTINGS  # values of OMP_NUM_THREADS
     tolerance: float = 0  # of numbers in the output; 0: byte for byte
     library: str = ""  # one of Debian's BLAS alternatives, by the name of its folder
-    written: tuple = ()  # files in the folder, which are output as well
-    targets: dict = field(default_factory=dict)  # setting -> largest ratio, where it has a target of its own
+    written: tuple = ()  # files in the folder that are also output
+    targets: dict = field(default_factory=dict)  # setting -> largest ratio, if it has an individual target
 
 
 class Place:
-    """Where a program runs: its folder, the number of threads that it is given, the size of its input."""
+    """The place where a program runs: its folder, its number of threads, the size of its input."""
 
     def __init__(self, built: pathlib.Path, folder: pathlib.Path, setting: str, small: bool):
         self.built = built  # programs compiled here, and the virtual environment
@@ -51,7 +53,7 @@ class Place:
         self.small = small
 
     def threads(self) -> str:
-        """For programs that take their number of threads as an argument."""
+        """The number of threads, for programs that take it as an argument."""
         return str(len(os.sched_getaffinity(0))) if self.setting == "unset" else self.setting
 
     def size(self, full: int, small: int) -> str:
@@ -68,7 +70,8 @@ class Place:
         return environment
 
     def compiled(self, source: str, compiler: list, package: str, output: str = "", links: tuple = ()) -> str:
-        """The program, compiled unless it is newer than its source; `compiler` ends with the option of the output."""
+        """The program, compiled unless it is newer than its source; `compiler` ends with the option
+        for the output."""
         path = SOURCES / source
         program = self.built / (output or path.stem)
         if not program.exists() or program.stat().st_mtime < path.stat().st_mtime:
@@ -81,7 +84,7 @@ class Place:
         return str(program)
 
     def wheels(self, module: str) -> str:
-        """The Python of the virtual environment that wheels.py makes."""
+        """The Python interpreter of the virtual environment that wheels.py makes."""
         python = self.built / "venv" / "bin" / "python"
         if not (self.built / "venv" / "wheels").exists() or not has_module(str(python), module):
             raise Absent(f"the wheel {module} (bench/programs/wheels.py {self.built / 'venv'})")
@@ -107,7 +110,8 @@ def system_python(module: str, package: str) -> str:
 
 
 def blas_folder(name: str) -> pathlib.Path:
-    """The folder of one of Debian's alternatives, which stay as they are: the loader is told by LD_LIBRARY_PATH."""
+    """The folder of one of Debian's alternatives, which stay unchanged: LD_LIBRARY_PATH directs the
+    loader to the folder."""
     from demo import folder_of
 
     folder = folder_of(name)
@@ -117,7 +121,8 @@ def blas_folder(name: str) -> pathlib.Path:
 
 
 def agree(one: bytes, other: bytes, tolerance: float) -> bool:
-    """Whether two outputs are the same: byte for byte, or all but the last digits of their numbers."""
+    """Whether two outputs are equal: byte for byte, or except for the last digits of their
+    numbers."""
     if one == other or tolerance == 0:
         return one == other
     first, second = one.decode(errors="replace"), other.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What was measured: kept as JSON, row by row, and what a row says."""
+"""The measurements, kept as JSON row by row, and the verdict of a row."""
 import datetime
 import hashlib
 import json
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from program import ROOT, SYSTEM_PYTHON, Absent, Program, found
 from measured import median, median_interval
 
-BOUND = 1.03  # no row's interval may lie above
-PAIRS = 21  # that a verdict needs, but for rows that are clearly faster
+BOUND = 1.03  # no row's interval may lie above this
+PAIRS = 21  # needed for a verdict, except for rows that are clearly faster
 PACKAGES = (
     "libc6",
     "gcc-12",
@@ -34,7 +34,8 @@ WHEELS = ("numpy", "scipy", "scikit-learn", "joblib", "lightgbm")
 
 @dataclass
 class Row:
-    """A program at one number of threads, and what its pairs say: ratios of `weft run` to the plain run beside it."""
+    """A program at one number of threads, and the results of its pairs: ratios of `weft run` to the
+    plain run of the pair."""
 
     program: Program
     setting: str
@@ -48,7 +49,7 @@ class Row:
         return median([pair[way]["voluntary"] + pair[way]["involuntary"] for pair in self.pairs])
 
     def ratios(self, what: str) -> list:
-        # A plain run of less than a tick of the kernel's clock has used no CPU that it knows of.
+        # A plain run that is shorter than a tick of the kernel's clock shows no CPU time.
         return [pair["weft"][what] / max(pair["plain"][what], 1e-3) for pair in self.pairs]
 
     def ratio(self, what: str) -> float:
@@ -58,23 +59,25 @@ class Row:
         return median_interval(self.ratios(what))
 
     def stopped(self) -> bool:
-        """Whether plain runs were ended at the limit: the ratios are upper bounds then."""
+        """Whether plain runs were ended at the limit: the ratios are then upper bounds."""
         return any(pair["stopped"] for pair in self.pairs)
 
     def clearly_faster(self) -> bool:
         return all((interval := self.interval(what)) is not None and interval[1] < 1 for what in ("elapsed", "cpu"))
 
     def decided_early(self, seconds: float) -> bool:
-        """Whether the pairs so far have taken that long, and more of them would not change the verdict."""
+        """Whether the pairs so far have taken this long, and more pairs would not change the
+        verdict."""
         spent = sum(pair[way]["elapsed"] for pair in self.pairs for way in ("plain", "weft"))
         return spent > seconds and self.clearly_faster()
 
     def above(self, bound: float) -> list:
-        """Which of elapsed time and CPU time has its whole interval above."""
+        """Which of elapsed time and CPU time have their whole interval above the bound."""
         return [what for what in ("elapsed", "cpu") if (interval := self.interval(what)) and interval[0] > bound]
 
     def verdict(self) -> str:
-        """wrong, few (pairs), target (of its own, missed), slower, faster, or same: no difference was shown."""
+        """wrong, few (pairs), target (an individual one, missed), slower, faster, or same: no
+        difference was shown."""
         if self.problem:
             return "wrong"
         if len(self.pairs) < PAIRS and not self.clearly_faster():
@@ -99,7 +102,7 @@ def machine() -> dict:
 
 
 def said_by(command: list) -> str:
-    """What a command prints; nothing where it is not installed."""
+    """The output of a command; empty if it is not installed."""
     try:
         done = subprocess.run([found(command[0], ""), *command[1:]], capture_output=True, text=True)
     except Absent:
@@ -108,7 +111,8 @@ def said_by(command: list) -> str:
 
 
 def versions(built: pathlib.Path) -> dict:
-    """What was measured with: Debian's packages, wheels, and the rest by what it says of itself."""
+    """The versions of the measured software: Debian's packages, wheels, and the rest as each
+    reports it."""
     said = said_by(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *PACKAGES])
     listed = dict(re.findall(r"^([a-z]\S*) (\d\S*)$", said, re.M))
     python = built / "venv" / "bin" / "python"
@@ -127,7 +131,7 @@ def versions(built: pathlib.Path) -> dict:
 
 
 def identity(build: pathlib.Path) -> str:
-    """Of the command and the libraries that it loads, as they were built."""
+    """A hash of the command and the libraries that it loads, as built."""
     sums = hashlib.sha256()
     for pattern in ("cmd/weft", "cmd/libweft_report.so", "libweft.so", "bridge/*/lib*.so"):
         for path in sorted(build.glob(pattern)):
@@ -140,7 +144,8 @@ def commit() -> str:
 
 
 class Results:
-    """The file of JSON. A row is kept until it is measured again; rows of another machine are refused."""
+    """The JSON file. A row is kept until it is measured again; rows of another machine are
+    refused."""
 
     def __init__(self, path: pathlib.Path, build: pathlib.Path, built: pathlib.Path):
         self.path, self.build = path, identity(build)
@@ -175,7 +180,8 @@ class Results:
         beside.rename(self.path)
 
     def rows(self, programs: dict) -> list:
-        """In the order of the programs, then of their settings; of rows without a pair, those that were wrong."""
+        """The rows in the order of the programs, then of their settings; rows without a pair only
+        if they were wrong."""
         every = [self.row(program, setting) for program in programs.values() for setting in program.settings]
         return [row for row in every if row.pairs or row.problem]
 

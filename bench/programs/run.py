@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Whole programs without and with `weft run`, by turns: elapsed time, CPU time and switches of the kernel's.
+"""Runs whole programs alternately without and with `weft run`: elapsed time, CPU time and context
+switches.
 
     bench/programs/run.py BUILD [--programs NAME ...] [--threads unset 1 2 8 64] [--pairs 21] [--again]
                           [--minutes M] [--seconds S] [--page FILE]
-    bench/programs/run.py BUILD --check [GROUP ...]     outputs only, of small inputs: a test
+    bench/programs/run.py BUILD --check [GROUP ...]     only compares outputs, with small inputs: a test
 
-A pair is one run of each, one after the other; which comes first alternates. The ratio of a pair is that of `weft run`
-to the plain run; a row shows the median of its pairs' ratios and an interval of 95 % for it (README.md).
+A pair is one run without and one with `weft run`, in alternating order. The ratio of a pair is that
+of `weft run` to the plain run; a row shows the median of its pairs' ratios and a 95 % interval for
+it (README.md).
 
---programs  rows of these programs only; a word with * matches names (numpy-*)
---threads   values of OMP_NUM_THREADS; unset: the variable is not there
+--programs  only rows of these programs; a word with * matches names (numpy-*)
+--threads   values of OMP_NUM_THREADS; unset: the variable is not set
 --pairs     of each row, 21 by default. Rows that BUILD/bench/programs/results.json has with so many pairs are kept, and
             others are continued where they are of this build of Weft
 --again     measures them anew
---minutes   no row is begun after so many
+--minutes   no row begins after so many
 --seconds   a row that has taken longer ends after 6 pairs if `weft run` is clearly faster; 40 by default
 --page      writes doc/when-it-helps.md, from all rows that are kept
---list      names the programs, and what is not installed
+--list      lists the programs, and says which are not installed
 """
 import argparse
 import fnmatch
@@ -46,7 +48,7 @@ class Bench:
         self.absent = {}
 
     def prepared(self, program, setting: str, folder: str) -> tuple:
-        """The place and the command; None where the program is not installed, which is noted."""
+        """The place and the command; None if the program is not installed, which is recorded."""
         place = Place(self.built, pathlib.Path(folder), setting, self.small)
         try:
             place.environment(program)
@@ -56,14 +58,14 @@ class Bench:
             return None
 
     def measure(self, row: Row, pairs: int, seconds: float) -> bool:
-        """Adds pairs until there are so many. False where the program is not installed."""
+        """Adds pairs until there are `pairs`. False if the program is not installed."""
         with tempfile.TemporaryDirectory() as folder:
             prepared = self.prepared(row.program, row.setting, folder)
             if prepared is None:
                 return False
             place, command = prepared
             try:
-                pair(row.program, place, command, self.weft, 0)  # for the caches' sake, and not counted
+                pair(row.program, place, command, self.weft, 0)  # fills the caches; not counted
                 while len(row.pairs) < pairs:
                     row.pairs.append(pair(row.program, place, command, self.weft, len(row.pairs)))
                     if row.decided_early(seconds):
@@ -73,7 +75,7 @@ class Bench:
         return True
 
     def check(self, program) -> list:
-        """What is wrong with its outputs; nothing is timed."""
+        """The errors in the program's outputs; nothing is timed."""
         wrong = []
         for setting in [setting for setting in CHECKED if setting in program.settings] or program.settings[:1]:
             with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +126,7 @@ HEAD = ["program", "threads", "plain, s", "weft run, s", "elapsed, ratio", "CPU,
 
 
 def measured(bench: Bench, results: Results, options: argparse.Namespace) -> list:
-    """The rows that were asked for, as far as there was time."""
+    """The requested rows, as far as there was time."""
     rows, late, until = [], 0, time.monotonic() + 60 * options.minutes
     for setting in options.threads:
         for name in options.programs:

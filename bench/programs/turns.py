@@ -1,4 +1,5 @@
-"""Runs a program without and with `weft run`, by turns. The cost of a run is that of all processes that it started."""
+"""Runs a program alternately without and with `weft run`. The cost of a run includes all processes
+that it started."""
 import ctypes
 import os
 import pathlib
@@ -12,31 +13,32 @@ from dataclasses import dataclass
 from program import Place, Program, agree
 
 LIMIT_S = 60  # for one run
-LEFT_BEHIND_S = 5  # for processes that outlive the one that was started
+LEFT_BEHIND_S = 5  # for processes that outlive the started one
 PR_SET_CHILD_SUBREAPER = 36
 WAYS = ("plain", "weft")
 
 
 class Wrong(Exception):
-    """`weft run` changed what a program does: its output, its status, or whether it ends."""
+    """`weft run` changed a program's behaviour: its output, its status, or whether it ends."""
 
 
 @dataclass
 class Run:
-    cost: dict  # elapsed and cpu in seconds, voluntary and involuntary switches of the kernel
+    cost: dict  # elapsed and cpu in seconds, voluntary and involuntary context switches
     ended: bool
     status: int
     output: dict  # name -> bytes: standard output, standard error, files
 
 
 def adopt_orphans() -> None:
-    """Makes processes whose parent has ended children of ours, so that their costs are counted, too."""
+    """Makes processes whose parent has ended children of this process, so that their costs are
+    counted, too."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def reap_rest(group: int) -> list:
-    """What the processes that are left behind used; they are killed where they do not end by themselves."""
+    """The usage of the processes left behind; they are killed if they do not end by themselves."""
     used, until, killed = [], time.monotonic() + LEFT_BEHIND_S, False
     while True:
         try:
@@ -58,7 +60,7 @@ def kill_group(group: int) -> None:
     try:
         os.killpg(group, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # all of them have ended meanwhile
+        pass  # all have ended meanwhile
 
 
 def timed(command: list, environment: dict, folder: pathlib.Path, written: tuple) -> Run:
@@ -78,7 +80,7 @@ def timed(command: list, environment: dict, folder: pathlib.Path, written: tuple
         late = threading.Event()
         timer = threading.Timer(LIMIT_S, lambda: (late.set(), kill_group(process.pid)))
         timer.start()
-        # Not Popen.wait: with a limit it looks every now and then, and adds up to 50 ms.
+        # Not Popen.wait: with a limit it polls from time to time, and adds up to 50 ms.
         _, status, usage = os.wait4(process.pid, 0)
         elapsed = time.monotonic() - begun
         timer.cancel()
@@ -101,7 +103,8 @@ def timed(command: list, environment: dict, folder: pathlib.Path, written: tuple
 
 
 def compare(program: Program, plain: Run, weft: Run) -> None:
-    """Raises Wrong where the two do not say the same. A plain run that was stopped at the limit says nothing."""
+    """Raises Wrong if the two outputs differ. A plain run that was stopped at the limit is not
+    compared."""
     if not weft.ended:
         raise Wrong(f"under weft run it has not ended after {LIMIT_S} s")
     if not plain.ended:
@@ -116,7 +119,7 @@ def compare(program: Program, plain: Run, weft: Run) -> None:
 
 
 def pair(program: Program, place: Place, command: list, weft: list, number: int) -> dict:
-    """Both once, one after the other; the order alternates from pair to pair."""
+    """Runs both once, in an order that alternates from pair to pair."""
     environment = place.environment(program)
     prefixes = {"plain": [], "weft": weft}
     runs = {

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes a virtual environment with the wheels of requirements.txt, for the rows of the bench that need them.
+"""Makes a virtual environment with the wheels of requirements.txt, for the rows of the bench that
+need them.
 
     bench/programs/wheels.py build/programs/venv
 
-Does nothing where it is there already. Where it cannot be made (no ensurepip, no package index, an older Python) it
-says why and ends with 0: the bench skips those rows.
+Does nothing if the environment exists. If it cannot be made (no ensurepip, no package index, an
+older Python), the script says why and exits with 0: the bench skips those rows.
 """
 import hashlib
 import pathlib
@@ -25,7 +26,7 @@ def main() -> int:
         print(__doc__, file=sys.stderr)
         return 2
     venv = pathlib.Path(sys.argv[1]).resolve()
-    # The stamp is written last, so that an environment that was interrupted is made anew.
+    # The stamp is written last, so that an interrupted environment is made anew.
     stamp, wanted = venv / "wheels", hashlib.sha256(WANTED.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return 0

@@ -19,7 +19,7 @@ def jacobi(place: Place) -> list:
 
 
 def text(place: Place, pieces: int) -> str:
-    """Lines that neither compress well nor are sorted, and are the same each time."""
+    """Lines that compress badly, are not sorted, and are equal each time."""
     block = b"".join(hashlib.sha256(str(number).encode()).digest() for number in range(2000))
     with open(place.folder / "text", "wb") as file:
         for piece in range(pieces):

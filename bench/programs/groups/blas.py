@@ -3,7 +3,7 @@ from program import ROOT, SOURCES, Place, Program, system_python
 
 EIGEN = str(ROOT / "bridge" / "openmp" / "programs" / "eigen.py")
 CALLERS = 4
-CALLED_FROM_THREADS = 1e-10  # how products are cut into pieces depends on who calls at once
+CALLED_FROM_THREADS = 1e-10  # how products are divided depends on the concurrent callers
 
 
 def debian(place: Place) -> list:

@@ -1,4 +1,4 @@
-"""R, a JVM, Go, threads of Python's, and a script that starts one command after the other."""
+"""R, a JVM, Go, Python threads, and a script that starts one command after another."""
 import shutil
 
 from program import SOURCES, SYSTEM_PYTHON, Absent, Place, Program, found
@@ -67,8 +67,8 @@ PROGRAMS = [
         python_threads,
         settings=("unset",),
     ),
-    # What the start of a process costs has a target of its own, in ms (bench/startup.py); these
-    # commands take next to no time besides.
+    # The cost of starting a process has its own target, in ms (bench/startup.py); these commands
+    # take almost no other time.
     Program(
         "commands",
         "A shell script that starts 450 short commands",

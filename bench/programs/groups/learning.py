@@ -1,7 +1,7 @@
-"""scikit-learn and LightGBM, from PyPI: their wheels bring a libgomp, which Weft's answers for."""
+"""scikit-learn and LightGBM, from PyPI: their wheels contain a libgomp, which Weft's replaces."""
 from program import SOURCES, Place, Program
 
-SUMS_BY_THREAD = 1e-10  # k-means adds up what each thread has found, in the order in which they come
+SUMS_BY_THREAD = 1e-10  # k-means adds up each thread's sums, in the order in which the threads finish
 
 
 def fitted(kind: str, full: int, small: int, module: str = "sklearn"):

@@ -1,4 +1,4 @@
-"""GraphicsMagick and ImageMagick: one region of OpenMP after the other."""
+"""GraphicsMagick and ImageMagick: one OpenMP region after another."""
 from program import Place, Program, found
 
 ONE_AFTER_THE_OTHER = (

@@ -1,4 +1,4 @@
-"""Programs in C++ whose threads are not OpenMP's."""
+"""C++ programs whose threads are not OpenMP's."""
 from program import Place, Program
 
 LEFT_ALONE = (

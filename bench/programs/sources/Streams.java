@@ -1,4 +1,4 @@
-// A JVM: a parallel stream, an executor of its own, and garbage to collect.
+// A JVM: a parallel stream, a separate executor, and garbage to collect.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,4 +1,5 @@
-"""Threads of Python's that compute in pure Python, one at a time, and hand results to each other by a queue.
+"""Python threads that compute in pure Python, one at a time, and pass results to each other through
+a queue.
 
     interpreter.py THREADS SIZE
 """

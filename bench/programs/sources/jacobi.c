@@ -1,5 +1,4 @@
-/* OpenMP as gcc compiles it: loops with a reduction, a schedule that hands out pieces, and
- * tasks. */
+/* OpenMP compiled by gcc: loops with a reduction, a schedule that hands out chunks, and tasks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Models that are fitted to made-up data: scikit-learn's and LightGBM's.
+"""Models fitted to synthetic data: scikit-learn's and LightGBM's.
 
     learning.py kmeans|boosting|threads|processes|lightgbm SIZE [WORKERS]
 """

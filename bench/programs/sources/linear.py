@@ -1,4 +1,5 @@
-"""Linear algebra by NumPy on the main thread: eigenvalues, products and systems, of small and middle size.
+"""Linear algebra by NumPy on the main thread: eigenvalues, products and systems, of small and
+medium size.
 
     linear.py TIMES
 """

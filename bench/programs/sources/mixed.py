@@ -1,4 +1,5 @@
-"""scikit-learn's OpenMP and NumPy's threads by turns, as in a program that fits and then multiplies.
+"""scikit-learn's OpenMP and NumPy's threads alternately, as in a program that fits and then
+multiplies.
 
     mixed.py TIMES
 """

@@ -1,5 +1,5 @@
-// C++ threads that compute in phases: they meet at a barrier of mutex and condition variable after
-// each.
+// C++ threads that compute in phases: after each phase they meet at a barrier made of a mutex and a
+// condition variable.
 #include <cmath>
 #include <condition_variable>
 #include <cstdio>

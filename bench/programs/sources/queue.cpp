@@ -1,4 +1,4 @@
-// C++ threads around a bounded queue: the main thread puts jobs in, the others take and compute
+// C++ threads around a bounded queue: the main thread enqueues jobs, the others dequeue and compute
 // them.
 #include <condition_variable>
 #include <cstdint>

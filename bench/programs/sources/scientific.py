@@ -1,4 +1,5 @@
-"""SciPy on the main thread: a factorization, a sparse system, a transform in several threads of its own, an integral.
+"""SciPy on the main thread: a factorization, a sparse system, a transform in several SciPy threads,
+an integral.
 
     scientific.py TIMES WORKERS
 """

@@ -1,4 +1,5 @@
-// oneTBB with so many threads: a deterministic sum over a loop, a sort, and tasks that fork.
+// oneTBB with a given number of threads: a deterministic sum over a loop, a sort, and tasks that
+// fork.
 #include <oneapi/tbb.h>
 
 #include <cmath>
