@@ -18,8 +18,8 @@
  *     "X_NULL on error".
  *  5. "External: ERR_x", "tasklet: ERR_x", "not initialized: ERR_x": called from an external
  *     thread, from a tasklet, or outside ABT_init and ABT_finalize, the call returns this error.
- *     Where a comment names none of these, ULTs, tasklets and external threads may make the call,
- *     between ABT_init and ABT_finalize.
+ *     What a comment does not exclude is allowed: ULTs, tasklets and external threads may make the
+ *     call, between ABT_init and ABT_finalize.
  *  6. A call does not switch to another work unit unless its comment says so.
  *  7. Concurrent calls are allowed on different objects, and on one object too, with these
  *     exceptions: attributes, configurations and definitions; freeing an object during any other
@@ -320,8 +320,8 @@ ABT_API_PUBLIC int ABT_xstream_is_primary(ABT_xstream xstream, ABT_bool *is_prim
 ABT_API_PUBLIC int ABT_xstream_run_unit(ABT_unit unit, ABT_pool pool);
 
 /** Serves pending requests to the execution stream (join, cancel, stack dump). A user-defined
- * scheduler must call it from time to time, for itself: for another scheduler, ERR_INV_THREAD.
- * External: ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED. May switch. */
+ * scheduler must call it from time to time, for itself: otherwise ERR_INV_THREAD. External:
+ * ERR_INV_XSTREAM; not initialized: ERR_UNINITIALIZED. May switch. */
 ABT_API_PUBLIC int ABT_xstream_check_events(ABT_sched sched);
 
 /** Binds the execution stream's OS thread to one CPU. No such CPU: ERR_CPUID; the system cannot:

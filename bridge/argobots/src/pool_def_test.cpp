@@ -497,7 +497,7 @@ TEST_F(UserPool, bits_of_the_program_are_handed_on) {
 
 namespace {
 
-// The bits with which a scheduler with two pools of the program's own pops from each.
+// The context bits with which a scheduler with two user-defined pools pops from each.
 std::vector<Contexts> bits_of(ABT_sched_predef predef, const std::vector<Queue*>& queues) {
     std::vector<ABT_pool> pools;
     for (Queue* queue : queues) pools.push_back(make_new(*queue));
