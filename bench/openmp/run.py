@@ -276,7 +276,7 @@ class Kernels:
 
 
 class Nested:
-    """Regions in regions, on as many harts as there are."""
+    """Nested regions, on as many harts as there are."""
 
     wanted = ("weft", "libgomp", "libomp", "libomp_hot")
     rounds = 9
@@ -330,7 +330,7 @@ class Nested:
 
 
 class Oversubscribed:
-    """More threads than processors: the same kernels at 2, 8 and 64."""
+    """More threads than processors: cg, ft and is at 2, 8 and 64."""
 
     wanted = ("weft", "libgomp", "libgomp_passive", "libomp")
     rounds = 7
@@ -394,8 +394,8 @@ class Oversubscribed:
 
 
 class Neighbours:
-    """Beside one and two processes that compute all the time: the same kernels, and regions in
-    regions, on 2 processors."""
+    """Kernels and nested regions on 2 processors, beside one and two processes that always
+    compute."""
 
     wanted = ("weft", "libgomp", "libgomp_passive")
     rounds = 9
@@ -419,8 +419,7 @@ class Neighbours:
 
 
 class Dgemm:
-    """OpenBLAS' products with 8 threads each, from 8 pthreads at once; beside them 8 pthreads with
-    a thread each."""
+    """OpenBLAS' products: 8 pthreads with 8 threads each, and 8 pthreads with a thread each."""
 
     wanted = ("weft", "libgomp", "libgomp_passive", "libomp")
     rounds = 5

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A script as build systems and configure are: many short commands, one after the other.
+# A script like those of build systems and configure: many short commands, one after another.
 count=$1
 while [ "$count" -gt 0 ]; do
     /bin/true

@@ -1,4 +1,4 @@
-# R's processes by fork: mclapply over bootstrap samples.
+# R processes by fork: mclapply over bootstrap samples.
 arguments <- as.integer(commandArgs(trailingOnly = TRUE))
 set.seed(4)
 x <- rnorm(2000)

@@ -1,4 +1,4 @@
-# Matrices in R by the BLAS that it meets: products, a system, singular values.
+# Matrices in R, with the BLAS that it loads: products, a system, singular values.
 times <- as.integer(commandArgs(trailingOnly = TRUE)[1])
 set.seed(3)
 a <- matrix(rnorm(250 * 250), 250)
