@@ -409,9 +409,9 @@ void in_a_unit(F&& f) noexcept {
     }
     try {
         helper.join();
-    } catch (const error& failure) {
-        if (failure.code() != WEFT_NO_MEMORY) std::terminate();   // it was cancelled in the middle
-        f();                                                      // it has not run: there was no stack for it
+    } catch (const not_returned& end) {
+        if (end.outcome() != unit_outcome::no_stack) std::terminate();   // it was cancelled in the middle
+        f();
     }
 }
 

@@ -11,6 +11,7 @@
 #include "test/behaviour/atomic.hpp"
 #include "test/behaviour/waiting.hpp"
 #include "test/stress/stress.hpp"
+#include "weft/algorithm.hpp"
 
 namespace {
 
@@ -134,6 +135,25 @@ TEST_P(NoStack, WhoeverAsksHowItEndedIsToldWhy) {
     EXPECT_TRUE(said("1048576"));
     EXPECT_EQ(weft_unit_join_free_many(&units.back(), 1), WEFT_NOT_RETURNED);
     EXPECT_TRUE(said("65536"));
+}
+
+// It begins in a unit, for which there is no stack.
+TEST_P(NoStack, AnAlgorithmThatAGuestCallsRunsOnTheGuest) {
+    const Deadline deadline(60);
+    Runtime runtime(settings());
+    runtime.expected = WEFT_BUSY;
+    atomic<bool> none_left{false};
+    long sum = 0;
+    Doing guest(As::thread, [&] {
+        until_set(none_left);
+        sum = weft::parallel_reduce(0L, 1'000'000L, 0L);
+    });
+    const Room little(room);
+    const std::vector<weft_unit*> units = suspended(too_many);
+    EXPECT_EQ(end_of(units.back()), WEFT_OUTCOME_NO_STACK);
+    none_left = true;
+    guest.join();
+    EXPECT_EQ(sum, 499'999'500'000);
 }
 
 // For tests that take long.
