@@ -216,5 +216,13 @@ requires(detail::not_a_handle<F>&& detail::spawnable<F, A...>)
     return spawn(attributes{}, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
+/** Refuses a call that fits no other form, in one sentence. */
+template <class F, class... A>
+requires(detail::not_a_handle<F> && !detail::spawnable<F, A...>) void spawn(F&&, A&&...) {
+    static_assert(detail::spawnable<F, A...>,
+                  "weft::spawn(f, arguments...): f is called with copies of the arguments, which can be moved or "
+                  "copied; weft::thread passes a std::stop_token");
+}
+
 }   // namespace v0
 }   // namespace weft

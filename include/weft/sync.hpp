@@ -489,11 +489,48 @@ std::size_t wait_any(Events&... events) {
     return index;
 }
 
+/** As wait_any(), but returns an empty optional when none is set within `duration`. Since 0.7. */
+template <class Rep, class Period, std::same_as<event>... Events>
+std::optional<std::size_t> wait_any_for(const std::chrono::duration<Rep, Period>& duration, Events&... events) {
+    weft_event* const all[] = {events.native_handle()...};
+    std::size_t index = 0;
+    if (!detail::in_time(weft_event_wait_any_until(all, sizeof...(Events), detail::deadline_in(duration), &index)))
+        return std::nullopt;
+    return index;
+}
+
+/** As wait_any(), but returns an empty optional when none is set before `time`. Since 0.7. */
+template <class Clock, class Duration, std::same_as<event>... Events>
+std::optional<std::size_t> wait_any_until(const std::chrono::time_point<Clock, Duration>& time, Events&... events) {
+    weft_event* const all[] = {events.native_handle()...};
+    std::size_t index = 0;
+    const bool any = detail::wait_by(time, [&](std::uint64_t deadline) {
+        return detail::in_time(weft_event_wait_any_until(all, sizeof...(Events), deadline, &index));
+    });
+    return any ? std::optional(index) : std::nullopt;
+}
+
 /** Waits until all of the events are set. */
 template <std::same_as<event>... Events>
 void wait_all(Events&... events) {
     weft_event* const all[] = {events.native_handle()...};
     check(weft_event_wait_all(all, sizeof...(Events)));
+}
+
+/** As wait_all(), but returns false when one is not set within `duration`. Since 0.7. */
+template <class Rep, class Period, std::same_as<event>... Events>
+bool wait_all_for(const std::chrono::duration<Rep, Period>& duration, Events&... events) {
+    weft_event* const all[] = {events.native_handle()...};
+    return detail::in_time(weft_event_wait_all_until(all, sizeof...(Events), detail::deadline_in(duration)));
+}
+
+/** As wait_all(), but returns false when one is not set before `time`. Since 0.7. */
+template <class Clock, class Duration, std::same_as<event>... Events>
+bool wait_all_until(const std::chrono::time_point<Clock, Duration>& time, Events&... events) {
+    weft_event* const all[] = {events.native_handle()...};
+    return detail::wait_by(time, [&all](std::uint64_t deadline) {
+        return detail::in_time(weft_event_wait_all_until(all, sizeof...(Events), deadline));
+    });
 }
 
 // ---- channels -----------------------------------------------------------------------------------
@@ -563,6 +600,16 @@ public:
     template <class Rep, class Period>
     std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) {
         return receive_before(detail::deadline_in(duration));
+    }
+    /** Sends, if that is possible before `time`. Since 0.7. */
+    template <class Duration>
+    bool send_until(T element, const std::chrono::time_point<std::chrono::steady_clock, Duration>& time) {
+        return send_before(std::move(element), detail::deadline_of(time)) == WEFT_OK;
+    }
+    /** Receives, if that is possible before `time`. Since 0.7. */
+    template <class Duration>
+    std::optional<T> receive_until(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time) {
+        return receive_before(detail::deadline_of(time));
     }
     /** Closes the channel: nothing more can be sent. False: it was closed already. */
     bool close() noexcept { return weft_channel_close(channel_) == WEFT_OK; }
@@ -712,6 +759,13 @@ requires(sizeof...(Cases) !=
          0) std::optional<std::size_t> select_for(const std::chrono::duration<Rep, Period>& duration,
                                                   Cases&&... cases) {
     return detail::select_before(detail::deadline_in(duration), cases...);
+}
+
+/** As select_for(), if a case can be done before `time`. Since 0.7. */
+template <class Duration, detail::select_case... Cases>
+requires(sizeof...(Cases) != 0) std::optional<std::size_t> select_until(
+    const std::chrono::time_point<std::chrono::steady_clock, Duration>& time, Cases&&... cases) {
+    return detail::select_before(detail::deadline_of(time), cases...);
 }
 
 }   // namespace v0

@@ -272,9 +272,17 @@ TEST(CppEvent, IsSetOnceAndCarriesAPointer) {
     EXPECT_FALSE(a.set());
     EXPECT_TRUE(a.is_set());
     waits.join();
+    EXPECT_EQ(weft::wait_any_for(1ms, b), std::nullopt);
+    EXPECT_EQ(weft::wait_any_until(std::chrono::system_clock::now() + 1ms, b), std::nullopt);
+    EXPECT_FALSE(weft::wait_all_for(1ms, a, b));
+    EXPECT_FALSE(weft::wait_all_until(std::chrono::steady_clock::now() + 1ms, a, b));
+    EXPECT_EQ(weft::wait_any_for(1h, b, a), 1u);
+    EXPECT_EQ(weft::wait_any_until(std::chrono::system_clock::now() + 1h, b, a), 1u);
     EXPECT_EQ(weft::wait_any(b, a), 1u);
     b.set();
     weft::wait_all(a, b);
+    EXPECT_TRUE(weft::wait_all_for(0ms, a, b));
+    EXPECT_TRUE(weft::wait_all_until(std::chrono::system_clock::now() + 1h, a, b));
     a.reset();
     EXPECT_FALSE(a.is_set());
 }
@@ -300,6 +308,12 @@ TEST(CppChannel, MovesItsElements) {
     EXPECT_FALSE(weft::channel<int>(0).try_send(1));
     EXPECT_FALSE(weft::channel<int>(0).receive_for(1ms));
     EXPECT_FALSE(weft::channel<int>(0).send_for(1, 1ms));
+    const auto soon = std::chrono::steady_clock::now() + 1ms;
+    EXPECT_FALSE(weft::channel<int>(0).receive_until(soon));
+    EXPECT_FALSE(weft::channel<int>(0).send_until(1, soon));
+    weft::channel<int> one(1);
+    EXPECT_TRUE(one.send_until(1, std::chrono::steady_clock::now() + 1h));
+    EXPECT_EQ(one.receive_until(soon), 1);
 }
 
 TEST(CppChannel, SelectDoesOneCaseAndCallsItsFunction) {
@@ -319,6 +333,8 @@ TEST(CppChannel, SelectDoesOneCaseAndCallsItsFunction) {
     weft::channel<std::shared_ptr<int>> nobody(0);
     EXPECT_EQ(weft::try_select(weft::on_send(nobody, shared, told)), std::nullopt);
     EXPECT_EQ(weft::select_for(1ms, weft::on_send(nobody, shared, told)), std::nullopt);
+    const auto soon = std::chrono::steady_clock::now() + 1ms;
+    EXPECT_EQ(weft::select_until(soon, weft::on_send(nobody, shared, told)), std::nullopt);
     EXPECT_EQ(shared.use_count(), 1);
     nobody.close();
     EXPECT_EQ(weft::select(weft::on_send(nobody, shared, told)), 0u);

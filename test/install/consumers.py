@@ -171,6 +171,8 @@ WRONG = [
         "weft::parallel_exclusive_scan(first, last, output",
         True,
     ),
+    ([], LIST + "void f() { weft::spawn([](std::stop_token) {}); }\n", "weft::spawn(f, arguments...)", True),
+    ([], LIST + "void f() { weft::spawn([](int) {}, list); }\n", "weft::spawn(f, arguments...)", True),
     ([], LIST + "void f() { weft::parallel_sort(list); }\n", "weft::parallel_sort(first, last, compare", True),
 ]
 

@@ -14,12 +14,12 @@ A comment before a block changes that:
 
     <!-- untested: why -->          the block is for reading alone
     <!-- status: 1 -->              the commands end with that status
-    <!-- needs: gdb, python3:numpy -->   the rest of the page is tested only where these are installed
+    <!-- needs: gdb, python3:numpy, pkg-config:weft_checked -->   the rest of the page is tested only where these programs,
+                                    modules of Python and packages of pkg-config are installed
 
 Every block of c, cpp, cmake, python and sh is written or run, or says why not.
 """
 import argparse
-import importlib.util
 import os
 import pathlib
 import re
@@ -77,11 +77,14 @@ def environment(prefix):
     return env
 
 
-def lacks(needs):
+def lacks(needs, env):
     """The first of "gdb, python3:numpy" that is not there."""
     for need in re.split(r",\s*", needs):
-        program, _, module = need.partition(":")
-        if shutil.which(program) is None or (module and importlib.util.find_spec(module) is None):
+        program, _, part = need.partition(":")
+        if shutil.which(program) is None:
+            return need
+        has = {"python3": ["-c", f"import {part}"], "pkg-config": ["--exists", part]}
+        if part and subprocess.run([program, *has[program]], env=env, capture_output=True).returncode != 0:
             return need
     return None
 
@@ -118,7 +121,7 @@ class Page:
         done = 0
         for line, language, remark, text in blocks_of(self.path.read_text()):
             word, _, value = remark.partition(": ")
-            if word == "needs" and (lacking := lacks(value)):
+            if word == "needs" and (lacking := lacks(value, self.env)):
                 print(f"{self.path}:{line}: left out from here on: {lacking} is not installed")
                 break
             if word == "untested":
