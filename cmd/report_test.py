@@ -266,7 +266,7 @@ class Report(Case):
         done = self.call("run", "--report", "--", program)
         self.assertEqual(done.returncode, 3)
         self.assertIn(
-            "left alone: the program: it is linked statically: no loader runs; programs that it starts are seen to",
+            "left alone: the program: it is linked statically: no loader runs; programs that it starts are reached",
             done.stderr,
         )
 

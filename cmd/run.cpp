@@ -260,7 +260,7 @@ void report_unreached(const Program& program) {
     told.path = program.path;
     told.process = static_cast<std::uint64_t>(getpid());
     told.unreached = program.why;
-    if (program.reach == Reach::children) told.unreached += "; programs that it starts are seen to";
+    if (program.reach == Reach::children) told.unreached += "; programs that it starts are reached";
     weft_report::Report all;
     all.add(told);
     report(std::string(text_of("WEFT_REPORT_FORMAT") == "json" ? to_json(all) : to_text(all)));
