@@ -3,8 +3,7 @@
 // which L locks guard: the fewer locks, the more units suspend.
 //
 //   kmeans [--kind=all|full,sc,...] [--streams=N] [--rounds=5] [--locks=1,5,205] [--points=100000]
-//   [--clusters=5]
-//          [--chunk=8] [--iterations=3] [--file=kddcup.data]
+//   [--clusters=5] [--chunk=8] [--iterations=3] [--file=kddcup.data]
 //
 // A point has 41 features, like those of the KDD Cup of 1999, whose file is read if --file gives
 // it; otherwise points are drawn around centres. All numbers are integers (7 bits after the binary

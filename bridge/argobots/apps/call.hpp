@@ -1,4 +1,4 @@
-// Every call of abt.h goes through done(), which names the call that has failed and what it said.
+// Every call of abt.h goes through done(), which names a call that failed and its error.
 #pragma once
 
 #include <abt.h>
@@ -9,8 +9,8 @@
 
 namespace apps {
 
-// Calls may stand on the stack of a user-level thread, by default 16 KiB, of which stdio takes half when it writes to
-// stderr with a format.
+// The caller may be a user-level thread, whose stack has 16 KiB by default. Formatted output to
+// stderr would take half of that in stdio, so the text is formatted into a buffer first.
 [[noreturn]] inline void failed(const char* call, int status) {
     char name[64] = "no code of abt.h";
     std::size_t length = 0;

@@ -1,14 +1,16 @@
-// Molecular dynamics in abt.h: a user-level thread for each cell, a tasklet for each pair of neighbouring cells, and
-// for each cell a future with a compartment for each of its pairs, whose callback sums the forces of the cell.
+// Molecular dynamics with abt.h: a user-level thread for each cell, a tasklet for each pair of
+// neighbouring cells, and for each cell a future with a compartment for each of its pairs; the
+// future's callback sums the forces of the cell.
 //
 //   dynamics [--cells=4] [--atoms=1000] [--steps=20] [--streams=N] [--rounds=1] [--check=100]
 //   [--run=argobots,openmp,pthreads]
 //
-// There are no barriers: a pair meets as soon as both of its cells have settled, and a cell settles as soon as its
-// neighbours have moved, so cells may be a step apart. Compiles with every Argobots from 1.2 on. The energies of every
-// step and all places and velocities at the end must be those of the sequential run, bit for bit; there --check atoms
-// are compared with the direct sum of forces, and energy and momentum must be conserved. The table shows the median of
-// the rounds.
+// There are no barriers: a pair meets as soon as both of its cells have settled, and a cell settles
+// as soon as its neighbours have moved, so cells may be a step apart. Compiles with every Argobots
+// from 1.2 on. The energies of every step and all places and velocities at the end must equal those
+// of the sequential run, bit for bit. At the end of the sequential run, the forces on --check atoms
+// are compared with the direct sum of forces, and energy and momentum must be conserved. The table
+// shows the median of the rounds.
 #include <thread>
 
 #include "call.hpp"
@@ -24,7 +26,7 @@ using dynamics::directions;
 using dynamics::here;
 using dynamics::Sizes;
 
-// ---- cells and pairs -------------------------------------------------------------------------------
+// ---- cells and pairs ----------------------------------------------------------------------------
 
 struct World;
 
@@ -33,8 +35,9 @@ struct Cell {
     std::size_t number = 0;
     ABT_pool pool = ABT_POOL_NULL;
     ABT_future forces = ABT_FUTURE_NULL;   // a compartment for each contribution
-    ABT_future comers = ABT_FUTURE_NULL;   // one for each neighbour
-    // What is put into compartments. They are filled in any order, so each says what it is.
+    ABT_future comers = ABT_FUTURE_NULL;   // a compartment for each neighbour
+    // The value of a compartment. Compartments are filled in any order, so each value names its
+    // contribution.
     struct Part {
         Cell* cell;
         const Contribution* contribution;
@@ -45,7 +48,7 @@ struct Cell {
 struct Pair {
     World* world = nullptr;
     std::size_t number = 0;
-    // how often one of its two cells has; odd: one of them has to wait for the other
+    // how often a cell of the pair has settled; odd: one cell waits for the other to settle
     std::atomic<std::size_t> settled = 0;
 };
 
@@ -55,7 +58,8 @@ struct World {
     std::vector<Pair> pairs;
 };
 
-// With a future's lock held, in some implementations: no calls of abt.h here.
+// The callback of a cell's `forces`. Some implementations call it with the future's lock held, so
+// it must not call abt.h.
 void sum_forces(void** compartments) {
     std::array<const Contribution*, directions> in_order{};
     const Cell* cell = nullptr;
@@ -83,18 +87,18 @@ void meet(void* raw) {
     if (direction != here) contribute(world, world.box.neighbour(first, direction), directions - 1 - direction);
 }
 
-// The second of the two cells lets them meet.
+// A cell has settled; the second of a pair to settle creates the tasklet in which the two meet.
 void settled(const Cell& cell, Direction direction) {
     Pair& pair = cell.world->pairs[cell.world->box.pair_number(cell.number, direction)];
-    // acq_rel: the release of the first pairs with the acquire of the second, which hands the atoms of both on to the
-    // tasklet.
+    // acq_rel: the first cell's release pairs with the second cell's acquire, and the second cell
+    // passes the atoms of both on to the tasklet.
     if (direction != here && pair.settled.fetch_add(1, std::memory_order_acq_rel) % 2 == 0) return;
     done("ABT_task_create", ABT_task_create(cell.pool, meet, &pair, nullptr));
 }
 
 void wait(ABT_future future) {
     done("ABT_future_wait", ABT_future_wait(future));
-    // Nobody sets it again before this cell has settled, or moved, once more.
+    // Either future of a cell is set again only after the cell has settled once more.
     done("ABT_future_reset", ABT_future_reset(future));
 }
 
@@ -117,10 +121,11 @@ void live(void* raw) {
     }
 }
 
-// ---- streams ---------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 
-// The streams from ABT_init to ABT_finalize, and the cells, whose futures must outlive the last call of a tasklet. The
-// basic scheduler turns to its pools in their order, so that a stream takes from the others when its own pool is empty.
+// The streams from ABT_init to ABT_finalize, and the cells, whose futures must outlive the last
+// call of a tasklet. The basic scheduler tries its pools in their order, so a stream takes from the
+// pools of the others when its own pool is empty.
 class Streams {
 public:
     Streams(Box& box, const Sizes& sizes)
@@ -130,7 +135,7 @@ public:
         for (std::size_t stream = 0; stream < sizes.streams; ++stream) pools.push_back(pool());
         done("ABT_xstream_self", ABT_xstream_self(&streams_[0]));
         std::vector<ABT_pool> pools_of_first = pools;
-        // the program's first thread must stay: nobody else has this pool
+        // the program's first thread must stay on its stream: no other stream has this pool
         pools_of_first.insert(pools_of_first.begin(), pool());
         done("ABT_xstream_set_main_sched_basic",
              ABT_xstream_set_main_sched_basic(streams_[0], ABT_SCHED_BASIC, static_cast<int>(pools_of_first.size()),
@@ -147,7 +152,7 @@ public:
     ~Streams() {
         for (std::size_t stream = 1; stream < streams_.size(); ++stream)
             done("ABT_xstream_free", ABT_xstream_free(&streams_[stream]));
-        // No tasklet is in a call any more, also not in the one that woke the last cell.
+        // No tasklet is still inside a call, not even the call that woke the last cell.
         for (Cell& cell : world_.cells) {
             done("ABT_future_free", ABT_future_free(&cell.forces));
             done("ABT_future_free", ABT_future_free(&cell.comers));
@@ -194,7 +199,7 @@ private:
     std::vector<ABT_xstream> streams_;
 };
 
-// ---- the comparison --------------------------------------------------------------------------------
+// ---- the comparison -----------------------------------------------------------------------------
 
 double whole(const dynamics::Energy& energy) { return energy.potential + energy.kinetic; }
 

@@ -1,15 +1,17 @@
-// Molecular dynamics: atoms that attract and repel each other by the potential of Lennard and Jones, in a periodic box
-// that is cut into cells; in reduced units, with the velocity Verlet step. No abt.h here.
+// Molecular dynamics: atoms that attract and repel each other by the Lennard-Jones potential, in a
+// periodic box that is cut into cells; in reduced units, with the velocity Verlet step. This file
+// does not use abt.h.
 //
-// A cell is not narrower than the cutoff, so its atoms meet those of its 26 neighbours alone. The forces of a pair of
-// cells are computed at once for both sides and summed, cell by cell, in a fixed order: so every version gives the same
-// bits whatever ran first. The versions decide which unit runs what, and when:
+// A cell is not narrower than the cutoff, so its atoms interact only with each other and with those
+// of its 26 neighbours. The forces of a pair of cells are computed at once for both sides. They are
+// summed cell by cell in a fixed order, so every version gives the same bits, whatever ran first.
+// The versions decide which unit runs what, and when:
 //
-//   meet(pair)      needs the atoms of both cells where they are; writes the pair's two contributions
+//   meet(pair)      needs the atoms of both cells in place; writes the pair's two contributions
 //   sum(cell)       needs all contributions to the cell
 //   complete(cell)  needs the sum; ends the step
 //   move(cell)      begins the next step and sets aside the atoms that leave the cell
-//   settle(cell)    needs that all neighbours have moved: takes in those who come from there
+//   settle(cell)    needs all neighbours to have moved; takes in the atoms that come from them
 #pragma once
 
 #include <array>
@@ -21,9 +23,9 @@ namespace dynamics {
 
 struct Sizes {
     std::size_t cells;   // along each edge of the box
-    std::size_t atoms;   // in each, about
+    std::size_t atoms;   // in each cell, about
     std::size_t steps;
-    std::size_t streams;   // and threads of the other versions
+    std::size_t streams;   // or threads, in the other versions
 };
 
 struct Vector {
@@ -50,25 +52,26 @@ struct Energy {
     friend bool operator==(const Energy&, const Energy&) = default;
 };
 
-// One of the 27 steps from a cell to a neighbour; 13 leads to the cell itself, and 26 - d leads back from where d leads
-// to.
+// One of the 27 steps from a cell to a neighbour; 13 leads to the cell itself, and 26 - d is the
+// way back from d.
 using Direction = std::size_t;
 constexpr Direction directions = 27, here = 13;
 constexpr std::array<int, 3> steps_of(Direction d) {
     return {static_cast<int>(d / 9) - 1, static_cast<int>(d / 3 % 3) - 1, static_cast<int>(d % 3) - 1};
 }
 
-// What one meeting gives to one cell. Their order in the cell is that of the direction to the other cell.
+// What one meeting contributes to one cell. A cell orders its contributions by the direction to the
+// other cell.
 struct Contribution {
     std::size_t cell;
     Direction from;
-    std::vector<std::size_t> atoms;   // of the cell, those near enough to meet others
+    std::vector<std::size_t> atoms;   // indices in the cell, of those near enough to the other
     std::vector<Vector> places, forces;
-    double potential = 0;   // of the pair, at that side alone which meet() calls the first
+    double potential = 0;   // of the pair; 0 on the second cell's side
 };
 
-// A cell and its neighbour in one of the directions from `here` on; the others are the same meetings seen from the
-// other side.
+// A cell and its neighbour in one of the directions from `here` on; the lower directions give these
+// meetings seen from the other side.
 struct Pair {
     std::size_t first;
     Direction direction;
@@ -122,21 +125,22 @@ public:
         return cells_[cell].contributions[from];
     }
 
-    // The beginning of every run: a crystal, which the velocities melt.
+    // Sets up the beginning of every run: a crystal, which the velocities melt.
     void start() {
         apps::Random random(1924);
         const double cube = length_ / static_cast<double>(cubes_);
         std::vector<Atom> all;
         Vector momentum;
         for (std::size_t i = 0; i < atoms(); ++i) {
-            // On the faces of the box, so that from the first step on atoms leave it on one side and come in on the
-            // other.
+            // The outer atoms lie on the faces of the box, so from the first step on atoms leave it
+            // on one side and enter it on the other.
             const std::array<Vector, atoms_of_cube> corners = {
                 {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}};
             const std::size_t at = i / atoms_of_cube;
             const Vector corner{static_cast<double>(at / cubes_ / cubes_), static_cast<double>(at / cubes_ % cubes_),
                                 static_cast<double>(at % cubes_)};
-            // Of mean 0 and variance `temperature`, as the sum of three uniform numbers is near enough to a normal one.
+            // Of mean 0 and variance `temperature`. The sum of three uniform numbers is near enough
+            // to a normal one.
             const auto speed = [&] {
                 return 2 * std::sqrt(temperature) * (random.uniform() + random.uniform() + random.uniform() - 1.5);
             };
@@ -161,7 +165,8 @@ public:
         }
     }
 
-    // None of what computes is inline: every version runs the same instructions and must give the same bits.
+    // The functions that compute are not inline: every version runs the same instructions and must
+    // give the same bits.
     [[gnu::noinline]] void meet(Pair pair) {
         if (pair.direction == here) {
             meet_itself(pair.first);
@@ -179,7 +184,7 @@ public:
         }
     }
 
-    // `contributions`: of all directions, in their order.
+    // `contributions`: of all directions, in the order of the directions.
     [[gnu::noinline]] void sum(std::size_t number, const std::array<const Contribution*, directions>& contributions) {
         Cell& cell = cells_[number];
         cell.forces.assign(cell.atoms.size(), {});
@@ -197,7 +202,8 @@ public:
         sum(number, contributions);
     }
 
-    // Half a step, unless it is the very beginning; then the step is complete.
+    // Accelerates for the second half of the step, except at the very beginning, and records the
+    // energy.
     [[gnu::noinline]] void complete(std::size_t number) {
         Cell& cell = cells_[number];
         if (!cell.energies.empty()) accelerate(cell);
@@ -233,7 +239,7 @@ public:
         }
     }
 
-    // ---- what a run has come to ------------------------------------------------------------------------
+    // ---- the result of a run --------------------------------------------------------------------
 
     struct Result {
         std::vector<Energy> energies;   // after each step, the beginning first
@@ -256,8 +262,8 @@ public:
         return result;
     }
 
-    // How far the forces of `count` atoms, summed before, are from those of all atoms and their images, in relation to
-    // these.
+    // The error of the summed forces on `count` atoms, relative to the direct sum over all atoms
+    // and their images.
     [[nodiscard]] double error_of_sample(std::size_t count) const {
         std::vector<const Atom*> all;
         std::vector<Vector> forces;
@@ -288,7 +294,7 @@ private:
     static constexpr double density = 0.8442, temperature = 1.44, time_step = 0.004;
     static constexpr std::size_t atoms_of_cube = 4;   // one at a corner, three on faces
 
-    // The whole number of cubes that comes nearest to so many atoms.
+    // The whole number of cubes along each edge of the box that comes nearest to `atoms` atoms.
     static std::size_t cubes_for(std::size_t atoms) {
         return static_cast<std::size_t>(
             std::max(std::lround(std::cbrt(static_cast<double>(atoms) / atoms_of_cube)), 1L));
@@ -304,7 +310,8 @@ private:
         std::array<Contribution, directions> contributions;
     };
 
-    // Adds the forces to both and returns the potential, which the cutoff makes 0 without a jump.
+    // Adds the forces to both and returns the potential, shifted so that it reaches 0 at the cutoff
+    // without a jump.
     static double interact(Vector way, Vector& force, Vector& opposite) {
         constexpr double inverse_of_cutoff = 1 / (cutoff * cutoff * cutoff * cutoff * cutoff * cutoff);
         constexpr double at_cutoff = 4 * (inverse_of_cutoff * inverse_of_cutoff - inverse_of_cutoff);
@@ -335,10 +342,10 @@ private:
         }
     }
 
-    // The atoms of a cell, which is moved by `shift`, that are not further than the cutoff from the cell with that
-    // corner.
+    // Chooses the atoms of the side's cell, moved by `shift`, that are not further than the cutoff
+    // from the cell with the corner `low`.
     void choose(Contribution& side, Vector low, Vector shift) const {
-        // An atom that has just left its cell, by less than rounding, still counts.
+        // An atom that is outside its own cell by no more than a rounding error still counts.
         constexpr double reach = cutoff * (1 + 1e-9);
         const auto beyond = [&](double at, double from) { return std::max({from - at, at - (from + side_), 0.0}); };
         const std::vector<Atom>& atoms = cells_[side.cell].atoms;
@@ -364,7 +371,8 @@ private:
         return (index + edge_ + static_cast<std::size_t>(step + 1) - 1) % edge_;
     }
 
-    // What is to be added to the places in a neighbour to see them from the cell.
+    // The vector that, added to places in the neighbour, gives them as seen from the cell: 0
+    // unless the step d crosses a face of the box.
     [[nodiscard]] Vector way_round(std::size_t cell, Direction d) const {
         const auto [x, y, z] = steps_of(d);
         const auto round = [&](std::size_t index, int step) {
@@ -390,7 +398,7 @@ private:
     double length_, side_;   // of the box, of a cell
 };
 
-// ---- the versions without abt.h ---------------------------------------------------------------------
+// ---- the versions without abt.h -----------------------------------------------------------------
 
 inline void run_sequentially(Box& box) {
     for (std::size_t step = 0;; ++step) {
@@ -418,13 +426,14 @@ inline void run_openmp(Box& box, std::size_t threads) {
     }
 }
 
-// Three loops a step as with OpenMP; a barrier after each, and a counter from which the threads take their turns.
+// Three loops a step, as with OpenMP; a barrier after each loop, and a counter for each from which
+// the threads take indices.
 inline void run_pthreads(Box& box, std::size_t threads) {
     pthread_barrier_t barrier;
     apps::require(pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(threads)) == 0,
                   "pthread_barrier_init has failed");
-    // relaxed throughout: who takes what is of no importance, and the barrier publishes the rest. A counter is
-    // set back in the loop after its own, when all have left that.
+    // relaxed throughout: which thread takes what does not matter, and the barrier publishes the
+    // rest. A counter is reset in the loop after its own, when all threads have left its loop.
     std::array<std::atomic<std::size_t>, 3> next{};
     apps::on_pthreads(threads, [&](std::size_t rank) {
         const auto loop = [&](std::size_t which, std::size_t count, const auto& body) {

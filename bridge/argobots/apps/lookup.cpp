@@ -1,13 +1,13 @@
-// Monte Carlo cross-section look-up in abt.h: a tasklet for each look-up, and a scheduler of our own that takes a batch
-// of them from its pool, runs them in the order of their energies, and takes from the pools of the other streams when
-// its own is empty.
+// Monte Carlo cross-section look-up with abt.h: a tasklet for each look-up, and a scheduler of our
+// own that takes a batch of tasklets from its pool, runs them in the order of their energies, and
+// takes from the pools of the other streams when its own is empty.
 //
-//   lookup [--nuclides=355] [--points=11303] [--lookups=1000000] [--streams=N] [--batch=8192] [--rounds=3]
-//   [--check=200]
-//          [--run=argobots,openmp,pthreads]
+//   lookup [--nuclides=355] [--points=11303] [--lookups=1000000] [--streams=N] [--batch=8192]
+//   [--rounds=3] [--check=200] [--run=argobots,openmp,pthreads]
 //
-// Compiles with every Argobots from 1.2 on. The sum of all results must be that of the sequential run, bit for bit, and
-// --check look-ups are compared with a search in the tables of the nuclides. The table shows the median of the rounds.
+// Compiles with every Argobots from 1.2 on. The sum of all results must equal that of the
+// sequential run, bit for bit, and --check look-ups are compared with a search in the tables of the
+// nuclides. The table shows the median of the rounds.
 #include <sched.h>
 
 #include <thread>
@@ -22,18 +22,19 @@ using lookup::CrossSections;
 using lookup::Lookup;
 using lookup::Sizes;
 
-// ---- tasklets and those who make them --------------------------------------------------------------
+// ---- tasklets and their makers ------------------------------------------------------------------
 
 struct Task;
 
-// A user-level thread on each stream makes its share of the look-ups, a few batches at a time: they are in memory all
-// at once, and the other streams find something to take.
+// A user-level thread on each stream makes its share of the look-ups, a burst of a few batches at a
+// time: all look-ups of a burst are in memory at once, and the other streams find something to
+// steal.
 struct Source {
     static constexpr std::size_t batches = 4;
 
     const CrossSections* sections = nullptr;
     std::size_t first = 0, last = 0;   // its share
-    std::size_t burst = 0;             // look-ups at a time
+    std::size_t burst = 0;             // how many look-ups at a time
     ABT_pool pool = ABT_POOL_NULL;     // for the tasklets
     ABT_eventual burst_done = ABT_EVENTUAL_NULL;
     std::vector<Task> tasks;
@@ -50,8 +51,8 @@ void run_task(void* raw) {
     Task& task = *static_cast<Task*>(raw);
     Source& source = *task.source;
     source.sections->run(task.lookup);
-    // acq_rel: release pairs with the acquire of whoever is last, so that the source, which that one wakes, sees all
-    // results.
+    // acq_rel: each tasklet's release pairs with the acquire of the last one, so that the source,
+    // which the last one wakes, sees all results.
     if (source.left.fetch_sub(1, std::memory_order_acq_rel) == 1)
         done("ABT_eventual_set", ABT_eventual_set(source.burst_done, nullptr, 0));
 }
@@ -63,7 +64,7 @@ void run_source(void* raw) {
         source.tasks.clear();
         for (std::size_t number = first; number < last; ++number)
             source.tasks.push_back({source.sections->lookup(number), &source});
-        // relaxed: the pool publishes it to whoever pops a tasklet.
+        // relaxed: the pool publishes it to the stream that pops a tasklet.
         source.left.store(source.tasks.size(), std::memory_order_relaxed);
         for (Task& task : source.tasks) done("ABT_task_create", ABT_task_create(source.pool, run_task, &task, nullptr));
         void* nothing = nullptr;
@@ -73,12 +74,13 @@ void run_source(void* raw) {
     }
 }
 
-// ---- the scheduler ---------------------------------------------------------------------------------
+// ---- the scheduler ------------------------------------------------------------------------------
 
 constexpr ABT_sched_config_var batch_of_config = {0, ABT_SCHED_CONFIG_INT};
 
-// Its pools are: one with the user-level threads of its stream, which nobody else takes (the program's first one must
-// stay where it is); one with the tasklets of its stream; and those with the tasklets of the other streams.
+// Its pools are, in this order: one with the user-level threads of its stream, which no other
+// stream takes (the program's first user-level thread must stay on its stream); one with the
+// tasklets of its stream; and those with the tasklets of the other streams.
 class Sorter {
 public:
     static ABT_sched_def definition() { return {ABT_SCHED_TYPE_ULT, init, run, free, nullptr}; }
@@ -89,7 +91,7 @@ public:
         return *static_cast<Sorter*>(data);
     }
 
-    // Look-ups taken from other streams; relaxed: a count that nobody draws conclusions from.
+    // Look-ups taken from other streams; relaxed: nothing else depends on this count.
     [[nodiscard]] std::size_t stolen() const { return stolen_.load(std::memory_order_relaxed); }
 
 private:
@@ -119,7 +121,8 @@ private:
         others_.assign(pools.begin() + 2, pools.end());
     }
 
-    // Tasklets come first, so that a stream's own are sorted in whole batches before anything else is begun.
+    // Tasklets come first, so that the stream's own tasklets are sorted in whole batches before
+    // anything else begins.
     void loop() {
         find_pools();
         for (ABT_bool stop = ABT_FALSE; stop != ABT_TRUE;) {
@@ -129,7 +132,7 @@ private:
         }
     }
 
-    // Returns how many there were.
+    // Runs up to `most` tasklets of the pool, sorted by energy. Returns how many there were.
     std::size_t run_batch(ABT_pool pool, std::size_t most) {
         std::size_t count = 0;
         done("ABT_pool_pop_threads", ABT_pool_pop_threads(pool, popped_.data(), most, &count));
@@ -152,7 +155,8 @@ private:
         return true;
     }
 
-    // Half of what another stream has, so that both have something to do.
+    // Runs half of another stream's tasklets, at most a batch, so that both streams have something
+    // to do.
     bool steal() {
         for (const ABT_pool victim : others_) {
             std::size_t size = 0;
@@ -179,7 +183,7 @@ private:
     std::atomic<std::size_t> stolen_ = 0;
 };
 
-// ---- streams ---------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 
 // The streams from ABT_init to ABT_finalize; the first is the program's own.
 class Streams {
@@ -207,7 +211,7 @@ public:
     ~Streams() {
         for (std::size_t stream = 1; stream < streams_.size(); ++stream)
             done("ABT_xstream_free", ABT_xstream_free(&streams_[stream]));
-        // No tasklet is in a call any more, also not in the one that woke a source.
+        // No tasklet is still inside a call, not even the call that woke a source.
         done("ABT_xstream_set_main_sched_basic",
              ABT_xstream_set_main_sched_basic(streams_[0], ABT_SCHED_DEFAULT, 1, nullptr));
         for (ABT_sched& sched : scheds_) done("ABT_sched_free", ABT_sched_free(&sched));
@@ -250,7 +254,8 @@ public:
 private:
     void create_sched(std::size_t stream, ABT_sched_config config) {
         std::vector<ABT_pool> pools{thread_pools_[stream]};
-        // The others from the next stream on, so that not all turn to the same one.
+        // The stream's own, then the others from the next stream on, so that not all streams steal
+        // from one first.
         for (std::size_t i = 0; i < task_pools_.size(); ++i)
             pools.push_back(task_pools_[(stream + i) % task_pools_.size()]);
         ABT_sched_def definition = Sorter::definition();
@@ -264,13 +269,13 @@ private:
         return eventuals_[stream];
     }
 
-    std::vector<ABT_pool> thread_pools_, task_pools_;   // for each stream one of either
+    std::vector<ABT_pool> thread_pools_, task_pools_;   // one of each for each stream
     std::vector<ABT_sched> scheds_;
     std::vector<ABT_xstream> streams_;
-    std::vector<ABT_eventual> eventuals_;   // of the sources; here, so that they outlive whoever sets them
+    std::vector<ABT_eventual> eventuals_;   // of the sources; here, so that they outlive the tasklets that set them
 };
 
-// ---- the comparison --------------------------------------------------------------------------------
+// ---- the comparison -----------------------------------------------------------------------------
 
 void check_sample(const CrossSections& sections, std::size_t count) {
     for (std::size_t number = 0; number < count; ++number) {

@@ -1,11 +1,13 @@
-// The inner loop of a Monte Carlo code for neutrons: a neutron of some energy is in some material, and for each nuclide
-// of that the cross sections at that energy are needed, weighted and summed. Almost all the time is spent waiting for
-// memory, which is why it helps to look up in the order of energies. No abt.h here.
+// The inner loop of a Monte Carlo code for neutrons. A neutron of some energy is in some material.
+// The cross sections of each nuclide of the material at that energy are looked up, weighted and
+// summed. Almost all the time is spent waiting for memory, which is why it helps to look up in the
+// order of energies. This file does not use abt.h.
 //
-// Each nuclide has tables of its own, at energies of its own. The unionized grid (Leppänen 2009) holds the energies of
-// all nuclides, and at each of them the place in the table of every nuclide, so that one search is enough: a row of the
-// index is read instead of a search for each nuclide. Its price is points * nuclides places for each nuclide: 2.8 GB
-// for 355 nuclides of 11,303 points.
+// Each nuclide has its own table, at its own energies. The unionized grid (Leppänen 2009) holds the
+// energies of all nuclides, and at each energy the place in the table of every nuclide. So one
+// search is enough: it finds a row of the grid, which is read instead of searching for each
+// nuclide. Its price is points * nuclides places for each nuclide: 2.8 GB for 355 nuclides of
+// 11,303 points.
 #pragma once
 
 #include <array>
@@ -23,7 +25,7 @@ struct Sizes {
     std::size_t nuclides;
     std::size_t points;   // of each nuclide
     std::size_t lookups;
-    std::size_t streams;   // and threads of the other versions
+    std::size_t streams;   // or threads, in the other versions
     std::size_t batch;     // look-ups that are sorted together
 };
 
@@ -33,12 +35,12 @@ using Sections = std::array<double, channels>;
 struct Lookup {
     double energy;   // MeV
     std::size_t material;
-    std::uint64_t result = 0;   // of the cross sections, bit by bit
+    std::uint64_t result = 0;   // made of all bits of the cross sections
 };
 
 class CrossSections {
 public:
-    static constexpr std::size_t most_points = UINT16_MAX + std::size_t{1};   // a place is of 16 bits
+    static constexpr std::size_t most_points = UINT16_MAX + std::size_t{1};   // a place has 16 bits
 
     CrossSections(std::size_t nuclides, std::size_t points) : nuclides_(nuclides), points_(points) {
         for (std::size_t nuclide = 0; nuclide < nuclides_; ++nuclide) draw_table(nuclide);
@@ -46,7 +48,7 @@ public:
         unionize();
     }
 
-    // The look-up of this number: the same in every version.
+    // The look-up with this number is equal in every version.
     [[nodiscard]] Lookup lookup(std::size_t number) const {
         apps::Random random(number);
         const double energy = drawn_energy(random);
@@ -59,8 +61,8 @@ public:
         return weighted(energy, material, [&](std::size_t nuclide) { return places[nuclide]; });
     }
 
-    // As sections(), without the unionized grid: in the table of each nuclide the first interval is searched that ends
-    // above the energy, or the last.
+    // Returns what sections() returns, without the unionized grid: searches the table of each
+    // nuclide for the first interval that ends above the energy, or takes the last interval.
     [[nodiscard]] Sections sections_by_search(double energy, std::size_t material) const {
         return weighted(energy, material, [&](std::size_t nuclide) {
             const Point* const table = &tables_[nuclide * points_];
@@ -98,8 +100,8 @@ private:
     };
 
     struct Material {
-        double likelihood;      // that a neutron is in it or in one of those above
-        std::size_t nuclides;   // the most; fuel has nine tenths of all
+        double likelihood;      // that a neutron is in it or in a material above it in `kinds`
+        std::size_t nuclides;   // at most; fuel has nine tenths of all
     };
 
     static constexpr std::size_t fuel = 0;
@@ -114,7 +116,7 @@ private:
         {1.00, 9},          // structures
     }};
 
-    // Uniform in the logarithm: a neutron that is slowed down is as likely in each decade.
+    // Uniform in the logarithm: a neutron that slows down is equally likely in every decade.
     static double drawn_energy(apps::Random& random) {
         return least_energy * std::exp(random.uniform() * std::log(most_energy / least_energy));
     }
@@ -135,7 +137,8 @@ private:
         for (const double energy : energies) {
             Sections sections{};
             sections[elastic] = 5 + 10 * random.uniform();
-            // Slow neutrons are caught more easily, as 1 / speed; some energies resonate.
+            // Slow neutrons are absorbed more easily, in proportion to 1 / speed; some energies
+            // resonate.
             sections[absorption] = random.uniform() * (random.uniform() < 0.05 ? 100 : 1) / std::sqrt(energy * 1e3);
             sections[fission] = fissile ? sections[absorption] * random.uniform() : 0;
             sections[neutrons_of_fission] = sections[fission] * (2.4 + 0.1 * energy);
@@ -159,7 +162,7 @@ private:
     }
 
     void unionize() {
-        std::vector<std::pair<double, std::size_t>> all;   // the energy and whose it is
+        std::vector<std::pair<double, std::size_t>> all;   // an energy and its nuclide
         all.reserve(tables_.size());
         for (std::size_t i = 0; i < tables_.size(); ++i) all.emplace_back(tables_[i].energy, i / points_);
         std::sort(all.begin(), all.end());
@@ -173,14 +176,14 @@ private:
         }
     }
 
-    // The last row of the unionized grid that is not above the energy.
+    // The last row of the unionized grid that is not above the energy, or the first row.
     [[nodiscard]] std::size_t row(double energy) const {
         const auto above = std::upper_bound(energies_.begin(), energies_.end(), energy);
         return static_cast<std::size_t>(std::max(above - energies_.begin() - 1, std::ptrdiff_t{0}));
     }
 
-    // Where to interpolate in a table of which so many points are not above the energy: between this point and the
-    // next.
+    // Where to interpolate in a table with `below` points that are not above the energy: between
+    // the returned point and the next.
     [[nodiscard]] std::uint16_t place(std::ptrdiff_t below) const {
         return static_cast<std::uint16_t>(
             std::clamp(below - 1, std::ptrdiff_t{0}, static_cast<std::ptrdiff_t>(points_) - 2));
@@ -209,7 +212,7 @@ private:
     std::vector<std::uint16_t> places_;   // a row for each of these energies, in it a place for each nuclide
 };
 
-// A version returns the sum of the results modulo 2^64, which does not depend on the order.
+// Each version returns the sum of the results modulo 2^64, which does not depend on the order.
 
 inline std::uint64_t run_one(const CrossSections& sections, std::size_t number) {
     Lookup lookup = sections.lookup(number);
@@ -228,10 +231,11 @@ inline std::uint64_t run_openmp(const CrossSections& sections, const Sizes& size
                             [&](std::size_t number) { return run_one(sections, number); });
 }
 
-// Threads take a batch at a time, which they sort or do not: what remains between the two is the gain of the order
-// alone.
+// Threads take a batch at a time, and sort it if `sorted`: the difference between the two is the
+// gain of the order alone.
 inline std::uint64_t run_pthreads(const CrossSections& sections, const Sizes& sizes, bool sorted) {
-    // relaxed throughout: which thread takes what is of no importance, and pthread_join publishes the sums.
+    // relaxed throughout: which thread takes what does not matter, and pthread_join publishes the
+    // sums.
     std::atomic<std::size_t> next = 0;
     std::atomic<std::uint64_t> sum = 0;
     apps::on_pthreads(sizes.streams, [&](std::size_t) {

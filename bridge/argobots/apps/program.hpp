@@ -1,5 +1,5 @@
-// What the applications share, all of it without abt.h: arguments, random numbers, loops over OpenMP and over pthreads,
-// and the table that compares the versions.
+// What the applications share, none of which uses abt.h: arguments, random numbers, loops with
+// OpenMP and with pthreads, and the median of times.
 #pragma once
 
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 namespace apps {
 
-// ---- arguments -------------------------------------------------------------------------------------
+// ---- arguments ----------------------------------------------------------------------------------
 
 [[noreturn]] inline void refuse(const std::string& what) {
     std::fprintf(stderr, "%s is not legal\n", what.c_str());
@@ -31,7 +31,7 @@ inline void require(bool holds, const char* otherwise) {
     std::exit(1);
 }
 
-// --name=value, each taken once; what nobody has taken is refused.
+// Words --name=value. Reading a word removes it; refuse_others() refuses a word that is left.
 class Arguments {
 public:
     Arguments(int argc, char** argv) : words_(argv + 1, argv + argc) {}
@@ -88,7 +88,7 @@ private:
     std::string asked_;
 };
 
-// ---- random numbers --------------------------------------------------------------------------------
+// ---- random numbers -----------------------------------------------------------------------------
 
 // The finaliser of splitmix64 (Steele, Lea and Flood 2014).
 constexpr std::uint64_t mixed(std::uint64_t value) {
@@ -97,7 +97,7 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
     return value ^ (value >> 31);
 }
 
-// Random numbers: equal on every machine, and a sequence of its own for every seed.
+// Random numbers: equal on every machine, with a separate sequence for every seed.
 class Random {
 public:
     explicit constexpr Random(std::uint64_t seed) : state_(mixed(seed)) {}
@@ -113,7 +113,7 @@ private:
     std::uint64_t state_;
 };
 
-// ---- OpenMP and pthreads ---------------------------------------------------------------------------
+// ---- OpenMP and pthreads ------------------------------------------------------------------------
 
 template <class Body>
 void openmp_for(std::size_t threads, std::size_t count, const Body& body) {
@@ -130,7 +130,7 @@ std::uint64_t openmp_sum(std::size_t threads, std::size_t count, const Body& bod
     return sum;
 }
 
-// body(rank) on as many pthreads as `threads` says, the calling one among them.
+// Runs body(rank) on `threads` pthreads, one of which is the calling thread.
 template <class Body>
 void on_pthreads(std::size_t threads, const Body& body) {
     struct Start {
@@ -152,7 +152,7 @@ void on_pthreads(std::size_t threads, const Body& body) {
     for (std::size_t rank = 1; rank < threads; ++rank) pthread_join(starts[rank].thread, nullptr);
 }
 
-// ---- time ------------------------------------------------------------------------------------------
+// ---- time ---------------------------------------------------------------------------------------
 
 class Stopwatch {
 public:
@@ -164,7 +164,7 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// The median of the seconds that `rounds` calls of run() say they took.
+// The median of the seconds that `rounds` calls of run() return.
 template <class Run>
 double median_seconds(std::size_t rounds, const Run& run) {
     std::vector<double> seconds;

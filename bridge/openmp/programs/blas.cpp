@@ -331,7 +331,7 @@ void level2() {
                 }
                 for (int lower = 0; lower < 2; ++lower) {
                     const char uplo = lower ? 'L' : 'U';
-                    // sy, he: the names of the full, packed and banded routines
+                    // "sy", "he": the names of the full, packed and banded routines
                     auto symmetric = [&](const std::string &kind, const auto &al, const auto &be) {
                         Copy<T> ca(square), cp(packed[lower]), cb(banded[lower]), cx(x), cy(y);
                         call<void>(nullptr, p + kind + "mv", uplo, n, al, ca, lda, cx, incx, be, cy, incy);
