@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The project's commands. A newcomer needs two of them, `make demo` and `make test`; CMake
 # (CMakePresets.json) and the scripts in tools/ do the work.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parallel loops, reductions, scans and sorts, compared with the plain ones: what they cost on one
 // stream, and what they gain on several.
 //

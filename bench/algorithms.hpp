@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by the benchmarks of parallel algorithms: the work of an element, the inputs, and the
 // plain loops that all are compared with.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Half a million tasks that compute for a fraction of a microsecond, on one stream, compared with a
 // loop that makes the same calls: the loop's time divided by the tasks' time is the share of the
 // processor that the tasks get (HPX's HTTS measures this way). One iteration is all tasks.

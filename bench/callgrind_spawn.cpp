@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program that run.py --callgrind runs under valgrind, twice with different counts: the
 // difference gives the instructions of one operation.
 //   callgrind_spawn OPERATION COUNT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that do the same operation together: one measures, the others continue until it tells them
 // to stop. All do it at the same place in the code, as workers of one program do: otherwise the
 // processor mispredicts every return, and the misprediction would be measured. All libraries use

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The floor alone, and its components: an indirect call, the atomic operations, memory.
 #include "raw_benchmarks.hpp"
 

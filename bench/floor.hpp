@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The floor: the least that "create a unit, run it, join it, free it" can mean. A descriptor comes
 // from a free list, is linked into a FIFO and popped; its body is called (on a cached stack, or on
 // the current one); its end is published by a release store, and the descriptor is freed. There is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The joint operations of Weft units, for the crowds of crowd.hpp. In a game, turn(me) waits for
 // the turn of `me` and gives it to the other unit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by the programs that Google Benchmark times, on top of program.hpp: names that
 // bench/run.py can read.
 //

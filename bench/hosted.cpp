@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cost of a switch between two units, one way, by kind: native, and hosted with the thread
 // pointer set by an instruction and by a system call. Also the cost of beginning and joining a
 // unit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Start-up: each sample is a fresh process, of a program with Weft, of one with only the C library,
 // and of one with the C++ library too.
 //   init [--samples=N]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Started by init.cpp in a fresh process: starts Weft with one stream, then adds streams, and
  * prints the cost. It is plain C and links nothing else, so that its memory is the library's. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // fib(n) by a fork for each call, compared with plain calls and with a ULT for each call (one
 // branch is spawned, the other called). One iteration is one call of fib, including all inner
 // calls. The pool is a deque, which runs the newest unit first, as its joiner needs. The streams

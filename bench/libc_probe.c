@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Started by init.cpp in a fresh process: the baseline of init_probe.c, a program with nothing but
  * libc, and the cost of a bare OS thread. It is built a second time with the C++ library, of which
  * the loader makes more than a megabyte resident before any call. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Shared by the scripts that measure: medians. Shared by the scripts that draw figures: programs
 whose lines of JSON are samples, tables, figures."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cost of being observed: a spawn with its join, a yield and a suspension, in a program without
 // an observer, with an observer of other events only (the cost of the careful code paths), with an
 // observer of all events (an empty call each), and with a trace. Rounds of all four alternate; the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Shared by the two probes of init.cpp: the clock, the process's memory, a sample as a line of
  * JSON. */
 #ifndef BENCH_PROBE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by all programs here, whether or not Google Benchmark times them: the CPU they run on, and
 // their flags.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The baselines that several programs register together with their own benchmarks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream's work between two units: pollers, posted calls, calls on its own stack, units that
 // change their pool, schedulers below schedulers, user-defined pools. One stream; one iteration is
 // one yield, one call or one move.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the benchmarks of a build folder and prints their results, compared with their baselines of
 the same run.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For measurements that Google Benchmark cannot time in a loop (one event per idle gap, one per
 // process): each sample is printed as a line of JSON that run.py reads like a repetition of
 // PRIMITIVE:SUBJECT.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Spawn, join and free of an empty unit on one stream: one at a time, and in bulk. The subject's
 // name gives the pool (--pool=private|shared|deque), the kind (--kind=full|lsa, and tasklets), and
 // any variation.

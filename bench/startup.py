@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How much longer `weft run -- PROGRAM` takes than PROGRAM.
 
     bench/startup.py build/release [--rounds 500]            `true`, and C programs with 0, 1 and 100 OpenMP regions

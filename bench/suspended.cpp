@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A million ULTs suspended at once: the cost of each in processor time and in resident memory. One
 // round per process, so that the memory is counted from zero; for pthreads see peers/pthread.cpp.
 //   suspended [--count=N] [--kind=full|lsa]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The context switch alone, one way: Weft's inlined switch, compared with the hand-written ones and
 // the C library's. It uses the library's internals, since the switch is not part of the C
 // interface.

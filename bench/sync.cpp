@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Synchronization on one stream with a private pool: one iteration is one hand-off from one unit to
 // another, one wait at a barrier, one element of a channel, one lock and unlock. The baseline of
 // all operations that switch is the raw switch.

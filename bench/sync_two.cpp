@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Synchronization on two streams that are bound to two CPUs, in real time: one iteration is one
 // hand-off from a unit of one stream to a unit of the other, one wait at a barrier, one lock and
 // unlock. The baseline is the lower bound for two CPUs: two OS threads that pass a cache line back

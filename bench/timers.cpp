@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Timers: starting and cancelling one, firing a batch, waiting with a deadline that does not
 // expire, and the cost of pending timers to units that do not use them. One stream with a private
 // pool.

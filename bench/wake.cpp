@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Idle wake-up: the time from a push by another OS thread to the first line of the unit on a stream
 // that was asleep, compared with a bare futex wake. Both sleep for a millisecond before each
 // sample, on the same CPU; samples alternate.

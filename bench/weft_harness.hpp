@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by the benchmarks of Weft itself, on top of program.hpp: starting and stopping the
 // runtime, and a ULT to run in.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Yield among 2, 64 and 16,384 ULTs, and yield_to between two; one iteration is one yield of one
 // ULT. In ".two_places" the measuring ULT yields at another place in the code than the others
 // (crowd.hpp).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Cross-compiles for AArch64 with Debian's compiler. Programs run under qemu-user, on a processor
 # with everything that the emulator supports: pointer authentication (by the emulator's own fast
 # hash) and branch target identification.

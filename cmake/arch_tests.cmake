@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tests of the processor's port beyond those in one file for all processors: its registers and
 # landing pads, the thread-local word under link-time optimisation, and how a debugger shows a
 # context. Included by tests.cmake.

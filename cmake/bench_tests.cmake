@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Checks that the benches compile: `make test` does not run them, and builds none that it does not
 # run. Included by tests.cmake; in the release group, if Google Benchmark is found. No code is
 # generated, so that the check takes seconds (20 on one processor), and nothing is kept. No

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tests what gdb shows of units (tools/gdb/weft.py), with the shared library as it is installed.
 # Included by tests.cmake; in the groups whose library is not compiled for a sanitizer, if gdb and a
 # Python for the test are found.

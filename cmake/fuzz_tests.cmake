@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The fuzzers of test/fuzz, under libFuzzer (clang; Debian: libclang-rt-14-dev). Included instead of
 # tests.cmake by the preset fuzz.
 #

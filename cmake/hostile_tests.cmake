@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Weft where resources are short: test/hostile/hostile.py runs one small program under kernel
 # limits. The quick tests have a choice of the conditions, the full ones all of them; in the groups
 # whose builds can detect what goes wrong. Included by tests.cmake.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The checks of the house: scripts in tools/ check the tree, and the library as it is installed.
 # They need one compiler and one build, so they belong to the release group.
 # tools/check_tools_test.py shows that each can fail.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` installs: headers, libweft.so, libweft.a, find_package(weft), pkg-config
 # weft. test/install builds consumers of all that, outside the tree. Every path is relative to the
 # place of the installed file, so an installed tree may be moved.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Models: the lock-free structures, compiled from the library's own headers, under Relacy (Debian:
 # relacy-dev), which searches the interleavings of small cases. test/model/seam precedes src on the
 # include path.

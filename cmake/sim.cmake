@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # weft::sim: the library on virtual harts, for tests of programs that use it (include/weft/sim.hpp).
 # The sources are the library's, with other seams: src/os/sim instead of src/os/linux, and
 # src/os/sim/seam before src on the include path. Always checked.

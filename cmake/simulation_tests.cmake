@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Scenarios: the behavioural tests, unchanged, on the simulated library (weft::sim), in one program.
 # Tests that need a real kernel are marked in test/simulation/outside.txt; files with nothing but
 # such tests are left out here. Included by tests.cmake.

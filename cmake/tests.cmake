@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Tests lie beside the code and are found by their suffix: a new test needs no edit here.
 #
 # Each test program is one CTest entry. Its labels are its group (the preset), its size, and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # weft::checked, weft::tsan and weft::asan: the library's sources, compiled differently, installed
 # beside the release (doc/variants.md). All of them are checked builds. They have names of their
 # own, so that a program that was linked with one of them loads no other, and export the release's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Finds errors before the program starts: variables that the libraries would refuse, and files that
 // they could not write.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The values of WEFT_CHECKED: `weft run` acts on them, and `weft info` checks whether a value is
 // legal.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The help texts of `weft` and its commands.
 #pragma once
 

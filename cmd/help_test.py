@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Help texts, manual pages and shell completion of `weft`: each test is a sentence about what a user finds there.
 
     cmd/help_test.py --build build/release [--cc gcc] [-k WORDS]

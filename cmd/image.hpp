@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An ELF file on disk, for code that examines programs and libraries that are not loaded.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program behind `weft info`: shows what the runtime sees here, and whether it understands the
 // environment. It is a program of its own, since it needs libweft and the command does not.
 #include <sched.h>

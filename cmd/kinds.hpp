@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Weft knows about programs and libraries that compute in parallel, in the words of the
 // preview, before a run, and of the report, after it.
 #pragma once

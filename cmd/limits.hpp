@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The effect of a limit of the address space (ulimit -v, as batch systems set it) on a program on
 // Weft.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`weft run` under the limits that batch systems and containers set: programs that run without it run with it.
 
     cmd/limits_test.py --build build/release [--cc gcc] [-k WORDS]

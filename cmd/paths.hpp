@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the command finds the libraries that it preloads: beside itself, in an installation and in
 // a build tree.
 #pragma once

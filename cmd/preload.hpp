@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tells the loader what to preload: by LD_PRELOAD, and by LD_LIBRARY_PATH where LD_PRELOAD cannot
 // hold the paths.
 #pragma once

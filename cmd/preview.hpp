@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // `weft run --preview`: what `weft run` would do with a program, without running it.
 #pragma once
 

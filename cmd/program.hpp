@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is known about a program before it runs: whether the loader will preload anything into it.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`weft run --report` and `weft info`: their output for programs whose parallel parts are known.
 
     cmd/report_test.py --build build/release [--cc gcc] [-k WORDS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`weft run`: the name of each test states what a user sees.
 
     cmd/run_test.py --build build/release [--cc gcc] [-k WORDS]

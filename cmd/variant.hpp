@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The build of the library that a program runs on (doc/variants.md).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The command `weft`. It runs before each program that `weft run` starts, so it is linked
 // statically and does little work.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A user-defined pool: the units of a stream run by priority instead of in turn.
 //
 // Any type with push, pop and length can be a pool; weft::make_pool fills in the C table for it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A user-defined scheduler: two pools share a stream by weight. Of every four units three come from
 // the first pool, as long as both pools have units.
 //

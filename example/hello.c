@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Two user-level threads say hello, on as many streams as there are harts. */
 #include <stdio.h>
 #include <weft/weft.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A loop, sums, a sort and tasks in parallel: the primes below a million, how they are distributed,
 // and the numbers with the most divisors.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two classic bugs, found by simulation: a queue that loses a wake-up, and a stack with the ABA
 // problem. The program explores each, and prints the table of the steps that lead to the failure.
 // Then it explores the corrected versions, and finds nothing.

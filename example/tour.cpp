@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tour: creates a million user-level threads, all of them suspended at the same time, and joins
 // them; for comparison it does so with as many pthreads as the machine allows. Prints a table of
 // times and memory for each thread.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The main function of every test program: GoogleTest's, with death tests that start a fresh
 // process, because the runtime's OS threads do not survive a bare fork.
 #include <gtest/gtest.h>

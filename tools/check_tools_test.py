@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A check that cannot fail checks nothing: each tool runs on a small correct tree, and must pass, and on the same tree
 with one thing broken, and must name it.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The public headers keep the conventions that weft.h states.
 
     tools/contracts.py [--root ROOT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs of Debian as they are, before and after `weft run`: wall time, switches of the kernel's, and a picture.
 
     tools/demo.py build/release [--figure build/demo.svg] [--rounds 3]

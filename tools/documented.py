@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that no entity of the public headers is undocumented: Doxygen (doc/Doxyfile) reports nothing.
 
     tools/documented.py [ROOT]
 """
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
+
+OPENS = re.compile(r"(?:[^\n]*SPDX[^\n]*\n)?(?:/\* |// )")
 
 
 def silent_enumerators(folder):
@@ -31,9 +35,8 @@ def silent_enumerators(folder):
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     doc = pathlib.Path(__file__).resolve().parent.parent / "doc"
-    bare = [
-        path for path in sorted((root / "include").rglob("*.h*")) if not path.read_text().startswith(("/* ", "// "))
-    ]
+    headers = sorted((root / "include").rglob("*.h*"))
+    bare = [path for path in headers if not OPENS.match(path.read_text())]
     for path in bare:
         print(f"{path}:1: opens with no comment that says what it is")
     with tempfile.TemporaryDirectory(prefix="weft-doc-") as place:

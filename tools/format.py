@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Formats the sources: C and C++ by clang-format 14 and .clang-format, Python by black, both as Debian 12 has them.
 
     tools/format.py            writes what it has changed

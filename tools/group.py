@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs one group of tests, within its budget.
 
     tools/group.py --build build/asan --group asan --size quick

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every header compiles alone.
 
     tools/headers.py --build build/release [--root ROOT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks every #include against doc/layers.txt.
 
     tools/layers.py [ROOT]

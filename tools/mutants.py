@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Shows that the simulator finds bugs: applies each patch of test/simulation/mutants to a copy of the tree, one at a
 time, builds the scenarios there and looks for a seed that fails.
 

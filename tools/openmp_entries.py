@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each entry point of the OpenMP bridge is called by a program of its suite: imported by one as a compiler has made it,
 or by hand (entries.c) where no compiler calls it any more. The old locks have names that others have as well
 (old_locks.c).

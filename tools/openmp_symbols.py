@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The OpenMP bridge exports what libgomp of gcc 12 does, under the same versions, and what the nodes of its own in
 openmp.map name: no more and no less.
 

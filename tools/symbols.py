@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The shared library exports what the public headers declare, no more and no less.
 
     tools/symbols.py --library build/release/libweft.so [--root ROOT]

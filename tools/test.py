@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Builds the presets and runs the groups of tests, one after the other.
 
     tools/test.py quick        what every change must pass: `make test`

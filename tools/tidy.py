@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks the rules of the house that show in single lines of text.
 
     tools/tidy.py [ROOT]

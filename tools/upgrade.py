@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rewrites C and C++ sources that call Weft 0.6 so that they call 0.7.
 
     tools/upgrade.py FILE...            rewrites the files

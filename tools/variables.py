@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that every environment variable whose name begins with WEFT_ is in the one list: src/process/settings.cpp and
 src/process/variables.cpp.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The hand-written switches of bench/aarch64/raw.hpp: x0 = saved, x1 = next; bench_enter: x0 =
  * next. */
         .macro  enter next

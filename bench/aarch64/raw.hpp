@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lower bounds of the processor, AArch64: see x86_64/raw.hpp. Here the called switches save the
 // twelve registers and the eight halves of vector registers that a call preserves.
 #pragma once

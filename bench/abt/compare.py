@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The cost of an operation in abt.h, with Weft and with another Argobots.
 
     bench/abt/compare.py FOLDER [--rounds N] [NAME...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The cost of an operation to programs in abt.h. One source, linked with each available libabt;
  * compare.py runs the programs alternately.
  *

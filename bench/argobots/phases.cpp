@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Creating, joining and freeing N units, measured separately as in Figures 3 to 8 of Argobots'
 // paper (Seo et al., TPDS 2018), from 64 units to 262,144, on one stream: first hand-made threads
 // from malloc and a switch, then the library with one optimization after another. The units run

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs argobots_phases and argobots_streams and prints their results, as tables and as plots.
 
     bench/argobots/plot.py BUILD_DIR [--lean BUILD_DIR] [--quick] [--figures DIR]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From one stream to as many as there are harts, each on its private pool: the cost of create +
 // join, yield and yield_to to each stream, as in Figures 9 to 12 of Argobots' paper (Seo et al.,
 // TPDS 2018). Streams that share nothing do not slow each other down: the minimum, the mean and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cost of an arena: a call that shares nothing, compared with registering and unregistering a
 // domain, and with a spawn and its join; and forks in an arena of two harts, compared with two
 // streams: fib by a fork for each call, a loop, and many short loops, each in its own call; for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The time from a request until its result arrives: one event at a time, each a sample.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lithe's study of barriers (section 7.4): groups of 16 tasks that meet at a barrier repeatedly, 1
 // to 10 groups at once: as pthreads with pthread_barrier_t, as pthreads that spin, bound to CPUs or
 // not, and as weft_spmd. The program reports the time per barrier of one group, which grows with

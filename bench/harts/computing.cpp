@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cost of rescue to a well-behaved program: units compute on every hart without a switch, while
 // others wait behind them, so that the watchdog sees streams that make no progress. Measured with
 // rescue on and off alternately, and without waiting units. The program reports the time of one

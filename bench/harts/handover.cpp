@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How long a hart takes to arrive: from one running library to another, where a library gives it
 // back at its next switch; and from the base to a library, by an OS thread that sleeps, compared
 // with a bare futex wake. Samples alternate.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The processor time per second that each built-in domain uses while all its units wait, and how
 // long the domain takes to resume, compared with a bare futex wake. An OS thread outside Weft wakes
 // it.

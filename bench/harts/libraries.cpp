@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two parallel libraries, one of which calls the other: a loop of N rounds, each of which runs M
 // tasks repeatedly. As the libraries of example/domains, which share the harts, and as thread
 // pools: one of N threads for the loop, and one of M threads for each caller of the tasks, all made

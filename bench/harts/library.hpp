@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A minimal parallel library on a domain: contexts resume in the order in which they become ready,
 // and harts are returned when others want them or there is no work.
 #pragma once

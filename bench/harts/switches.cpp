@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One switch from one context to another, by kind of context: a native unit's, a hosted unit's (on
 // a parked pthread's stack and thread control block), a bound one (a guest, on its own OS thread),
 // two OS threads that pass a futex back and forth, swapcontext. One iteration is one switch, one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads that pass a turn around: std::thread, without Weft. turn.py runs the program alone and
 // with `weft run --guests=admit`, alternately.
 //   turn THREADS HANDOVERS one|each

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Threads of a program that pass a turn around, with `weft run --guests=admit` and without.
 
     bench/harts/turn.py BUILD [--pairs N] [--threads 4,16,64]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // After the NAS benchmark CG, class W: the least eigenvalue of a sparse symmetric matrix by inverse
 // iteration, each step of which is 25 steps of conjugate gradients. Written from the report's
 // description. Its grain is a loop with a barrier: three for each product of the matrix and a

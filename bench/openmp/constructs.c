@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // The cost of each OpenMP construct to a program compiled by gcc, after the idea of EPCC's
 // micro-benchmarks (Bull, 1999; Bull, Reid and McDonnell, 2012). A round runs a construct
 // repeatedly. Unlike EPCC's, there is no delay in place of a program's work, and none to subtract:

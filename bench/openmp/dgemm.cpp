@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenBLAS built with OpenMP, called by several pthreads at once: each multiplies its own matrices,
 // and each product is a region. The program itself has no region. --callers, --size, --products (of
 // each caller in a pass).

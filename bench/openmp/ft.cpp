@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // After the NAS benchmark FT, class W: a partial differential equation by Fourier transforms in
 // three dimensions, of 128 x 128 x 32 points, over six time steps. Written from the report's
 // description. Its grain is coarse: a region of some ms for each direction of a transform.

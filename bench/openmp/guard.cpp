@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The cost of a call of OpenBLAS' exec_blas, in libraries that stand in for OpenBLAS: their
 // `multiply` only makes this call. Run alone, and with libweft_openblas preloaded (README.md).
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // After the NAS benchmark IS, class W: the ranks of 2^20 integer keys below 2^16, ten times.
 // Written from the report's description. It uses buckets, so that each additional thread adds only
 // the work of a row of counts. Its grain is the phase of a ranking between two barriers, some

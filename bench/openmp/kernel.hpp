@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by the kernels after the NAS parallel benchmarks: random numbers and timing. The kernels
 // do not depend on Weft: they run on the OpenMP runtime that the process loads (run.py).
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* k-means after Figure 16 of the dynamic promotion paper: 64 outer threads share the groups of
  * points, and make an inner task for every few points of a group, which assigns them to their
  * nearest centres and adds each to the sums of its cluster. L locks guard the sums: the fewer

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """OpenMP k-means by the kind of explicit tasks, Figure 16 of the dynamic promotion paper: kmeans.c,
 points per second and the share of tasks that find a lock held.
 

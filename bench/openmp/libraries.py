@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The three libraries that programs of bench/openmp run on: their environments, and tables that
 compare them."""
 

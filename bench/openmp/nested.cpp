@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Nested regions, as created by libraries that know nothing about each other: 64 items of an outer
 // loop, each of which runs 20 inner regions. The amount of work is equal for every shape;
 // --levels=AxB[xC] gives the number of threads that each level asks for, --tasks=1 makes a task of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs OpenMP programs compiled by gcc on Weft's libgomp.so.1, on the compiler's and on LLVM's
 libomp.so.5: the same binaries, in turn.
 

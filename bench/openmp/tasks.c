@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 // Programs that consist of tasks: Fibonacci numbers, a merge sort, Strassen's product, the factors
 // of a sparse matrix of blocks, and a tree that is unknown before it is searched (the ideas: the
 // Barcelona OpenMP Tasks Suite, Duran et al., 2009; UTS, Olivier et al., 2006). Each checks its

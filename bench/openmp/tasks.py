@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs that consist of tasks on libgomp, on Weft and on libomp: runs tasks.c on each in turn,
 round by round.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Regions begun by Weft units: a region of two threads from a ULT, compared with one from the
 // primary thread, on two streams; and how much more the first region of a unit costs than its
 // third, when earlier units have left contexts behind. This is the only program here that uses

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The primitives of Weft's benchmarks with Argobots, through its public interface; built if
 // pkg-config finds it. One execution stream whose main pool is a FIFO of access "private" or
 // "shared" (--pool=private|shared).

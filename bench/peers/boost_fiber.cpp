@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The primitives of Weft's benchmarks with Boost.Fiber: its round-robin scheduler, pooled stacks of
 // 16 KiB (without guards), launch::post (parent-first) unless the name says dispatch (child-first).
 #include <boost/context/fiber.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenMP tasks, of the runtime that the program is linked with (PEER is its name). They cannot be
 // suspended and resumed on another stack, so they are compared with tasklets. A team of one thread
 // runs each task where it is created, before the next.

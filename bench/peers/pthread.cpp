@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The primitives of Weft's benchmarks with the system's own means: POSIX threads, one CPU. Also "as
 // many suspended at once as the machine allows":
 //   peer_pthread --suspended=N

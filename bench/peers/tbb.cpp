@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The primitives of Weft's benchmarks with oneTBB: a task_group in an arena of one thread; its
 // tasks cannot suspend, so they are compared with tasklets.
 #include <oneapi/tbb/global_control.h>

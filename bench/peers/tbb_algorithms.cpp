@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The algorithms of bench/algorithms.cpp with oneTBB, and with the C++ standard library's parallel
 // policy, which here is based on oneTBB.
 #include <execution>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tests the bench of whole programs itself: no other test would show a difference that it misses.
 Weft is not run.
 

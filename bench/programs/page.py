@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The page doc/when-it-helps.md, made from the kept rows."""
 import textwrap
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A program of the bench: how it is started, what it needs, and what the page says about it."""
 import math
 import os

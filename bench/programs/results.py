@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The measurements, kept as JSON row by row, and the verdict of a row."""
 import datetime
 import hashlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs whole programs alternately without and with `weft run`: elapsed time, CPU time and context
 switches.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a program alternately without and with `weft run`. The cost of a run includes all processes
 that it started."""
 import ctypes

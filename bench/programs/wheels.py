@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Makes a virtual environment with the wheels of requirements.txt, for the rows of the bench that
 need them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The breadth-first search of the Graph500 benchmark (https://graph500.org), in the form of a
 // program for several processes: vertices belong to P parts, and a part requests visits from
 // another part in buffers of B visits. A unit for each visited vertex examines the vertex's edges

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A fast multipole method in the plane (Greengard and Rokhlin 1987, on an adaptive quadtree): the
 // field that charges cause at each other's positions. Both passes are recursive, with a unit for
 // each cell: on the way up the tree a cell's unit waits for the units of its quarters; a leaf's

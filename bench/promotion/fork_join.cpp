@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A parent forks 128 units and joins them; a given share of them suspends once, by a yield. The
 // program measures the cost of a unit for each kind and each share.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by the programs of this folder: the kinds by name, the library's counters, fork and join,
 // a lock that every kind may take, and the comparison of all kinds in one process.
 #pragma once

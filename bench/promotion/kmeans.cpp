@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // k-means: two nested loops over the points, a unit for each iteration of either. A unit of the
 // inner loop assigns a few points to the nearest centre and adds each to the sums of its cluster,
 // which L locks guard: the fewer locks, the more units suspend.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the programs of bench/promotion and prints their results, as tables and as plots.
 
     bench/promotion/plot.py BUILD_DIR [--quick] [--only PART ...] [--aarch64 BUILD_DIR] [--figures DIR]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The processor's counters during a benchmark: cycles, and loads that missed the first-level cache.
 // Most virtual machines provide neither: then there are no counts, and nothing is printed.
 #pragma once

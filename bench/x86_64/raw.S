@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The hand-written switches of bench/x86_64/raw.hpp: rdi = saved, rsi = next; bench_enter: rdi =
  * next. */
         .macro  enter next

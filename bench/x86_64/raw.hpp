@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lower bounds of the processor, x86-64: hand-written switches, and a call on another stack.
 // They are the yardstick for the library's switches and not part of the library. raw.S has the
 // switches that are called.

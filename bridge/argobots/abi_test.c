@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Includes only abt.h, as C and, by abi_test.cpp, as C++: every number of the binary interface, and
  * the exact type of every function. This file was written from a list of the interface, not from
  * the header; nothing in it may ever change. */

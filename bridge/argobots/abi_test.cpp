@@ -1,2 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // abi_test.c, compiled as C++.
 #include "abi_test.c"

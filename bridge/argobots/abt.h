@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The interface of Argobots 1.2, on Weft. A program written for Argobots is compiled with this
  * header and linked with libabt, or only loaded with libabt. See doc/argobots.md. This header
  * compiles as C11 and as C++, and includes no header of Weft.

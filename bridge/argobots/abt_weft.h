@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Calls beyond Argobots' interface. Programs that include this header run only on this library. */
 #ifndef ABT_WEFT_H
 #define ABT_WEFT_H

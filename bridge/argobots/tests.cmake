@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The bridge's tests lie beside its code, as x_test.cpp, and include only abt.h, so they could test
 # any other libabt as well.
 add_library(weft_abt_test_main OBJECT ${CMAKE_SOURCE_DIR}/test/main.cpp)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Holds a mutex for a scope. The mutexes are not std::mutex, because the child of a fork, in which
 // the thread that held one may be gone, has to initialize it anew (pthread_atfork).
 #pragma once

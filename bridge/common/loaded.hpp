@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the loader has mapped: the objects of the process, what they import and from which
 // libraries, read from their dynamic sections. Headers only, for the bridges and the report of
 // `weft run`, which use no other code of ours.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A lock for a few instructions, never held across a switch, and the pause between two checks of
 // what another processor is about to write.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The environment variables that the bridges read, each with its legal words. There is one table
 // for the bridges themselves, for `weft info` and for the check of `weft run`, so that no two of
 // them disagree about what is legal.

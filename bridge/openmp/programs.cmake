@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Unmodified libraries and programs of Debian, on Weft and on libgomp (programs/programs.py). What
 # is not installed is skipped with a message.
 if(NOT WEFT_TESTS OR WEFT_FUZZ OR CMAKE_CROSSCOMPILING OR NOT WEFT_GROUP STREQUAL "release" OR NOT CMAKE_C_COMPILER_ID

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # The suite: OpenMP programs as gcc compiles them, each run on Weft, and on the compiler's libgomp
 # as well, with the same verdict. The programs in `alone` fail or hang on libgomp.
 if(NOT WEFT_TESTS OR WEFT_FUZZ)

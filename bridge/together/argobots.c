@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Argobots: units with values under keys, in pools of Argobots and of the program, on the first
  * stream and on another one. */
 #include <abt.h>

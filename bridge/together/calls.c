@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Both in one: OpenMP threads that call Argobots, while Argobots units wait. */
 #include <abt.h>
 #include <omp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs its arguments in order: +x begins the part x, x makes it work, -x ends it. Where parts are
  * shared libraries, the first word about a part opens it, and =x closes it. */
 #include <dlfcn.h>

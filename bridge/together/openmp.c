@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* OpenMP: a region of four, and tasks. It has neither beginning nor end. */
 #include <omp.h>
 

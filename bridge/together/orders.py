@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a program with several libraries on Weft as parts, once for each order of what they do; see main.c.
 
     orders.py PROGRAM "+abt abt -abt,+omp omp"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A library that embeds Weft, in a process that has several of them: it begins, works and ends, in
  * any order with the others. */
 #ifndef TOGETHER_PART_H

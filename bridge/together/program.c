@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A program on Weft: units with their own data, and values under keys of both kinds. */
 #include <weft/weft.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part that each library of this process has in parallelism, derived from the loader's bindings
 // and from the counts.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report for programs. doc/run.md documents the keys and the values of "verdict" and "kind",
 // which must not change.
 #include <weft/version.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report's memory. A process may end from a signal handler that interrupted malloc, so no code
 // that runs from there on calls the program's allocator: all memory comes from the report's own
 // pages, which are never freed.

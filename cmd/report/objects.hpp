@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The objects that are loaded into this process, and where the loader has bound each object's
 // calls. So it does not matter how a library was loaded (RTLD_DEEPBIND, another link-map namespace,
 // the order of loading).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The records that processes hand in, and the report on all of them: for each program its
 // processes, counters and libraries.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Preloaded before libgomp.so.1 by `weft run --report`: counts the regions that each library
 // begins, by their bodies, and forwards each call. So the OpenMP library itself counts nothing by
 // library, and a run without a report pays for none of this. Not preloaded with --openmp=native: a

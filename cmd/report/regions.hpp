@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The interface between libweft_regions and libweft_report. Each finds the other's function by its
 // name.
 #pragma once

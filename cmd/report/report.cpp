@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Preloaded by `weft run --report`: when a process ends, reports what ran on Weft, what has threads
 // of its own and what was left alone, with counters. Processes that the first process has started
 // hand in their reports, and the first process reports all of them (spool.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The spool: a file, named by WEFT_REPORT_SPOOL, where the processes of one `weft run --report`
 // hand in their records. The first process reports its contents and removes it when it ends. As
 // long as the first process lives it holds a lock on the file's first byte. A process that ends and

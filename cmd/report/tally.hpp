@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counts events by the code that stands for them, a region's body or a thread's start function, and
 // so by the library that the code lies in. An event of known code costs a table lookup and an
 // addition. The library is looked up when the code is first seen, so that a library that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report for people. Libraries of one folder with the same findings share a line.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The threads of the process: how many each library has started, and how many existed at the same
 // time.
 #pragma once

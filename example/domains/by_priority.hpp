@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library of tasks. Its policy: of the tasks that can run, the most urgent runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library of parallel loops. Its policy: contexts that become able to continue do so in that
 // order, and before any new one begins.
 #pragma once

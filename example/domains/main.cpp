@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two libraries that know nothing of each other's internals call each other and share the machine's
 // hardware threads: each is a domain with a policy of its own. Neither starts an OS thread, and
 // however many of their parallel parts are running at once, no more contexts compute than there are

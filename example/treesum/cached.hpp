@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Access to files as far as they are in the page cache. A blocking section costs some microseconds,
 // and files that are read again and again mostly need none: these calls ask the kernel only for
 // what it can give without waiting.

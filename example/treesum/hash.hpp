@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hashes whole files with libcrypto. The hashing units share a few hashers, each with its buffer.
 // The hashers and a semaphore bound memory and open files, whatever the size of the tree.
 #pragma once

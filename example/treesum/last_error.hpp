@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // errno for code that may be suspended between two uses of it.
 //
 // glibc declares the function behind errno as const, so a compiler may keep the address of one OS

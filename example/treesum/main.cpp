@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // treesum: SHA-256 of every file of a directory tree, in the format of sha256sum.
 //
 // Some threads (ULTs) walk directories; a thread of its own hashes each file that they find. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tool's output: checksum lines on standard output, failures and the progress bar on standard
 // error. Any unit may call at any time. Lines are written whole, in the order of their completion.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names and lines as GNU sha256sum writes and reads them. Names are bytes: nothing here checks
 // whether they are UTF-8.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """treesum prints what find and sha256sum print, on small trees made for the tests.
 
     treesum_test.py PROGRAM [unittest's arguments]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checking files against a list of checksums, as `sha256sum -c` does.
 #pragma once
 

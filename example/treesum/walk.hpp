@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walks directory trees with several units at once. As `find DIR -type f`, it follows no symbolic
 // links, and spells paths in the same way.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parallel loops, reductions, scans, sorts and groups of tasks: what most programs begin with.
 //
 //     weft::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Fork-join arenas: places where a computation finds the harts that help it, and shares them with
  * nothing else.
  *

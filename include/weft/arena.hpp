@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fork-join arenas in C++. <weft/arena.h> documents what an arena is.
 //
 //     weft::arena arena(4);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Times and durations of std::chrono as the deadlines of the C interface.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Domains: parallel libraries that share the process's harts. Each is a claim on harts. Domains
  * form a tree, and each lends harts to the domains below it, never to those beside it. The
  * interface is that of Lithe (Pan, Hindman, Asanovic, PLDI 2010, section 3 and Table 1); where Weft

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Domains in C++: parallel libraries that share the process's harts. <weft/domain.h> documents what
 // each call does and when it may be made. The template `registered` fills in the C table.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Guests: OS threads that Weft did not create and that call in. Examples are the main thread of a
  * program that never calls weft_init, threads of the program's own pool, and threads of a Python
  * interpreter: any number of them at once, unrelated to each other.

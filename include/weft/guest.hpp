@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Guests in C++: an OS thread is inside for the duration of a scope. <weft/guest.h> documents what
 // that means.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Harts: hardware threads that may be used now (the word is Lithe's: Pan, Hindman, Asanovic, PLDI
  * 2010, section 2). A hart is a token, lent and never owned. The process has as many as its CPU set
  * and the CPU quota of its cgroups allow. Streams, domains (domain.h) and guests (guest.h) share

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Harts in C++: how many hardware threads may be used, how they are used, and where they lie.
 #pragma once
 

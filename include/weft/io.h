@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Time, events from outside, and calls that block.
  *
  * Timers belong to the stream that starts them, which fires them between two units; a sleeping

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The kinds of thread that a unit may be. */
 #ifndef WEFT_KIND_H
 #define WEFT_KIND_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What Weft's C++ headers require of the compiler. Each of them includes this one first, so that
 // its message is the first that a user reads. Declares nothing.
 #pragma once

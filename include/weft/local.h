@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Unit-local values: each unit keeps a value under a key, as each thread does under a pthread key.
  * A `thread_local` variable belongs to the carrier, and a unit may continue on another carrier; a
  * value under a key moves with its unit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that each unit has for itself, as each thread has its own copy of a thread_local variable;
 // see local.h.
 #pragma once

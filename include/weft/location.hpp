@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A place in the program's source, as std::source_location, for compilers that lack it, too (clang
 // 14).
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Lazy fork-join: two branches, of which another stream may take the second.
  *
  * Where no stream takes it, the second branch is a call like any other, and no unit is made for it:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lazy fork-join in C++: weft::invoke. <weft/parallel.h> documents how it works and from where it
 // may be called.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Pools: where ready units wait (Argobots, Seo et al., TPDS 2018, section III). A pool is a small
  * table of functions; some come with the library, others are the program's own. */
 #ifndef WEFT_POOL_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pools in C++: where ready units wait. This header has the handles, and the template that fills in
 // the C table of a user-defined pool. A pool_ref is one pointer and owns nothing; a `pool` owns a
 // pool.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Starting and stopping the runtime, and its settings.
  *
  * Each setting has an environment variable, read at the first weft_init. A variable overrides the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Starting and stopping the runtime from C++, and its settings.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Schedulers, which pick the next unit from their pools (Argobots, Seo et al., TPDS 2018, section
  * III).
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers in C++: a scheduler picks the next unit from its pools. This header has the handles,
 // and the template that fills in the C table of a user-defined scheduler. A scheduler_ref is one
 // pointer and owns nothing; a `scheduler` owns a scheduler until a stream takes it.

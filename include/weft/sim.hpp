@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Simulation: a program for several harts runs on virtual harts, one after the other on the calling
 // OS thread, with pre-emptions that a seed determines; many times, with another seed each time. A
 // run that fails is reported with its seed and replays exactly. It is shrunk to the fewest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads that return a value: weft::spawn, and the handle that joins such a thread.
 #pragma once
 

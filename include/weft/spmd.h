@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* One function on many threads of control at once: single program, multiple data (Lithe, section
  * 4.3). */
 #ifndef WEFT_SPMD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The results of calls. <weft/weft.h> has the conventions of the whole C interface. */
 #ifndef WEFT_STATUS_H
 #define WEFT_STATUS_H

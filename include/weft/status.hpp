@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The outcome of a call in C++: a status other than WEFT_OK becomes an exception. The C++ headers
 // use the C interface alone, and offer nothing that it does not offer.
 #pragma once

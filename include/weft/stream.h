@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Streams: execution streams, which run units on a hart in the order of their scheduler (Argobots,
  * Seo et al., TPDS 2018, section III). Each has an OS thread, its carrier; it holds a hart while it
  * runs units and gives the hart back when it has nothing to run. There may be more streams than

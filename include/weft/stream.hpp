@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams in C++: a stream runs units on a hart in the order that its scheduler chooses. A
 // stream_ref is one pointer and owns nothing; a `stream` owns a stream, and stops it when
 // destroyed.

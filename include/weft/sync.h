@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Objects that units wait for: mutex, condition, event, semaphore, latch, barrier, read-write lock,
  * future, channel.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What threads wait for, in C++: the classes of the standard library, for ULTs and OS threads
 // alike, and events, channels and select.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads and tasklets with the interface of std::jthread, and the calling thread's view of itself.
 //
 // A body and its arguments travel to the unit in one allocation, or in none when there are no

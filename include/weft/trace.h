@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Observation: counters, a list of the live units, a dump of all units with their frames, and
  * events of units as they happen. Counters are kept per stream, off the hot path, and summed when
  * they are read (the naming follows HPX's performance counters).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters, the list of the live units, and observers of units, in C++.
 #pragma once
 

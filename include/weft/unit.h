@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Units: user-level threads (ULTs), which can suspend, and tasklets, which run to completion.
  *
  * A unit is spawned into a pool, runs once on whatever stream pops it, and is joined and freed, or

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units in C++. A unit_ref is one pointer and owns nothing. A unit_handle owns a unit and joins it;
 // it is the base of weft::thread and weft::tasklet. The unit keeps the exception that ended its
 // body; the joiner gets it.

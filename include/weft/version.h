@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Weft's version, and what stays stable across versions.
  *
  * The C ABI grows and never shrinks within a major version: structures that a caller fills begin

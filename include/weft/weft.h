@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Weft's C interface, in reading order. Declares nothing itself.
  *
  * Conventions of all these headers; tools/contracts.py checks those that a script can check.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conversions between the opaque types of the C interface and the library's types, and the checks
 // that every call makes.
 #pragma once

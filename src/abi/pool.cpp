@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "weft/pool.h"
 #include "process/registry.hpp"
 #include "process/way.hpp"

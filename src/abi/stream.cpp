@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "weft/stream.h"
 #include "carrier/streams.hpp"
 #include "process/registry.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a port must provide: porting starts here, and this is the whole contract. The library uses
 // nothing of a port but what `Port` names: a test compiles it with a made-up port that has nothing
 // else (test/port/). doc/porting.md says what the compiler cannot check.

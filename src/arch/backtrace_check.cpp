@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program for a debugger to stop in: two nested contexts, each a few frames deep. The test sets a
 // breakpoint in `deepest` and requests the backtrace, which must end at the inner context's entry.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A context that is called on its own stack instead of being switched to (arch::call): it returns
 // to its caller, or the caller is resumed by a switch like any suspended context.
 #include <gtest/gtest.h>

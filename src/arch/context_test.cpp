@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The switch, on every processor: messages, what survives it, stacks, many contexts, many OS
 // threads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an unwinder needs to know about the processor: the registers by their numbers in unwind
 // information, and which of them a suspended context keeps on its stack (frame.h, switch.S).
 #pragma once

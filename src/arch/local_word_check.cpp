@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A separate program, built with -O3 and link-time optimisation: code on a context reads the
 // thread-local word again and again while two OS threads take turns in running it. It must never
 // read the word of the thread that it was on before.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relaxed checks of an atomic that a branch follows: hot paths are made of them, and a processor
 // may do both in one instruction.
 //     any_of(word, bits)        whether one of the bits is set

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For tests of the bare switch: stacks, places to be resumed at, and coroutines over them. The code
 // here notifies the sanitizers of every switch; the library does that in the layer above.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Unwinding on a context's own stack: C++ exceptions, and backtraces that end at its entry.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one assertion. In checked builds (debug, asan, tsan) a broken invariant ends the process and
 // prints the expression; in a release build it costs nothing and is not evaluated.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam to the atomics. Production sees std::atomic; a model checker or the simulator puts
 // another base/atomic.hpp, with the same names, before this one on the include path.
 //

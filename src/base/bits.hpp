@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Words of bits. Each word has a type of its own, so that a bit of one word cannot be tested in
 // another.
 #pragma once

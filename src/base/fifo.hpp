@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A first-in-first-out list for one owner, linked through a field of its nodes: no memory, no
 // atomics. Invariant: `last_` is the last node while `first_` is not null, and means nothing
 // otherwise, so that a pop need not check whether it took the last one.

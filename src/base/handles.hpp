@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The handles of objects that programs make and free, except units (unit/handle.hpp) and, in part,
 // keys (local/key_handle.hpp). In a release build a handle is the object's address. A checked build
 // keeps a book of all addresses that were ever handed out, and puts a number for each life into the

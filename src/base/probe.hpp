@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Probes: points where a test of a checked build opens a race window on purpose. In a release build
 // they compile to nothing.
 #pragma once

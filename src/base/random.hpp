@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A small generator (splitmix64, Steele, Lea and Flood 2014): for choosing victims and for seeded
 // tests. Not for secrets.
 #pragma once

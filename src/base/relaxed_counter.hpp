@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A number with one writer at a time that any thread may read, as a hint or a statistic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A doubly linked ring of nodes that lie elsewhere, for one owner at a time: no memory, every
 // operation takes a few instructions, and all zero is an empty ring.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The notifications that the sanitizers need when a program changes stacks by itself. In a build
 // without the sanitizer in question every call here compiles to nothing, at any level of
 // optimisation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Text that is assembled in place, where nothing may be allocated: it is cut off at the end of its
 // room.
 #pragma once

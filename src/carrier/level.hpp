@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Levels: a scheduler that runs as a unit of another scheduler's pool, and one that owns its loop.
 // While its units run, it is the stream's scheduler, and its context and pools are the stream's;
 // between two of them it is a unit like any other, which may yield and wait.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Neighbours: where other processes compute on the same processors and harts wait for each other
 // again and again, some harts are withheld for a while. hart/neighbours.hpp decides; this file
 // observes and acts. src/hart/README.md, "Neighbours", has the rules, doc/decisions/0036 the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Waiting for a unit of one pool, on the OS thread: for a scheduler that owns its loop, and for OS
 // threads that are no streams.
 #pragma once

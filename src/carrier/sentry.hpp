@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sentry reports which unit keeps a stream while units wait that no other stream may run: units
 // in pools from which this stream alone draws, which rescue leaves alone. Such a program hangs
 // forever where a unit blocks in the kernel, or spins, for something that one of the waiting units

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams come and go: their OS threads, their places in the table, and how to wait for their end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosts: parked pthreads, on whose stacks and with whose thread pointers hosted units run
 // (README.md says how). A host belongs to exactly one of: a unit, the idle hosts, the ending hosts.
 #pragma once

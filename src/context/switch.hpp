@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Leaving one context for another, as sanitizers must see it. README.md describes the protocol; the
 // switch itself is arch/<processor>/context.hpp.
 #pragma once

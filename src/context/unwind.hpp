@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The frames of a context that does not run, from a copy of its stack. The copy may be taken at any
 // moment: it may hold anything, and all memory that it leads to is read by os::safe_read. So
 // nothing here can fault; the worst result is a false frame.

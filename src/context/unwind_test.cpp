@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The frames found for a context that does not run are its real ones; and a stack copy with
 // arbitrary content leads to some frames or none, but to no fault.
 #include "context/unwind.hpp"

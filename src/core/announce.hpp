@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A waiter for the end of a unit is announced to the unit's JoinState, or, where another stream
 // alone may touch that, by a remote call to that stream.
 #pragma once

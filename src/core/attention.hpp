@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a stream is asked from outside, by bits of Stream::attention, and what it does about it
 // between two units. A table (attention_hooks in process/hooks.hpp) says which folder handles which
 // bit.

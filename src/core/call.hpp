@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A joiner calls the unit that it waits for, when that unit has not started and is the next to run
 // anyway: doc/decisions/0006.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit ends. There are three ways. Each writes `running -> done`, and counts the unit among the
 // finished ones, in one place.
 //

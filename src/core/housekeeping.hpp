@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a stream does between two units besides running them: its timers, the pollers, the calls
 // that were posted to it.
 //

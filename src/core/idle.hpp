@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream that has nothing to run: it looks for work for a while, gives its hart back, and sleeps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Jobs: branches of a fork (include/weft/parallel.h) that are not units yet. Those of the unit that
 // runs lie in its stream's ring, invisible to other streams. When another stream requests a steal,
 // or the unit leaves, they are published: put into a list, oldest first, where the streams that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A descriptor becomes a unit: the fast path of a spawn, which is inlined into the C interface, and
 // of units that are made without a spawn.
 #pragma once

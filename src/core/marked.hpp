@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the marks of a unit ask for when it leaves and when it ends, out of the way of units that
 // have none. A table (mark_hooks in process/hooks.hpp) says which folder handles which mark.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether a unit may end otherwise than by returning from its body.
 #pragma once
 

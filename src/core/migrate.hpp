@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Migration: a unit goes to another pool. The requester leaves the target in the unit's extras and
 // sets a mark; the unit goes when it checks the mark (requests.hpp). decisions/0008 has the rules
 // by which it leaves a private pool.

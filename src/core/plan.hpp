@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the options of a spawn amount to: the kind, the pool and the stack of the unit, and its
 // other attributes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit for which no stack can be had waits for one to come free. Where none would, it ends
 // without having run.
 #pragma once

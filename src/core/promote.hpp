@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit that was begun by a call, and suspends, becomes a ULT like any other: doc/decisions/0015
 // has the whole story.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Requests to a unit from outside: to end, or to go to another pool (migrate.hpp). The requester
 // sets a mark in the descriptor (Unit::requests) and continues. The unit checks the mark when it
 // starts, when it yields, and when it comes back after it has left. decisions/0008 has the reasons

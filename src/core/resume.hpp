@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit becomes ready: it goes to its pool, where a scheduler finds it.
 #pragma once
 

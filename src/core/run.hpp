@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The loop of a stream's scheduler: it picks units and runs them, and between two units it handles
 // the requests to the stream.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit is spawned: a descriptor is filled, and goes to a pool. The fast path is that of a stream
 // into its own private pool, without options, and is inlined into the C interface; all other ways
 // begin with spawn_slow() or spawn_elsewhere().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Many units are spawned at once.
 #include <algorithm>
 #include <utility>

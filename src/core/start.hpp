@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit starts: it gets a stack, and its body is called there.
 #pragma once
 

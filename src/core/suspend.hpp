@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one protocol: a unit that stops running leaves its stack first and is made findable
 // afterwards, by an action that the next context performs before anything else. README.md has the
 // reasons, and what was rejected.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Leaving for a unit that the program names: it runs next, without a turn in its pool.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fork-join arena: a domain on the jobs of a fork (core/jobs.hpp). Each call of run_in_arena()
 // registers its own domain, with its own list, below the domain whose hart the caller has; an Arena
 // is only the number of harts that such a call may have.

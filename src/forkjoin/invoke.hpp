@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The join of a fork whose second branch is no longer where the fork has left it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Single program, multiple data: a domain whose contexts all run one function.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The base of the tree of domains: it has every hart that no domain has, and shares them among its
 // children, the roots, as a policy says. It knows which root asks for how many, not what a root
 // does with them: that is the stream layer's affair. README.md, "The base", has the rules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sleep and wake without losing a wake-up: an IdleList beside each pool, a Sleeper in each stream.
 // README.md in this folder, "Going to sleep and being woken", has the protocol as numbered steps
 // and its proof; the numbers below are its.

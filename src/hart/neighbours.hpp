@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether other processes compute on the processors that this one may use, and how many harts are
 // better withheld then: the decisions, from one check to the next, apart from threads and clocks.
 // The stream layer measures (carrier/neighbours.cpp). README.md, "Neighbours", has the rules.

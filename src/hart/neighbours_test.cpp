@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The decisions about other processes, tested with tables of what was seen.
 #include "hart/neighbours.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The place where one carrier sleeps until it is woken: one futex word. An unpark that comes before
 // the park leaves a permit; several leave one; park() uses the permit up.
 #pragma once

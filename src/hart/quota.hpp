@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many harts the process may use: the CPUs of its affinity mask, or fewer when its cgroup or
 // any ancestor of it has a CPU quota. Owns the one copy of the process's mask.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CPU quotas of cgroups, read from trees that the tests lay out; and the limit that results from
 // them.
 #include "hart/quota.hpp"

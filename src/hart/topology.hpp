@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where harts lie in the machine, according to hwloc. The library is loaded by the first question,
 // never before: loading costs 5 to 15 ms and some megabytes. topology_none.cpp replaces
 // topology.cpp where the headers of hwloc were missing when Weft was built.

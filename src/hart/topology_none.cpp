@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A build without the headers of hwloc: the topology is unknown.
 #include "hart/topology.hpp"
 

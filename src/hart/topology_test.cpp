@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What hwloc says of this machine, compared with what the kernel says.
 #include "hart/topology.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The decisions of rescue, apart from threads and clocks: what one check of the harts after the
 // other has seen, and when it is time to help. The stream layer checks, and helps
 // (share/rescue.cpp). README.md, "Rescue", has the rules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The decisions of rescue, tested with tables of what was seen.
 #include "hart/watchdog.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether any unit could run at all: when all streams sleep, the last one checks after a while
 // whether something could still wake them. If not, it reports which unit waits for what
 // (WEFT_DEADLOCK). doc/decisions/0028 says how it knows, and what it cannot know.

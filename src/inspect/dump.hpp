@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dump: all streams and all units as text, with what the units wait for and the frames of those
 // that do not run. It is made while the program runs on, from copies (os/safe_read.hpp): no thread
 // is paused, and a unit that changed during the dump is marked as such. doc/decisions/0014-dumps.md

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The ways to ask for a dump: a call of the program, or a signal from outside (WEFT_DUMP). The
 // signal's handler only wakes an OS thread; everything that it touches is in this file and is never
 // freed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be observed of the whole runtime: its counters and its live units.
 #pragma once
 

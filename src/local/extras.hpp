@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Extras come and go: their memory belongs to the calling stream, or is shared by all OS threads
 // that are no streams. See unit/extras.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The object that the C interface calls a weft_key. Programs read its first words without a call
 // (weft/embed/here.h). A release build hands out the key itself. A build that checks gives each
 // life of a key a place of its own, which says that the call must be made, and stays: so a read of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values that a unit's handle has, under lasting keys: for libraries that meet units of other
 // libraries. Each value lies in a slot of the unit's extras. It is set once, from any thread, while
 // the unit is in any state, and released with the unit or with the key, whichever goes first.

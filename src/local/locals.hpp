@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Unit-local values: the values that a unit keeps under keys that the program has made. Keys belong
 // to the process, not to the runtime: they may be made before it starts and outlive it.
 #pragma once

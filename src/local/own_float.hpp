@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units with a floating-point environment of their own (weft_unit_options.own_float): rounding, and
 // which exceptions trap. Between such units, and while other units run, a stream has the
 // environment that all its other native units share. doc/decisions/0042.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The pattern at the lowest end of a stack that has no other guard.
 #pragma once
 

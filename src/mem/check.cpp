@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Invariants of the memory stores and their caches while no thread runs: each list agrees with its
 // count. In checked builds.
 #include <bit>

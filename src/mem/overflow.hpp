@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stack overflow prints a message, then raises the signal that it would have raised anyway.
 //
 // The handler runs on an alternate stack: the one that overflowed has no room for it. It is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Slabs: objects of one size (the units' descriptors) from 64 KiB blocks, each owned by one cache.
 //
 // A stream takes from and gives to its own cache without atomics. An object that is freed elsewhere

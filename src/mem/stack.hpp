@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stacks for units: size classes, a depot for the process, a cache for each stream, guards.
 //
 // A stack's record lies beside its memory, not in it, so that all pages of an idle stack can be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream's cache of stacks: the slow halves of take and give.
 #include <algorithm>
 

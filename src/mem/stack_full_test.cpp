@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tens of thousands of stacks: the limits of a kernel without guard-install, and their absence with
 // it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The depot of stacks. The lock is held for lists and for mapping a chunk; guards are set and pages
 // returned without it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the tests of this layer share: the process's mappings as the kernel reports them, and calls
 // that fail on demand.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Notifies valgrind where stacks lie, so that it can tell a switch from an overflow. CMake chooses
 // valgrind_on.cpp where valgrind's header is found, valgrind_off.cpp elsewhere. Outside valgrind a
 // call costs a few nanoseconds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reports the events of units to the program's observers (weft_observer_register) and to the trace
 // (WEFT_TRACE). A unit that is spawned while there are listeners is marked (Unit::observed), and
 // the places where marks are checked anyway call in here; other units pay nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The file of WEFT_TRACE: a ring of events for each rank of a stream, and one for the OS threads
 // that are no streams; at the end they become a trace that Chrome and Perfetto read. Made with the
 // runtime, which owns it.

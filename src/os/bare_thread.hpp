@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seams to a bare thread, which the C library does not know of: a process that has one OS thread
 // besides still counts as single-threaded for the C library, and for os::single_threaded().
 //

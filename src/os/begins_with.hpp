@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which floating-point environment an OS thread begins with.
 #pragma once
 

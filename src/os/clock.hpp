@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam to time: nanoseconds of the monotonic clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sets of CPUs as text, and the affinity of OS threads.
 #include "os/cpuset.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one sentence per OS thread that weft_error_text shows.
 #pragma once
 

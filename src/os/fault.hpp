@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The fault injector's place behind the seams: in checked builds a test may make a call fail as the
 // kernel would. In release builds there is no check.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam to fork(2): the function that is called in the child.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seams to sleep and wake (futex(2), private). A wait may return early: callers check their
 // condition again.
 #pragma once

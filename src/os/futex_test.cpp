@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sleep and wake, and the clock that times them.
 #include "os/futex.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seams to hosts: OS threads that are started only to be parked, so that units can use their stacks
 // and their thread control blocks (context/host.hpp).
 #pragma once

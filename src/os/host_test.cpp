@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosts where the address space is limited, as by `ulimit -v`.
 #include "os/host.hpp"
 

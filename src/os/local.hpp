@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The one seam to thread-local state: a word of each OS thread's own (the stream layer keeps its
 // stream there), and the places where the C and C++ run-time libraries keep theirs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lock for everything that is not on a fast path: four bytes, a brief spin, then a futex,
 // because its holder may be preempted. It blocks the OS thread: never hold it across a switch.
 #pragma once

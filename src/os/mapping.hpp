@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Maps pages at an alignment larger than a page: for the seams that map.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seams to memory: pages from the kernel, and small blocks from the C library. All of them return
 // null or false when there is none left; none throws.
 #pragma once

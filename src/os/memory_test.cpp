@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pages and small blocks: what the seams promise, guards included.
 #include "os/memory.hpp"
 

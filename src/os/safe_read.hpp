@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A seam to memory of this process that may not exist: the kernel reads it, and does not fault.
 #pragma once
 

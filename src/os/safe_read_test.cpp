@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory that may not exist is read, or reported as missing, and nothing faults; also where the
 // first method is refused.
 #include "os/safe_read.hpp"

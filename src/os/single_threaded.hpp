@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether the process has a single OS thread: then no other thread runs between a load and a store,
 // and a read-modify-write may be split into the two.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lock for a few dozen instructions on a path where each atomic operation shows: acquired by
 // one read-modify-write, released by a store. Its holder may be preempted, so a thread that waits
 // long lets other threads run. Never held across a call to user code.

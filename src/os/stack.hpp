@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seams for stacks: how much a signal needs, which pages have been touched, which addresses fault.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread pointer of the calling OS thread, through which its thread-local memory is found.
 // Hosted units have one of their own (context/host.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OS threads, and what each of them has of its own.
 #include "os/thread.hpp"
 

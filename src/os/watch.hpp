@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Seams to the kernel's notifications about files: one thread sleeps until one of a set of
 // descriptors is ready, a time has come, or another thread rings.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The pollers of the runtime: calls that every stream makes between units and when it is idle, each
 // by one stream at a time.
 //

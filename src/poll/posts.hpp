@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that other threads ask a stream to make: a bounded ring for many senders, any of which may
 // be a signal handler that has interrupted another, and one taker (Vyukov's bounded queue). Nothing
 // is allocated, and no sender waits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A thread that sleeps until it has to notify a stream that cannot check by itself: a timer of a
 // busy stream has come due, or a descriptor that a poller waits for is ready. Started when it is
 // first needed. It holds no hart, and runs no user code.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The timers of one stream: a pairing heap (Fredman, Sedgewick, Sleator and Tarjan 1986) of nodes
 // that belong to the waiters, so that adding needs no memory and a few instructions, and any node
 // can be taken out of the middle. One lock: the stream fires, and any thread cancels.

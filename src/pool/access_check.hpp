@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The program's promise about the use of a pool (weft_pool_access). The check remembers which
 // thread pushed first and which popped first. A second one, where there should be only one, ends
 // the process with a message that names the promise and both threads. A release build checks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The invariants of a pool and of the units that wait in it while no thread runs. The checks on
 // entry to pools do only what takes constant time (check() in pool.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A work-stealing deque on a ring of fixed size (Chase and Lev 2005): its owner pushes and pops at
 // the bottom, newest first; thieves steal at the top, oldest first. If the ring is full,
 // push_bottom() returns false, and the owner puts the item elsewhere.

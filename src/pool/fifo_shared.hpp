@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A strict first-in-first-out queue for any number of pushers and poppers, linked through its
 // nodes: a push needs no memory and cannot fail. Pushing is one exchange and one store (the list of
 // Vyukov's intrusive queue, without its stub node); poppers take turns by a lock that is held for a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Messages from other threads to one owner: a stack that any thread pushes to and the owner empties
 // whole (Treiber 1986). Taking everything at once leaves no room for the ABA problem of popping
 // one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pools: where ready units wait. One struct for each kind, distinguished by a tag, so that built-in
 // pools cost no indirect call; a user's pool is a table (weft_pool_ops). A push never fails and
 // wakes at most one sleeper.

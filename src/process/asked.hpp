@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Requests to a stream from outside: the bits of Stream::attention. runtime/wiring.cpp says which
 // handler serves which bit.
 #pragma once

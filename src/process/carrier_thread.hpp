@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The OS thread of a stream, its carrier. carrier/streams.cpp owns it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Invariants of a stream; and, while no thread runs, of the lists of the process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report when Weft itself crashes in a program that knows nothing of Weft.
 #pragma once
 

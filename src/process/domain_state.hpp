@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The state of a domain, and the call that a leaving unit makes to the domain that has its hart.
 // domain.hpp has the operations on domains.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a stream's end meets the threads that wait for it, and those that are about to wake the
 // stream. carrier/streams.cpp owns it; other threads write it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a call says why it failed: a status, and one sentence for the OS thread that called.
 #pragma once
 

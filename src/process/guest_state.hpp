@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The state of a guest; guest.hpp has its operations.
 #pragma once
 

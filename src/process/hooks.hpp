@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls of units and streams into rooms above them, at rare moments: a hosted unit begins, a
 // stream is asked about its domain, there is nothing to run. One place fills in the tables
 // (wiring.cpp). They are constant, so they exist before anything runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream's own jobs: a ring that only its owner reads and writes, except for the limit, through
 // which other streams request what lies in it. core/README.md, "Jobs", has the rules. The model
 // (test/model/jobs_model.cpp) has a Face of its own, whose words the search sees.

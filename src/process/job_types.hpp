@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The types that streams keep of jobs: the ring of the unit that runs, and the lists where other
 // streams see jobs. jobs.hpp has the operations.
 #pragma once

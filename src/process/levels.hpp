@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream's main scheduler, and the schedulers above it that are units. carrier/level.cpp owns it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The report where a unit's handle is used after the unit's runtime has ended: the unit's memory is
 // gone, so the report uses a note made before.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many OS threads that are no streams wait for the runtime: no wake-up is to be expected from
 // them (deadlock.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the process has one of while the runtime runs, for the code that runs units: settings,
 // memory, harts, the table of streams. What only one room needs is that room's own (runtime.hpp has
 // it), and a reference leads there.

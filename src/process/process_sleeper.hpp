@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The sleeper of something that a process has one of: waking it makes a call, which finds the
 // process through it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Jobs that other streams see: a list of them (the runtime's, or an arena's), and what becomes of a
 // job that is taken. core/README.md, "Jobs", has the rules; the model (test/model/jobs_model.cpp)
 // has jobs of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The existing pools and schedulers: how they are made by default, and their lists.
 #pragma once
 

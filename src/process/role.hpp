@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The purpose of a stream that is not one of the program's. share/carriers.cpp, guest.cpp and
 // rescue.cpp own it.
 #pragma once

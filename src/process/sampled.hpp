@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What periodic checks of all streams remember of one stream. The stream itself reads none of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a stream knows of the units for which it got no stack. core/postpone.cpp owns it, and only
 // the stream writes it.
 #pragma once

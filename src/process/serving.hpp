@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The domain that has a stream's hart, and what the hart does for it. share/domain.cpp and
 // share/carriers.cpp own it; only the stream writes it, except for `returned`.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The settings: defaults, overlaid by the program's requests, overlaid by the environment.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where detached units wait for which no stack was available; shortage.hpp has the operations.
 #pragma once
 

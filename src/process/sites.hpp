@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sites: places in the program that spawn units of kind auto into pools that several streams draw
 // from. For each site: how often its units suspend, and which kind costs least then (decision
 // 0018). In private pools units of kind auto are LSA, which no other kind beats there, and nothing

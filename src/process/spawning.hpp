@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How a stream makes the units that are spawned on it without options: which kind they are, and
 // where they go. Only the stream writes it, and each spawn reads it.
 #pragma once

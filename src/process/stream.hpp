@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream: runs units on the OS thread that is its carrier. Everything that is not marked
 // otherwise belongs to the carrier alone, on whatever stack it runs; a unit that has switched must
 // call current() again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What observers are told about a stream's units, and where a trace of them goes.
 // observe/observe.cpp owns it.
 #pragma once

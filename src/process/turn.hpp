@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a stream waits after it has lent its hart. share/lending.cpp owns it.
 #pragma once
 

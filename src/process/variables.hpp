@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names of the environment's variables that begin with WEFT_: the one list of all that Weft,
 // its companions and its tests read, and the report on names that are none of them.
 // tools/variables.py checks that no name is missing.

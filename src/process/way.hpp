@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where a stream's units come from, and whether a unit that leaves goes through the stream's
 // scheduler.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OS threads for calls that block: a unit hands its call over and is suspended; the thread that has
 // made the call resumes the unit.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the reactor checks in its rounds: harts, stuck streams, neighbours, deadlines of busy
 // streams, and blocking calls.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime: everything between the first weft_init and the last weft_finalize. One at a time.
 #pragma once
 

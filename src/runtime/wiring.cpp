@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which rooms the hooks lead to.
 #include "carrier/level.hpp"
 #include "carrier/sentry.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers: each picks the next unit from its pools, for one stream. The built-in ones are
 // distinguished by a tag and keep only a random state and a count between two picks (stateless); a
 // user's scheduler is a table (weft_sched_ops).

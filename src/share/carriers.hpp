@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Carriers: OS threads that take harts to domains, or stand in for streams. A carrier is a stream
 // that waits for remote calls: each carrier takes them out of a pool one after the other, and runs
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Domains: harts are lent down the tree, on the stacks of the streams' schedulers, which are the
 // transition stacks. A context of a domain is a unit whose pool is the domain's: a context that
 // becomes ready is reported to the domain instead of being queued. README.md, "Domains", has the

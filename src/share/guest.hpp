@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Guests: OS threads of the application that call in. From the outermost entry to the exit a
 // guest's OS thread is the carrier of a stream of its own, and the code that called is a unit that
 // this stream alone runs, on the thread's own stack. The unit runs only while the guest's root, a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosted units: how they begin, leave, come back and end, on a host's stack and by its thread
 // pointer (context/host.hpp). All of it is out of the way of the other kinds: a hosted unit is
 // marked as one whose stack needs a check when it leaves, and that check leads here. README.md,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams lend their harts: when other roots have a better claim to them than the application's
 // streams, some streams step aside between two units, and run again in turn. Nothing is lent while
 // the streams are the base's only root. src/hart/README.md, "Streams that lend", has the rules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rescue: when units that could run wait for harts that stand still, or that all compute and never
 // switch, OS threads beside the streams run those units, until the shortage is over.
 // src/hart/README.md, "Rescue", has the rules, doc/decisions/0025 the reasons.

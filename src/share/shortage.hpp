@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Detached units for which no stack, or no pthread, can be had. No thread could be notified that
 // such a unit has not run, so it does not end: it waits here, still ready, and goes back into its
 // pool now and then, as long as the runtime runs. doc/decisions/0044 has the reasons.

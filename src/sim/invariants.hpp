@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The invariants of the runtime whenever no hart runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Deviations as text: what a report prints and options::replay takes.
 //
 //     0@57>2~1/3   at its step 57 hart 0 is left for hart 2; its last store stays in its buffer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The small calls of weft/sim.hpp.
 #include "weft/sim.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks the structures that harts share for consistency (check(), check_whole()) while no hart
 // runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of steps: a line a step, a column a hart. Consecutive steps of one hart at one place
 // are one line.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit or an OS thread that waits, and the ways to wait: the blocking half of every object in
 // this folder.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A barrier: its word counts the arrivals that this phase still lacks; everything else is changed
 // under the busy bit.
 #pragma once

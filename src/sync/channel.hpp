@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A bounded channel. Everything is under the word's busy bit; the other bits tell callers that look
 // from outside whether it is worth entering. When a receiver waits, elements go straight from the
 // sender to it, past the buffer.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A condition variable. Its ring belongs to the holder of the word's busy bit; new waiters come
 // only while they hold the mutex.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An event (Argobots' eventual): set once, it carries a pointer, until it is reset. The set wakes
 // its waiters.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several values to come, and a function that is called when all have come (Argobots' future).
 #pragma once
 

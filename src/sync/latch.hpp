@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A latch: counts down to zero, once. It may be gone as soon as a thread has seen zero.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A mutex that knows its holder. README.md says how it hands itself on, and what was rejected.
 //
 // It is a view of memory that lies with the user: a word, which decides every operation that

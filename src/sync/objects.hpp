@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The objects of this folder as the library has them: views of the structures of
 // include/weft/sync.h, for units and OS threads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A read-write lock in phases. A reader that comes while there are waiters waits too. When a writer
 // releases the lock, all readers that wait then are let in together, and when the last reader
 // releases it, the writer that has waited longest. So neither side waits for more than one turn of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A counting semaphore. Waiters are served in their order by the releasing caller; a newcomer that
 // comes while something is left takes it at once.
 #pragma once

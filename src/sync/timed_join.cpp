@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A join with a deadline. The waiter may go away before the unit has ended, while the unit's
 // JoinState, or a remote call on its way to the only stream that may touch it, still knows of the
 // wait: so the data that those need lies in a record of its own.

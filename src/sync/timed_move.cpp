@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A wait for a unit's migration with a deadline. The waiter may go away while the list of all such
 // waits, or a remote call on its way to the only stream that may touch the unit, still knows of the
 // wait: so the data that those need lies in a record of its own.

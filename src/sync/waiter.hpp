@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The waiting agent, and its places in the objects that it waits for; both lie on its stack.
 //
 // A Waiter is the place with one object. The thread that takes it out of an object's ring (under

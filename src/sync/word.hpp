@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The word of an object that units wait for: 31 bits that describe its state, and one that says
 // that a thread is at work on the data beside it. An operation that involves no waiter is decided
 // by one compare-and-swap on the word; for everything else the busy bit is taken, by one

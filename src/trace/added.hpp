@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters that libraries on Weft have added: they outlive every runtime.
 #pragma once
 

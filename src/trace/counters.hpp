@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Counters of one stream: only the stream writes them, any thread reads them. A sum over streams is
 // computed when it is read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Libraries on Weft that add a description when units are shown (weft_describer_register). They
 // outlive every runtime.
 #pragma once

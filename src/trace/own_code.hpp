@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where Weft's own code lies in a process whose program knows nothing of Weft, so that a crash of
 // Weft can be told from a crash of the program.
 #pragma once

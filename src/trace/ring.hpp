@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The events of one stream, in a ring of fixed size: only the stream writes it; the writer of the
 // trace reads it, mostly after the stream has ended. A full ring loses its oldest events. It holds
 // numbers only: the writer of the file knows what they mean (observe/trace_file.cpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names of code addresses, for output that people read. They are cached: a few addresses recur
 // again and again.
 #pragma once

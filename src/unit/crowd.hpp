@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several waiters for the end of one unit. The first announces itself to the JoinState by an
 // operation on its word. A waiter that comes while there are others comes over them, under a lock,
 // and leaves again under that lock. The end of a unit takes the lock only when it finds a crowd.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What few units have: a migration that was requested, values of their own (local/locals.hpp),
 // values that their handles have (local/lasting.hpp), a pointer of the program. Made by the first
 // that needs them, and freed with the descriptor; found by a word beside it, in its slab.

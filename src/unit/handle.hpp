@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the C interface calls a weft_unit is a descriptor. In checked builds the handle carries the
 // descriptor's generation in the 16 bits that addresses do not use, so that a handle of a freed
 // unit stops the process at its first use instead of reaching the unit that has the descriptor now.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the end of a unit meets its waiter: one word in the descriptor.
 //
 //     empty ──announce──► waiter ──finish──► done

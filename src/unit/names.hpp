@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names, for people, of a kind, of a state and of an outcome. "?" for a value that is none: a
 // descriptor may be read while it changes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The owner pool of a unit, for threads that neither run nor own it: its pool, and whether it is
 // local there (in a private pool, where its end and its joiners meet without atomics). Both change
 // when the unit goes to another pool: first the unit ceases to be local, then the pool changes.

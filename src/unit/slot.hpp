@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A place for a value that a unit's handle has under a lasting key (local/lasting.hpp), set once
 // and taken once. Its memory stays a slot, whatever unit it belongs to: when it is freed and given
 // out again only these operations write to it, so that a thread that frees a key may look at all

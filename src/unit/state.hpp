@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit's life. Every arrow is one call of Life::move; nothing else writes the state.
 //
 //      free ──spawn──► ready ───run──► running ──finish──► done ──release──► free

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The descriptor of a unit: two cache lines, the first hot. It lies in a slab (mem/slab.hpp) and
 // belongs to the owner that the state names: the pool that holds it, the stream that runs it, the
 // waker that will resume it, and, once it has ended, its joiner. Nothing here schedules.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a unit waits for, in one byte of its descriptor.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An older caller on a newer library: structures begin with their size, so the library understands
 // a caller that was compiled when they were shorter, and neither reads nor writes behind the end of
 // the part that the caller knows.

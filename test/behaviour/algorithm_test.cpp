@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parallel algorithms, each compared with its counterpart in the standard library, and groups
 // of tasks.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that wait for each other in a process with one OS thread, with each kind of pool: in such a
 // process, the objects that the units enter need no exclusion of other OS threads. No test here
 // starts a thread.

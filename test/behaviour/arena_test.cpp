@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fork-join arenas: which harts help with their jobs, and which do not.
 #include <weft/weft.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kind auto: what Weft learns about each site that spawns units, how the learnt kind changes, and
 // what kind auto leaves unchanged.
 //

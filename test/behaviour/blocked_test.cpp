@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rescue of units that block in the kernel: each of them costs as much as the first, however many
 // there are, and computing is not mistaken for blocking.
 #include <unistd.h>

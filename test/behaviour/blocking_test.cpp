@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Blocking sections, and calls on the stream's stack.
 #include <fcntl.h>
 #include <sys/stat.h>

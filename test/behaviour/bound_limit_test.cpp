@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program of its own, because the number of harts is read once in a process.
 #include <sched.h>
 

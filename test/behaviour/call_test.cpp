@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit that its joiner waits for at once is called instead of switched to (src/core/call.hpp). A
 // program sees the same as with any other unit: each test does something to such a unit that a
 // plain call would not survive.

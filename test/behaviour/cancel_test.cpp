@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Cancelled units end where they check for it, and nowhere else.
 
 #include "test/behaviour/atomic.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Channels: each element is received once, in order, and closing a channel wakes every waiter.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The condition: a signalled waiter goes on, all others keep waiting, and a waiter holds the mutex
 // again when its wait returns.
 #include <algorithm>

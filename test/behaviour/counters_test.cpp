@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What can be observed of a running program: counters that add up, and every live unit with what it
 // waits for.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Synchronization objects that count: semaphore, latch, barrier, read-write lock.
 #include <array>
 

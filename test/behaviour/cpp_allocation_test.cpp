@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What spawning from C++ allocates: nothing for a callable that fits into a pointer, one block
 // otherwise. This program's own operator new counts the blocks; where a sanitizer replaces it,
 // nothing can be counted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exceptions and units: an exception that leaves a body is thrown by join, and each unit handles
 // its own exceptions.
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // weft::spawn_many and weft::thread_group: units that are spawned and joined together.
 #include <memory>
 #include <numeric>

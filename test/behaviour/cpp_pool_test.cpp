@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pools and schedulers that a program defines by concept, and the handles of those that come with
 // the library.
 #include <chrono>

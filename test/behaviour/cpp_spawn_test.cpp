@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // weft::spawn returns the value that its body returns.
 #include <functional>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // std::stop_token in weft::thread, cancellation in C++, migration and unit-local objects.
 #include <memory>
 #include <stop_token>

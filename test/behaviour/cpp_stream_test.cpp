@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime, its streams, harts and counters from C++.
 #include <cstdio>
 #include <string>

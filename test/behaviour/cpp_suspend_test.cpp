@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Suspending, resuming and yielding from C++.
 #include <mutex>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The classes that the standard library also has behave as the standard says; each test is a
 // sentence of the standard, for ULTs.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // weft::thread and weft::tasklet behave like std::jthread: copies, moves, joins, ids.
 #include <functional>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A process without domains whose CPU set changes while it runs.
 #include "test/behaviour/cpus.hpp"
 #include "test/behaviour/waiting.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A domain that no ULT has registered: only its contexts are in it. They run in the order in which
 // they become ready.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When no unit can ever run again, the program learns which units wait for what; and it learns that
 // only then.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The check for a deadlock, in one process and in simulation; deadlock_test.cpp tests what it
 // writes.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The pools that a program has not created itself: which streams share them, whether priorities
 // count, and for which unit another may leave.
 #include <string>

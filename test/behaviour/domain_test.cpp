@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Domains: libraries that share the process's harts.
 #include "weft/domain.h"
 

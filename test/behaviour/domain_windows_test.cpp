@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Race windows of domains, forced: one side is stopped inside its window until the other has done
 // its step.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A dump shows where units without an OS thread stand. It may be requested by a call or by a
 // signal, at any moment, and it does no harm.
 #include <alloca.h>

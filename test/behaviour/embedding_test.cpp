@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a runtime that embeds Weft attaches to its units, pools and streams, what it asks of them,
 // and what it does with units that it has popped itself.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every setting has its variable: which values it accepts, that it takes precedence over the
 // program, and that invalid values are refused.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Events, futures, and waiting for any or all of several events.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // exit() inside a unit: the other streams stop at their next switch, the exit handlers run once,
 // and the exit code is right.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // System calls that fail. One scenario is repeated: the first time its first call fails, then its
 // second call, and so on until a whole run sees no failure. Each call that Weft makes must end in a
 // status and leave the runtime usable. A release build has no injector; there the scenario runs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library that was built without a feature (doc/decisions/0019) refuses calls that need it and
 // names the build option; a library that was built with the feature accepts them. These tests run
 // in both builds.

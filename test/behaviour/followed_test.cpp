@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Keys that follow units: a library's thread_local word is right in each unit that has a value, and
 // empty in all others.
 #include <optional>

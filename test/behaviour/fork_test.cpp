@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The child of a fork: the unit that forked goes on, alone, on one stream of a runtime of its own
 // in which everything works.
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of forks share: branches that another stream is to take.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime that starts by itself when a guest enters and there is no runtime. It stays as long
 // as the process, so this process has no other runtime.
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the kernel, and a dump, know about a guest's OS thread.
 #include "weft/guest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Guests: OS threads of the application that enter the runtime.
 #include "weft/guest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How guests wait: other clients use their harts meanwhile.
 #include "weft/guest.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of guests share: OS threads of the test, and a stay inside.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What runs on the OS threads of guests while the guests wait.
 #include "weft/guest.h"
 

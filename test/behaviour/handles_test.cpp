@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A build that checks handles reports, by name, which call was given the handle of a freed object,
 // and how to fix that.
 #include <gtest/gtest.h>

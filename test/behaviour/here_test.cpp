@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which unit calls, as <weft/embed/here.hpp> reads it: it agrees with the calls, wherever it is
 // read.
 #include <weft/embed/here.hpp>

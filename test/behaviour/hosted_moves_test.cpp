@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosted units that go on on another stream than they have left. Two OS threads never run by one
 // thread pointer; the simulator checks that at each change.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosted units: ULTs that are pthreads to whatever they call, wherever they go on.
 #include <pthread.h>
 #include <sched.h>

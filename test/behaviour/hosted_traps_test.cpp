@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What differs when an OS thread runs by another's thread pointer: each way in which the C library
 // or the kernel notices.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Several joiners of one unit: units on its stream and on another one, and OS threads, with
 // deadlines and without.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The six kinds of unit: what each may do, what happens when it suspends, and what it is refused.
 #include <algorithm>
 #include <cerrno>

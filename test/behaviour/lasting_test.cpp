@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values under lasting keys: what libraries that embed Weft attach to the handles of units, their
 // own and others'.
 #include <weft/embed/here.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams that lend their harts: other clients have a better claim to them, and no unit waits
 // forever.
 #include "weft/hart.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of guests' threads assume about the kernel. In simulation (test/simulation/seam) a
 // hart may be arbitrarily slow.
 #pragma once

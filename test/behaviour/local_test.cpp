@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values under keys: each belongs to its unit, moves with it, and is destroyed with it.
 #include <atomic>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Migration requests: when a unit moves, who is notified, and that it is joined and freed like any
 // other.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that go from one OS thread to another: what belongs to the unit comes along, what belongs
 // to the thread does not.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A library that a program loads while it runs, with a thread-local variable.
 namespace {
 

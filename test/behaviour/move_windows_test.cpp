@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The race windows of a migration, forced (windows.hpp): a joiner of a unit that leaves its private
 // pool, a waiter for the move, and a new request meanwhile.
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mutex: one unit holds it, no waiter waits longer than needed, and there are no needless
 // switches.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weft beside processes that compute on the same processors. In checked builds, the test supplies
 // what the kernel would report about them.
 #include <chrono>

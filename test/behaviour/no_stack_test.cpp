@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units for which there is no stack, in an exhausted address space: they end when no unit would
 // give a stack back, and a caller that asks for the outcome learns the reason.
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of observers share: an observer that records events, and units to observe.
 #pragma once
 

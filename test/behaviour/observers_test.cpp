@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Observers: the events they receive for each kind of unit, once each and in order.
 #include <stdexcept>
 #include <thread>

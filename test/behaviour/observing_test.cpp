@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Observers: who may be one, that they come and go while streams work, and that they receive
 // nothing after they have gone.
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit that needs more stack than it has: the process ends by SIGSEGV, and reports which unit it
 // was.
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units with a floating-point environment of their own beside code that is no such unit: callbacks
 // of schedulers and pools, OS threads that the runtime starts, calls that are made elsewhere for a
 // unit, its jobs, contexts of domains, guests and hosted units.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units with a floating-point environment of their own: the mode that a unit sets is there when it
 // goes on, wherever that is, and no other unit sees it.
 #include <cfenv>

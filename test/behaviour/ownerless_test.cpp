@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A private pool that no stream draws from: any thread may pop from it, one at a time, and what it
 // pops may go anywhere.
 #include <thread>

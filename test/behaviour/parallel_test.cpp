@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lazy fork-join: weft::invoke and weft_invoke.
 #include <weft/parallel.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where units run: a hint that names a stream, and units bound to a stream.
 #include <memory>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pollers, and calls that are posted to a stream.
 #include <signal.h>
 #include <sys/eventfd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kinds of pool beyond the first three: last in first out, by priority, and blocking; the
 // declared access of pushers and poppers; and schedulers that let no pool starve.
 #include <memory>

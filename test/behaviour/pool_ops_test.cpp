@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a user-defined table may have besides push and pop, and what a program does with a pool by
 // hand: many units at once, removal from the middle, waiting.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pools: their order, what a program may do with them by hand, user-defined pools, and how many
 // sleepers a push wakes.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every call that is refused, in every context and for every unit that it is refused for. Calls
 // that are not refused have a dash here; other tests cover them.
 #include <cstring>

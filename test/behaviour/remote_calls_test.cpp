@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Private pools and threads that reach them from elsewhere: other streams, and OS threads that are
 // no streams. Only the pool's owner touches its units, so requests from others travel to the owner;
 // when the owner has gone, they are served nevertheless.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // With WEFT_RESCUE=all, units that only one stream draws are rescued, too.
 #include <pthread.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rescue: units that could run while every stream is stuck run nevertheless, and a program that has
 // turned rescue off is notified.
 #include <pthread.h>

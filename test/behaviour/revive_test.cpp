@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that have ended and begin anew, with the same handle.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A primary unit that is not bound to stream 0: it waits among other units, and runs on any stream
 // that draws from its pool.
 #include <memory>

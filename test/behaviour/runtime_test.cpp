@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The runtime begins and ends: nested, repeatedly, with work left over, and on any OS thread.
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A stream's scheduler is replaced while it runs.
 #include <memory>
 #include <vector>

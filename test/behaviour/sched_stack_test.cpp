@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers as units: pushed into a pool, they run the units of their own pools in turn; a
 // scheduler that owns its loop may yield and wait like any other unit.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers: those that come with the library, and user-defined ones, stateless and stateful.
 #include <memory>
 #include <string>

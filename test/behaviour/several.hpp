@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests with several streams share: streams that end with the test, and waiting for the
 // actions of other threads.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One function on many contexts at once.
 #include "weft/spmd.h"
 #include "weft/guest.h"

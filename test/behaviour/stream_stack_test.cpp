@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls on the stream's stack by code that runs on a domain's hart: members of teams, contexts of
 // every kind, callers of arenas, guests.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Streams: they come and go while others run, are suspended and bound, and never stop each other.
 #include <sched.h>
 #include <unistd.h>

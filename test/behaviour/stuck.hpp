@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests share of units that are stuck where no other stream may run what they wait for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit that only one stream may run hangs, or none does: what is reported, and what it costs.
 // stuck_alone_test.cpp has the rest.
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that hang forever because only one stream may run what they wait for: the sentry reports it
 // within a second.
 #include <pthread.h>

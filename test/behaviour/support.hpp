@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What behavioural tests share: a runtime that ends with the test, and shorthands over the C
 // interface.
 #pragma once

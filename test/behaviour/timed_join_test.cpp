@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A join with a deadline, of units on the same stream, of units in another stream's private pool,
 // and from OS threads.
 #include "test/behaviour/atomic.hpp"

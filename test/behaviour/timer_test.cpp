@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Time: nothing fires before its time, what is due fires although its stream is busy, and an idle
 // process sleeps.
 #include <sys/resource.h>

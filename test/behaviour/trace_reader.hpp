@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads a trace as Chrome and Perfetto do, and reports its faults: the format is the "JSON Object
 // Format" of the Trace Event Format, with the phases M, B, E, i, s and f.
 #pragma once

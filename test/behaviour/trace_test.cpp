@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The trace of WEFT_TRACE: what Chrome and Perfetto read, whatever a program does, and where the
 // trace may be written.
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random trees of forks, arenas, teams, waits and yields: each returns the number of its leaves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The life of units on one stream, through the C interface.
 #include <cerrno>
 #include <cstdlib>

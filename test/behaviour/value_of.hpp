@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The value that a getter of the C interface returns: value_of(weft_unit_id_get, unit).
 #pragma once
 

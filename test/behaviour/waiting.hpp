@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What tests of waiting share: time, and OS threads beside units.
 #pragma once
 

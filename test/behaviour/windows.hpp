@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Race windows, forced: a probe stops one side inside its window until the other has done its step.
 #pragma once
 

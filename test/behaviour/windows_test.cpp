@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The race windows, forced: a probe stops one side inside its window until the other has done its
 // step. A release build has no probes; the same scenarios run unforced there, and the last test
 // checks that nothing ever stopped.

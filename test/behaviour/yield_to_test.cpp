@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that leave for one another by name, without a turn in a pool: by a yield, suspended, or for
 // good.
 #include <string>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """tools/gdb/weft.py shows where the units of parked.cpp stand: in a live process, in a core file of it, loaded by hand
 and by gdb itself. It changes nothing: the registers stay, gdb is told to refuse writes, and the program goes on and
 ends well. Of spawns.cpp it shows at which lines of the program units were spawned, and what objects are.

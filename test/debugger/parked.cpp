@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program whose units stand in functions that gdb_test.py knows by name: the test stops it with a
 // debugger, inspects it, and lets it end.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program that spawns with each class of the C++ headers, for gdb_test.py: a debugger shows the
 // lines marked "spawns NAME" as the places where the units of that name were spawned, and shows
 // objects of the headers as sentences.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of the C interface, legal and illegal, from three OS threads and the units that they spawn.
 // An input is the configuration of the runtime and a program of calls for each of the three; what a
 // unit does is a piece of the same bytes. Each call must return a status that its header names, no

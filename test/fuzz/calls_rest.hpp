@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls about streams, pools, schedulers, time, and the runtime itself; and calls with null where
 // something is required.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls about objects that units and OS threads wait for, legal and illegal.
 #pragma once
 

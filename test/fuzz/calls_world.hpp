@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stage of calls_fuzz: a runtime with some pools, streams and objects that all actors may use,
 // actors that each run a program of calls, and a janitor that keeps waits from lasting forever.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CPU quotas: whatever the kernel's files contain, the result is a number of harts of at least 1,
 // or that there is no limit. An input is the process's cgroups, its mounts, and the files of the
 // few directories that the mounts may lead to, each ended by a byte 0xff.

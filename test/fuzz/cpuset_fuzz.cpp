@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CPU sets as the kernel writes them: an accepted text means what it says, and comes back from the
 // set's own text; a refused text changes nothing.
 #include "os/cpuset.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The settings: whatever the environment and the program request, the answer is WEFT_OK and legal
 // values, or a refusal that names the variable, its value and the legal values. An input is a
 // choice of variables with their texts, and a weft_settings.

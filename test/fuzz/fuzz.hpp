@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the fuzzers share: reading an input piece by piece, and ending with a message when a
 // property does not hold.
 #pragma once

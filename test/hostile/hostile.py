@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs hostile_workload where little is to be had: what comes of it is a status or takes longer, never a hang, a crash,
 or a leak.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // hostile.py runs this program under conditions in which calls fail or take long: rounds of
 // starting the runtime, using all of it, and stopping it. A status that reports an exhausted
 // resource is accepted; everything created until then is cleaned up. At the end nothing may be

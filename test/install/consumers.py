@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Installs a build into a fresh place and builds and runs ten consumers of it outside the tree: in C11 and in
 C++20, by find_package and by pkg-config, with the shared and with the static library; and a program in abt.h with both.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Installs a build with its checked and sanitizer variants into a fresh place, and builds and runs programs with them
 as a user would: by find_package and by pkg-config, with gcc's sanitizers and with clang's, and under `weft run`.
 

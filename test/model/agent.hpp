@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The agent of the models of src/sync: a thread of the model, with a parker that it sleeps at.
 //
 // An agent and its waiter are reused again and again, and its fields are plain: a thread that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Arrivals of many members (bridge/openmp/src/arrivals.hpp, and Helpers in its wait.hpp): each
 // member is counted in the row of the hart that runs it, and leaves for the next member of that
 // hart's line. A member that finds no next one gathers what all rows have counted; the member that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The channel: each element is received once, in the order of its sender, and closing the channel
 // wakes every waiter.
 #include "sync/channel.hpp"

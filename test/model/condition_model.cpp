@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The condition: a signal or a broadcast reaches the waiters, whatever way they take to the mutex;
 // a waiter that gives up takes no signal with it; and one agent holds the mutex.
 #include "sync/condition.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Objects that count: the semaphore gives no more permits than it has and forgets no waiter; the
 // latch and the barrier release their waiters when all have arrived.
 #include "sync/barrier.hpp"

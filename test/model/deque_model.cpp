@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The deque: an owner against thieves, on a ring so small that it wraps and fills.
 #include "pool/deque.hpp"
 #include "test/model/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The event: the set wakes every waiter, which sees what was written before; of several events, one
 // wakes the waiter.
 #include "sync/event.hpp"

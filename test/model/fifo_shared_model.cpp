@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The shared FIFO: pushers against poppers, a popper that takes a node out of the middle, and the
 // last check of a stream that is about to sleep.
 #include "pool/fifo_shared.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The inbox: two pushers, and one owner that takes all, twice. Every node comes once, whole, and in
 // the order of its pusher.
 #include "pool/inbox.hpp"

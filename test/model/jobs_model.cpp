@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Jobs: the owner of a ring against thieves that request the jobs in it and take those that it
 // publishes. Each job is run once, by a thread that sees what the job's owner wrote; an owner whose
 // job was taken sees what the job has done; and no stream sleeps while a job is published.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The JoinState: a unit's end against its joiner, its detacher and threads that check for the end.
 #include <mutex>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The unit's states: a unit that suspends against threads that resume it.
 #include "test/model/model.hpp"
 #include "unit/state.hpp"

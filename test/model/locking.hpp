@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Locking and unlocking a mutex, as mutex.cpp and abi/sync.cpp do it, by an agent of the models.
 #pragma once
 

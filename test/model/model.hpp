@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the models share: how to search, and what a control is.
 //
 // holds<Suite>: no interleaving of the suite may fail. fails<Suite>: a control, in which one order

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit leaves a private pool while another unit joins it: the joiner announces itself by the
 // rules of the pool that the unit is in, or was in when the joiner read it.
 #include "test/model/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The mutex: one agent holds it, no waiter is forgotten, and no thread touches a waiter that has
 // been woken.
 #include "test/model/locking.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The parker: an unpark is never lost, and the carrier that goes on sees what each waker wrote.
 #include "hart/parker.hpp"
 #include "test/model/model.hpp"

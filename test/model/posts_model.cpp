@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Posted calls: each accepted call is made once, in the order of its sender; and a sender learns
 // when there is no room.
 #include "poll/posts.hpp"

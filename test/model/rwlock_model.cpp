@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The read-write lock: a writer is alone, readers are together, and each gets its turn.
 #include "sync/rwlock.hpp"
 #include "test/model/agent.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sleep and wake (src/hart/README.md, "Going to sleep and being woken"): pushers that wake, streams
 // that take one unit each and end. A unit that waits in a pool while a stream that draws from it
 // sleeps is a deadlock here. Each stream destroys its sleeper and its entries when it ends, so a

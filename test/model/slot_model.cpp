@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A value under a lasting key: threads that set and read it, and its two ends, that of the unit and
 // that of the key.
 #include "test/model/model.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The timers: a timer fires or is cancelled, never both; and a thread that has learnt that nothing
 // refers to the timer any more may use its memory.
 #include "poll/timers.hpp"

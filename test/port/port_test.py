@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """src/arch/arch.hpp is the whole contract of a port: the library compiles and links with a port that has what it asks
 for and nothing else.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The simulator by its public interface: that it finds the faults it must find, reports them,
 // replays and shrinks them, and finds nothing else.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The behavioural tests as scenarios of the simulator: each test that is not marked in outside.txt,
 // under each seed, in a process of its own. A failure prints the scenario, the seed, the table of
 // steps, and the command that replays it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C library's threads on virtual harts, so that the behavioural tests run in simulation as they
 // are written: std::thread, std::mutex, std::condition_variable, sleeping, yielding and the clock
 // come here. Calls outside of a simulator run go on to the C library.

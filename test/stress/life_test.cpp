@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Units that are cancelled, migrated, resumed and joined from several streams and OS threads at
 // once. Each ends once, its values are destroyed once, and nothing is left.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A million ULTs suspended at once, then resumed and joined: each costs a page of stack, a
 // descriptor and little more.
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One stream creates units, another runs and frees them: memory that moves from the one to the
 // other must return to its owner.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A million units, created by one stream and freed by another, under a bound on memory. See
 // one_creates_one_frees.hpp.
 #include "test/stress/one_creates_one_frees.hpp"

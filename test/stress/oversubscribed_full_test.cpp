@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sixteen streams on two harts: locks whose holders are preempted, streams that starve, wake-ups
 // that come late.
 #include <sched.h>

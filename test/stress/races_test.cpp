@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The two races of a unit's life, by the hundred thousand: its end against its joiner, and a
 // suspension against several threads that resume it.
 #include <atomic>

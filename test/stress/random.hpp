@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A random program: units of all kinds spawn, yield, suspend, resume, join and detach at random, on
 // random streams and pools. The seed decides what each unit does; the schedule is the machine's.
 #pragma once

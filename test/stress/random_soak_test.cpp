@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random programs for minutes.
 #include "test/stress/random.hpp"
 

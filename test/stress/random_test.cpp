@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Random programs: a quick selection. See random.hpp; the soak test runs many more.
 #include "test/stress/random.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers are replaced while they run: from outside and from the streams' own units, of all
 // kinds, over pools that come and go with them, while units spawn, yield, join and wait.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A timer interrupts the running code ten thousand times a second, without SA_RESTART, while units
 // sleep, wake and join.
 #include <signal.h>

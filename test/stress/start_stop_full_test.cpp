@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Start and stop ten thousand times.
 #include "test/stress/stress.hpp"
 

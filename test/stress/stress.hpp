@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the stress, fault and race tests share: bounded waiting, seeds, counts that fit the build.
 #pragma once
 

@@ -14,8 +14,9 @@ A comment before a block changes that:
 
     <!-- untested: why -->          the block is for reading alone
     <!-- status: 1 -->              the commands end with that status
-    <!-- needs: gdb, python3:numpy, pkg-config:weft_checked -->   the rest of the page is tested only where these programs,
-                                    modules of Python and packages of pkg-config are installed
+    <!-- needs: gdb, python3:numpy, pkg-config:weft_checked -->
+                                    the rest of the page is tested only where these programs, modules of Python and
+                                    packages of pkg-config are installed
 
 Every block of c, cpp, cmake, python and sh is written or run, or says why not.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Shows in gdb where the units of a program that uses Weft stand, in live processes and core files; see
 doc/debugging.md.
 

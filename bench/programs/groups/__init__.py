@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """All programs of the bench, in the order of the tables."""
 from . import applications, blas, languages, learning, pictures, threads
 

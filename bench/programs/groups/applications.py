@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Applications and tools of Debian."""
 import base64
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Linear algebra: both of Debian's OpenBLAS, and those in the wheels of NumPy and SciPy."""
 from program import ROOT, SOURCES, Place, Program, system_python
 

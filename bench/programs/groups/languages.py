@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """R, a JVM, Go, Python threads, and a script that starts one command after another."""
 import shutil
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """scikit-learn and LightGBM, from PyPI: their wheels contain a libgomp, which Weft's replaces."""
 from program import SOURCES, Place, Program
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GraphicsMagick and ImageMagick: one OpenMP region after another."""
 from program import Place, Program, found
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """C++ programs whose threads are not OpenMP's."""
 from program import Place, Program
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # A script like those of build systems and configure: many short commands, one after another.
 count=$1
 while [ "$count" -gt 0 ]; do

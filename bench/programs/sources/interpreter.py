@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Python threads that compute in pure Python, one at a time, and pass results to each other through
 a queue.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* OpenMP compiled by gcc: loops with a reduction, a schedule that hands out chunks, and tasks. */
 #include <math.h>
 #include <stdio.h>

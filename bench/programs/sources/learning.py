@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models fitted to synthetic data: scikit-learn's and LightGBM's.
 
     learning.py kmeans|boosting|threads|processes|lightgbm SIZE [WORKERS]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Linear algebra by NumPy on the main thread: eigenvalues, products and systems, of small and
 medium size.
 

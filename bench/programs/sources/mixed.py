@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """scikit-learn's OpenMP and NumPy's threads alternately, as in a program that fits and then
 multiplies.
 

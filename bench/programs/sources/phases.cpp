@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C++ threads that compute in phases: after each phase they meet at a barrier made of a mutex and a
 // condition variable.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C++ threads around a bounded queue: the main thread enqueues jobs, the others dequeue and compute
 // them.
 #include <condition_variable>

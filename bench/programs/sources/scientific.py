@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """SciPy on the main thread: a factorization, a sparse system, a transform in several SciPy threads,
 an integral.
 

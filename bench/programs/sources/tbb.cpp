@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // oneTBB with a given number of threads: a deterministic sum over a loop, a sort, and tasks that
 // fork.
 #include <oneapi/tbb.h>

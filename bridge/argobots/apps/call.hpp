@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every call of abt.h goes through done(), which names a call that failed and its error.
 #pragma once
 

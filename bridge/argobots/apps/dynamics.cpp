@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Molecular dynamics with abt.h: a user-level thread for each cell, a tasklet for each pair of
 // neighbouring cells, and for each cell a future with a compartment for each of its pairs; the
 // future's callback sums the forces of the cell.

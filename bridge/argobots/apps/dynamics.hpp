@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Molecular dynamics: atoms that attract and repel each other by the Lennard-Jones potential, in a
 // periodic box that is cut into cells; in reduced units, with the velocity Verlet step. This file
 // does not use abt.h.

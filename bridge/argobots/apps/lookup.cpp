@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Monte Carlo cross-section look-up with abt.h: a tasklet for each look-up, and a scheduler of our
 // own that takes a batch of tasklets from its pool, runs them in the order of their energies, and
 // takes from the pools of the other streams when its own is empty.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The inner loop of a Monte Carlo code for neutrons. A neutron of some energy is in some material.
 // The cross sections of each nuclide of the material at that energy are looked up, weighted and
 // summed. Almost all the time is spent waiting for memory, which is why it helps to look up in the

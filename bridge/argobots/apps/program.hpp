@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the applications share, none of which uses abt.h: arguments, random numbers, loops with
 // OpenMP and with pthreads, and the median of times.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Many ULTs wait for messages on few streams, as in a communication layer. Each receiver waits at
  * its mailbox with a mutex and a condition, and while it waits its stream runs other ULTs.
  *

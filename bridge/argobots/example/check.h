@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Shared by the examples: a failed call ends the program and prints the names of the call and the
  * error. */
 #ifndef CHECK_H

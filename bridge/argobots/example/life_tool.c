@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A tool: registered once, it is notified of each work unit's events, and prints the life of one
  * unit. */
 #include "check.h"

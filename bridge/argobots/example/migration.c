@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A ULT that is sent from stream to stream while it runs: it serves each request at its next yield,
  * and a callback is called. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A user-defined pool in the old definition (ABT_pool_def): a more important ready unit is popped
  * first. A key holds the importance of each unit. */
 #include "check.h"

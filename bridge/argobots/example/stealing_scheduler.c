@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A user-defined scheduler: it draws from the stream's own pool first, and when that is empty from
  * the pool of another stream, chosen at random. All work begins in the first stream's pool, and the
  * other streams steal it. The primary stream takes no part: its ULT would be stolen, too, and could

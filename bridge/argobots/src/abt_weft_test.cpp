@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls beyond Argobots' interface.
 #include <abt_weft.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CPUs that execution streams run on: set by ABT_SET_AFFINITY, or by the program.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Execution streams run on the CPUs that the program, or ABT_SET_AFFINITY, names.
 #include <sched.h>
 

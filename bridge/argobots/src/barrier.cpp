@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argobots' barrier is Weft's, plus its number of waiters, which Weft's cannot report.
 #include <new>
 

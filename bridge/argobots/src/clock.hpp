@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argobots' times are of the real-time clock. Weft's are of the monotonic clock, which cannot be
 // set.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by all files of the bridge: NULL handles, and Argobots' error for a Weft status.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argobots' condition is Weft's; the last bytes of its memory hold the mutex of the latest wait.
 #include <new>
 

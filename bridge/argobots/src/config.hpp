@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Typed values under numeric keys: the configurations of schedulers and pools.
 #pragma once
 

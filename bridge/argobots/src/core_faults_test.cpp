@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Like faults_test.cpp, for objects that need streams, stacks and pools, and for ABT_init
 // (Argobots' leakcheck).
 #include "faults.hpp"

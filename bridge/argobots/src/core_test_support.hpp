@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Helpers that the tests of streams, schedulers, pools and work units share beyond
 // test_support.hpp.
 #pragma once

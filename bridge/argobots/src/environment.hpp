@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The environment variables of Argobots, read at each ABT_init. ABT_NAME overrides ABT_ENV_NAME. As
 // in Argobots, a number out of range is replaced by the nearest one in range, and an invalid value
 // is ignored.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An eventual is a Weft event that carries the address of the value, plus the fields that the
 // setter needs. All lie within 64 bytes that may be aligned to 4 only.
 #include <cstddef>

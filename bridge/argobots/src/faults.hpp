@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Refuses in turn each allocation, and each pthread call, that a call makes. A program includes
 // this file once; it defines the program's malloc, mmap and pthread_create. It cannot be used with
 // sanitizers, since it would replace their malloc.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For objects that consist of memory only, refuses in turn each allocation that a call makes. The
 // call must report the refusal, change nothing, succeed when repeated, and leak nothing.
 #include "faults.hpp"

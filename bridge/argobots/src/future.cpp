@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A future counts the pointers that are set, and is ready when it has all of them and its callback
 // has returned. Weft's own future cannot be reset.
 #include <atomic>

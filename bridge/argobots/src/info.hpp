@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Queries about the library, and dumps of all ULTs' stacks on request.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Dumps the stacks of all ULTs on request, possibly of a signal handler and while streams hang.
 #include <fcntl.h>
 #include <pthread.h>

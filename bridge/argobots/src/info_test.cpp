@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Queries about the library, and dumps of all ULTs' stacks, also in a signal handler and while a
 // stream hangs.
 #include <signal.h>

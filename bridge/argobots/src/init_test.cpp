@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Initialization and finalization: calls that nest, calls from several OS threads, and a restart of
 // the library.
 #include "core_test_support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Work-unit-local values: each unit's record has a table of them. The values under Weft's own keys
 // (weft/local.h) would be found faster, but they end with the body or can be set only once.
 // Argobots' values can change, are readable until the unit is freed, and survive a revival.

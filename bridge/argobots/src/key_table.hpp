@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The values of one work unit under keys. Readers take no lock; a table that has become too small
 // is kept for readers that still use it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Values local to each work unit.
 #include "core_test_support.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A lock held for a few loads and stores, and never over a switch. A lock at which a unit could be
 // suspended would not do here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Argobots' mutex is Weft's: Weft's calls accept its memory of 64 bytes, which may be aligned to 4
 // only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A map from pointers to values: a hash table in shards, so that streams seldom contend. The cost
 // of a call does not depend on the number of entries.
 #pragma once

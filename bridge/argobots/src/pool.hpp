@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pools: the handle is Weft's own. What Weft does not know about a pool is attached to it
 // (weft_pool_data_set): its number, its access, whether it is freed with its last scheduler, and
 // the functions of a user-defined pool.

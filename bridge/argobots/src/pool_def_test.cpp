@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // User-defined pools, with either kind of definition: which of their functions are called, how
 // often and with which context bits, and units that move from one kind of pool to another.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Built-in pools: their order, sizes, pushes and pops from anywhere, and units.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Definitions of pools: five required functions, and optional ones.
 #include <new>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the bridge knows about a work unit beyond what Weft knows; few units have such a record. The
 // record is the unit's value under a lasting key of the bridge (weft/local.h). It is made when it
 // is first needed, and is released with the unit, or with the key at finalization. Units created

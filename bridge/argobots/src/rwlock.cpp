@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A read-write lock in which readers take precedence and a reader may lock again. Weft's own lock
 // does not allow this: a waiting writer would come between.
 #include <new>

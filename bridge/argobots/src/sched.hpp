@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers: a record that outlives the Weft scheduler that works for it, since a stream that has
 // ended is revived with its scheduler, and a scheduler that is not automatic can be used again.
 #pragma once

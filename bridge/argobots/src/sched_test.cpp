@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Schedulers: built-in and user-defined ones, stacked ones, and main schedulers that wait like any
 // ULT.
 #include "core_test_support.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls of a ULT on itself and on units that it names: yield, suspend, end, run other units as
 // its children.
 #include "common.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A work unit's queries about itself, and its switches to other units: behaviours (e) and (n).
 #include "core_test_support.hpp"
 

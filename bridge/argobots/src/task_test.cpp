@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tasklets: what they have in common with ULTs, and what they cannot do.
 #include "core_test_support.hpp"
 

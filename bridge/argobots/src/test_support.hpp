@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Helpers shared by the bridge's tests: a run of the library, and work units that are lambdas. They
 // use only Argobots' interface.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Queries of work units about themselves and about others, and the attributes that units are
 // created with.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Queries of work units: numbers, arguments, functions, pools, streams, stacks; and the attributes
 // that ULTs are created with.
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // ULTs: creating, reviving, joining, cancelling, yielding to others, and migrating.
 #include "core_test_support.hpp"
 

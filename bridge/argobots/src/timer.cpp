@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Clocks and timers. All calls work at any time.
 #include <new>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The observers of work units: the program's tool, and, if ABT_PRESERVE_FPU is set, the code that
 // preserves the units' floating-point modes.
 #pragma once

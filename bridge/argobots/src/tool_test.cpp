@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tool is notified of the events of work units, in a legal order for each unit; and units keep
 // their floating-point modes if requested.
 

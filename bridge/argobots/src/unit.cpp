@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Unit handles: how pools represent work units.
 #include "pool.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Maps the unit handles that user-defined pools have created (ABT_unit) to the records of their
 // work units. Built-in pools need no map: there one handle is computed from the other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A user-defined pool, a vector, for tests whose allocations are refused. Only one exists at a
 // time; its creator reserves room, so that a push never fails.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Execution streams: a record that outlives the Weft stream, since a joined execution stream can be
 // revived. Ranks are kept by the bridge.
 #pragma once

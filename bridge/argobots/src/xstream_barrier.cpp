@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A barrier of OS threads, which sleep at it whatever they are running.
 #include <pthread.h>
 

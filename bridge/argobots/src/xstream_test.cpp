@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Execution streams: their lives, ranks, main schedulers, and the calls that OS threads and units
 // may make on them.
 #include <csignal>

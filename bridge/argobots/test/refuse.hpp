@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Refuses one of the calling thread's requests to the system: for memory, a mapping, or a thread.
 // The program is linked so that all such calls of libweft and libabt arrive here (refuse.cpp,
 // bridge/argobots/tests.cmake), also with sanitizers, to whose malloc they are passed on.

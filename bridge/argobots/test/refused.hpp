@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of all functions of abt.h, and what each does when the system refuses a request
 // (refused_test.cpp). A row calls its function as a program would, through its Try.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of the table: synchronization objects, timers, keys, configurations, errors.
 #include "refused.hpp"
 

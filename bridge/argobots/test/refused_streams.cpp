@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of the table: initialization and finalization, streams, schedulers, pools and their units,
 // queries and tools.
 #include "../src/user_pool.hpp"

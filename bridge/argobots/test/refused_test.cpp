@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls every function of abt.h with each of its requests to the system refused in turn. The
 // function must report the refusal, change nothing, and succeed when repeated. The library must
 // keep working and finalize, and nothing may leak.

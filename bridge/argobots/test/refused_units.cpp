@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rows of the table: work units, and the calls of a unit on itself.
 #include "refused.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stands for OpenBLAS in the test: an exec_blas that is called through the loader's table, as in
 // OpenBLAS, and calls its argument.
 extern "C" {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // exec_blas, through which OpenBLAS runs all its parallel work. Built with OpenMP, OpenBLAS takes
 // the process's one slot by a bare loop of compare-and-swap; with threads of its own it searches
 // for a free one in a bare loop. Either loop would keep its hart, or its CPU, from the caller that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The guard in front of two libraries that stand for OpenBLAS, each opened for itself alone; the
 // guard is preloaded, as CMakeLists.txt sets for the test.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The OpenBLASes of the process, and which of them a call means.
 //
 // The loader binds each library's calls of exec_blas and goto_set_num_threads to the generic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls every routine of levels 1 to 3, in the four types, in one BLAS and in another, and expects
 // equal results but for rounding. The sizes lie on both sides of where OpenBLAS uses threads; the
 // strides have either sign; and every combination of a routine's letters occurs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Python threads, each of which has NumPy compute the eigenvalues of a symmetric matrix some times: so there are as
 many threads as these times those of the BLAS. Prints each thread's eigenvalues to ten digits.
 

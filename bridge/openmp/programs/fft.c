@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* FFTW with OpenMP: plans of one to three dimensions, complex and real, made for `threads`,
  * compared with the same plans for one thread, and transformed back again. Prints a digest of what
  * the threads have computed: plans are estimated, not measured, so that each run has the same ones.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Unmodified programs and libraries of Debian: their output on Weft is their output on libgomp, with 2 threads and with
 8.
 

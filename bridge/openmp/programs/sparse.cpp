@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SuiteSparse: one Poisson equation on a grid, solved by CHOLMOD (supernodal, over BLAS), by SPQR
 // and by UMFPACK; and a least-squares problem with more rows than columns, by SPQR. The residuals
 // are small, and the solutions agree.

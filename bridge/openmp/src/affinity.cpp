@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Affinity formats: how a thread describes itself by them, on request and under
 // OMP_DISPLAY_AFFINITY.
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory allocators (OpenMP 5.1, section 2.13 and 3.13). All memory is of one kind here. The traits
 // that say how much of it there is and for whom, how it is aligned and what to do when there is
 // none left are followed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The routines that programs call by name: omp_*, for C and, with a trailing underscore, for
 // Fortran.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many members have arrived at a barrier or at the end of a region, counted by the hart that
 // ran them. Where members are many, each would otherwise take the team's counter from another hart.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Binding: which place each thread of a team is in (OpenMP 5.1, 2.6.2), and running it there.
 //
 // Any hart may run a member, so a bound member moves the OS thread that carries it: after it has

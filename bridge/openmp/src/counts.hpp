@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The counters for weft_counter_read and the report: "/openmp/count/regions" and its like. Each
 // thread has numbers of its own, which are added up when they are read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the depend clause orders: a task runs once all earlier siblings that name the same addresses
 // have ended, unless both only read.
 #pragma once

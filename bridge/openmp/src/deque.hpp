@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A work-stealing deque of fixed size (Chase and Lev, SPAA 2005; orderings after Le, Pop, Cohen and
 // Zappa Nardelli, PPoPP 2013): its owner pushes and pops at the bottom, thieves steal at the top.
 // Tasks live in memory that stays memory of tasks, so a thief may read a task before it knows that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What omp_display_env and OMP_DISPLAY_ENV print: in libgomp's format, which scripts read.
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The environment variables OMP_ and GOMP_, as libgomp 12 reads them. A value that is not
 // understood is reported and ignored.
 #include <pthread.h>

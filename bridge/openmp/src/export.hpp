@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The names that programs call. openmp.map says under which versions.
 #pragma once
 

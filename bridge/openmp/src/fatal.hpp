@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Messages that end the process, in libgomp's words where libgomp has a message, since scripts
 // search for it.
 #pragma once

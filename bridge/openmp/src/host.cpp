@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Leagues of teams, one after the other, and the routines for devices: the host is the only device.
 #include <algorithm>
 #include <cerrno>

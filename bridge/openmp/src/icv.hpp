@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Internal control variables (OpenMP 5.1, section 2.4): those of each task, and those of the
 // process.
 #pragma once

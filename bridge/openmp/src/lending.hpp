@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The OS thread of a guest, which carries members while the guest waits.
 //
 // No other OS thread can resume a guest. So a member that blocks in the kernel on that thread, or

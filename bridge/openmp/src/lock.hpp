@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Locks in the program's memory: a word of four bytes, zero when the lock is free. Waiters are
 // parked by the word's address.
 #pragma once

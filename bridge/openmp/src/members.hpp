@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The members of all teams: hosted units, contexts of one domain of the process. ready.hpp says
 // which of its harts runs which member.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenACC: its regions run on the host and share its memory, so data directives move nothing, and
 // all asynchronous work is done at once.
 #include <cstdarg>

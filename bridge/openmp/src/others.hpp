@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Other OpenMP runtimes in the process: LLVM's libomp, Intel's libiomp5, and any library with their
 // entry points.
 //

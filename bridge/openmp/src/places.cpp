@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Places: the sets of CPUs that OMP_PLACES or GOMP_CPU_AFFINITY names, and the routines about them.
 // Which thread is in which place, and running it there: bind.cpp.
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reads and prints places, and prints the affinity of threads.
 #pragma once
 

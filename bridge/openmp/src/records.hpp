@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records that no unit has now, the latest first. They keep their team pools, so a unit that begins
 // a region finds members there.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions of tasks. The compiler describes them in words:
 //
 //   [0] the number of variables   [1] bytes for each thread   [2] their alignment

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parallel regions, and what the threads of a region do together, except for loops.
 #include <atomic>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the omp_ routines are exported. Each has a name for C and, with a trailing underscore, one
 // for Fortran, whose arguments come by reference, in 4 bytes or, with a trailing _8_, in 8. Each is
 // exported once more, as any_..., for references without a version, which may mean another runtime

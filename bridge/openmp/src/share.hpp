@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Worksharing constructs: what the threads of a team share in each construct, and where each thread
 // is in it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "shown.hpp"
 
 #include <sys/syscall.h>

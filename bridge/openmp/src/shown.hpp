@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How units that are OpenMP threads are shown: in dumps and in deadlock reports by
 // weft_describer_register, and in gdb by tools/gdb/weft.py, which reads the same records through
 // their debug information (Lists, Shown, Thread, Team, Slot).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Target regions and the directives of their data: the host is the only device, and they work on
 // its memory.
 #include <algorithm>

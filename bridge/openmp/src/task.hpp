@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tasks: implicit ones, of which each thread of a team has one, and explicit ones.
 //
 // A deferred explicit task lies in the deque of the thread that met it, from which other threads

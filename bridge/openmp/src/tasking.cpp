@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The entry points of explicit tasks, of groups of them, and of cancellation.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Groups of tasks, as taskgroup, taskloop and the reductions of tasks use them. And tasks that the
 // library makes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads, and the teams that they make for parallel regions.
 //
 // A thread that meets a parallel region is thread 0 of its team. The others are members: hosted

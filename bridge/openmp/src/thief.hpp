@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // When it is worth taking tasks from another thread's deque.
 #pragma once
 

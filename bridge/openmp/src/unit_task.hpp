@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Deferred tasks that are units of their own (WEFT_OMP_TASK_KIND): each waits alone, and its hart
 // goes on with other contexts.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Native units as OpenMP threads. A hosted unit and an OS thread have thread-local memory of their
 // own, where their records are found. Many native units run with that of one OS thread. So a native
 // unit that meets OpenMP has a value under a key that follows it (weft/local.h). By that value the

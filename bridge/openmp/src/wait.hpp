@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Waiting. A thread of a team spins for a while, as long as no hart is lacking, and then suspends:
 // other contexts run on its hart.
 //

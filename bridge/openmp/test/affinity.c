@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Affinity formats: every field by its letter and its name, sizes and justification, buffers that
    are too short, and what is displayed on request and under OMP_DISPLAY_AFFINITY. messages.c tests
    faulty formats. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* atomic in every form, on every size: sizes that the processor handles, and sizes that take the
  * runtime's lock. And flush. */
 #include "check.h"

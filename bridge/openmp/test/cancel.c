@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Cancellation: with OMP_CANCELLATION the rest is left out, and no thread waits forever; without it
  * nothing happens. */
 #include <sched.h>

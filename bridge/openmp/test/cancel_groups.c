@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `cancel taskgroup` and its point mean the innermost taskgroup: not a group that a loop, sections,
    a scope or a parallel region has begun because its reduction has the task modifier. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Detached tasks of a cancelled taskgroup: the group ends, whether their events come from the
    bodies, from elsewhere, or from both. */
 #include "check.h"

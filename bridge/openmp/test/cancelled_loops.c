@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What cancelled loops and sections leave out: they are over at their end for all threads, and what
    comes afterwards, around or within is complete. */
 #include "check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The data of cancelled constructs: private objects are destroyed, original objects keep their
 // value or get the one assigned, and reductions that have begun end.
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a cancelled parallel region leaves out, and what it does not affect: regions around and
    within it, and what comes afterwards. Threads that wait in it go on. */
 #include <sched.h>

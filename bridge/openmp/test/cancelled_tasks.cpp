@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A cancelled task releases what it was given, whether or not it begins: objects that have been
 // made for it are destroyed, and what depends on it goes on.
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A program of the suite checks what a construct means, on any runtime. It prints what was wrong,
  * and then exits with 1. */
 #ifndef WEFT_OPENMP_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Where libgomp 12 differs from the specification (bind-var), or where the specification leaves a
    choice (pausing, and affinity formats that threads set at once). */
 #include <string.h>

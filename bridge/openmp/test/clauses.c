@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Clauses of parallel, for, sections, single, scope, masked, simd, loop: the values of the
  * variables, and which thread runs what. */
 #include <complex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Task reductions where constructs are combined or nested, or ask for memory of a particular
  * allocator. */
 

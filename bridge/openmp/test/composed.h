@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Programs composed at random of regions in regions, loops, tasks in them, cancellations, and so
  * on, to a given depth. Each adds to a sum. A walk over the same program without OpenMP computes
  * what the sum must be. The seed alone determines the program. For C and C++. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Programs composed at random (composed.h), to a depth of four. Prints the seed of a program whose
  * sum is wrong.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Programs composed at random (composed.h) whose parts are called by whatever Weft and Argobots
 // run: units of each kind, bodies of algorithms, contexts of domains, guests, schedulers,
 // callbacks, the child of a fork, and these within each other. Each caller that is a unit of its

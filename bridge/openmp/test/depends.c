@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What orders tasks: depend of every type, objects of it, iterators, waits for some tasks, events
  * that other threads fulfil; and which thread may run what. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The device routines, where the host is the only device: what each returns, wherever it is called,
  * and what it copies. */
 #include <errno.h>

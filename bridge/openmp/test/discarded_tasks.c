@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* `cancel taskgroup`: which tasks end early, which are discarded, and what goes on. */
 #include "check.h"
 #include "flag.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The distribute construct, its combined and composite forms, and loop regions of leagues: every
  * iteration runs once, in whichever team, and clauses have their effect. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Loops whose iterations wait for others (ordered with depend). libgomp 12 spins there, and takes
  * minutes with more threads than CPUs: only Weft is tested. */
 #include <string.h>

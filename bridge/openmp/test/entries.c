@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Entry points that code of older compilers calls, or that gcc 12 calls in few cases: each is
  * called as the compiler would call it. */
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C++: references, members, templates, iterators, classes in clauses, exceptions in tasks and
 // loops, std::thread beside teams, static locals.
 #include <algorithm>

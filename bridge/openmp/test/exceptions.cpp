@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C++: exceptions within a region, objects with constructors in clauses, thread_local objects.
 #include <stdexcept>
 #include <string>

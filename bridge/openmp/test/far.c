@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Loops up to the limits of their variables' types. libgomp 12 does not end some of them, so only
  * Weft is tested. */
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A flag for which threads stand by, as long as they are not to run tasks. The thread that has made
  * or cancelled the tasks raises it. */
 #ifndef WEFT_OPENMP_FLAG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* WEFT_OMP_MAX_THREADS=follow: for threads that are neither the first nor in a team,
  * omp_get_max_threads follows the load, and limits their regions. */
 #include <pthread.h>

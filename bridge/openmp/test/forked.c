@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The child of a process that has had a region can have regions of its own. libgomp 12 hangs
  * there. */
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Internal control variables: what a task sets holds for the task, and for what it makes
  * afterwards; and the routines that read them. */
 #include <string.h>

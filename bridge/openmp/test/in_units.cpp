@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenMP in Weft units of each kind, wherever they run: to OpenMP each unit is a thread of its own.
 #include <atomic>
 #include <cerrno>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Control variables in a league: each team's initial task begins with those of the task that has
  * met the construct, and what it sets neither reaches another team nor stays. (On libgomp it does
  * both.) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Leagues of teams, on the host: which team a thread is in, in whatever team of threads it is, and
  * what teams and target regions leave as it was. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A region that is cancelled while its threads are in taskgroups of their own, and in constructs
    within these: the threads leave them, and the memory of their reductions is freed, but not while
    any thread uses it (the address sanitizer checks). */

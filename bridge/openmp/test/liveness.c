@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Programs that end although there are more members than harts, and nothing that a runtime sees
  * says which member waits for which: members that spin, yield to the kernel, or block in the
  * kernel. Each takes as long as rescue needs to find it; none may hang.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Loops: every iteration runs once, whatever the schedule, the type and the direction; and in order
  * where the program asks for that. */
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Allocators: their traits, what they allocate, and what they do when there is no memory left. */
 #include <stddef.h>
 #include <stdint.h>

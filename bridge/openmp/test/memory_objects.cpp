@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Allocators in C++: objects in the allocate clause are made and destroyed where the clause has
 // memory for them, in functions and templates; the routines' default arguments; containers on an
 // allocator.

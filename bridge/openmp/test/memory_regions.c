@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Allocators in regions: def-allocator-var, the allocate clause on every construct that has it, and
    pools that several threads draw from at once. */
 #include <stdint.h>

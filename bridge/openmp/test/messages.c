@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The messages on standard error: the texts of the error directive, faulty affinity formats, and
    missing memory. messages.py runs it with a case's name. */
 #include <stdint.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Standard error, and how the process ends, are on Weft as on the compiler's libgomp, byte for byte.
 
     messages.py --program PROGRAM --weft FOLDER[:FOLDER] [--fortran PROGRAM]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What libgomp 12 cannot do: dependences of the type inoutset, which gcc 13 and later use (here an
  * object made by hand); detached tasks outside of all regions, whose event another thread fulfils
  * later; regions after omp_pause_resource_all; graphs that are no longer than is of use. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* OMP_TARGET_OFFLOAD: what each directive and device routine does, for a device that exists and for
    one that does not. Each case is a process of its own: this program, called with the case's name
    and a device. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Locks of OpenMP 2.5 (OMP_1.0), with which programs of that age are linked: the nested ones belong
  * to a thread, and are smaller. C and Fortran. */
 #define _GNU_SOURCE

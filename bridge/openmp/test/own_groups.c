@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Each thread of a team has a taskgroup of its own, with a reduction of a variable of its own, and
  * in it the threads share a construct with a task reduction. A task finds the copies of the
  * construct, and after them those of the thread that has made the task, whichever thread comes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Threads are in the places that the policy names, and run there: at the region's begin, after
  * barriers, and when there are more threads than CPUs. */
 #define _GNU_SOURCE

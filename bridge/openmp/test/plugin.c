@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A library that has regions, and is loaded and unloaded (process.c). */
 long plugin_sum(int threads);
 

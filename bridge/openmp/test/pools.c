@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Allocators, where libgomp 12 does not follow the specification: it counts an old block of a
    larger alignment beside the new one, has one pool for all threads whatever the access trait, and
    never returns from a circle of fall-backs. */

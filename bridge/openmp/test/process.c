@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* How processes end and go on: exits, signals, aborts, libraries that are loaded and unloaded,
  * stacks, threads that end, limits. process.py says how each case must end.
  *

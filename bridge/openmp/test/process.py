@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How processes with regions end: each case of process.c, on the libgomp that LD_LIBRARY_PATH names or on that of the
 compiler.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Task reductions of C++ objects: every copy is made before a task uses it, and destroyed;
 // references, members and arrays of them. Each construct that may have the task modifier.
 #include <atomic>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Parallel regions: how many threads, which numbers, and what they keep from one region to the
  * next. */
 #include "check.h"

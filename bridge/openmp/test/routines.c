@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Routines about the environment, places, devices, memory, teams, pauses: what each returns where
  * nothing was set, and after something was. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A process with two OpenMP runtimes: this program's regions are GNU's, and those of a library
  * (second.h) are LLVM's. Each omp_ call is answered by the runtime in whose region the caller is.
  *

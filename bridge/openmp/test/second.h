@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a library with LLVM's regions does for second.c. clang compiles it, and it is linked without
  * its runtime, so its references to omp_ routines carry no version. */
 #ifndef WEFT_OPENMP_SECOND_H

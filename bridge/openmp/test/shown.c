@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A team of three, of which thread 1 has a team of two within: all of them wait forever, for locks
  * and for each other. test/shown.py inspects them. */
 #include <omp.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Where units are shown, OpenMP threads are shown with their place in their teams: in the report of a deadlock, in a
 dump at a signal, and by gdb, for the process and for a core file of it. The program is shown.c.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Members of a team call on their stream's stack: as many as there are harts, and more. Where the
  * runtime is not Weft's, the call is a plain one. */
 #define _GNU_SOURCE

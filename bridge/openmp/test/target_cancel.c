@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Cancellation and target regions: what is cancelled within a region that the host runs ends there,
  * and what is cancelled around a region does not reach into it. Run with cancellation on and
  * off. */

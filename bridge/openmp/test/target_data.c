@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The data of target regions that the host runs: after every kind of mapping the region works in
  * the program's own memory, and the directives that only move data change nothing. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Detached tasks in and around target regions that the host runs, outside of parallel regions, too,
    where libgomp hangs. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a firstprivate clause keeps apart, for a target region that the host runs: variables of
    every size and alignment, whichever thread meets the region. */
 #include <complex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Control variables in target regions that the host runs: each region begins with those of the
  * environment, whatever the program has set, and what it sets ends with it. */
 #include <string.h>

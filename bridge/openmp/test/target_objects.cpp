@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C++ in target regions that the host runs: references of every kind in clauses, members,
 // templates, objects whose memory the region shares. (gcc 12 crashes on lambdas there, and
 // constructs no private objects.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A target region, and each directive of its data, is a task: what it depends on, what depends on
  * it, and when its copies are taken. */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Tasks that are units (WEFT_OMP_TASK_KIND): each waits alone. On libgomp this would hang, since
  * its tasks wait on the stack of the thread that runs them. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Task reductions: which constructs begin one, which tasks take part, what a list item may be, and
    which of several reductions a task means. */
 #include <complex.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Explicit tasks: which thread runs them, when, with which data; and what waits for what. */
 #include <stdint.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C++ in leagues: objects in every clause are made and destroyed once for each team, iterators and
 // members are distributed, and exceptions stay within.
 #include <array>

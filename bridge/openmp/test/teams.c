@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The teams construct, clause by clause: how many teams there are, what each begins with, what each
  * has of its own, and what is combined at the end. */
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Teams of thousands, which some programs ask for by mistake and others in order to wait: each
    thread exists, is the same one in the next region, and meets the others. */
 #include <pthread.h>

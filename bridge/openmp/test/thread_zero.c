@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Thread 0 goes on although other members spin until it does: they do not spin on its OS thread,
  * the only one on which it can go on. (In liveness.c members block in the kernel.)
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Threads that OpenMP did not make: each has regions of its own, and leaves nothing behind that
  * burdens others. Forks, exits. */
 #include <pthread.h>

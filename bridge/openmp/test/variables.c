@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a program sees of the variables: the results of all routines, and the sizes of its regions.
  * variables.py runs it with many values. */
 #include <string.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The environment variables: what a program sees of each value, good or bad, and whether there is a message about it,
 is the same on Weft as on the compiler's libgomp.
 

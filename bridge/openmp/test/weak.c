@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A library with a weak reference to omp_in_parallel gets the answer that it would get without us.
  *
  *   weak TEAM LIBRARY EXPECTED     each is loaded for itself alone; EXPECTED is the answer in a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Like OpenBLAS with threads of its own: uses OpenMP if there is one. -1: there is none. */
 extern int omp_in_parallel(void) __attribute__((weak));
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The CPUs that the calling thread may run on. For a hosted unit the calls apply to its own
 // pthread, which runs nothing, so that the carrier stays on its stream's CPUs.
 #include <sched.h>

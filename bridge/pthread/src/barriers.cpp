@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers. The first to arrive decides where a round is kept. A hosted unit's round is kept here:
 // it counts the arrivals, of threads too, and each waits in its own latch. Nothing is written into
 // the barrier, which may be destroyed as soon as the last has arrived. A thread's round is the C

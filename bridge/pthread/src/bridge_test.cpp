@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Hosted units with the library preloaded before the C library, as the test in CMakeLists.txt does.
 #include <gtest/gtest.h>
 

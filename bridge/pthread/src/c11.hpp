@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // glibc implements C11's calls by pthread's; only the results differ.
 #pragma once
 

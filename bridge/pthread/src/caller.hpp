@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the caller is, and whether its wait may be a switch.
 #pragma once
 

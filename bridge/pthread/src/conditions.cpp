@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Conditions. A hosted unit is parked by the condition's address. A signal wakes such a unit first,
 // and calls the C library only if there is none.
 #include <pthread.h>

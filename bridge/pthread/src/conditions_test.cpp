@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <sys/mman.h>
 #include <threads.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The end of a wait: a time of one of the C library's clocks, converted to weft_now_ns's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Futexes, as programs and their libraries use them: through the C library's syscall(). Hosted
 // units wait here, and wakers wake them first. All other operations, and all other calls, go to the
 // kernel.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads that are admitted as guests (WEFT_GUESTS=admit) on one CPU, and so one hart, without
 // rescue.
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A call that sets a process's ids makes all its OS threads set them, and identifies the calling
 // thread by the thread pointer.
 #include <grp.h>

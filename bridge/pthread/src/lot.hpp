@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lot where hosted units (and guests) are parked by the address of the object that they wait
 // for. It keeps no state in the object, which stays the C library's.
 //

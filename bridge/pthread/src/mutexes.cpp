@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mutexes. Every caller tries the lock first, as the C library does as well: only a caller that
 // fails is checked for whether it may park.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Mutexes, for the calls that release a mutex and acquire it again.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // OpenMP threads that wait for each other in the C library, on one CPU and without rescue, so that
 // a wait that keeps its OS thread hangs. The test needs Weft's libgomp and this library preloaded,
 // as in CMakeLists.txt; its argument is the number of threads.

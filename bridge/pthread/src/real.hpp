@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calls that this library interposes, and the two ways in which it makes them.
 #pragma once
 

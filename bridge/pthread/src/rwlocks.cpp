@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Read-write locks. An unlock wakes all parked waiters: the lock itself decides which of them get
 // it.
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // For programs compiled with a sanitizer whose runtime is a separate library (gcc's; clang's with
 // -shared-libasan) beside preloaded libraries.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Semaphores: the count stays in the semaphore, and a caller that finds it zero is parked by the
 // semaphore's address.
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Signal handlers: this library's handler calls the program's handlers, so that a wait within one
 // is recognized. The kernel gets this library's handler; queries return the program's.
 #include "signals.hpp"

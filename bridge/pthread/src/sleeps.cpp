@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sleeps and sched_yield: other units run meanwhile.
 #include <pthread.h>
 #include <sched.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A new thread or process inherits the CPUs of the OS thread that starts it. A hosted unit's stream
 // may be bound to a few CPUs: threads and processes that the unit starts are not. With
 // WEFT_GUESTS=admit each thread of the program is a guest from its first instruction to its last.

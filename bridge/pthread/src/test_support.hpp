@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Shared by the tests of this library: hosted units on few streams, so that a wait that keeps its
 // OS thread hangs, and the test with it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls that name a thread, which may be a hosted unit's: its number in the kernel is then that of
 // a thread that never runs.
 #include <pthread.h>

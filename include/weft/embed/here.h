@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The running stream and unit: what a program may read of them without a call.
  *
  * For headers of other languages, and for runtimes that embed Weft and need to know the calling

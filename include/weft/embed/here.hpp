@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The calling unit, found without a call where a unit runs. <weft/embed/here.h> documents the words
 // that are read.
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Hosted units (WEFT_KIND_HOSTED): ULTs that look like pthreads to the code that they call.
  *
  * Such a unit runs on the stack and with the thread pointer of a pthread that is parked for it,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Jobs: the parts that a fork of weft_invoke (<weft/parallel.h>) consists of, for headers of other
  * languages that fork by themselves.
  *

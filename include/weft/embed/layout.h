@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The layout of the library's data that inlined code reads: <weft/embed/here.h>,
  * <weft/embed/job.h>, and what the C++ headers over them compile into a program.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The context switch of AArch64, inlined: see x86_64/context.hpp for why. It leaves by `br` and
 // lands on a `bti j` of its own. The address to resume at is signed with the stack pointer, by hint
 // instructions that older processors ignore, so an overwritten frame does not resume. Not kept: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See arch/look.hpp. A load and a branch are two instructions here.
 #pragma once
 

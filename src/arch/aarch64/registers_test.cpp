@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The registers that a called function must keep (AAPCS64) are unchanged after a switch, whatever
 // the other context did to them; every switch lands where BTI allows it, and resumes only addresses
 // that were signed for its place.

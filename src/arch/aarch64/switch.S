@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The symbols of the AArch64 port; the switch itself is inlined (context.hpp). */
 #include "arch/aarch64/frame.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See x86_64/thread_pointer.hpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the processor provides besides the switch: the thread-local word, pause, the cycle counter.
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* What a suspended context keeps on its own stack, lowest address first. The compiler keeps
  * everything else that a switch preserves, since it knows what is live (context.hpp). Used by
  * switch.S and context.hpp. */

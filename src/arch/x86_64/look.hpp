@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See arch/look.hpp. GCC turns a relaxed load into a load and a comparison; here it is one
 // comparison with memory.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The registers that a called function must keep (System V) are unchanged after a switch, whatever
 // the other context did to them; and every switch lands where IBT allows it.
 #include <gtest/gtest.h>

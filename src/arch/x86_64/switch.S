@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The symbols of the x86-64 port; the switch itself is inlined (context.hpp). */
 #include "arch/x86_64/frame.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread pointer, through which a program finds the data of its OS thread, and what else hosted
 // units keep: the floating-point control words.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "os/bare_thread.hpp"
 
 #include <errno.h>

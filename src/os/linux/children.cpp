@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // In sanitizer builds only: programs that have the sanitizer's run-time library start others that
 // may not have it, and those cannot load such a build. `weft run` preloads the build into the one
 // program, and says in a variable beside LD_PRELOAD what the program's children get. If a program

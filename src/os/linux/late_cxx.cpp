@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The functions of the C++ run-time library that Weft's libraries need. That library is loaded when
 // the first of them is called: most programs that `weft run` starts are in C, never begin a region,
 // and would wait longer for that library than for all of Weft's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The C library does not know virtual harts anyway.
 #include "os/bare_thread.hpp"
 

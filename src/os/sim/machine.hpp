@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The virtual machine: harts that are contexts on stacks of their own in one OS thread, of which
 // one runs at a time; a virtual clock; and the result of a run. A process has at most one machine,
 // in the child that explore() forks for each run. The part "for the seams" has what the seams call.

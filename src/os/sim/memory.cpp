@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory in simulation: the process's own, but each block and each page is accounted for, and a
 // released block lies fallow for a while, so that a write to it is detected.
 #include "os/memory.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The stores of a virtual hart that other harts do not see yet, oldest first.
 //
 // While the hart runs, memory is as the hart sees it, its own stores included, so that its plain

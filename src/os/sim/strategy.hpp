@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Strategies decide which virtual hart runs. Everything that a run does follows from its decisions.
 // Decisions that differ from the plain course (a hart runs until it waits, then the next ready one
 // runs; nothing stays in a store buffer when a hart is left) are the run's deviations, and only

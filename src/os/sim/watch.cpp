@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A virtual kernel has no files: a watch knows only its ring.
 #include "os/watch.hpp"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* An Argobots program, built against an installed libabt. */
 #include <abt.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* The smallest program that uses the library: one unit, spawned and joined. Prints its answer. */
 #include <stdio.h>
 #include <weft/weft.h>

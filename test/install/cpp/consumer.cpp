@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The smallest program that uses the library from C++: it spawns and joins one thread, and prints
 // its answer.
 #include <weft/weft.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A consumer of weft::sim: its units run on virtual harts, under several seeds.
 #include <weft/sim.hpp>
 #include <weft/weft.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What headers compile into a program that knows the library's layout (weft/embed/here.hpp,
 // weft/parallel.hpp), compared with what the calls return.
 #include <cstdio>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A unit writes one byte too far, on its own stack, after it has left the stack and come back. */
 #include <stdio.h>
 #include <weft/weft.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Two units on two streams write to one variable, and nothing orders them. */
 #include <stdio.h>
 #include <weft/weft.h>

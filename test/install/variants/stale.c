@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Frees a unit twice. */
 #include <stdio.h>
 #include <weft/weft.h>

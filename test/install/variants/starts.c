@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Starts the program that its arguments name as a child, or prints what is loaded into itself. */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Each OpenMP construct that orders accesses, and what it orders. RACE, OVERFLOW and LEAK are
  * mistakes. */
 #include <omp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Relacy without the macros with which it usually redefines a program's own names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A port to no processor: it has what src/arch/arch.hpp asks for and nothing else, and none of it
 // works. port_test.py compiles the library with it, and leaves out each declaration in turn; so
 // there is one declaration per line.

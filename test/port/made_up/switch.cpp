@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The part of a port that is in switch.S. See context.hpp.
 #include "arch/arch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A failed assertion of a structure ends the search and prints the history that broke it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam to the atomics, for the models: the names of src/base/atomic.hpp on Relacy's types,
 // which search the interleavings and report races. Each access carries its source location, so that
 // a failing history reads like a trace of the structure.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A model visits every interleaving anyway: its probes do nothing.
 #pragma once
 

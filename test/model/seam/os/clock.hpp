@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Time passes in a model only when a wait has timed out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The futex of a model: comparing and going to sleep are one step, wake-ups may be spurious, a
 // timed wait may end at any moment, and a wake that finds no waiter is lost.
 #pragma once

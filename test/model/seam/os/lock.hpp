@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The lock of a model: one that Relacy knows, so that it sees which thread waits for which.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The short waits of a model. A backoff step lets the other threads go on: a search in which it
 // never did would find only the spinning.
 #pragma once

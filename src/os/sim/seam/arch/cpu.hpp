@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a virtual hart provides besides the switch, which is the processor's own: its thread-local
 // word, a pause that lets others run, and a counter of virtual time.
 #pragma once

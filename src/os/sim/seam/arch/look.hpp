@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Checks of atomics in simulation: by the atomics' own operations, which are points of pre-emption
 // (see src/arch/look.hpp).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam to the atomics as the simulator sees it: the names of src/base/atomic.hpp on
 // weft::sim::atomic, which pre-empts virtual harts and buffers their stores. It comes before that
 // header on the include path.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam of src/os/single_threaded.hpp in simulation: whether there is one virtual hart.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The seam of src/os/thread_pointer.hpp in simulation: the thread pointer of the running virtual
 // hart. A check makes sure that no two harts run with the same one.
 #pragma once

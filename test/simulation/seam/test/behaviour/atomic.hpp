@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Precedes test/behaviour/atomic.hpp on the include path; see there.
 #pragma once
 

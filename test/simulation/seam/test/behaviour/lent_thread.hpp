@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Precedes test/behaviour/lent_thread.hpp on the include path; see there.
 #pragma once
 
