@@ -63,14 +63,16 @@ void watch_remove(const Watch& watch, int descriptor) { control(watch, EPOLL_CTL
 
 std::size_t watch_wait(const Watch& watch, std::uint64_t timeout_ns, std::uint32_t* tags, std::size_t most) {
     epoll_event events[16];
-    const int wanted = most < 15 ? static_cast<int>(most) + 1 : 16;   // one more, for the ring
+    // No more than the caller has room for, even if one of them is the ring: the kernel reports a
+    // descriptor once, so a report that is dropped is lost.
+    const int wanted = most < 16 ? static_cast<int>(most) : 16;
     const int ready = wait_at_most(watch.set, events, wanted, timeout_ns);
     std::size_t told = 0;
     for (int i = 0; i < ready; ++i) {
         if (events[i].data.u32 == ring_tag) {
             std::uint64_t rung;
             static_cast<void>(!read(watch.ring, &rung, sizeof rung));   // nonblocking: another wait may have taken it
-        } else if (told < most) {
+        } else {
             tags[told++] = events[i].data.u32;
         }
     }
