@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` installs: headers, libweft.so, libweft.a, find_package(weft), pkg-config
-# weft. test/install builds consumers of all that, outside the tree. Every path is relative to the
-# place of the installed file, so an installed tree may be moved.
+# weft, the examples. test/install builds consumers of all that, outside the tree. Every path is
+# relative to the place of the installed file, so an installed tree may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -69,3 +69,8 @@ install(FILES ${CMAKE_BINARY_DIR}/install/weft-gdb.py DESTINATION ${CMAKE_INSTAL
 install(FILES LICENSE NOTICE README.md CHANGES.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY doc/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/doc FILES_MATCHING PATTERN "*.md" PATTERN "*.svg"
   PATTERN decisions EXCLUDE PATTERN site EXCLUDE PATTERN man EXCLUDE)
+
+# The examples, with a CMake file that builds them outside of this tree
+install(DIRECTORY example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  FILES_MATCHING PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.hpp" PATTERN standalone EXCLUDE)
+install(FILES example/standalone/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

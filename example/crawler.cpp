@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A crawler: a task for each page, found by following links from the first page. A semaphore limits
 // how many pages are fetched at once, a mutex protects the set of pages that were seen, and a
 // deadline ends the crawl. The web is in memory, and answers after a millisecond, in which other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Two tiny libraries in C that share harts: each call of a library is a domain with a policy of its
  * own. The first library calls a function for each row of a table; that function calls the second
  * library, which does two things at once, to add up the row by halves. Neither library starts an OS

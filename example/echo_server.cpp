@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A TCP echo server on the loopback interface, and its clients in the same program: a unit for each
 // connection, and a unit for each client. The sockets never block. A unit whose socket is not ready
 // waits for an event, which a weft::poller sets once the kernel reports the socket as ready.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A blocked matrix product. The result is divided into tiles, and weft::parallel_for computes the
 // tiles on whatever streams have nothing else to do. Each tile is computed from tiles of the
 // factors that fit in a processor's first-level cache, and no two elements of the loop write to the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A pipeline of three stages with channels between them, and several units in each stage: readers
 // produce lines, parsers turn lines into readings, and adders sum the readings up. A channel that
 // is full makes its senders wait, so a slow stage slows the stages before it down and no queue

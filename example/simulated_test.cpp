@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A unit test in the simulator: units on two streams use a bounded queue, which is made of
 // weft::mutex and weft::condition_variable, in one interleaving after the other. The exit status is
 // 0 when no run has failed, so CTest can run the program.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two sorts. The first is a merge sort that is written with weft::invoke: both halves may be sorted
 // at the same time, and a half that no stream takes is sorted by a plain call. The second is
 // weft::parallel_sort, with a projection. Both are compared with std::sort.

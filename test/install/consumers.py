@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Installs a build into a fresh place and builds and runs ten consumers of it outside the tree: in C11 and in
 C++20, by find_package and by pkg-config, with the shared and with the static library; and a program in abt.h with both.
+Three of the installed examples are built and run, too.
 
     test/install/consumers.py --build build/release --version 0.4.0
 """
@@ -227,6 +228,41 @@ def by_argobots(prefix, work, options):
         print(f"abt, pkg-config, {kind}: ok", flush=True)
 
 
+# The examples that are built here, and what they print; the CMake file configures all of them.
+EXAMPLES = {
+    "echo_server": "50 connections, 10000 bytes came back\n",
+    "domains_in_c": "12 rows of 10000 elements: the total is 450000\n",
+    "simulated_test": "values arrive once: passed\norder is kept: passed\nclose wakes all: passed\n",
+}
+
+
+def by_examples(prefix, work, options):
+    """Tests the installed folder of examples, copied elsewhere, as a project of its own."""
+    shutil.copytree(next(prefix.glob("share/doc/*/examples")), work / "examples")
+    build = work / "build-examples"
+    call(
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        work / "examples",
+        "-B",
+        build,
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_C_COMPILER={options.cc}",
+        f"-DCMAKE_CXX_COMPILER={options.cxx}",
+        "-DCMAKE_BUILD_TYPE=Debug",  # compiles in half of the time
+    )
+    # Without the simulator there is no weft::sim, and no example that needs it.
+    names = [name for name in EXAMPLES if name != "simulated_test" or list(prefix.rglob("libweft_sim.a"))]
+    call("cmake", "--build", build, "--target", *names)
+    for name in names:
+        written = call(build / name)
+        if written != EXAMPLES[name]:
+            sys.exit(f"{name}: wrote {written!r}")
+        print(f"the installed example {name}: ok", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
@@ -253,6 +289,7 @@ def main():
         by_an_older_program(prefix, work, options)
         by_another_layout(prefix, work, options)
         by_wrong_programs(prefix, work, options)
+        by_examples(prefix, work, options)
         if list(prefix.rglob("argobots.pc")):
             by_argobots(prefix, work, options)
     return 0
