@@ -42,7 +42,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft-doc-") as place:
         log = pathlib.Path(place) / "warnings"
         settings = (
-            f"@INCLUDE = {doc}/Doxyfile\nINPUT = include/weft\nUSE_MDFILE_AS_MAINPAGE =\n"
+            f"@INCLUDE = {doc}/Doxyfile\nINPUT = include/weft\nUSE_MDFILE_AS_MAINPAGE =\nEXCLUDE =\nIMAGE_PATH =\n"
             f"INPUT_FILTER = \"sed -f {doc}/headers.sed\"\n"
             f"OUTPUT_DIRECTORY = {place}\nGENERATE_HTML = NO\nGENERATE_XML = YES\n"
             f"XML_PROGRAMLISTING = NO\nWARN_LOGFILE = {log}\nWARN_FORMAT = \"$file:$line: $text\"\n"

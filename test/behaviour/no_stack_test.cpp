@@ -224,7 +224,7 @@ TEST_P(NoStackOnOneStream, WithinTwoSecondsASentenceTellsOfDetachedUnitsThatWait
     weft_sleep_for(1'500'000'000);
     const std::string text = testing::internal::GetCapturedStderr();
     EXPECT_NE(text.find("no stack of 65536 bytes can be had"), std::string::npos) << text;
-    EXPECT_NE(text.find("it waits until one comes free"), std::string::npos) << text;
+    EXPECT_NE(text.find("it waits until one is free"), std::string::npos) << text;
     EXPECT_EQ(weft_event_set(&go, nullptr), WEFT_OK);
 }
 

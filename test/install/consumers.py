@@ -155,6 +155,7 @@ def by_another_layout(prefix, work, options):
 LIST = "#include <list>\n#include <string>\n#include <weft/algorithm.hpp>\nstd::list<int> list;\n"
 # Flags, the source, and the text that the first compiler error contains; `only`: there is no other
 # error.
+SPAWN = "#include <string>\n#include <weft/spawn.hpp>\nstd::string text;\n"
 WRONG = [
     (["-std=c++17"], "#include <weft/weft.hpp>\n", "compile with -std=c++20", False),
     (["-fno-exceptions"], "#include <weft/weft.hpp>\n", "compile without -fno-exceptions", False),
@@ -173,8 +174,8 @@ WRONG = [
         "weft::parallel_exclusive_scan(first, last, output",
         True,
     ),
-    ([], LIST + "void f() { weft::spawn([](std::stop_token) {}); }\n", "weft::spawn(f, arguments...)", True),
-    ([], LIST + "void f() { weft::spawn([](int) {}, list); }\n", "weft::spawn(f, arguments...)", True),
+    ([], SPAWN + "void f() { weft::spawn([](std::stop_token) {}); }\n", "weft::spawn(f, arguments...)", True),
+    ([], SPAWN + "void f() { weft::spawn([](int) {}, text); }\n", "weft::spawn(f, arguments...)", True),
     ([], LIST + "void f() { weft::parallel_sort(list); }\n", "weft::parallel_sort(first, last, compare", True),
 ]
 
