@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <utility>
 
 #include "test/fuzz/calls_world.hpp"
 
