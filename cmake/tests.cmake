@@ -89,7 +89,7 @@ if(NOT WEFT_MIGRATION)
     Kinds.APromotedUnitGoesOnOnAnotherStream Life.*
     Locals.EachUnitHasItsOwnAndTheyGoWithIt Observers.AMigrationIsTold* Refused.* Revive.HowTheLastLife*
     Revive.WhatWasSaidOfMigration*
-    Stacked.OneThatRunsIsNotWhere* Trace.CancellationsMigrations*)
+    Stacked.OneThatRunsIsNotWhere* *TimedMove.* TimedMoves.* Trace.CancellationsMigrations*)
 endif()
 if(NOT WEFT_CANCEL)
   list(APPEND weft_left_out Cancel.* Cancelled.* Hosted.MayBeCancelled *CallFrom.AllOfARow* InvokeEnds.*Cancelled*
