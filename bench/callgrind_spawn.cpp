@@ -2,6 +2,8 @@
 // The program that run.py --callgrind runs under valgrind, twice with different counts: the
 // difference gives the instructions of one operation.
 //   callgrind_spawn OPERATION COUNT
+// The program prints how often it has done the operation. The OS thread that counts is the first,
+// on which stream 0 runs.
 #include <iterator>
 #include <string_view>
 
@@ -121,6 +123,7 @@ int main(int argc, char** argv) {
         const bench::Runtime runtime(operation.pool, operation.kind);
         pool = runtime.pool();
         bench::on_ult(pool, [&] { operation.run(count); });
+        std::printf("%zu\n", count);
         return 0;
     }
     std::fprintf(stderr, "usage: callgrind_spawn OPERATION COUNT; operations:");
