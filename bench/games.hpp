@@ -127,6 +127,23 @@ struct ChannelGame {
     }
 };
 
+// Returns a function that spawns into `pool`, for the crowds.
+inline auto spawner(weft_pool* pool) {
+    return [pool](auto body) { return Ult(pool, body); };
+}
+
+// Locks for bench::lock_among: each unit holds the mutex over a yield, so that all others arrive
+// and wait.
+inline auto locked_over_a_yield(weft_mutex& mutex) {
+    return [&mutex](auto inside) {
+        must(weft_mutex_lock(&mutex));
+        const bool goes_on = inside();
+        must(weft_unit_yield());
+        must(weft_mutex_unlock(&mutex));
+        return goes_on;
+    };
+}
+
 // Yield among `count` units of `pool`, the caller one of them.
 inline void yield_among(benchmark::State& state, weft_pool* pool, std::size_t count) {
     Crowd crowd{state, static_cast<benchmark::IterationCount>(count)};

@@ -689,6 +689,23 @@ HEAD = ["primitive", "Weft, median ns (p10-p90)", "baseline", "ratio", "target",
 # For spawn, run, join and free one by one: the maximum of instructions, and of read-modify-writes.
 CALLGRIND_TARGETS = {"spawn_join.lsa": (110, 0), "spawn_join.lsa.shared": (150, 3)}
 
+# What callgrind_spawn can do, but for kinds that take the path of another.
+CALLGRIND_OPERATIONS = (
+    "floor",
+    *(f"spawn_join.{way}" for way in ("full", "full.options", "lsa", "lsa.shared", "lsa.deque")),
+    *(f"spawn_join.auto.{way}" for way in ("shared", "deque", "deque.from_main", "deque.sleeper")),
+    *(f"spawn_join.tasklet{pool}" for pool in ("", ".deque")),
+    *(f"child_first.auto{pool}" for pool in ("", ".shared", ".deque")),
+    *(f"bulk256.{way}" for way in ("full", "lsa", "lsa.shared", "tasklet", "tasklet.deque")),
+    *(f"bulk{count}.auto.deque" for count in (64, 256, 4096)),
+    *(f"bulk256.auto.deque.{way}" for way in ("from_main", "sleeper")),
+    *(f"in_turn256.auto{pool}" for pool in ("", ".shared")),
+    *(f"in_turn{count}.auto.deque" for count in (64, 256, 4096)),
+    *(f"yield.full{places}{pool}" for places in ("", ".two_places") for pool in ("", ".shared", ".deque")),
+    *(f"{what}{way}" for what in ("event", "mutex_held") for way in ("", ".with_threads", ".with_threads.deque")),
+    *(f"fib.{way}" for way in ("call", "ult.deque", "invoke.deque", "invoke.c.deque")),
+)
+
 CALLGRIND_HEAD = [
     "operation",
     "instructions in the library",
@@ -729,21 +746,7 @@ def run_callgrind(programs: pathlib.Path, results: pathlib.Path) -> dict:
         print("callgrind: skipped")
         return {}
     counts = {}
-    for operation in (
-        "floor",
-        "spawn_join.full",
-        "spawn_join.full.options",
-        "spawn_join.lsa",
-        "spawn_join.lsa.shared",
-        "spawn_join.lsa.deque",
-        "spawn_join.auto.shared",
-        "spawn_join.tasklet",
-        "bulk256.full",
-        "bulk256.lsa",
-        "bulk256.lsa.shared",
-        "bulk256.tasklet",
-        "yield.full",
-    ):
+    for operation in CALLGRIND_OPERATIONS:
         counts[operation] = callgrind.measure(program, operation, results / "callgrind")
         print(callgrind.report(operation, counts[operation]), flush=True)
     (results / "callgrind.json").write_text(json.dumps(counts, indent=1))

@@ -17,14 +17,9 @@
 
 namespace {
 
-// Returns a function that spawns into `pool`, for the crowds.
-auto spawner(weft_pool* pool) {
-    return [pool](auto body) { return bench::Ult(pool, body); };
-}
-
 template <class Game>
 void hand_off(benchmark::State& state, weft_pool* pool) {
-    bench::on_ult(pool, [&] { bench::hand_off<Game>(state, spawner(pool)); });
+    bench::on_ult(pool, [&] { bench::hand_off<Game>(state, bench::spawner(pool)); });
 }
 
 void barrier(benchmark::State& state, weft_pool* pool, std::size_t count) {
@@ -32,22 +27,14 @@ void barrier(benchmark::State& state, weft_pool* pool, std::size_t count) {
         weft_barrier barrier;
         bench::must(weft_barrier_init(&barrier, static_cast<uint32_t>(count), nullptr, nullptr));
         bench::wait_for_all(
-            state, count, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, spawner(pool));
+            state, count, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, bench::spawner(pool));
     });
 }
 
-// Each unit holds the mutex over a yield, so that all others arrive and wait.
 void mutex_held(benchmark::State& state, weft_pool* pool, std::size_t count) {
     bench::on_ult(pool, [&] {
         alignas(64) weft_mutex mutex = WEFT_MUTEX_INIT;
-        auto locked = [&mutex](auto inside) {
-            bench::must(weft_mutex_lock(&mutex));
-            const bool goes_on = inside();
-            bench::must(weft_unit_yield());
-            bench::must(weft_mutex_unlock(&mutex));
-            return goes_on;
-        };
-        bench::lock_among(state, count, locked, spawner(pool));
+        bench::lock_among(state, count, bench::locked_over_a_yield(mutex), bench::spawner(pool));
     });
 }
 

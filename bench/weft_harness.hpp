@@ -3,6 +3,7 @@
 // runtime, and a ULT to run in.
 #pragma once
 
+#include <time.h>
 #include <weft/weft.h>
 
 #include <functional>
@@ -91,6 +92,20 @@ private:
     std::unique_ptr<std::function<void()>> body_;
     weft_unit* unit_ = nullptr;
 };
+
+// Waits until all streams but the caller's sleep: a stream gives its hart back just before its
+// carrier sleeps in the kernel, and the pause is far longer than that takes. The caller does not
+// switch, so its own stream is awake.
+inline void await_sleep_of_others() {
+    const timespec pause{0, 5'000'000};
+    weft_hart_use use = {};
+    use.size = sizeof use;
+    do {
+        nanosleep(&pause, nullptr);
+        must(weft_hart_use_get(&use));
+    } while (use.granted > 1);
+    nanosleep(&pause, nullptr);
+}
 
 // Runs f() on a ULT whose stack suffices for Google Benchmark's own calls, and waits for it: so the
 // caller of the measured code is an ordinary unit, not the primary one.
