@@ -741,14 +741,20 @@ def table(head: list, lines: list) -> str:
 
 
 def run_callgrind(programs: pathlib.Path, results: pathlib.Path) -> dict:
-    program = programs / "callgrind_spawn"
+    program, team = programs / "callgrind_spawn", programs / "openmp" / "callgrind_team"
+    libgomp = programs.parent / "bridge" / "openmp" / "libgomp.so.1"
     if not program.exists() or shutil.which("valgrind") is None:
         print("callgrind: skipped")
         return {}
+    plan = [(operation, program, operation, {}) for operation in CALLGRIND_OPERATIONS]
+    if team.exists() and libgomp.exists():
+        plan.append(("team.barrier", team, "barrier", {"LD_LIBRARY_PATH": f"{libgomp.parent}:{programs.parent}"}))
+    else:
+        print("callgrind, OpenMP: skipped")
     counts = {}
-    for operation in CALLGRIND_OPERATIONS:
-        counts[operation] = callgrind.measure(program, operation, results / "callgrind")
-        print(callgrind.report(operation, counts[operation]), flush=True)
+    for name, which, operation, environment in plan:
+        counts[name] = callgrind.measure(which, operation, results / "callgrind", environment)
+        print(callgrind.report(name, counts[name]), flush=True)
     (results / "callgrind.json").write_text(json.dumps(counts, indent=1))
     return counts
 
