@@ -82,6 +82,7 @@ PARTS = [
         for streams in (1, 2)
     ),
     Part("busy", "busy", ("--benchmark_repetitions=21",)),
+    Part("default_path", "default_path", (), ("--rounds=3",), google=False),
     *(
         Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
         for program in ("algorithms", "peer_tbb_algorithms")
@@ -629,11 +630,54 @@ def busy_rows() -> list:
     ]
 
 
+def default_path_rows() -> list:
+    """Many streams as they come, and one stream with a deque, in multiples of one pinned stream with
+    a private pool; and how many processors they use."""
+    rows = []
+    for caller in ("", ".from_main"):
+        said = ", from main" if caller else ""
+        for operation, title in (
+            ("one", "spawn+join+free one by one"),
+            ("bulk256", "bulk of 256"),
+            ("yield", "yield among 2"),
+        ):
+            primitive, baseline = f"default_path/{operation}", f"default_path/{operation}:weft.pinned{caller}"
+            rows += [
+                Row(
+                    f"as it comes: {title}{said}",
+                    "default_path",
+                    f"{primitive}:weft.default{caller}",
+                    baseline,
+                    ratio=1.2,
+                ),
+                Row(
+                    f"one stream with a deque: {title}{said}",
+                    "default_path",
+                    f"{primitive}:weft.pinned.deque{caller}",
+                    baseline,
+                ),
+                Row(
+                    f"as it comes: {title}{said}, processor time",
+                    "default_path",
+                    f"{primitive}.processor_time:weft.default{caller}",
+                    f"{primitive}.processor_time:weft.pinned{caller}",
+                ),
+                Row(
+                    f"as it comes: {title}{said}, processors in use",
+                    "default_path",
+                    f"{primitive}.processors:weft.default{caller}",
+                    limit=1.3,
+                ),
+            ]
+    return rows
+
+
 ROWS = [
     *spawn_join_rows(),
     *yield_rows(),
     *invoke_rows(),
     *busy_rows(),
+    *default_path_rows(),
     *algorithm_rows(),
     *sync_rows(),
     *sync_two_rows(),
