@@ -83,6 +83,7 @@ PARTS = [
     ),
     Part("busy", "busy", ("--benchmark_repetitions=21",)),
     Part("default_path", "default_path", (), ("--rounds=3",), google=False),
+    Part("stealing", "stealing", (), ("--rounds=3", "--samples=60"), google=False),
     *(
         Part(f"{program}.{streams}", program, (f"--streams={streams}", "--benchmark_repetitions=21"))
         for program in ("algorithms", "peer_tbb_algorithms")
@@ -672,12 +673,37 @@ def default_path_rows() -> list:
     return rows
 
 
+def stealing_rows() -> list:
+    rows = []
+    for length, said in (("100ns", "100 ns"), ("1us", "1 us")):
+        for way in ("", ".single_calls"):
+            for subject, streams in (("weft.2", "two streams"), ("weft.1.deque", "one stream with a deque")):
+                rows.append(
+                    Row(
+                        f"fork and join of 128 units of {said}{', single calls' if way else ''}, {streams}",
+                        "stealing",
+                        f"stealing/forks.{length}:{subject}{way}",
+                        f"stealing/forks.{length}:weft.1{way}",
+                    )
+                )
+    for share, said in ((0.5, ""), (0.99, ", p99")):
+        for title, subject, baseline in (
+            ("a push, until a stream that was asleep runs the unit", "asleep:weft", "stealing/asleep:futex"),
+            ("a push, until a stream that spins runs the unit", "spinning:weft", ""),
+            ("out of work, until the first of 100 units begins", "out_of_work:weft", ""),
+            ("out of work, until the first of 100 units begins, single calls", "out_of_work:weft.single_calls", ""),
+        ):
+            rows.append(Row(f"{title}{said}", "stealing", f"stealing/{subject}", baseline, share=share))
+    return rows
+
+
 ROWS = [
     *spawn_join_rows(),
     *yield_rows(),
     *invoke_rows(),
     *busy_rows(),
     *default_path_rows(),
+    *stealing_rows(),
     *algorithm_rows(),
     *sync_rows(),
     *sync_two_rows(),
