@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The primitives of Weft's benchmarks with oneTBB: a task_group in an arena of one thread; its
-// tasks cannot suspend, so they are compared with tasklets.
+// The primitives of Weft's benchmarks with oneTBB: a task_group in an arena of one thread, whose
+// tasks cannot suspend, so that they are compared with tasklets; and parallel_invoke.
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_invoke.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
@@ -31,6 +32,15 @@ long fib(int n) {
     return one + other;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): what is measured
+long fib_by_invoke(int n) {
+    if (n < 2) return n;
+    long one = 0, other = 0;
+    oneapi::tbb::parallel_invoke([&] { one = fib_by_invoke(n - 1); }, [&] { other = fib_by_invoke(n - 2); });
+    return one + other;
+}
+
+template <long fib(int)>
 void fib_in_arena(benchmark::State& state, int threads, int n) {
     oneapi::tbb::task_arena arena(threads);
     arena.execute([&] {
@@ -51,8 +61,11 @@ int main(int argc, char** argv) {
             bench::add("spawn_join/" + std::to_string(count), "tbb.task_group", run_and_wait, count);
         }
     }
-    for (const int n : {35, 20})
-        bench::add("fib/" + std::to_string(n), "tbb.task_group." + std::to_string(streams), fib_in_arena, streams, n)
-            ->UseRealTime();
+    const std::string on = "." + std::to_string(streams);
+    for (const int n : {35, 20}) {
+        const std::string primitive = "fib/" + std::to_string(n);
+        bench::add(primitive, "tbb.task_group" + on, fib_in_arena<fib>, streams, n)->UseRealTime();
+        bench::add(primitive, "tbb.parallel_invoke" + on, fib_in_arena<fib_by_invoke>, streams, n)->UseRealTime();
+    }
     return bench::run_registered(argc, argv);
 }
