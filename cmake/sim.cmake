@@ -20,6 +20,7 @@ list(APPEND WEFT_SIM_SOURCES
   src/os/sim/local.cpp
   src/os/sim/machine.cpp
   src/os/sim/memory.cpp
+  src/os/sim/process_barrier.cpp
   src/os/sim/safe_read.cpp
   src/os/sim/stack.cpp
   src/os/sim/strategy.cpp

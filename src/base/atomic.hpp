@@ -3,7 +3,8 @@
 // another base/atomic.hpp, with the same names, before this one on the include path.
 //
 // Code behind the seam spells every order as std::memory_order_x. A weaker order than seq_cst names
-// its partner. There are no stand-alone fences: thread sanitizers do not see fences.
+// its partner. There are no stand-alone fences, since thread sanitizers do not see fences, except
+// light_fence(), which orders nothing that a sanitizer would have to know.
 #pragma once
 
 #include <atomic>
@@ -21,5 +22,9 @@ using std::atomic_ref;
 // each access and reports races; here it is the plain type.
 template <class T>
 using plain = T;
+
+// Between a store and a load of one thread: the half of a full fence that costs nothing, because
+// the other thread calls os::process_barrier().
+[[gnu::always_inline]] inline void light_fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 }   // namespace weft

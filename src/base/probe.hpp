@@ -40,6 +40,7 @@ enum class Probe : unsigned char {
     carrier_told,             // it has had its last remote call, and the waiter for its end has been notified
     join_before_crowd,        // the joiner saw that another waits, and has not announced itself over that one
     finish_before_crowd,      // the unit has ended, and its crowd has not been taken apart
+    revoke_before_barrier,    // a thread revokes a biased lock, and its owner need not see that yet
     count_
 };
 

@@ -10,7 +10,18 @@
 
 namespace weft::os {
 
-enum class Seam : unsigned char { allocate, map, guard, protect, thread, futex_wait, watch, safe_read, thread_doing };
+enum class Seam : unsigned char {
+    allocate,
+    map,
+    guard,
+    protect,
+    thread,
+    futex_wait,
+    watch,
+    safe_read,
+    thread_doing,
+    process_barrier
+};
 
 // True: this call shall fail. Called from any thread; must not call Weft.
 using FaultHook = bool (*)(Seam seam);

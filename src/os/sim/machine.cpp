@@ -123,6 +123,7 @@ struct Machine {
     void note(const Deviation& made);
     void run(Hart& next, unsigned keep, unsigned hold);
     void leave(Hart& hart, unsigned keep, unsigned hold);
+    void empty_other_buffers();
     void arrive(Hart& hart);
     Hart& next_ready();
     void ready_again(Hart& hart, bool woken);
@@ -341,6 +342,14 @@ void Machine::leave(Hart& hart, unsigned keep, unsigned hold) {
     }
 }
 
+void Machine::empty_other_buffers() {
+    for (const auto& other : harts) {
+        if (other.get() == running) continue;
+        other->stores.bring_forward();
+        other->stores.let_all_go();
+    }
+}
+
 void Machine::arrive(Hart& hart) {
     one_decision_more();
     running = &hart;
@@ -396,11 +405,7 @@ Hart& Machine::next_ready() {
             return *chosen(Moment::block, made, plainly);
         }
         if (machine_quiet != nullptr) {
-            for (const auto& other : harts) {   // what is still on its way has arrived by now
-                if (other.get() == running) continue;
-                other->stores.bring_forward();
-                other->stores.let_all_go();
-            }
+            empty_other_buffers();   // what is still on its way has arrived by now
             std::string wrong;
             look_silently([&] { wrong = machine_quiet(); });
             if (!wrong.empty()) machine_fail(End::invariant, wrong);
@@ -660,6 +665,12 @@ void pause(const weft::location& where) {
         of.expire();
     }
     of.decide_at(Moment::pause, __builtin_frame_address(0));
+}
+
+void empty_all_buffers() {
+    if (machine == nullptr) return;
+    machine->running->stores.let_all_go();
+    machine->empty_other_buffers();
 }
 
 void system_call(const char* what, const void* word, const weft::location& where) {

@@ -148,6 +148,9 @@ void pages_given_back(void* begin, std::size_t bytes);   // may be a part of the
 // At the end: empty, or a text about what is left, or was written to after its release.
 std::string memory_left();
 
+// All stores of all harts become visible.
+void empty_all_buffers();
+
 // Whether a hart other than the running one has a pending store to these bytes, and which one.
 bool store_pending(const void* begin, std::size_t bytes, std::uint32_t& who);
 

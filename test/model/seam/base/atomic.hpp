@@ -60,6 +60,12 @@ public:
     T fetch_add(T value, Order order = seq_cst, Where where = Where::current()) {
         return value_.fetch_add(value, model::order(order), model::info(where));
     }
+    T fetch_or(T value, Order order = seq_cst, Where where = Where::current()) {
+        return value_.fetch_or(value, model::order(order), model::info(where));
+    }
+    T fetch_and(T value, Order order = seq_cst, Where where = Where::current()) {
+        return value_.fetch_and(value, model::order(order), model::info(where));
+    }
     T fetch_sub(T value, Order order = seq_cst, Where where = Where::current()) {
         return value_.fetch_sub(value, model::order(order), model::info(where));
     }
@@ -123,5 +129,11 @@ public:
 private:
     rl::var<Kept> value_;
 };
+
+// Together with os::process_barrier() it is worth as much as two full fences, and Relacy knows
+// those.
+inline void light_fence(std::source_location where = std::source_location::current()) {
+    rl::atomic_thread_fence(rl::mo_seq_cst, model::info(where));
+}
 
 }   // namespace weft

@@ -12,6 +12,7 @@ enum class Probe : unsigned char {
     move_before_pool,
     word_busy,
     job_before_wake,
+    revoke_before_barrier,
 };
 
 inline void probe(Probe) {}

@@ -39,4 +39,7 @@ private:
 template <class T>
 using plain = T;
 
+// The store buffer keeps what it has: os::process_barrier() empties it.
+inline void light_fence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
 }   // namespace weft
