@@ -74,6 +74,8 @@ public:
         self_.life.move(State::waiting, State::running);
         *stream_.errno_address = error_;
     }
+    [[nodiscard]] Unit& self() const { return self_; }
+
     // After a suspension, whose end has done the rest.
     void come_back() { *current().errno_address = error_; }
 
@@ -258,6 +260,37 @@ bool call_child(Stream& stream, Unit& child) {
     self.life.move(State::ready, State::running);
     end_unit_slow(stream, child);
     return true;
+}
+
+CommonRow call_common_row(Stream& stream, weft_unit** units, std::size_t count) {
+    Pool& pool = *stream.common;
+    const bool newest_first = pool.kind == WEFT_POOL_DEQUE;
+    Calling calling(stream, *stream.running);
+    mem::Stack* const stack = stream.take_spare();
+    std::size_t taken = 0;
+    for (;;) {
+        weft_unit*& handle = units[newest_first ? count - 1 - taken : taken];
+        Unit& target = *to_unit(handle, call_on_many<weft_unit*>);
+        if (!target.untouched() || !target.plain_and_unasked()) [[unlikely]] {
+            stream.keep_spare(stack);
+            calling.go_on();
+            return {taken, &handle};
+        }
+        ++taken;
+        *stream.errno_address = 0;
+        if (!call_first<Out::taken>(stream, calling.self(), target, stack)) [[unlikely]] {
+            if (end_called(stream, target) != nullptr) break;
+            calling.come_back();
+            return {taken, nullptr};
+        }
+        end_of_row(stream, target, handle);
+        if (taken == count || stream.wanted() || !none_bound(stream)) break;
+        weft_unit* const next = units[newest_first ? count - 1 - taken : taken];
+        if (next == nullptr || !pool::pop_if(pool, to_unit(next, call_on_many<weft_unit*>))) break;
+    }
+    stream.keep_spare(stack);
+    calling.go_on();
+    return {taken, nullptr};
 }
 
 template <class Handle>

@@ -32,17 +32,25 @@ namespace weft {
 [[gnu::noinline]] bool fetch_spare(Stream& stream);
 inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_spare(stream); }
 
-// Whether a ULT is running that may call a unit out of the common pool, and `target` was there, was
-// next, and has been taken out. `target` may have begun before, all the same, or be a unit that
-// cannot be called.
-[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
+// Whether the units that wait in the stream's own pool, which have their turns, are none.
+[[gnu::always_inline]] inline bool none_bound(const Stream& stream) {
+    const PrivatePool* const own = stream.own;
+    return own == nullptr || (own->ready.empty() && own->inbox.empty());
+}
+
+// Whether a ULT is running that may call a unit out of the common pool.
+[[gnu::always_inline]] inline bool may_call_common(Stream& stream) {
     if (!context::may_call || stream.common == nullptr || stream.wanted() || detail::handles_exception(stream))
         return false;
     const Unit& self = *stream.running;
     // a hosted unit calls no other
-    if (self.kind == Kind::tasklet || self.jobs_or_marked(Unit::careful) || !has_spare(stream)) return false;
-    const PrivatePool* const own = stream.own;   // its units have their turns, too
-    return (own == nullptr || (own->ready.empty() && own->inbox.empty())) && pool::pop_if(*stream.common, &target);
+    return self.kind != Kind::tasklet && !self.jobs_or_marked(Unit::careful) && has_spare(stream) && none_bound(stream);
+}
+
+// may_call_common(), and `target` was there, was next, and has been taken out. `target` may have
+// begun before, all the same, or be a unit that cannot be called.
+[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
+    return may_call_common(stream) && pool::pop_if(*stream.common, &target);
 }
 
 // Where a called unit begins.
@@ -153,5 +161,18 @@ template <class Handle>
 std::size_t call_row(Stream& stream, Unit& self, Handle* units, std::size_t count);
 extern template std::size_t call_row(Stream&, Unit&, weft_unit**, std::size_t);
 extern template std::size_t call_row(Stream&, Unit&, weft_unit* const*, std::size_t);
+
+// Of units that the running ULT joins and frees, calls those that are next in the common pool, in
+// the order in which that gives them: from the last to the first out of a deque, from the first to
+// the last otherwise. take_next() has taken out the first of them. The ULT may come back on another
+// stream.
+struct CommonRow {
+    // how many units were taken out and have ended: they are freed, and their handles set to null,
+    // unless there is something to report
+    std::size_t ended;
+    // null, or the handle of the next one, which was taken out and is not called in a row
+    weft_unit** taken;
+};
+CommonRow call_common_row(Stream& stream, weft_unit** units, std::size_t count);
 
 }   // namespace weft

@@ -38,18 +38,30 @@ struct GroupJoin : JoinWaiter, Suspension {
     if (group.left.load() > 1) suspend(current(), group, Waits::join_many, units);
 }
 
-// Calls the units that are next in the common pool as their turns come. Other streams draw from it
-// meanwhile, so some units may be passed over. Units that are not freed here are joined once more.
+// Calls the units that are next in the common pool as their turns come, in the order in which the
+// pool gives them: a deque gives the newest first. Other streams draw from it meanwhile, so some
+// units may be passed over. Units that are not freed here are joined once more.
 template <class Handle>
 [[gnu::noinline]] void call_those_at_hand(Handle* units, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        Stream& stream = current();
+    const Pool* const common = current().common;
+    if (common == nullptr) return;
+    const bool newest_first = common->kind == WEFT_POOL_DEQUE;
+    for (std::size_t done = 0; done < count;) {
+        const std::size_t i = newest_first ? count - 1 - done : done;
         Unit* const unit = to_unit(units[i], call_on_many<Handle>);
-        if (unit == nullptr || !take_next(stream, *unit)) continue;
-        if constexpr (std::is_const_v<Handle>) {
+        Stream& stream = current();
+        if (unit == nullptr || !take_next(stream, *unit)) {
+            ++done;
+        } else if constexpr (std::is_const_v<Handle>) {
             join_taken(stream, *unit);
-        } else if (join_and_free_taken(stream, *unit) == WEFT_OK) {
-            units[i] = nullptr;
+            ++done;
+        } else {
+            const CommonRow row = call_common_row(stream, newest_first ? units : units + done, count - done);
+            done += row.ended;
+            if (row.taken == nullptr) continue;
+            if (join_and_free_taken(current(), *to_unit(*row.taken, call_on_many<Handle>)) == WEFT_OK)
+                *row.taken = nullptr;
+            ++done;
         }
     }
 }
