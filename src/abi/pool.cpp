@@ -215,7 +215,7 @@ weft_status weft_pool_pop(weft_pool* pool, weft_unit** unit) noexcept {
         if (status == WEFT_OK) *unit = weft::to_handle(popped);
         return status;
     }
-    *unit = weft::to_handle(past_remote_calls(*from, pool::pop(*from)));
+    *unit = weft::to_handle(past_remote_calls(*from, pool::pop_after_all(*from)));
     return WEFT_OK;
 }
 
@@ -232,7 +232,8 @@ weft_status weft_pool_pop_many(weft_pool* pool, weft_unit** units, size_t capaci
         *count = found;
         return WEFT_OK;
     }
-    const size_t taken = pool::pop_many(*from, popped, capacity);
+    size_t taken = pool::pop_many(*from, popped, capacity);
+    if (taken == 0 && capacity != 0) taken = (popped[0] = pool::pop_after_all(*from)) != nullptr ? 1 : 0;
     size_t kept = 0;
     for (size_t i = 0; i < taken; ++i) {
         Unit* unit = popped[i];

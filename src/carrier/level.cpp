@@ -20,6 +20,7 @@
 #include "local/locals.hpp"
 #include "local/own_float.hpp"
 #include "observe/observe.hpp"
+#include "os/process_barrier.hpp"
 #include "process/error.hpp"
 #include "process/process.hpp"
 #include "process/registry.hpp"
@@ -112,14 +113,12 @@ struct WorkWait : Suspension {
     // hart/README.md, "Going to sleep and being woken": the numbers are the steps there.
     void publish() {
         sleeper.prepare();   // 1
-        for (std::size_t i = 0; i < by.count; ++i) {
-            by.places[i].belong_to(sleeper);
-            by.pools[i]->idle_list.add(by.places[i]);   // 2
-        }
+        for (std::size_t i = 0; i < by.count; ++i) by.places[i].belong_to(sleeper);
+        if (sched::listen(by)) os::process_barrier();   // 2
         probe(Probe::sleep_before_recheck);
-        if (!sched::quiet(by)) {           // 3
-            sleeper.cancel();              // 4a
-        } else if (sleeper.lie_down()) {   // 4b
+        if (!sched::quiet_after_all(by)) {   // 3
+            sleeper.cancel();                // 4a
+        } else if (sleeper.lie_down()) {     // 4b
             // the thread that claims it makes it ready
             return;
         }

@@ -7,6 +7,7 @@
 #include "core/idle.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
+#include "os/process_barrier.hpp"
 #include "process/outside_wait.hpp"
 #include "process/process.hpp"
 
@@ -16,11 +17,11 @@ namespace {
 // hart/README.md, "Going to sleep and being woken", for one pool: the numbers are the steps there.
 Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t timeout_ns) {
     IdleList::Entry place(sleeper);
-    sleeper.prepare();              // 1
-    from.idle_list.add(place);      // 2
-    Unit* unit = pool::pop(from);   // 3
+    sleeper.prepare();                                      // 1
+    if (pool::listen(from, place)) os::process_barrier();   // 2
+    Unit* unit = pool::pop(from);                           // 3
     bool claimed;
-    if (unit == nullptr && pool::quiet(from) && (stream == nullptr || !has_pending_attention(*stream))) {
+    if (unit == nullptr && pool::quiet_after_all(from) && (stream == nullptr || !has_pending_attention(*stream))) {
         if (stream != nullptr) give_hart_back(*stream);
         if (stream != nullptr) trace_sleep(*stream, trace::Event::sleep);
         std::optional<OutsideWait> outside;

@@ -341,8 +341,8 @@ namespace {
 void listen(Stream& stream) {
     Sched& by = *stream.sched;
     stream.sleep.asleep.store(true);
-    stream.sleep.sleeper.prepare();                                                        // 1
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.add(by.places[i]);   // 2
+    stream.sleep.sleeper.prepare();   // 1
+    sched::listen(by);                // 2
     stream.of->jobs.idle_list.add(stream.sleep.jobs_place);
 }
 

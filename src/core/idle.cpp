@@ -10,6 +10,7 @@
 #include "hart/quota.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
+#include "os/process_barrier.hpp"
 #include "os/thread.hpp"
 #include "process/guest_state.hpp"
 #include "process/hooks.hpp"
@@ -76,17 +77,19 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
 // hart/README.md, "Going to sleep and being woken": the numbers are the steps there.
 void sleep(Stream& stream) {
     Sched& by = *stream.sched;
-    stream.sleep.sleeper.prepare();                                                        // 1
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.add(by.places[i]);   // 2
+    if (by.pools[0]->kind == WEFT_POOL_DEQUE) os::prepare_process_barrier();   // once; the stream has the time
+    stream.sleep.sleeper.prepare();                                            // 1
+    const bool barrier = sched::listen(by);                                    // 2
     if (stream.own != nullptr) stream.own->idle_list.add(stream.sleep.own_place);
     Jobs& jobs = stream.of->jobs;
     if (!stream.only_carries()) jobs.idle_list.add(stream.sleep.jobs_place);
     request_steals(stream, true);   // a stream that forks from now on publishes it, and wakes us
+    if (barrier) os::process_barrier();
     probe(Probe::sleep_before_recheck);
     bool claimed = false;
     stream.next_unit = pick(stream);   // 3
     if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
-    const bool nothing = stream.next_unit == nullptr && !has_pending_attention(stream) && sched::quiet(by) &&
+    const bool nothing = stream.next_unit == nullptr && !has_pending_attention(stream) && sched::quiet_after_all(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
     if (nothing) {
         probe(Probe::sleep_before_wait);

@@ -33,6 +33,9 @@ inline void check_whole(const Pool& pool) {
     }
     case WEFT_POOL_DEQUE: {
         const auto& deque = static_cast<const DequePool&>(pool);
+        deque.own.check_whole();
+        deque.own.data().newest.check_whole(here);
+        deque.own.data().yielded.check_whole(here);
         deque.ring.check_whole(here);
         deque.spill.check_whole(here);
         break;

@@ -94,40 +94,6 @@ bool PrivatePool::pop_orphans(Unit** units, std::size_t capacity, std::size_t& c
     return true;
 }
 
-Unit* DequePool::pop_own() {
-    if (++pops % turn == 0) {
-        turn_by_ns = 0;
-        // The oldest unit of the spill and the oldest of the ring by turns: either may lie behind
-        // units that are always replaced by new ones.
-        const bool spill_first = pops / turn % 2 == 0;
-        Unit* unit = spill_first ? spill.pop() : ring.steal().node;
-        if (unit == nullptr) unit = spill_first ? ring.steal().node : spill.pop();
-        if (unit != nullptr) return unit;
-    }
-    if (Unit* unit = ring.pop_bottom()) return unit;
-    return spill.pop();
-}
-
-bool DequePool::take_next(Unit* unit) {
-    if (!mine()) return false;
-    const bool taken = ring.pop_bottom_if(unit) || (ring.looks_empty() && spill.pop_if(unit));
-    if (taken) access_check.popped(access);
-    return taken;
-}
-
-bool DequePool::turn_may_wait() {
-    const std::uint64_t now_ns = os::now_ns();
-    if (turn_by_ns == 0) turn_by_ns = now_ns + longest_calling_ns;
-    return now_ns < turn_by_ns;
-}
-
-Unit* DequePool::steal() {
-    // A lost race is not tried again here: the scheduler has other victims, and comes here again
-    // before it sleeps.
-    if (Unit* unit = ring.steal().node) return unit;
-    return spill.pop();
-}
-
 void LockedPool::push(Unit* unit, bool behind_all) {
     // relaxed: the priority is a wish; if it is changed while the unit is being pushed, the old or
     // the new value applies.
@@ -189,7 +155,8 @@ void push_other(Pool& to, Unit* unit, From from) {
     case WEFT_POOL_PRIORITY: static_cast<LockedPool&>(to).push(unit, behind_all(from)); break;
     case WEFT_POOL_DEQUE: {
         auto& deque = static_cast<DequePool&>(to);
-        if (behind_all(from) || !deque.mine() || !deque.ring.push_bottom(unit)) deque.spill.push(unit);
+        if (deque.mine()) return behind_all(from) ? deque.push_yielded(unit) : deque.push_own(unit);
+        deque.spill.push(unit);
         break;
     }
     case WEFT_POOL_USER: push_user(static_cast<UserPool&>(to), unit, operation_of(from)); return;
@@ -312,6 +279,10 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) 
         mine.waiting.add(static_cast<std::int64_t>(count));
         return;
     }
+    if (to.kind == WEFT_POOL_DEQUE && static_cast<DequePool&>(to).mine() && !behind_all(from)) {
+        to.access_check.pushed(to.access);
+        return static_cast<DequePool&>(to).push_many_own(first, last);
+    }
     for (Unit* unit = first; unit != nullptr;) {
         Unit* next = unit == last ? nullptr : unit->link;
         push(to, unit, from);
@@ -340,6 +311,17 @@ Unit* pop_other(Pool& from) {
     return nullptr;
 }
 
+Unit* pop_with_unpublished(Pool& from) {
+    if (from.kind == WEFT_POOL_DEQUE && !static_cast<DequePool&>(from).mine())
+        static_cast<DequePool&>(from).publish_for_owner();
+    return pop(from);
+}
+
+Unit* pop_after_all(Pool& from) {
+    Unit* const unit = pop(from);
+    return unit != nullptr || from.kind != WEFT_POOL_DEQUE ? unit : pop_with_unpublished(from);
+}
+
 bool quiet(const Pool& pool) {
     switch (pool.kind) {
     case WEFT_POOL_PRIVATE: {
@@ -350,10 +332,7 @@ bool quiet(const Pool& pool) {
     case WEFT_POOL_SHARED: return static_cast<const SharedPool&>(pool).ready.looks_empty();
     case WEFT_POOL_LIFO:
     case WEFT_POOL_PRIORITY: return static_cast<const LockedPool&>(pool).looks_empty();
-    case WEFT_POOL_DEQUE: {
-        const auto& deque = static_cast<const DequePool&>(pool);
-        return deque.ring.looks_empty() && deque.spill.looks_empty();
-    }
+    case WEFT_POOL_DEQUE: return static_cast<const DequePool&>(pool).quiet();
     case WEFT_POOL_USER: {
         const auto& user = static_cast<const UserPool&>(pool);
         return user.ops.length(user.self) == 0;
@@ -361,6 +340,23 @@ bool quiet(const Pool& pool) {
     case WEFT_POOL_DEFAULT: break;
     }
     return true;
+}
+
+bool listen(Pool& pool, IdleList::Entry& place) {
+    pool.idle_list.add(place);
+    return request_steal(pool);
+}
+
+bool request_steal(Pool& pool) {
+    if (pool.kind != WEFT_POOL_DEQUE || static_cast<DequePool&>(pool).mine()) return false;
+    return static_cast<DequePool&>(pool).request_steal();
+}
+
+bool quiet_after_all(Pool& pool) {
+    if (quiet(pool)) return true;
+    if (pool.kind == WEFT_POOL_DEQUE && !static_cast<DequePool&>(pool).mine())
+        static_cast<DequePool&>(pool).publish_for_owner();
+    return false;
 }
 
 std::size_t length(const Pool& pool) {
@@ -373,10 +369,7 @@ std::size_t length(const Pool& pool) {
     case WEFT_POOL_SHARED: return static_cast<const SharedPool&>(pool).ready.length();
     case WEFT_POOL_LIFO:
     case WEFT_POOL_PRIORITY: return static_cast<const LockedPool&>(pool).count.load();
-    case WEFT_POOL_DEQUE: {
-        const auto& deque = static_cast<const DequePool&>(pool);
-        return deque.ring.length() + deque.spill.length();
-    }
+    case WEFT_POOL_DEQUE: return static_cast<const DequePool&>(pool).length();
     case WEFT_POOL_USER: {
         const auto& user = static_cast<const UserPool&>(pool);
         return user.ops.length(user.self);
@@ -445,8 +438,11 @@ void detach(Pool& pool, void* stream) {
         own.owner.store(nullptr, std::memory_order_seq_cst);
         if (!own.inbox.looks_empty()) own.serve_orphan();
     } else if (pool.kind == WEFT_POOL_DEQUE) {
-        void* self = stream;
-        static_cast<DequePool&>(pool).owner.compare_exchange_strong(self, nullptr);
+        auto& deque = static_cast<DequePool&>(pool);
+        if (deque.owner.load() == stream) {
+            deque.publish_all();
+            deque.owner.store(nullptr);
+        }
     }
     pool.access_check.left(stream);
     pool.drawers.fetch_sub(1);
@@ -460,7 +456,10 @@ Pool* create(weft_pool_kind kind, weft_pool_access access) {
     case WEFT_POOL_SHARED: made = os::make<SharedPool>(kind); break;
     case WEFT_POOL_LIFO:
     case WEFT_POOL_PRIORITY: made = os::make<LockedPool>(kind); break;
-    case WEFT_POOL_DEQUE: made = os::make<DequePool>(); break;
+    case WEFT_POOL_DEQUE:
+        os::prepare_process_barrier_cheaply();
+        made = os::make<DequePool>();
+        break;
     case WEFT_POOL_USER:
     case WEFT_POOL_DEFAULT: break;
     }

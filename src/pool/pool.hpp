@@ -12,12 +12,14 @@
 #include "base/relaxed_counter.hpp"
 #include "hart/idle_list.hpp"
 #include "hart/watchdog.hpp"
+#include "os/biased_lock.hpp"
 #include "os/local.hpp"
 #include "os/lock.hpp"
 #include "os/memory.hpp"
 #include "pool/access_check.hpp"
 #include "pool/deque.hpp"
 #include "pool/fifo_shared.hpp"
+#include "pool/growing_ring.hpp"
 #include "pool/inbox.hpp"
 #include "unit/handle.hpp"
 #include "unit/unit.hpp"
@@ -159,7 +161,7 @@ struct SharedPool : Pool {
 // its pop needs a tag beside the pointer, and a queue without a lock for each level, since a search
 // for the first that is not empty would read them all.
 struct LockedPool : Pool {
-    static constexpr unsigned turn = 61;   // as DequePool::turn
+    static constexpr unsigned turn = 61;   // as in Go's scheduler: prime, so that it does not fall in step
 
     // A more urgent level lies in a lower bit of `filled`, so that the first bit that is set is the
     // next to be served.
@@ -193,43 +195,108 @@ private:
     unsigned next_level();
 };
 
-// One stream's units, newest first. Units that other streams push, units that yield, and units that
-// do not fit the ring wait in `spill`, oldest first. Every `turn`-th pop takes the oldest, so that
-// no unit waits forever behind units that spawn.
+// One stream's units, newest first. Those that yield wait behind all others, oldest first. Every
+// `turn`-th pop takes one that has waited long, so that no unit waits forever behind units that
+// spawn.
+//
+// Most units lie in the unpublished part, where the owner pushes and pops without an atomic
+// read-modify-write. A thread that finds nothing to steal requests a steal, and the owner publishes
+// some at its next push or pop: from then on they lie in `ring` or `spill`, where any thread may
+// take them. If the owner does not come (it computes, or blocks), a thread that is about to sleep
+// publishes some in its place. README.md has the protocol and its proof.
 struct DequePool : Pool {
-    static constexpr unsigned turn = 61;   // as in Go's scheduler: prime, so that it does not fall in step
+    // A prime, so that it does not fall in step. Three turns serve all places where a unit may
+    // wait.
+    static constexpr unsigned turn = 37;
     // How long units whose turn it is wait while units call each other and none suspends: to let
     // them in, all units that have called each other suspend, and the unit that a joiner waits for
     // is no longer on top (decision 0006).
     static constexpr std::uint64_t longest_calling_ns = 1'000'000;
+    // How many units one request publishes, at most: a thief takes one at a time and requests
+    // again, and what no thread steals costs the owner more to pop.
+    static constexpr std::size_t most_published = 8;
 
-    Deque<Unit> ring;
-    SharedFifo<Unit> spill;
+    // What only the owner uses, or a thread that has revoked the lock.
+    struct Unpublished {
+        GrowingRing<Unit> newest;    // the owner takes from the back; the front is published first
+        GrowingRing<Unit> yielded;   // from the front
+        unsigned pops = 0;
+        std::uint64_t turn_by_ns = 0;   // since the first turn that a call has deferred; 0: none has
+        std::uint64_t turn_of = 0;      // the unit that was the oldest of `newest` then
+
+        std::size_t length() const { return newest.length() + yielded.length(); }
+        bool empty() const { return newest.empty() && yielded.empty(); }
+    };
+    using Own = os::BiasedLock<Unpublished>;
+    static constexpr Own::Bits requested = 2;   // a steal
+    // nothing lies in the unpublished part, because there is no process barrier
+    static constexpr Own::Bits all_published = 4;
+
+    Own own;
+    Deque<Unit> ring;         // published; its owner's side is for the thread that is inside `own`
+    SharedFifo<Unit> spill;   // published; also what other threads push, and what fits nowhere else
     atomic<void*> owner{nullptr};
-    unsigned pops = 0;              // only the owner uses this and the next
-    std::uint64_t turn_by_ns = 0;   // since the first turn that a call has deferred; 0: none has
 
-    DequePool() : Pool(WEFT_POOL_DEQUE) {}
+    DequePool() : Pool(WEFT_POOL_DEQUE) { own.set(requested | all_published); }
 
     bool mine() const {
         void* self = os::local();
         return self != nullptr && owner.load(std::memory_order_relaxed) == self;   // relaxed: as PrivatePool::mine
     }
 
+    // ---- for the owner ----
+
+    [[gnu::always_inline]] void push_own(Unit* unit) {
+        if (own.enter() == 0 && own.data().newest.push_back(unit)) [[likely]]
+            return own.leave();
+        push_own_slow(unit);
+    }
+    void push_many_own(Unit* first, Unit* last);   // linked
+    void push_yielded(Unit* unit);
     Unit* pop_own();
     // For a unit that is to be called: pop_own(), if that would return `unit`, or would but for the
     // turn of another unit that has not waited for long.
-    bool pop_own_if(Unit* unit) {
-        if (((pops + 1) % turn == 0 && !turn_may_wait()) || !ring.pop_bottom_if(unit)) return false;
-        ++pops;
-        return true;
+    [[gnu::always_inline]] bool pop_own_if(Unit* unit) {
+        const Own::Bits seen = own.enter();
+        Unpublished& mine = own.data();
+        if (seen == 0 && (mine.pops + 1) % turn != 0 && mine.newest.pop_back_if(unit)) [[likely]] {
+            ++mine.pops;
+            own.leave();
+            return true;
+        }
+        return pop_own_if_slow(unit, seen);
     }
     // Takes `unit` out if the caller's stream owns the pool and the unit is the next to be popped,
     // disregarding units whose turn it may be: a unit that the program names goes before them.
     bool take_next(Unit* unit);
+    // The owner leaves: others may take everything.
+    void publish_all();
+
+    // ---- for other threads ----
+
     Unit* steal();
+    // For a thread that has been added to the idle list, or is about to look elsewhere: the owner
+    // will publish what it pushes. True: the thread needs a process barrier before quiet() is
+    // reliable.
+    bool request_steal();
+    // Publishes units in the owner's place, if there are any.
+    void publish_for_owner();
+
+    // Nothing waits. Reliable for the owner; for a thread on the idle list after request_steal()
+    // and a process barrier; else a hint.
+    bool quiet() const { return ring.looks_empty() && spill.looks_empty() && !own.inside() && own.data().empty(); }
+    std::size_t length() const { return ring.length() + spill.length() + own.data().length(); }
 
 private:
+    [[gnu::noinline]] void push_own_slow(Unit* unit);
+    [[gnu::noinline]] Unit* pop_own_slow(Own::Bits seen);
+    [[gnu::noinline]] bool pop_own_if_slow(Unit* unit, Own::Bits seen);
+    Unit* pop_in_turn();
+    bool may_hold_back(Own::Bits seen);
+    void publish(Unit* unit);
+    std::size_t publish_some();
+    std::size_t answer_request(Own::Bits seen);
+    void wake_for(Own::Bits seen, std::size_t published);
     bool turn_may_wait();
 };
 
@@ -294,10 +361,7 @@ void push_other(Pool& to, Unit* unit, From from);
 // A spawned unit goes into a deque of the calling stream.
 [[gnu::always_inline]] inline void push_own(DequePool& to, Unit* unit) {
     to.access_check.pushed(to.access);
-    if (!to.ring.push_bottom(unit)) [[unlikely]]
-        to.spill.push(unit);
-    probe(Probe::push_before_wake);
-    to.idle_list.wake_one();
+    to.push_own(unit);
 }
 
 [[gnu::always_inline]] inline void push(Pool& to, Unit* unit, From from = From::next) {
@@ -366,6 +430,11 @@ std::size_t pop_many(Pool& from, Unit** units, std::size_t capacity);
 // Pops a ready unit, or returns null. From a stream; from the owner if the pool is private.
 Unit* pop_other(Pool& from);
 
+// pop(), also of what another stream keeps to itself: as if that had been published before.
+[[gnu::noinline]] Unit* pop_with_unpublished(Pool& from);
+// pop(), for a caller that need not come again: pop_with_unpublished() where pop() finds nothing.
+[[gnu::noinline]] Unit* pop_after_all(Pool& from);
+
 // pop(), if that would return this unit; false also where another thread is in the way. For a
 // shared pool, or a deque of the calling stream.
 [[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
@@ -381,9 +450,20 @@ Unit* pop_other(Pool& from);
     return pop_other(from);
 }
 
-// Whether nothing waits and no push is under way. A stream that has announced its sleep checks this
-// last.
+// Whether nothing waits and no push is under way. For a thread that draws from the pool without
+// owning it, a hint: see quiet_after_all().
 bool quiet(const Pool& pool);
+
+// Adds a sleeper to the pool's idle list. True: the caller needs a process barrier, one for all its
+// pools, before quiet_after_all().
+bool listen(Pool& pool, IdleList::Entry& place);
+
+// listen() without a sleeper, for a caller that has added one before, or looks from outside.
+bool request_steal(Pool& pool);
+
+// quiet(), for a thread that has announced its sleep and checks this last. False: it may find
+// something now, also what another stream had kept to itself.
+bool quiet_after_all(Pool& pool);
 
 // Whether any thread may pop from it, and push to it, besides the streams that draw from it now.
 inline bool thief_safe(const Pool& pool) {

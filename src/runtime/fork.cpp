@@ -159,6 +159,7 @@ void unit_forked(Process& old, Stream& from, Unit& unit) {
 
 // In the child, before fork() returns there.
 void forked() {
+    os::prepare_process_barrier_again();
     Process* const old = process_or_null();
     mend_statics(old);
     if (old == nullptr) return;

@@ -15,7 +15,7 @@ namespace {
 // do not fall in step with the units. The small one is for schedulers whose order is a convenience:
 // units behind busy pools wait microseconds. The large one is for schedulers whose order is the
 // program's intent: it costs less than a thousandth of the stream.
-constexpr unsigned often = DequePool::turn;
+constexpr unsigned often = LockedPool::turn;
 constexpr unsigned rarely = 1021;
 
 // The pool whose turn it is: the first, or now and then each of the others.
@@ -38,7 +38,7 @@ void check_turns([[maybe_unused]] Sched& by, [[maybe_unused]] unsigned turn, [[m
 
 Unit* pick_in_order(Sched& by, unsigned turn) {
     const std::size_t first = beginning(by, turn);
-    Unit* unit = first != 0 ? pool::pop(*by.pools[first]) : nullptr;
+    Unit* unit = first != 0 ? pool::pop_with_unpublished(*by.pools[first]) : nullptr;
     std::size_t next = 0;
     while (unit == nullptr && next < by.count) unit = pool::pop(*by.pools[next++]);
     check_turns(by, turn, first, next);
@@ -55,13 +55,15 @@ void adopt(Sched& by, Unit* unit, Pool& from) {
         unit->set_pool(main);
 }
 
-Unit* steal(Sched& by) {
+// `pop`: pool::pop_other, or pool::pop_with_unpublished, without which units that a stream keeps to
+// itself and does not come to would wait for as long as there is other work.
+[[gnu::always_inline]] inline Unit* steal(Sched& by, Unit* (*pop)(Pool&)) {
     if (by.count == 1) return nullptr;
     const auto others = static_cast<std::uint32_t>(by.count - 1);
     const std::uint32_t first = by.random.below(others);
     for (std::uint32_t i = 0; i < others; ++i) {
         Pool& victim = *by.pools[1 + (first + i) % others];
-        if (Unit* unit = pool::pop(victim)) {
+        if (Unit* unit = pop(victim)) {
             adopt(by, unit, victim);
             return unit;
         }
@@ -71,10 +73,10 @@ Unit* steal(Sched& by) {
 
 Unit* pick_random_steal(Sched& by) {
     if (++by.picks % rarely == 0) [[unlikely]] {
-        if (Unit* unit = steal(by)) return unit;
+        if (Unit* unit = steal(by, pool::pop_with_unpublished)) return unit;
     }
     if (Unit* unit = pool::pop(*by.pools[0])) return unit;
-    return steal(by);
+    return steal(by, pool::pop_other);
 }
 
 }   // namespace
@@ -92,6 +94,18 @@ Unit* pick_other(Sched& by) {
     case WEFT_SCHED_DEFAULT: break;
     }
     return nullptr;
+}
+
+bool listen(Sched& of) {
+    bool barrier = false;
+    for (std::size_t i = 0; i < of.count; ++i) barrier |= pool::listen(*of.pools[i], of.places[i]);
+    return barrier;
+}
+
+bool quiet_after_all(Sched& of) {
+    bool quiet = true;
+    for (std::size_t i = 0; i < of.count; ++i) quiet &= pool::quiet_after_all(*of.pools[i]);
+    return quiet;
 }
 
 bool quiet(const Sched& of) {

@@ -55,6 +55,10 @@ Unit* pick_other(Sched& by);
 // Whether all its pools are quiet (pool::quiet).
 bool quiet(const Sched& of);
 
+// pool::listen and pool::quiet_after_all, for all its pools.
+bool listen(Sched& of);
+bool quiet_after_all(Sched& of);
+
 // Null: no memory. `ops` only for WEFT_SCHED_USER.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);
 void destroy(Sched* sched);

@@ -16,6 +16,7 @@
 #include "core/run.hpp"
 #include "observe/observe.hpp"
 #include "os/clock.hpp"
+#include "os/process_barrier.hpp"
 #include "os/safe_read.hpp"
 #include "process/domain_state.hpp"
 #include "process/guest_state.hpp"
@@ -513,9 +514,14 @@ private:
         rescue_.look_ns.store(os::forever);
         rescue_.sleeper.prepare();   // 1
         std::lock_guard guard(of_.lock);
-        for (Pool* pool = of_.pools; pool != nullptr; pool = pool->next) watch_pool(of_, *pool);   // 2
-        if (anything_waits()) {                                                                    // 3
-            rescue_.sleeper.cancel();                                                              // 4a
+        bool barrier = false;
+        for (Pool* pool = of_.pools; pool != nullptr; pool = pool->next) {   // 2
+            watch_pool(of_, *pool);
+            barrier |= pool::request_steal(*pool);   // once more, for its answer
+        }
+        if (barrier) os::process_barrier();
+        if (anything_waits()) {         // 3
+            rescue_.sleeper.cancel();   // 4a
             return false;
         }
         return rescue_.sleeper.lie_down();   // 4b
@@ -622,6 +628,7 @@ void watch_pool(Process& of, Pool& pool) {
     pool.idle_list.remove(pool.watch);
     pool.watch.belong_to(of.rescue.sleeper);
     pool.idle_list.add_reserve(pool.watch);
+    pool::request_steal(pool);
 }
 
 void watch_pools(Process& of, std::size_t streams) {
