@@ -286,7 +286,7 @@ CommonRow call_common_row(Stream& stream, weft_unit** units, std::size_t count) 
         end_of_row(stream, target, handle);
         if (taken == count || stream.wanted() || !none_bound(stream)) break;
         weft_unit* const next = units[newest_first ? count - 1 - taken : taken];
-        if (next == nullptr || !pool::pop_if(pool, to_unit(next, call_on_many<weft_unit*>))) break;
+        if (next == nullptr || !pool::pop_if(pool, to_unit(next, call_on_many<weft_unit*>), true)) break;
     }
     stream.keep_spare(stack);
     calling.go_on();

@@ -32,12 +32,6 @@ namespace weft {
 [[gnu::noinline]] bool fetch_spare(Stream& stream);
 inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_spare(stream); }
 
-// Whether the units that wait in the stream's own pool, which have their turns, are none.
-[[gnu::always_inline]] inline bool none_bound(const Stream& stream) {
-    const PrivatePool* const own = stream.own;
-    return own == nullptr || (own->ready.empty() && own->inbox.empty());
-}
-
 // Whether a ULT is running that may call a unit out of the common pool.
 [[gnu::always_inline]] inline bool may_call_common(Stream& stream) {
     if (!context::may_call || stream.common == nullptr || stream.wanted() || detail::handles_exception(stream))

@@ -14,11 +14,10 @@ using detail::successor;
 using detail::unless_wanted;
 
 // The stream's main pool, if that is a shared one and picking is popping from it; null also where a
-// request to the stream is pending. `own` is where the primary unit and bound ones have their
-// turns.
+// request to the stream is pending, or a unit of the stream's own waits, which has its turns.
 [[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
     Pool* const common = stream.common;
-    if (common == nullptr || common->kind != WEFT_POOL_SHARED || stream.own != nullptr || stream.wanted() ||
+    if (common == nullptr || common->kind != WEFT_POOL_SHARED || !none_bound(stream) || stream.wanted() ||
         stream.through_scheduler)
         return nullptr;
     return static_cast<SharedPool*>(common);
@@ -28,6 +27,40 @@ using detail::unless_wanted;
     Unit* const unit = from.ready.pop();
     if (unit != nullptr) from.access_check.popped(from.access);
     return unit;
+}
+
+// The stream's main pool, if that is its deque, and picking begins with popping from it; null also
+// where another pool has its turn, or a request to the stream is pending.
+[[gnu::always_inline]] inline DequePool* own_deque(Stream& stream) {
+    Pool* const common = stream.common;
+    if (common == nullptr || common->kind != WEFT_POOL_DEQUE || !none_bound(stream) || stream.wanted() ||
+        stream.through_scheduler || !sched::begins_with_own(*stream.sched))
+        return nullptr;
+    return static_cast<DequePool*>(common);
+}
+
+[[gnu::always_inline]] inline Unit* pop_deque(DequePool& from) {
+    Unit* const unit = from.pop_own();
+    if (unit != nullptr) from.access_check.popped(from.access);
+    return unit;
+}
+
+// The unit belongs to the stream's own deque, and has left on that stream.
+void requeue_deque(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    auto& deque = static_cast<DequePool&>(*unit->pool);
+    deque.access_check.pushed(deque.access);
+    deque.push_yielded(unit);
+}
+
+// A yield in that deque, of a unit with no request pending. False: the deque is empty.
+[[gnu::noinline]] bool yield_deque(Stream& stream, Unit& self, DequePool& deque) {
+    Unit* const next = pop_deque(deque);
+    if (next == nullptr) return false;
+    stream.counters.add(trace::Count::yielded);
+    leave_to<Leaves::looked>(stream, self, next, {requeue_deque, &self}, Unit::at_return);
+    return true;
 }
 
 void requeue_shared(void* raw) {
@@ -48,6 +81,9 @@ void requeue_shared(void* raw) {
 
 Unit* detail::successor_other(Stream& stream) {
     if (SharedPool* const shared = sole_shared(stream)) return pop_shared(*shared);
+    if (DequePool* const deque = own_deque(stream)) {
+        if (Unit* const unit = pop_deque(*deque)) return unit;
+    }
     if (stream.through_scheduler) return nullptr;
     if (stream.wanted()) {
         // The pollers' turn comes every so many rounds; until then only the round is counted.
@@ -71,6 +107,10 @@ template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
     SharedPool* const shared = sole_shared(stream);
     if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield))
         return yield_shared(stream, self, *shared);
+    if (self.pool == stream.common && !self.light_or_marked(Unit::at_yield)) {
+        DequePool* const deque = own_deque(stream);
+        if (deque != nullptr && yield_deque(stream, self, *deque)) return;
+    }
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of the ready units
     if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() &&
         !stream.direct->ready.empty()) {

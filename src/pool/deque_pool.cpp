@@ -105,7 +105,9 @@ Unit* DequePool::pop_own() {
     const Own::Bits seen = own.enter();
     Unpublished& mine = own.data();
     if (seen == 0 && (mine.pops + 1) % turn != 0) [[likely]] {
-        if (Unit* const unit = mine.newest.pop_back()) [[likely]] {
+        Unit* unit = mine.newest.pop_back();
+        if (unit == nullptr && ring.length() == 0 && spill.looks_empty()) unit = mine.yielded.pop_front();
+        if (unit != nullptr) [[likely]] {
             ++mine.pops;
             own.leave();
             return unit;
@@ -155,13 +157,13 @@ Unit* DequePool::pop_in_turn() {
 }
 
 // Inside the lock, unless it is revoked.
-bool DequePool::pop_own_if_slow(Unit* unit, Own::Bits seen) {
+bool DequePool::pop_own_if_slow(Unit* unit, Own::Bits seen, bool in_row) {
     if ((seen & Own::revoked) != 0) {
         own.leave();
         return false;
     }
     Unpublished& mine = own.data();
-    if ((mine.pops + 1) % turn == 0 && !turn_may_wait()) {
+    if ((mine.pops + 1) % turn == 0 && !(in_row && none_but_newest()) && !turn_may_wait()) {
         own.leave();
         return false;
     }
@@ -197,6 +199,11 @@ bool DequePool::take_next(Unit* unit) {
     return taken;
 }
 
+// Inside the lock.
+bool DequePool::none_but_newest() const {
+    return own.data().yielded.empty() && ring.looks_empty() && spill.looks_empty();
+}
+
 // Inside the lock. A turn that is put off again and again comes at last: but not where each unit
 // that could have it is younger than the first time.
 bool DequePool::turn_may_wait() {
@@ -204,8 +211,7 @@ bool DequePool::turn_may_wait() {
     const std::uint64_t now_ns = os::now_ns();
     const Unit* const oldest = mine.newest.front();
     const std::uint64_t oldest_id = oldest == nullptr ? 0 : oldest->id;
-    const bool others = !mine.yielded.empty() || !ring.looks_empty() || !spill.looks_empty();
-    if (mine.turn_by_ns == 0 || (!others && oldest_id != mine.turn_of)) {
+    if (mine.turn_by_ns == 0 || (oldest_id != mine.turn_of && none_but_newest())) {
         mine.turn_by_ns = now_ns + longest_calling_ns;
         mine.turn_of = oldest_id;
     }

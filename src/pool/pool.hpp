@@ -255,8 +255,9 @@ struct DequePool : Pool {
     void push_yielded(Unit* unit);
     Unit* pop_own();
     // For a unit that is to be called: pop_own(), if that would return `unit`, or would but for the
-    // turn of another unit that has not waited for long.
-    [[gnu::always_inline]] bool pop_own_if(Unit* unit) {
+    // turn of another unit that has not waited for long. `in_row`: the caller calls one unit after
+    // the other, whose number is known, so that older units of `newest` wait no longer than that.
+    [[gnu::always_inline]] bool pop_own_if(Unit* unit, bool in_row = false) {
         const Own::Bits seen = own.enter();
         Unpublished& mine = own.data();
         if (seen == 0 && (mine.pops + 1) % turn != 0 && mine.newest.pop_back_if(unit)) [[likely]] {
@@ -264,7 +265,7 @@ struct DequePool : Pool {
             own.leave();
             return true;
         }
-        return pop_own_if_slow(unit, seen);
+        return pop_own_if_slow(unit, seen, in_row);
     }
     // Takes `unit` out if the caller's stream owns the pool and the unit is the next to be popped,
     // disregarding units whose turn it may be: a unit that the program names goes before them.
@@ -290,13 +291,14 @@ struct DequePool : Pool {
 private:
     [[gnu::noinline]] void push_own_slow(Unit* unit);
     [[gnu::noinline]] Unit* pop_own_slow(Own::Bits seen);
-    [[gnu::noinline]] bool pop_own_if_slow(Unit* unit, Own::Bits seen);
+    [[gnu::noinline]] bool pop_own_if_slow(Unit* unit, Own::Bits seen, bool in_row);
     Unit* pop_in_turn();
     bool may_hold_back(Own::Bits seen);
     void publish(Unit* unit);
     std::size_t publish_some();
     std::size_t answer_request(Own::Bits seen);
     void wake_for(Own::Bits seen, std::size_t published);
+    bool none_but_newest() const;
     bool turn_may_wait();
 };
 
@@ -436,10 +438,10 @@ Unit* pop_other(Pool& from);
 [[gnu::noinline]] Unit* pop_after_all(Pool& from);
 
 // pop(), if that would return this unit; false also where another thread is in the way. For a
-// shared pool, or a deque of the calling stream.
-[[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
+// shared pool, or a deque of the calling stream. `in_row`: see DequePool::pop_own_if().
+[[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit, bool in_row = false) {
     const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
-                                                      : static_cast<DequePool&>(from).pop_own_if(unit);
+                                                      : static_cast<DequePool&>(from).pop_own_if(unit, in_row);
     if (popped) from.access_check.popped(from.access);
     return popped;
 }

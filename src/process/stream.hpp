@@ -201,6 +201,12 @@ static_assert(offsetof(Stream, attention) % config::cache_line == 0 &&
     return *stream;
 }
 
+// Whether no unit waits in the stream's own pool, whose units have their turns.
+[[gnu::always_inline]] inline bool none_bound(const Stream& stream) {
+    const PrivatePool* const own = stream.own;
+    return own == nullptr || (own->ready.empty() && own->inbox.empty());
+}
+
 // The unit that calls, or null.
 inline Unit* running_or_null() {
     auto* stream = current_or_null();

@@ -11,13 +11,6 @@
 namespace weft::sched {
 namespace {
 
-// One pick in so many begins at a pool other than the first. Both numbers are primes, so that they
-// do not fall in step with the units. The small one is for schedulers whose order is a convenience:
-// units behind busy pools wait microseconds. The large one is for schedulers whose order is the
-// program's intent: it costs less than a thousandth of the stream.
-constexpr unsigned often = LockedPool::turn;
-constexpr unsigned rarely = 1021;
-
 // The pool whose turn it is: the first, or now and then each of the others.
 std::size_t beginning(Sched& by, unsigned turn) {
     if (++by.picks % turn != 0) return 0;

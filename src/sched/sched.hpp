@@ -43,6 +43,13 @@ struct Sched {
 
 namespace sched {
 
+// One pick in so many begins at a pool other than the first. Both numbers are primes, so that they
+// do not fall in step with the units. The small one is for schedulers whose order is a convenience:
+// units behind busy pools wait microseconds. The large one is for schedulers whose order is the
+// program's intent: it costs less than a thousandth of the stream.
+constexpr unsigned often = LockedPool::turn;
+constexpr unsigned rarely = 1021;
+
 Unit* pick_other(Sched& by);
 
 // The next unit, or null when there is none now. On any stack of the stream.
@@ -50,6 +57,14 @@ Unit* pick_other(Sched& by);
     if (by.kind == WEFT_SCHED_BASIC && by.count == 1) [[likely]]
         return pool::pop(*by.pools[0]);
     return pick_other(by);
+}
+
+// Whether the next pick begins with the first pool, and is counted now: for a scheduler that
+// steals, and a caller that pops from that pool itself. False: nothing is counted.
+[[gnu::always_inline]] inline bool begins_with_own(Sched& by) {
+    if ((by.picks + 1) % rarely == 0) return false;
+    ++by.picks;
+    return true;
 }
 
 // Whether all its pools are quiet (pool::quiet).
