@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The instructions that one operation executes: callgrind_spawn runs twice under callgrind with
-different counts, and the difference of the two dumps, instruction by instruction, is divided by the
-difference of the counts. So start-up cancels out, and atomic read-modify-writes are counted by
-execution, not by occurrence in the code.
+"""The instructions that one operation executes: callgrind_spawn or callgrind_sync runs twice under
+callgrind with different counts, and the difference of the two dumps, instruction by instruction, is
+divided by the difference of the counts. So start-up cancels out, and atomic read-modify-writes are
+counted by execution, not by occurrence in the code.
 """
 
 import os

@@ -775,6 +775,12 @@ CALLGRIND_OPERATIONS = (
     *(f"{what}{way}" for what in ("event", "mutex_held") for way in ("", ".with_threads", ".with_threads.deque")),
     *(f"fib.{way}" for way in ("call", "ult.deque", "invoke.deque", "invoke.c.deque")),
 )
+# What callgrind_sync can do: among other threads, and alone.
+CALLGRIND_SYNC_OPERATIONS = tuple(
+    operation + way
+    for way in ("", ".alone")
+    for operation in ("mutex", "condition", "condition.held", "event", "semaphore", "barrier.64", "mutex_held.16")
+)
 
 CALLGRIND_HEAD = [
     "operation",
@@ -817,6 +823,10 @@ def run_callgrind(programs: pathlib.Path, results: pathlib.Path) -> dict:
         print("callgrind: skipped")
         return {}
     plan = [(operation, program, operation, {}) for operation in CALLGRIND_OPERATIONS]
+    if (programs / "callgrind_sync").exists():
+        plan += [(f"sync.{name}", programs / "callgrind_sync", name, {}) for name in CALLGRIND_SYNC_OPERATIONS]
+    else:
+        print("callgrind, synchronization: skipped")
     if team.exists() and libgomp.exists():
         plan.append(("team.barrier", team, "barrier", {"LD_LIBRARY_PATH": f"{libgomp.parent}:{programs.parent}"}))
     else:
