@@ -22,12 +22,16 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH &&
 
 // The quick way: the mutex is free.
 [[gnu::always_inline]] inline bool lock_free(Mutex& mutex) {
+    if (!mutex.try_take()) return false;
     const Caller caller;
-    void* const identity = caller.identity();
-    if (!mutex.try_lock(identity)) return false;
-    if (caller.unit != nullptr) [[likely]]
-        caller.unit->latest_lock = mutex.address();
+    note_holder(mutex, caller.unit, caller.identity());
     return true;
+}
+
+// The caller, which is no unit, has locked the mutex.
+[[gnu::noinline]] weft_status note_other_holder(Mutex mutex) noexcept {
+    note_holder(mutex, nullptr, Caller().identity());
+    return WEFT_OK;
 }
 
 // `deadline_ns`: a value that is known at compile time need not be tested.
@@ -89,10 +93,12 @@ weft_status weft_mutex_lock(weft_mutex* mutex) noexcept {
     if (mutex == nullptr) [[unlikely]]
         return is_null("mutex");
     Mutex of = at<Mutex>(mutex);
-    Unit* const unit = running_or_null();
-    if (unit == nullptr || !of.try_lock(unit)) [[unlikely]]
+    if (!of.try_take()) [[unlikely]]
         return lock_slow(of, Urgency::normal, forever);
-    unit->latest_lock = of.address();
+    Unit* const unit = running_or_null();
+    if (unit == nullptr) [[unlikely]]
+        return note_other_holder(of);
+    note_holder(of, unit, unit);
     return WEFT_OK;
 }
 

@@ -80,12 +80,10 @@ public:
     // relaxed: see Body::owner
     void set_owner(void* identity) { body_.owner.store(identity, std::memory_order_relaxed); }
 
-    // Takes the mutex if it is not held; waiters may be overtaken.
-    bool try_lock(void* identity) {
-        if (!take_word()) return false;
-        set_owner(identity);
-        return true;
-    }
+    // Takes the mutex if it is not held; waiters may be overtaken. The caller records itself
+    // afterwards: to find out who it is takes loads that depend on each other, and a
+    // read-modify-write that they precede waits for them.
+    bool try_take() { return take_word(); }
 
     // Releases a mutex that is not recursive, when it has no waiters and owes no signal. False: it
     // takes unlock_slow().

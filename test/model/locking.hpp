@@ -24,7 +24,10 @@ struct Mutual {
     // run; otherwise as often as where one stream runs.
     bool lock(Agent& agent, bool hurries = false, Urgency urgency = Urgency::normal, bool patient = false) {
         Mutex mutex = view();
-        if (mutex.try_lock(&agent)) return true;
+        if (mutex.try_take()) {
+            mutex.set_owner(&agent);
+            return true;
+        }
         Mutex::ask(agent.waiter, urgency);
         while (agent.wait(mutex, hurries)) {
             if (agent.waiter.answer != Answer::woken || mutex.take(agent.waiter)) {

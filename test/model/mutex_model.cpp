@@ -59,7 +59,10 @@ struct Broken : rl::test_suite<Broken<wrong, threads>, threads> {
     bool lock(Agent& agent, bool hurries) {
         if (wrong == Wrong::looks_then_stores) return mutex.lock(agent);
         Mutex view = mutex.view();
-        if (view.try_lock(&agent)) return true;
+        if (view.try_take()) {
+            view.set_owner(&agent);
+            return true;
+        }
         Mutex::ask(agent.waiter, Urgency::normal);
         agent.begin(hurries);
         if (!view.enter(agent.waiter)) return true;
