@@ -301,9 +301,8 @@ template <class Object>
     if (next == nullptr) [[unlikely]]
         return wait_slow(object, waiter, deadline_ns, what, address);
     Unit& self = *stream->running;
-    if (!os::single_threaded()) [[unlikely]]
-        return suspend_among_others(*stream, self, next, object, waiter, what, address);
-    return suspend_by(*stream, self, next, object, SingleThreaded(), waiter, what, address);
+    if (os::single_threaded()) return suspend_by(*stream, self, next, object, SingleThreaded(), waiter, what, address);
+    return suspend_by(*stream, self, next, object, Leaving<typename Object::Word>(), waiter, what, address);
 }
 
 }   // namespace weft::sync
