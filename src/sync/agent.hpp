@@ -192,24 +192,22 @@ public:
     }
     static bool changed(bool now) { return now; }
     void let_go(Word& word, typename Word::Seen next) {
+        word.prepare(next);
         word_ = &word;
-        next_ = next;
     }
-    void let_go_unchanged(Word& word, typename Word::Seen seen) { let_go(word, seen); }
+    void let_go_unchanged(Word& word, typename Word::Seen) { word_ = &word; }
+    // Needs nothing of the stack of the unit, which may run as soon as the word is released.
     AfterSwitch after() {
-        return {[](void* raw) {
-                    // a copy: it lies on the stack of a unit that may soon run
-                    const Leaving kept = *static_cast<Leaving*>(raw);
+        return {[](void* word) {
                     probe(Probe::suspend_before_publish);
-                    kept.word_->unlock(kept.next_);
+                    static_cast<Word*>(word)->unlock_prepared();
                     probe(Probe::suspend_after_publish);
                 },
-                this};
+                word_};
     }
 
 private:
     Word* word_;
-    typename Word::Seen next_;
 };
 
 // A unit that was about to leave for `next`, and found what it wants, continues in its turn.

@@ -75,7 +75,7 @@ public:
     template <class May>
     [[gnu::always_inline]] As lock_among_others(May&& may) {
         As seen = look();
-        if (!is_busy(seen) && (!may(seen) || enter(seen, seen | busy))) [[likely]]
+        if (!is_busy(seen) && (!may(seen) || exchange(seen, seen | busy, Orders::enter))) [[likely]]
             return seen;
         return lock_after_others(may);
     }
@@ -84,6 +84,11 @@ public:
     // Releases the busy bit; the word is `next`, which is not busy. Nothing of the object may be
     // touched after this, since it may be gone.
     void unlock(As next) { value_.store(number(next), Orders::leave); }
+    // By the holder of the busy bit: unlock(next) in two steps, the second of which needs nothing
+    // but the word. relaxed: no other thread acts upon a word that is busy, and the second step
+    // publishes it.
+    void prepare(As next) { value_.store(number(next) | busy_bit, std::memory_order_relaxed); }
+    void unlock_prepared() { unlock(seen_as(value_.load(std::memory_order_relaxed) & ~busy_bit)); }
 
     static bool is_busy(As seen) { return (number(seen) & busy_bit) != 0; }
 
@@ -96,7 +101,7 @@ private:
             if (is_busy(seen)) {
                 probe(Probe::word_busy);
                 backoff.wait();
-            } else if (!may(seen) || enter(seen, seen | busy)) {
+            } else if (!may(seen) || exchange(seen, seen | busy, Orders::enter)) {
                 return seen;
             }
         }
@@ -111,6 +116,10 @@ private:
             value_.store(number(next), std::memory_order_relaxed);   // relaxed: there is no other thread
             return true;
         }
+        return exchange(seen, next, order);
+    }
+
+    [[gnu::always_inline]] bool exchange(As& seen, As next, std::memory_order order) {
         std::uint32_t was = number(seen);
         // relaxed: see enter()
         const bool changed = value_.compare_exchange_strong(was, number(next), order, std::memory_order_relaxed);

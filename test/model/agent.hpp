@@ -55,7 +55,6 @@ template <class Habits, class Word>
 struct Leaving {
     BasicAgent<Habits>& agent;
     Word* word = nullptr;
-    typename Word::Seen next{};
 
     template <class May>
     typename Word::Seen lock_if(Word& of, May&& may) {
@@ -63,16 +62,18 @@ struct Leaving {
         return of.lock_among_others(may);
     }
     static bool changed(bool now) { return now; }
-    void let_go_unchanged(Word& of, typename Word::Seen seen) { let_go(of, seen); }
-    void let_go(Word& of, typename Word::Seen to) {
+    void let_go_unchanged(Word& of, typename Word::Seen) {
         word = &of;
-        next = to;
-        if (!Habits::stays_busy) word->unlock(next);
+        if (!Habits::stays_busy) word->unlock_prepared();
+    }
+    void let_go(Word& of, typename Word::Seen next) {
+        of.prepare(next);
+        let_go_unchanged(of, next);
     }
     // Called after the switch.
     void left() {
         agent.saved = 1;
-        if (Habits::stays_busy) word->unlock(next);
+        if (Habits::stays_busy) word->unlock_prepared();
     }
 };
 
