@@ -273,10 +273,7 @@ void push_many(Pool& to, Unit* first, Unit* last, std::size_t count, From from) 
         return;
     }
     if (to.kind == WEFT_POOL_PRIVATE && static_cast<PrivatePool&>(to).mine()) {
-        auto& mine = static_cast<PrivatePool&>(to);
-        mine.access_check.pushed(mine.access);
-        mine.ready.push_chain(first, last);
-        mine.waiting.add(static_cast<std::int64_t>(count));
+        static_cast<PrivatePool&>(to).put_chain(first, last, count);
         return;
     }
     if (to.kind == WEFT_POOL_DEQUE && static_cast<DequePool&>(to).mine() && !behind_all(from)) {

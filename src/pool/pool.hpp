@@ -90,6 +90,14 @@ struct PrivatePool : Pool {
         keep(unit);
     }
 
+    // put() for `count` units, linked first to last.
+    void put_chain(Unit* first, Unit* last, std::size_t count) {
+        access_check.pushed(access);
+        check();
+        ready.push_chain(first, last);
+        waiting.add(static_cast<std::int64_t>(count));
+    }
+
     Unit* pop() {
         access_check.popped(access);
         check();

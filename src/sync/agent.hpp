@@ -85,6 +85,7 @@ private:
 class AgentRef {
 public:
     using Waker = sync::Waker;
+    class Wakes;   // a waker of many
 
     AgentRef() = default;   // to be assigned; AgentRef{} refers to none
     AgentRef(Unit& unit) : word_(reinterpret_cast<std::uintptr_t>(&unit)) {}
@@ -130,6 +131,40 @@ private:
 };
 
 using Waiter = BasicWaiter<AgentRef>;
+
+// Wakes waiters that have been claimed. Those that belong to the calling stream go to its pool
+// together, in done(). (No pointer in it refers to itself: so it lies in registers.)
+class AgentRef::Wakes {
+public:
+    // The waiter's place may be gone after this.
+    [[gnu::always_inline]] void add(AgentRef who) {
+        if (!who.certain()) [[unlikely]]
+            return who.wake(waker_);
+        Unit& unit = who.unit();
+        unit.life.move(State::waiting, State::ready);
+        if (unit.pool != home_) [[unlikely]]
+            return resume_claimed(waker_.stream, unit);
+        if (last_ == nullptr) {
+            first_ = &unit;
+        } else {
+            last_->link = &unit;
+        }
+        last_ = &unit;
+        ++count_;
+    }
+    [[gnu::always_inline]] void done() {
+        if (count_ == 0) return;
+        waker_.stream->counters.add(trace::Count::resumed, count_);
+        home_->put_chain(first_, last_, count_);
+    }
+
+private:
+    Waker waker_;
+    PrivatePool* home_ = waker_.stream == nullptr ? nullptr : waker_.stream->direct;
+    Unit* first_ = nullptr;
+    Unit* last_ = nullptr;
+    std::size_t count_ = 0;
+};
 
 // Whether a unit that found nothing else to run on its stream should spin for a while before it
 // leaves: a unit on another stream may be about to answer, and the hart is not wanted elsewhere.

@@ -7,7 +7,8 @@
 // object could, one compare-and-swap decides.
 //
 // `Who` names the agent: a value with claim(index), certain(), wake(waker), settle() and
-// identity(). It is a parameter for the model tests; the library uses AgentRef (agent.hpp).
+// identity(), and a type Who::Wakes, whose add(who) wakes like wake(), at the latest in done(). It
+// is a parameter for the model tests; the library uses AgentRef (agent.hpp).
 #pragma once
 
 #include <cstdint>
@@ -102,13 +103,20 @@ public:
         end_ = &waiter.next;
     }
 
+    // The waiters stay linked as they were in the ring; those that something else has woken go.
     void add_all(WaiterRing<Who>& ring, Answer answer) {
-        for (Waiter* waiter = ring.take_all(); waiter != nullptr;) {
-            Waiter* const following = waiter->next;
-            waiter->answer = Answer::none;
-            if (waiter->who.claim(waiter->index)) add(*waiter, answer);
-            waiter = following;
+        plain<Waiter*>* end = end_;
+        *end = ring.take_all();
+        while (Waiter* const waiter = *end) {
+            if (waiter->who.claim(waiter->index)) [[likely]] {
+                waiter->answer = answer;
+                end = &waiter->next;
+            } else {
+                waiter->answer = Answer::none;
+                *end = waiter->next;
+            }
         }
+        end_ = end;
     }
 
     Waiter* take() {
@@ -119,14 +127,15 @@ public:
 
     // The waiters are gone after this.
     [[gnu::always_inline]] void wake_all() {
-        if (first_ == nullptr) return;
-        const typename Who::Waker waker;
+        Waiter* waiter = first_;
+        if (waiter == nullptr) return;
+        typename Who::Wakes wakes;
         do {
-            Waiter* const following = first_->next;
-            const Who who = first_->who;
-            first_ = following;
-            who.wake(waker);
-        } while (first_ != nullptr);
+            Waiter* const following = waiter->next;
+            wakes.add(waiter->who);
+            waiter = following;
+        } while (waiter != nullptr);
+        wakes.done();
     }
 
 private:

@@ -29,6 +29,10 @@ class BasicAgentRef {
 public:
     using Agent = BasicAgent<Habits>;
     struct Waker {};
+    struct Wakes {
+        void add(BasicAgentRef who) { who.wake(Waker()); }
+        void done() {}
+    };
 
     BasicAgentRef() = default;
     BasicAgentRef(Agent& agent) : agent_(&agent) {}
