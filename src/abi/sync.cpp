@@ -46,8 +46,28 @@ static_assert(static_cast<int>(Urgency::high) == WEFT_URGENCY_HIGH &&
     return wait_for_set(event, value, deadline_ns);
 }
 
-[[gnu::noinline]] weft_status set_among_others(Event event, void* value) noexcept {
-    return event.set(value) ? WEFT_OK : fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
+[[gnu::noinline]] weft_status set_already() noexcept {
+    return fail(WEFT_WRONG_STATE, "the event is set already; reset it first");
+}
+[[gnu::noinline]] weft_status set_waiting_for_others(Event event, void* value) noexcept {
+    return event.set(value) ? WEFT_OK : set_already();
+}
+[[gnu::noinline]] weft_status release_many(Event event) noexcept {
+    event.release_many();
+    return WEFT_OK;
+}
+// Each case calls at most one function, as its last step.
+template <class By>
+[[gnu::always_inline]] inline weft_status set_event(Event event, void* value, By by) {
+    AgentRef one{};
+    switch (event.begin_set(value, one, by)) {
+    case Event::Set::nobody_waits: return WEFT_OK;
+    case Event::Set::one_waits: return wake_unit(one.unit());
+    case Event::Set::many_wait: return release_many(event);
+    case Event::Set::already: return set_already();
+    case Event::Set::busy: break;
+    }
+    return set_waiting_for_others(event, value);
 }
 
 }   // namespace
@@ -200,11 +220,7 @@ weft_status weft_event_set(weft_event* event, void* value) noexcept {
     if (event == nullptr) [[unlikely]]
         return is_null("event");
     Event of = at<Event>(event);
-    AgentRef waiter{};
-    if (!os::single_threaded() || !of.set_single_threaded(value, waiter)) [[unlikely]]
-        return set_among_others(of, value);
-    if (waiter.nobody()) return WEFT_OK;
-    return wake_unit(waiter.unit());
+    return os::single_threaded() ? set_event(of, value, SingleThreaded()) : set_event(of, value, AtOnce());
 }
 
 weft_status weft_event_wait(weft_event* event, void** value) noexcept {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sync/waiter.hpp"
 #include "sync/word.hpp"
@@ -37,34 +38,53 @@ public:
     // For an event that is set.
     void* value() const { return body_.value; }
 
-    // set() in a process with one OS thread, if there is no waiter, or one that waits for this
-    // event alone. False: nothing has changed. Otherwise `waiter` is to be woken, or refers to
-    // none.
-    [[gnu::always_inline]] bool set_single_threaded(void* value, Who& waiter) {
-        if (word_.look().any()) [[unlikely]]
-            return false;
-        if (Waiter* const first = body_.ring.front()) {
-            waiter = first->who;
-            if (first->next != first || !waiter.certain()) [[unlikely]]
-                return false;
-            first->answer = Answer::given;
-            body_.ring.clear();
+    // False: it was set already; nothing has changed.
+    bool set(void* value) {
+        Who one{};
+        switch (begin_set(value, one, Entrance())) {
+        case Set::already: return false;
+        case Set::one_waits: one.wake(typename Who::Waker()); break;
+        case Set::many_wait: release_many(); break;
+        case Set::nobody_waits:
+        case Set::busy: break;
         }
-        body_.value = value;
-        word_.unlock(is_set);
         return true;
     }
 
-    // False: it was set already; nothing has changed.
-    bool set(void* value) {
-        const EventBits seen = word_.lock_if(unset);
-        if (seen.has(is_set)) return false;
+    // What is left to be done by a caller that sets the event in steps.
+    enum class Set : std::uint8_t {
+        nobody_waits,   // nothing
+        one_waits,      // to wake `one`, which nothing else can wake
+        many_wait,      // release_many(): the word is still busy
+        already,        // nothing has changed: it was set already
+        busy,           // nothing has changed: another thread is at work, and `by` is AtOnce
+    };
+    template <class By>
+    [[gnu::always_inline]] Set begin_set(void* value, Who& one, By&& by) {
+        const EventBits seen = by.lock_if(word_, unset);
+        if constexpr (std::is_same_v<std::remove_cvref_t<By>, AtOnce>) {
+            if (Word::is_busy(seen)) [[unlikely]]
+                return Set::busy;
+        }
+        if (seen.has(is_set)) [[unlikely]]
+            return Set::already;
         check(seen);
         body_.value = value;
+        Waiter* const first = body_.ring.front();
+        if (first != nullptr) {
+            one = first->who;
+            if (first->next != first || !one.certain()) [[unlikely]]
+                return Set::many_wait;
+            first->answer = Answer::given;
+            body_.ring.clear();
+        }
+        word_.unlock(is_set);
+        return first == nullptr ? Set::nobody_waits : Set::one_waits;
+    }
+    void release_many() {
         Claimed<Who> claimed(body_.ring, Answer::given);
         word_.unlock(is_set);
         claimed.wake_all();
-        return true;
     }
 
     // Back to not set. Not while another thread sets it, or must see that it was set.

@@ -6,7 +6,7 @@
 // nothing else could wake the agent, having taken it out is claim enough; if a deadline or another
 // object could, one compare-and-swap decides.
 //
-// `Who` names the agent: a value with claim(index), certain(), wake(waker), settle() and
+// `Who` names the agent: a value with claim(index), certain(), nobody(), wake(waker), settle() and
 // identity(), and a type Who::Wakes, whose add(who) wakes like wake(), at the latest in done(). It
 // is a parameter for the model tests; the library uses AgentRef (agent.hpp).
 #pragma once

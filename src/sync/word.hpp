@@ -79,6 +79,13 @@ public:
             return seen;
         return lock_after_others(may);
     }
+    // lock_among_others() if no other thread has the busy bit; otherwise returns a word with it.
+    template <class May>
+    [[gnu::always_inline]] As lock_at_once(May&& may) {
+        As seen = look();
+        const bool lost = !is_busy(seen) && may(seen) && !exchange(seen, seen | busy, Orders::enter);
+        return lost ? seen | busy : seen;
+    }
     // Takes the busy bit; returns the word without it.
     [[gnu::always_inline]] As lock() { return lock_if(always); }
     // Releases the busy bit; the word is `next`, which is not busy. Nothing of the object may be
@@ -148,6 +155,16 @@ struct Entrance {
     template <class Word>
     void let_go_unchanged(Word& word, typename Word::Seen seen) const {
         word.unlock(seen);
+    }
+};
+
+// How a caller among other threads enters an object if no thread is at work on it. Otherwise the
+// word is returned with the busy bit, and the caller comes again by another way, which it calls as
+// its last step: so it need not save registers for the unlikely case.
+struct AtOnce {
+    template <class Word, class May>
+    [[gnu::always_inline]] typename Word::Seen lock_if(Word& word, May&& may) const {
+        return word.lock_at_once(may);
     }
 };
 

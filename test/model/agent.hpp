@@ -39,6 +39,8 @@ public:
 
     Agent* agent() const { return agent_; }
     void* identity() const { return agent_; }
+    bool nobody() const { return agent_ == nullptr; }
+    bool certain() const { return agent_->contested == 0; }
     bool claim(std::uint32_t index) const {
         return !Habits::competes || agent_->contested == 0 || agent_->win(index + 1);
     }
