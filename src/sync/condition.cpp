@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "sync/condition.hpp"
 
+#include <new>
 #include <utility>
 
 #include "sync/objects.hpp"
@@ -30,6 +31,19 @@ struct Release : Suspension {
     }
 };
 
+// All that a waker touches lies in one cache line, which also has the word that the agent spins
+// for: so a hand-off to another processor moves one line there and back, not three.
+struct alignas(64) Parked {
+    union {
+        Agent agent;   // made when it is known that it is needed
+    };
+    Waiter waiter;
+
+    Parked() {}
+    Agent& make(const Caller& caller, bool is_contested) { return *new (&agent) Agent(caller, is_contested); }
+};
+static_assert(offsetof(Parked, waiter) + offsetof(Waiter, item) <= 64);
+
 [[gnu::noinline]] void lock_again(Mutex mutex, Waiter& waiter) {
     Mutex::insist(waiter);
     while (!mutex.take(waiter)) {
@@ -43,8 +57,10 @@ struct Release : Suspension {
 // be short.
 [[gnu::noinline]] weft_status wait_parked(Caller caller, Condition& condition, Mutex& mutex, std::uint64_t deadline_ns,
                                           bool (*unless)(void*), void* argument) {
-    Agent agent(caller, deadline_ns != forever);
-    Waiter waiter(agent);
+    Parked parked;
+    Agent& agent = parked.make(caller, deadline_ns != forever);
+    Waiter& waiter = parked.waiter;
+    waiter.who = agent;
     // A waiter that spins, on another stream, is passed the mutex as it is: it need not fetch its
     // line once more.
     const Waiter* const next =
@@ -85,15 +101,12 @@ void wait_released(Stream& stream, Unit& self, Condition condition, Mutex mutex)
     if (waiter.answer != Answer::given) lock_again(mutex, waiter);
 }
 
-// The holder waits and passes the mutex and the stream on, if a waiter is owed a signal.
+// The holder, whose place `next` has left, gives the mutex and the stream to the unit there.
 template <class By>
-[[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
+[[gnu::always_inline]] inline weft_status leave_to_heir(Stream& stream, Unit& self, Condition condition, Mutex mutex,
+                                                        Waiter& waiter, const Waiter& next, By& by) {
     Mutex::Word& word = mutex.word();   // the rest of the mutex is found by it, and need not be kept over the switch
-    Waiter waiter(self);
-    const Waiter* const next = condition.pass(
-        mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
-    if (next == nullptr) return wait_condition(condition, mutex, forever, nullptr, nullptr);
-    Unit& heir = next->who.unit();
+    Unit& heir = next.who.unit();
     if (heir.context == nullptr) __builtin_unreachable();   // it has left
     mutex.set_owner(&heir);
     heir.life.move(State::waiting, State::ready);
@@ -114,9 +127,56 @@ template <class By>
     return wait_condition(condition, mutex, forever, nullptr, nullptr);
 }
 
+// The holder waits and passes the mutex and the stream on, if a waiter is owed a signal.
+template <class By>
+[[gnu::always_inline]] inline weft_status pass_on(Stream& stream, Unit& self, Condition condition, Mutex mutex, By by) {
+    Waiter waiter(self);
+    const Waiter* const next = condition.pass(
+        mutex, waiter, [&](const Waiter& first) { return may_follow(first, self); }, by);
+    if (next == nullptr) return wait_condition(condition, mutex, forever, nullptr, nullptr);
+    return leave_to_heir(stream, self, condition, mutex, waiter, *next, by);
+}
+
+// Under the condition's lock, which is released: the first waiter, `heir`, spins, on another stream
+// or as an OS thread. It is passed the mutex as it is, and need not fetch its line once more. The
+// caller, whose answer may come soon, parks instead of leaving.
+[[gnu::noinline]] weft_status pass_to_spinner(Stream& stream, Unit& self, Condition condition, Mutex mutex,
+                                              Waiter& next) noexcept {
+    const AgentRef heir = next.who;
+    Parked parked;
+    Waiter& waiter = parked.waiter;
+    waiter.who = parked.make(Caller{&stream, &self}, false);
+    condition.take_place(next, waiter, mutex);
+    self.latest_lock = nullptr;
+    mutex.set_owner(heir.identity());
+    condition.word().unlock_prepared();
+    heir.wake(Waker{&stream});
+    parked.agent.park(forever, Waits::condition, condition.address());
+    if (waiter.answer != Answer::given) {
+        lock_again(mutex, waiter);
+        mutex.set_owner(&self);
+    }
+    self.latest_lock = mutex.address();
+    return WEFT_OK;
+}
+
+// pass_on() among other threads.
 [[gnu::noinline]] weft_status pass_on_among_others(Stream& stream, Unit& self, Condition condition,
                                                    Mutex mutex) noexcept {
-    return pass_on(stream, self, condition, mutex, Leaving<Condition::Word>());
+    Leaving<Condition::Word> by;
+    std::uint32_t seen = 0;
+    Waiter* const first = condition.begin_pass(mutex, by, seen);
+    if (first == nullptr) [[unlikely]]
+        return wait_condition(condition, mutex, forever, nullptr, nullptr);
+    if (!may_follow(*first, self)) [[unlikely]] {
+        if (first->who.looks()) return pass_to_spinner(stream, self, condition, mutex, *first);
+        condition.word().unlock(seen);
+        return wait_condition(condition, mutex, forever, nullptr, nullptr);
+    }
+    Waiter waiter(self);
+    condition.take_place(*first, waiter, mutex);
+    by.let_go_unchanged(condition.word(), seen);
+    return leave_to_heir(stream, self, condition, mutex, waiter, *first, by);
 }
 
 }   // namespace

@@ -28,6 +28,7 @@ public:
     BasicCondition(Word& word, Body& body) : word_(word), body_(body) {}
 
     const void* address() const { return &word_; }
+    Word& word() const { return word_; }
     Body& body() const { return body_; }
     // Exact for the holder of the mutex as long as no waiter leaves; otherwise a hint.
     std::uint32_t length() const { return word_.look() & ~Word::busy; }
@@ -121,21 +122,37 @@ public:
     // has changed.
     template <class Fits, class By>
     [[gnu::always_inline]] Waiter* pass(Mutex& mutex, Waiter& waiter, Fits&& fits, By&& by) {
-        auto& owed = mutex.body();
-        if (owed.signalled != &body_) return nullptr;
-        const std::uint32_t seen = by.lock_if(word_, always);
-        check(seen);
-        Waiter* first = body_.ring.front();
-        if (first == nullptr || !fits(*first)) {
+        std::uint32_t seen = 0;
+        Waiter* const first = begin_pass(mutex, by, seen);
+        if (first == nullptr) return nullptr;
+        if (!fits(*first)) {
             word_.unlock(seen);
             return nullptr;
         }
-        body_.ring.pass_on(waiter);   // those in the ring, and it, have released the same mutex: `owed` belongs to it
-        waiter.answer = Answer::awaited;
-        first->answer = Answer::given;
-        if (--owed.signals == 0) owed.signalled = nullptr;
+        take_place(*first, waiter, mutex);
         by.let_go_unchanged(word_, seen);
         return first;
+    }
+
+    // pass() in steps. Returns the first waiter if it is owed a signal: then the word is busy, and
+    // was `seen` before. The caller takes its place, or changes nothing, and releases the word.
+    template <class By>
+    [[gnu::always_inline]] Waiter* begin_pass(Mutex& mutex, By&& by, std::uint32_t& seen) {
+        if (mutex.body().signalled != &body_) return nullptr;
+        seen = by.lock_if(word_, always);
+        check(seen);
+        Waiter* const first = body_.ring.front();
+        if (first == nullptr) word_.unlock(seen);
+        return first;
+    }
+    // The waiters in the ring, and the one that comes in, have released one mutex: the condition's
+    // record of it remains right.
+    [[gnu::always_inline]] void take_place(Waiter& first, Waiter& waiter, Mutex& mutex) {
+        body_.ring.pass_on(waiter);
+        waiter.answer = Answer::awaited;
+        first.answer = Answer::given;
+        auto& owed = mutex.body();
+        if (--owed.signals == 0) owed.signalled = nullptr;
     }
 
     // While no thread runs, where the condition is not busy: the word counts the waiters, all of
