@@ -136,14 +136,15 @@ using Waiter = BasicWaiter<AgentRef>;
 // together, in done(). (No pointer in it refers to itself: so it lies in registers.)
 class AgentRef::Wakes {
 public:
-    // The waiter's place may be gone after this.
-    [[gnu::always_inline]] void add(AgentRef who) {
+    // A unit of the calling stream stops waiting, and is kept until done(): no thread finds it
+    // before. False: for all others, of which nothing has changed.
+    [[gnu::always_inline]] bool keep(AgentRef who) {
         if (!who.certain()) [[unlikely]]
-            return who.wake(waker_);
+            return false;
         Unit& unit = who.unit();
-        unit.life.move(State::waiting, State::ready);
         if (unit.pool != home_) [[unlikely]]
-            return resume_claimed(waker_.stream, unit);
+            return false;
+        unit.life.move(State::waiting, State::ready);
         if (last_ == nullptr) {
             first_ = &unit;
         } else {
@@ -151,6 +152,11 @@ public:
         }
         last_ = &unit;
         ++count_;
+        return true;
+    }
+    // The waiter's place may be gone after this.
+    [[gnu::always_inline]] void add(AgentRef who) {
+        if (!keep(who)) who.wake(waker_);
     }
     [[gnu::always_inline]] void done() {
         if (count_ == 0) return;

@@ -155,12 +155,12 @@ private:
             body_.completion(body_.argument);
             word_.lock();
         }
-        Claimed<Who> claimed(body_.ring, Answer::given);
+        Released<Who> released(body_.ring, Answer::given);
         const std::uint32_t next = body_.phase.load(std::memory_order_relaxed) + 1;   // relaxed: under the lock
         const std::uint32_t expected = body_.expected;
         body_.phase.store(next, std::memory_order_release);   // release: see phase()
         word_.unlock(expected);
-        claimed.wake_all();
+        released.wake_all();
     }
 
     Word& word_;

@@ -82,9 +82,9 @@ public:
         return first == nullptr ? Set::nobody_waits : Set::one_waits;
     }
     void release_many() {
-        Claimed<Who> claimed(body_.ring, Answer::given);
+        Released<Who> released(body_.ring, Answer::given);
         word_.unlock(is_set);
-        claimed.wake_all();
+        released.wake_all();
     }
 
     // Back to not set. Not while another thread sets it, or must see that it was set.

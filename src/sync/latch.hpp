@@ -87,9 +87,9 @@ private:
             return count_down(count);
         }
         check(seen);
-        Claimed<Who> claimed(body_.ring, Answer::given);
+        Released<Who> released(body_.ring, Answer::given);
         word_.unlock(0);
-        claimed.wake_all();
+        released.wake_all();
         return true;
     }
 

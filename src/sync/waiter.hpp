@@ -7,8 +7,9 @@
 // object could, one compare-and-swap decides.
 //
 // `Who` names the agent: a value with claim(index), certain(), nobody(), wake(waker), settle() and
-// identity(), and a type Who::Wakes, whose add(who) wakes like wake(), at the latest in done(). It
-// is a parameter for the model tests; the library uses AgentRef (agent.hpp).
+// identity(), and a type Who::Wakes, whose add(who) wakes like wake(), at the latest in done(), and
+// whose keep(who) may do so under the object's lock already. It is a parameter for the model tests;
+// the library uses AgentRef (agent.hpp).
 #pragma once
 
 #include <cstdint>
@@ -91,9 +92,6 @@ public:
     Claimed() = default;
     Claimed(const Claimed&) = delete;
     Claimed& operator=(const Claimed&) = delete;
-    // All waiters in the ring, which is empty afterwards.
-    Claimed(WaiterRing<Who>& ring, Answer answer) { add_all(ring, answer); }
-
     bool empty() const { return first_ == nullptr; }
 
     void add(Waiter& waiter, Answer answer) {
@@ -141,6 +139,46 @@ public:
 private:
     plain<Waiter*> first_{nullptr};
     plain<Waiter*>* end_ = &first_;
+};
+
+// All waiters of a ring, which are answered under the lock and woken after it. Those of the calling
+// stream are gone through once.
+template <class Who>
+class Released {
+public:
+    using Waiter = BasicWaiter<Who>;
+
+    // The ring is empty afterwards.
+    [[gnu::always_inline]] Released(WaiterRing<Who>& ring, Answer answer) {
+        plain<Waiter*>* end = &others_;
+        for (Waiter* waiter = ring.take_all(); waiter != nullptr;) {
+            Waiter* const following = waiter->next;
+            const bool claimed = waiter->who.claim(waiter->index);
+            waiter->answer = claimed ? answer : Answer::none;
+            if (claimed && !wakes_.keep(waiter->who)) [[unlikely]] {
+                *end = waiter;
+                end = &waiter->next;
+            }
+            waiter = following;
+        }
+        *end = nullptr;
+    }
+    Released(const Released&) = delete;
+    Released& operator=(const Released&) = delete;
+
+    // The waiters are gone after this.
+    [[gnu::always_inline]] void wake_all() {
+        for (Waiter* waiter = others_; waiter != nullptr;) {
+            Waiter* const following = waiter->next;
+            wakes_.add(waiter->who);
+            waiter = following;
+        }
+        wakes_.done();
+    }
+
+private:
+    typename Who::Wakes wakes_;
+    plain<Waiter*> others_{nullptr};
 };
 
 }   // namespace weft::sync

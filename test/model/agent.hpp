@@ -30,6 +30,7 @@ public:
     using Agent = BasicAgent<Habits>;
     struct Waker {};
     struct Wakes {
+        bool keep(BasicAgentRef) { return false; }
         void add(BasicAgentRef who) { who.wake(Waker()); }
         void done() {}
     };
