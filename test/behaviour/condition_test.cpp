@@ -145,6 +145,44 @@ TEST(Condition, ThatPassesTheTurnToAndFroLetsOthersRun) {
     EXPECT_EQ(third.join(), WEFT_OK);   // it ends although the two never stop by themselves
 }
 
+// The second unit has a stream to itself and spins for its turn; the first has a stream where
+// another is ready, which runs while it waits.
+TEST(Condition, PassesTheMutexToOneThatSpinsOnAnotherStream) {
+    const Runtime runtime(two_that_look_long());
+    weft_pool* pool = nullptr;
+    ASSERT_EQ(weft_stream_pool_get(weft_stream_at(1), &pool), WEFT_OK);
+    Shared shared;
+    int turn = 0, turns = 0;
+    constexpr int rounds = 2000;
+    auto play = [&](int me) {
+        for (int i = 0; i < rounds; ++i) {
+            shared.lock();
+            while (turn != me) ASSERT_EQ(weft_cond_wait(&shared.cond, &shared.mutex), WEFT_OK);
+            ++turns;
+            turn = 1 - me;
+            ASSERT_EQ(weft_cond_signal(&shared.cond), WEFT_OK);
+            while (turn != me && turns < 2 * rounds) {
+                ASSERT_EQ(weft_cond_wait(&shared.cond, &shared.mutex), WEFT_OK);
+            }
+            if (turns == 2 * rounds) {
+                ASSERT_EQ(weft_cond_broadcast(&shared.cond), WEFT_OK);
+            }
+            shared.unlock();
+        }
+    };
+    bool over = false;
+    std::size_t yields = 0;
+    Ult third([&] {
+        for (; !over; ++yields) ASSERT_EQ(weft_unit_yield(), WEFT_OK);
+    });
+    Ult second([&] { play(1); }, nullptr, pool);
+    play(0);
+    EXPECT_EQ(second.join(), WEFT_OK);
+    over = true;
+    EXPECT_EQ(turns, 2 * rounds);
+    EXPECT_GT(yields, 0u);
+}
+
 TEST(Condition, OwesASignalOnlyToThoseWhoWaited) {
     Runtime runtime;
     Shared shared;
