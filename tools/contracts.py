@@ -27,6 +27,7 @@ BY_VALUE = {
     "weft_local_get": "the calling unit's value, as pthread_getspecific",
     "weft_sched_check_stop": "an act: it sees to what is asked of the stream",
     "weft_job_take_back": "an act",
+    "weft_job_join": "an act",
     "weft_unit_joined": "a predicate of a status",
 }
 # Calls that wait and have no counterpart with a deadline, with the reason.
@@ -40,6 +41,7 @@ NO_DEADLINE = {
     "weft_sleep_for": "its time is what it is given",
     "weft_blocking": "it waits for the function that it is given",
     "weft_job_take_back": "the branch runs, and ends",
+    "weft_job_join": "the branch runs, and ends",
 }
 OUTPUT = re.compile(
     r"(?:(?!const )\w+ \*\*+|"
@@ -101,7 +103,9 @@ def mapping(root):
 def calls(header):
     """Comment, return type, name and parameters of each call that a C header declares."""
     pattern = re.compile(
-        r"/\*\*((?:(?!\*/).)*)\*/\s*(?:WEFT_API|static inline) ([^;{(]*?)(weft_\w+)\(((?:[^()]|\([^()]*\))*)\)", re.S
+        r"/\*\*((?:(?!\*/).)*)\*/\s*(?:WEFT_API|WEFT_INLINE|static inline) ([^;{(]*?)(weft_\w+)"
+        r"\(((?:[^()]|\([^()]*\))*)\)",
+        re.S,
     )
     for comment, result, name, inside in pattern.findall(header):
         inside = re.sub(r"\s+", " ", inside)

@@ -237,11 +237,10 @@ inline constexpr bool fits = false;
 
 // ---- splitting ----------------------------------------------------------------------------------
 
-// Whether a fork would publish its job to a stream that has asked for work: a load and a
-// comparison.
+// Whether a fork would publish its job to a stream that has asked for work.
 [[gnu::always_inline]] inline bool work_is_wanted(const weft_jobs& jobs) noexcept {
     // relaxed: to see a steal request a little later does no harm
-    return jobs.bottom >= __atomic_load_n(&jobs.limit, __ATOMIC_RELAXED);
+    return __atomic_load_n(&jobs.closed, __ATOMIC_RELAXED);
 }
 
 // The state that all pieces of one call share. It lies on the caller's stack. The caller joins all
@@ -316,7 +315,7 @@ public:
     pace(std::size_t grain, std::size_t count) noexcept
         : quiet_batch_(batch_of(count, grain)),
           grain_(grain),
-          guest_(jobs_here() == nullptr),
+          guest_(weft_jobs_here() == nullptr),
           alone_(guest_ && !weft_initialized()) {}
 
     // The pace of a part of the piece, with `count` elements. The part runs on a stream, wherever
@@ -339,7 +338,7 @@ public:
 
     // How many of the `rest` > 0 elements that are left to run now; 0: they are to be split.
     [[gnu::always_inline]] std::size_t next(std::size_t rest) noexcept {
-        const weft_jobs* const jobs = jobs_here();
+        const weft_jobs* const jobs = weft_jobs_here();
         if (jobs != nullptr && !work_is_wanted(*jobs)) [[likely]] {
             since_ns_ = 0;
             return quiet(rest);
@@ -625,7 +624,7 @@ answer<Value, Options...> reduce_in(const Sequence& elements, Value init, const 
     if (reproducible) {
         std::optional<Value> sum, before(std::move(init));
         const auto run = [&]() noexcept { pieces.run_reproducibly(sum, 0, elements.size(), fixed_grain); };
-        if (jobs_here() == nullptr && elements.size() > fixed_grain && weft_initialized()) {
+        if (weft_jobs_here() == nullptr && elements.size() > fixed_grain && weft_initialized()) {
             in_a_unit(run);
         } else {
             run();
@@ -1065,7 +1064,7 @@ answer<void, Options...> sort_in(Iterator first, std::size_t count, const Compar
     };
     // An OS thread that is not a stream has no stream to share with. A unit is worth its cost from
     // 4 grains of elements on.
-    if (jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
+    if (weft_jobs_here() == nullptr && count > 4 * pieces.grain() && weft_initialized()) {
         in_a_unit(run);
     } else {
         run();

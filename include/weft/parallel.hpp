@@ -22,35 +22,6 @@ namespace weft {
 inline namespace v0 {
 namespace detail {
 
-// The job ring of the calling unit; null on an OS thread that is not a stream. A weft_here begins
-// with it.
-[[gnu::always_inline]] inline weft_jobs* jobs_here() noexcept { return reinterpret_cast<weft_jobs*>(here()); }
-
-[[gnu::always_inline]] inline void fork(weft_job& job) noexcept {
-    weft_jobs* const jobs = jobs_here();
-    if (jobs == nullptr) [[unlikely]]
-        return weft_job_offer(&job);
-    weft_job** const bottom = jobs->bottom;
-    // relaxed: a thief may lower the limit at any time, and a fork that has not seen that yet does
-    // no harm.
-    if (bottom >= __atomic_load_n(&jobs->limit, __ATOMIC_RELAXED)) [[unlikely]]
-        return weft_job_offer(&job);
-    *bottom = &job;
-    jobs->bottom = bottom + 1;
-}
-
-// True: the caller is to run the job.
-[[gnu::always_inline]] inline bool join(weft_job& job) noexcept {
-    weft_jobs* const jobs = jobs_here();   // perhaps of another stream than at the fork
-    if (jobs == nullptr) [[unlikely]]
-        return weft_job_take_back(&job);
-    weft_job** const newest = jobs->bottom - 1;
-    if (*newest != &job) [[unlikely]]
-        return weft_job_take_back(&job);
-    jobs->bottom = newest;
-    return true;
-}
-
 // The result of a branch, by value.
 template <class F>
 using result_of = std::remove_cvref_t<std::invoke_result_t<F>>;
@@ -73,7 +44,7 @@ public:
     // Joins the branch after f has returned. `body` is passed again so that the compiler knows it
     // at the call and can inline it.
     [[gnu::always_inline]] result_of<G> join(std::remove_reference_t<G>& body) {
-        if (detail::join(*this)) [[likely]]
+        if (weft_job_join(this)) [[likely]]
             return std::invoke(static_cast<G&&>(body));
         return fetch();
     }
@@ -81,7 +52,7 @@ public:
     // Joins the branch after f has thrown: the exception of f propagates, and the result or
     // exception of this branch, if a thief has run it, is dropped.
     [[gnu::noinline, gnu::cold]] void abandon() noexcept {
-        if (detail::join(*this)) return;
+        if (weft_job_join(this)) return;
         if (threw_) {
             exception_.~exception_ptr();
         } else if constexpr (returns) {
@@ -180,7 +151,7 @@ auto tuple_of(F&& f, Others&&... others);
 template <std::invocable F, std::invocable G>
 [[gnu::always_inline]] inline auto invoke(F&& f, G&& g) {
     detail::branch<G> second(g);
-    detail::fork(second);
+    weft_job_fork(&second);
     using first_result = detail::result_of<F>;
     using second_result = detail::result_of<G>;
     if constexpr (std::is_void_v<first_result>) {

@@ -25,10 +25,13 @@
 #define WEFT_END }
 /** Promises that a call throws no exception. */
 #define WEFT_NOTHROW noexcept
+/** Marks a function that is compiled into the program that calls it. */
+#define WEFT_INLINE __attribute__((always_inline)) inline
 #else
 #define WEFT_BEGIN
 #define WEFT_END
 #define WEFT_NOTHROW
+#define WEFT_INLINE __attribute__((always_inline)) static inline
 #endif
 
 WEFT_BEGIN

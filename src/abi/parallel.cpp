@@ -16,8 +16,8 @@ struct Branch : weft_job {
     void* argument;
 };
 
-// Like weft::invoke. noinline: a unit may come back on another stream, whose ring is looked up
-// anew.
+// As programs fork and join (weft/embed/job.h). noinline: a unit may come back on another stream,
+// whose list is looked up anew.
 [[gnu::noinline]] void fork(weft_job& job) {
     Stream* const stream = current_or_null();
     if (stream == nullptr || !stream->jobs.push(job)) offer(job);
@@ -48,7 +48,7 @@ weft_status weft_invoke(void (*f)(void*), void* f_argument, void (*g)(void*), vo
 }
 
 // Under weft::sim the caller's word leads nowhere, and the caller makes both calls in any case:
-// they check the ring as the caller would.
+// they check the list as the caller would.
 void weft_job_offer(weft_job* job) noexcept { fork(*job); }
 
 bool weft_job_take_back(weft_job* job) noexcept { return joined(*job); }

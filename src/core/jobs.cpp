@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/jobs.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -36,51 +35,28 @@ Jobs* list_of(const Stream& stream, const Unit& unit) {
     return domain != nullptr && unit.pool == domain->pool ? domain->jobs : &stream.of->jobs;
 }
 
-// Publishes the oldest `count` jobs of the ring, which are the running unit's.
-void publish(Stream& stream, Unit& owner, std::size_t count) {
+// Publishes jobs that have left the stream's list, and are the running unit's.
+void publish(const Stream& stream, Unit& owner, OwnJobs::Part part) {
     if (Jobs* const jobs = list_of(stream, owner)) {
-        owner.jobs_out += static_cast<std::uint32_t>(count);
+        owner.jobs_out += static_cast<std::uint32_t>(part.count);
         if (owner.marked(Unit::careful)) [[unlikely]]
             note_own_float(owner);
-        return jobs->publish(stream.jobs, count, owner, stack_wanted_by(owner));
+        return jobs->publish<OwnJobs>(part, owner, stack_wanted_by(owner));
     }
-    for (std::size_t i = 0; i < count; ++i) new (stream.jobs.first[i]->kept) PublishedJob(PublishedJob::unstealable);
-    stream.jobs.give_up(count);
-}
-
-// If the ring is empty, it is used from its beginning again.
-void rewind(JobRing& ring) {
-    if (!ring.empty() || ring.slots == nullptr) return;
-    ring.first = ring.begin();
-    ring.face.bottom = ring.first;
-}
-
-// Room at the end of a ring that is full. False: none can be made.
-bool make_room(Stream& stream, Unit& owner) {
-    JobRing& ring = stream.jobs;
-    if (ring.length() > 1 && ring.take_steal_request()) publish(stream, owner, ring.length() / 2);
-    if (ring.first == ring.begin()) return false;
-    ring.face.bottom = std::copy(ring.first, ring.face.bottom, ring.begin());
-    ring.first = ring.begin();
-    return true;
+    for (weft_job* job = part.newest; job != nullptr;) {
+        weft_job* const older = OwnJobs::older(*job);
+        new (job->kept) PublishedJob(PublishedJob::unstealable);
+        job = older;
+    }
 }
 
 // The unit's first fork since it got the stream.
-bool begin_jobs(Stream& stream, Unit& unit) {
-    JobRing& ring = stream.jobs;
-    if (ring.slots == nullptr) {
-        ring.slots = static_cast<weft_job**>(os::allocate((JobRing::capacity + 1) * sizeof(weft_job*)));
-        if (ring.slots == nullptr) return false;
-        ring.slots[0] = nullptr;
-        ring.first = ring.face.bottom;
-    }
-    WEFT_ASSERT(ring.empty());
-    rewind(ring);
+void begin_jobs(Stream& stream, Unit& unit) {
+    WEFT_ASSERT(stream.jobs.empty());
     unit.shape |= Unit::jobs;
     // A joiner that would call the unit it waits for leaves without the check that a switching unit
     // makes: it is to switch instead.
     stream.inline_pool_without_jobs = std::exchange(stream.inline_pool, &Stream::no_pool);
-    return true;
 }
 
 // Whether other streams may run what the unit forks.
@@ -103,30 +79,27 @@ void offer(weft_job& job) {
         return;
     }
     Stream& stream = *here;
-    JobRing& ring = stream.jobs;
-    const bool first = !unit->has_jobs();
-    if (!may_publish(*unit) || (first && !begin_jobs(stream, *unit)) ||
-        (ring.face.bottom == ring.end() && !make_room(stream, *unit))) {
+    if (!may_publish(*unit)) {
         new (job.kept) PublishedJob(PublishedJob::unstealable);
         return;
     }
-    const bool steal_requested = ring.push_and_open(job);
+    const bool first = !unit->has_jobs();
+    if (first) begin_jobs(stream, *unit);
+    const bool steal_requested = stream.jobs.push_and_open(job);
     // The first job is published without a request, where there is a stream to see it: f may be
     // long and fork no more, and the stream that will be idle then has requested nothing yet.
     const Jobs* const jobs = list_of(stream, *unit);
     if (jobs == nullptr) return;
     const bool seen = first && jobs->streams.load(std::memory_order_relaxed) > 1;   // relaxed: a wish
     const bool wanted = steal_requested || seen || somebody_starves(*jobs);
-    // Half of the ring, so that there is something to take for each thief that comes, and the owner
+    // Half of them, so that there is something to take for each thief that comes, and the owner
     // keeps something.
-    if (wanted) publish(stream, *unit, (ring.length() + 1) / 2);
+    if (wanted) publish(stream, *unit, stream.jobs.take_older_half());
 }
 
 void leave_jobs(Stream& stream, Unit& unit) {
-    JobRing& ring = stream.jobs;
-    if (!ring.empty()) publish(stream, unit, ring.length());
-    rewind(ring);
-    ring.close();
+    if (!stream.jobs.empty()) publish(stream, unit, stream.jobs.take_all());
+    stream.jobs.close();
     unit.shape = unit.shape.without(Unit::jobs);
     stream.inline_pool = stream.inline_pool_without_jobs;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Jobs: branches of a fork (include/weft/parallel.h) that are not units yet. Those of the unit that
-// runs lie in its stream's ring, invisible to other streams. When another stream requests a steal,
+// runs lie in its stream's list, invisible to other streams. When another stream requests a steal,
 // or the unit leaves, they are published: put into a list, oldest first, where the streams that
 // belong there take them: any stream from the runtime's list, an arena's harts from the arena's own
 // (forkjoin/arena.hpp). README.md, "Jobs", has the rules and why no wake-up is lost;
@@ -11,11 +11,11 @@
 
 namespace weft {
 
-// The fork of a job for which there is no room below the limit.
+// The fork of a job where the list is closed, or none.
 void offer(weft_job& job);
 
 // Publishes all jobs of the running unit, because it leaves the stream; or the unit ends, and has
-// none. Afterwards the ring is the next unit's.
+// none. Afterwards the stream's list is the next unit's.
 void leave_jobs(Stream& stream, Unit& unit);
 
 // The oldest job that is published where the stream's hart is, as a unit about to start, in no

@@ -57,7 +57,7 @@ struct TaskletWait : JobWaiter {
 }   // namespace
 
 bool take_back(weft_job& job) {
-    // the job was published or is unstealable; else the rings are inconsistent
+    // the job was published or is unstealable; else the lists are inconsistent
     WEFT_ASSERT(PublishedJob::of(job).state.load() - PublishedJob::available < 4);
     // relaxed: the unit has written `unstealable` itself, and no other value becomes that.
     if (PublishedJob::of(job).state.load(std::memory_order_relaxed) == PublishedJob::unstealable) return true;

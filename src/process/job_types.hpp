@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The types that streams keep of jobs: the ring of the unit that runs, and the lists where other
+// The types that streams keep of jobs: the list of the unit that runs, and the lists where other
 // streams see jobs. jobs.hpp has the operations.
 #pragma once
 
 #include "base/atomic.hpp"
-#include "os/memory.hpp"
-#include "process/job_ring.hpp"
+#include "process/own_jobs.hpp"
 #include "process/published_job.hpp"
 #include "weft/embed/job.h"
 
@@ -16,10 +15,8 @@ using Jobs = BasicJobs<weft_job>;
 using Search = BasicSearch<Jobs>;
 static_assert(sizeof(PublishedJob) <= sizeof(weft_job::kept) && alignof(PublishedJob) <= alignof(weft_job));
 
-// It comes first in Stream, so the word that leads to the stream also leads to the ring's face.
-struct JobRing : BasicJobRing<weft_job, weft_jobs> {
-    ~JobRing() { os::release(slots); }
-};
+// It comes first in Stream, so the word that leads to the stream also leads to its face.
+using OwnJobs = BasicOwnJobs<weft_job, weft_jobs>;
 
 // Where a stream's jobs are published, and whose jobs it takes. The stream writes it, and others
 // read it; null: no place.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
@@ -42,7 +43,7 @@ struct JobWaiter {
 template <class Job, class Orders>
 struct BasicJobs;
 
-// The state of a job outside the ring: in Job::kept, from when it is published, or made
+// The state of a job outside its owner's list: in Job::kept, from when it is published, or made
 // unstealable, to its join.
 template <class Job, class Orders = PublishedJobOrders>
 struct BasicPublishedJob {
@@ -109,21 +110,21 @@ struct BasicJobs {
     // Whether there is something to be taken; in the order of the idle list's count.
     bool any() const { return published.load(Orders::length) != 0; }
 
-    // Publishes the oldest `count` > 0 jobs of a ring, which belong to `owner`; wakes a stream that
-    // has gone to sleep without them.
-    template <class Ring>
-    void publish(Ring& ring, std::size_t count, Unit& owner, std::uint8_t stack_class) {
-        Job** const from = ring.first;
-        Job** const to = from + count;
-        for (Job** at = from; at != to; ++at) {
-            auto* made = new ((*at)->kept) PublishedJob(*this, owner, stack_class);
-            if (at != from) made->prev = at[-1];
-            if (at + 1 != to) made->next = at[1];
+    // Publishes jobs that have left the list `Own`, and belong to `owner`; wakes a stream that has
+    // gone to sleep without them.
+    template <class Own>
+    void publish(typename Own::Part part, Unit& owner, std::uint8_t stack_class) {
+        Job* first = part.newest;
+        Job* newer = nullptr;
+        while (true) {
+            Job* const older = Own::older(*first);   // where the published job begins
+            auto* made = new (first->kept) PublishedJob(*this, owner, stack_class);
+            made->next = newer;
+            made->prev = older;
+            if (older == nullptr) break;
+            newer = std::exchange(first, older);
         }
-        Job& first = **from;
-        Job& last = *to[-1];
-        ring.give_up(count);
-        append(first, last, count);
+        append(*first, *part.newest, part.count);
         probe(Probe::job_before_wake);
         tell();
     }

@@ -65,7 +65,7 @@ struct Nobody {
 struct Stream {
     // First, and public: programs reach both through the word that leads to the stream
     // (include/weft/embed/here.h).
-    JobRing jobs;
+    OwnJobs jobs;
     // in checked builds handles are no addresses
     [[no_unique_address]] std::conditional_t<config::checked, Nobody, Nothing> instead;
 
@@ -78,9 +78,9 @@ struct Stream {
     // the main pool, if picking begins with it and other streams draw from it too: a single shared
     // pool under a basic scheduler, or a deque under one that steals; never set beside direct
     Pool* common = nullptr;
-    mem::SlabCache* units = nullptr;    // of the heap
-    atomic<std::uint64_t> next_id{0};   // of the heap, while the stream has it; see take_id
-    mem::Stack* reserve = nullptr;      // for the scheduler to begin anew on, when a unit has taken its stack
+    alignas(config::cache_line) mem::SlabCache* units = nullptr;   // of the heap
+    atomic<std::uint64_t> next_id{0};                              // of the heap, while the stream has it; see take_id
+    mem::Stack* reserve = nullptr;   // for the scheduler to begin anew on, when a unit has taken its stack
     // default stacks, without a canary, for the next plain units that start: one, and more only
     // while units call each other. A unit that ends puts its own stack here while it still runs on
     // it: only this stream takes it
@@ -174,7 +174,7 @@ struct Stream {
     [[gnu::always_inline]] bool wanted() const { return !arch::is_zero(attention); }
 };
 
-static_assert(offsetof(Stream, jobs) == offsetof(weft_here, jobs) && offsetof(JobRing, face) == 0);
+static_assert(offsetof(Stream, jobs) == offsetof(weft_here, jobs) && offsetof(OwnJobs, face) == 0);
 static_assert(config::checked ? offsetof(Stream, instead) == offsetof(weft_here, running)
                               : offsetof(Stream, running) == offsetof(weft_here, running));
 

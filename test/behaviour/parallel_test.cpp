@@ -128,6 +128,29 @@ TEST(Invoke, ForksAsDeepAsTheStackAllows) {
     }
 }
 
+TEST(Invoke, AUnitLeavesInTheMidstOfThousandsOfForks) {
+    constexpr int depth = 5'000;
+    for (const std::size_t streams : {1, 2}) {
+        Runtime runtime(streams);
+        struct Deep {
+            static int sum(int left) {
+                if (left == 0) {
+                    weft_unit_yield();
+                    return 0;
+                }
+                const auto [a, b] = weft::invoke([left] { return sum(left - 1); }, [] { return 1; });
+                return a + b;
+            }
+        };
+        weft_unit_options large = options();
+        large.stack_bytes = std::size_t{1} << 24;
+        int sum = 0;
+        Ult unit([&] { sum = Deep::sum(depth); }, &large);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        EXPECT_EQ(sum, depth);
+    }
+}
+
 TEST(Invoke, WorksOutsideOfStreamsAndInCallsThatAreNoUnits) {
     EXPECT_EQ(fib(10), 55);   // before the runtime
     Runtime runtime;
@@ -235,7 +258,7 @@ TEST(Invoke, WakesAStreamThatSleeps) {
     }
 }
 
-// A fork that was not requested is in the ring. The stream's next fork publishes it, since the
+// A fork that was not requested is its stream's own. The stream's next fork publishes it, since the
 // other stream left a steal request before it slept.
 TEST(Invoke, ShowsAnOlderForkToAStreamThatFellAsleepMeanwhile) {
     weft_settings settings = two_with(WEFT_POOL_PRIVATE);
@@ -545,7 +568,7 @@ TEST(InvokeThrows, WhatTheFirstBranchThrowsAndTheSecondIsNotCalled) {
                               }),
                  std::runtime_error);
     EXPECT_FALSE(ran);
-    EXPECT_EQ(fib(10), 55);   // nothing is left in the ring
+    EXPECT_EQ(fib(10), 55);   // nothing is left in the list
 }
 
 TEST(InvokeThrows, WhatTheSecondBranchThrowsInPlace) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Jobs: the owner of a ring against thieves that request the jobs in it and take those that it
+// Jobs: the owner of a list against thieves that request the jobs in it and take those that it
 // publishes. Each job is run once, by a thread that sees what the job's owner wrote; an owner whose
 // job was taken sees what the job has done; and no stream sleeps while a job is published.
 //
-// The orders of the limit's stores, and of the set and take of `steal_requested`, rest on their
+// The orders of the stores of `closed`, and of the set and take of `steal_requested`, rest on their
 // comments (model.hpp says why); the controls here check the succession of these accesses. push()
-// and pop() do what include/weft/parallel.hpp does inline.
+// and pop() do what include/weft/embed/job.h does inline.
 #include <mutex>
 
 #include "hart/parker.hpp"
-#include "process/job_ring.hpp"
+#include "process/own_jobs.hpp"
 #include "process/published_job.hpp"
 #include "test/model/model.hpp"
 
@@ -24,7 +24,7 @@ namespace weft::model {
 // One fault of logic each, for the controls.
 enum class Wrong {
     nothing,
-    pushes_beyond_the_limit,   // the owner
+    pushes_where_it_is_closed,   // the owner
     heeds_before_it_opens,
     pops_without_a_look,
     keeps_what_it_publishes,
@@ -39,21 +39,22 @@ enum class Wrong {
 
 struct Job {
     alignas(16) unsigned char kept[256];
+    plain<Job*> older{nullptr};
     plain<int> given{0};    // by its owner, before the fork
     plain<int> result{0};   // by the thread that runs it
     int times = 0;
 };
 
 struct Face {
-    plain<Job**> bottom;
-    atomic<Job**> limit;
+    plain<Job*> newest;
+    atomic<bool> closed;
 };
 
-// A stream's ring and the runtime's list, and what owners and thieves do with them, like jobs.cpp
+// A stream's own list and the runtime's, and what owners and thieves do with them, like jobs.cpp
 // and invoke.cpp.
-template <class RingOrders, class Orders, Wrong wrong>
+template <class OwnOrders, class Orders, Wrong wrong>
 struct Part {
-    using Ring = BasicJobRing<Job, Face, RingOrders>;
+    using Own = BasicOwnJobs<Job, Face, OwnOrders>;
     using PublishedJob = BasicPublishedJob<Job, Orders>;
     using Jobs = BasicJobs<Job, Orders>;
 
@@ -71,50 +72,39 @@ struct Part {
         }
     };
 
-    Job* slots[Ring::capacity + 1] = {};
-    Ring ring;
+    Own own;
     Jobs jobs;
     Unit owner;
     // not on the owner's stack: a wake may reach the place after the waiter has left it
     alignas(Waiter) unsigned char waiter_place[sizeof(Waiter)];
     int publishes = 0;   // in model time, so no race of its own
 
-    void before() {
-        ring.slots = slots;
-        ring.first = ring.begin();
-        ring.face.bottom = ring.begin();
-    }
-
     // ---- the owner
 
     // `unrequested`: the first fork of a unit.
     void fork(Job& job, bool unrequested = false) {
         job.given = 1;
-        if constexpr (wrong == Wrong::pushes_beyond_the_limit) {
-            Job** const bottom = ring.face.bottom;
-            *bottom = &job;
-            ring.face.bottom = bottom + 1;
+        if constexpr (wrong == Wrong::pushes_where_it_is_closed) {
+            job.older = static_cast<Job*>(own.face.newest);
+            own.face.newest = &job;
             return;
         }
-        if (ring.push(job)) return;
+        if (own.push(job)) return;
         bool steal_requested = false;
-        if constexpr (wrong == Wrong::heeds_before_it_opens) steal_requested = ring.take_steal_request();
-        if (ring.push_and_open(job) && wrong != Wrong::heeds_before_it_opens) steal_requested = true;
-        if (steal_requested || unrequested) publish((ring.length() + 1) / 2);
+        if constexpr (wrong == Wrong::heeds_before_it_opens) steal_requested = own.take_steal_request();
+        if (own.push_and_open(job) && wrong != Wrong::heeds_before_it_opens) steal_requested = true;
+        if (steal_requested || unrequested) publish(own.take_older_half());
     }
 
-    void publish(std::size_t count) {
+    void publish(typename Own::Part part) {
         ++publishes;
-        Job* const last = ring.first[count - 1];
-        jobs.publish(ring, count, owner, 0);
-        if constexpr (wrong == Wrong::keeps_what_it_publishes) ring.first[-1] = last;
+        jobs.template publish<Own>(part, owner, 0);
+        if constexpr (wrong == Wrong::keeps_what_it_publishes) own.face.newest = part.newest;
     }
 
     void leave() {
-        if (!ring.empty()) publish(ring.length());
-        ring.first = ring.begin();
-        ring.face.bottom = ring.first;
-        ring.close();
+        if (!own.empty()) publish(own.take_all());
+        own.close();
     }
 
     void join(Job& job) {
@@ -125,18 +115,17 @@ struct Part {
             if (!mine && wrong != Wrong::does_not_wait && !PublishedJob::of(job).done()) wait(job);
             PublishedJob::of(job).~PublishedJob();   // a thief that comes too late for the job is found
             if (mine) run(job);
-            else ring.request_steal();
+            else own.request_steal();
         }
         WEFT_ASSERT(job.result == 1);
     }
 
     bool pop(Job& job) {
         if constexpr (wrong == Wrong::pops_without_a_look) {
-            if (ring.face.bottom == ring.begin()) return ring.pop(job);
-            ring.face.bottom = ring.face.bottom - 1;
+            own.face.newest = own.older(job);
             return true;
         }
-        return ring.pop(job);
+        return own.pop(job);
     }
 
     bool remove(Job& job) {
@@ -164,12 +153,12 @@ struct Part {
 
     void request_steal() {
         if constexpr (wrong == Wrong::closes_before_it_requests) {
-            if (ring.steal_requested.load()) return;
-            ring.close();
-            ring.steal_requested.store(true);
+            if (own.steal_requested.load()) return;
+            own.close();
+            own.steal_requested.store(true);
             return;
         }
-        ring.request_steal();
+        own.request_steal();
     }
 
     // Returns true if it has run a job.
@@ -218,11 +207,11 @@ struct Part {
         ++job.times;
     }
 
-    // Nothing is left, and no ring with a steal request is open.
+    // Nothing is left, and the list is not open with a steal request.
     void is_at_rest() const {
         WEFT_ASSERT(!jobs.any() && static_cast<Job*>(jobs.oldest) == nullptr &&
                     static_cast<Job*>(jobs.newest) == nullptr);
-        WEFT_ASSERT(!ring.steal_requested.load() || ring.face.limit.load() == nullptr);
+        WEFT_ASSERT(!own.steal_requested.load() || own.face.closed.load());
     }
 };
 
@@ -231,10 +220,8 @@ struct Part {
 template <int thieves, int count, int looks, bool leaves = false, Wrong wrong = Wrong::nothing,
           class Orders = PublishedJobOrders>
 struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, Orders>, 1 + thieves> {
-    Part<JobRingOrders, Orders, wrong> part;
+    Part<OwnJobsOrders, Orders, wrong> part;
     Job all[count];
-
-    void before() { part.before(); }
 
     void thread(unsigned index) {
         if (index != 0) {
@@ -251,25 +238,23 @@ struct Branches : rl::test_suite<Branches<thieves, count, looks, leaves, wrong, 
 
     void after() {
         for (const Job& job : all) WEFT_ASSERT(job.times == 1);
-        WEFT_ASSERT(part.ring.empty());
+        WEFT_ASSERT(part.own.empty());
         part.is_at_rest();
     }
 };
 
 // Thieves request, each `times` times, while the owner forks; if a thief has requested before a
 // fork begins, something is published, by that fork or since the thief began to request. Of two
-// thieves, one may find that the other has requested but not yet taken the room away: then the
-// first fork after that publishes.
-template <int thieves, int times, Wrong wrong = Wrong::nothing, class RingOrders = JobRingOrders>
-struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 1 + thieves> {
+// thieves, one may find that the other has requested but not yet closed the list: then the first
+// fork after that publishes.
+template <int thieves, int times, Wrong wrong = Wrong::nothing, class OwnOrders = OwnJobsOrders>
+struct Requested : rl::test_suite<Requested<thieves, times, wrong, OwnOrders>, 1 + thieves> {
     static constexpr int forks = times + 1;
 
-    Part<RingOrders, PublishedJobOrders, wrong> part;
+    Part<OwnOrders, PublishedJobOrders, wrong> part;
     Job all[forks];
     atomic<int> told{0};                         // by the only thief
     int published_before[thieves][times] = {};   // when it began to request
-
-    void before() { part.before(); }
 
     void thread(unsigned index) {
         if (index != 0) {
@@ -303,11 +288,9 @@ struct Requested : rl::test_suite<Requested<thieves, times, wrong, RingOrders>, 
 // as many others sleep until each has run one, and `searchers` check once.
 template <int count, int searchers, Wrong wrong = Wrong::nothing, class Orders = PublishedJobOrders>
 struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + count + searchers> {
-    using Of = Part<JobRingOrders, Orders, wrong>;
+    using Of = Part<OwnJobsOrders, Orders, wrong>;
     Of part;
     Job all[count];
-
-    void before() { part.before(); }
 
     void thread(unsigned index) {
         if (index == 0) {
@@ -362,7 +345,7 @@ struct LengthRelaxed : PublishedJobOrders {
 struct SearchingRelaxed : PublishedJobOrders {
     static constexpr std::memory_order searching = std::memory_order_relaxed;
 };
-struct LookRelaxed : JobRingOrders {
+struct LookRelaxed : OwnJobsOrders {
     static constexpr std::memory_order look = std::memory_order_relaxed;
 };
 
@@ -400,11 +383,11 @@ void weft::model::search(Models& models) {
                                                        Random{200'000});
     models.fails<Sleepers<1, 1, right, SearchingRelaxed>>("a look for searchers that may come early", Random{200'000});
 
-    models.fails<Requested<1, 1, Wrong::pushes_beyond_the_limit>>("an owner who does not look at the limit",
-                                                                  Random{200'000});
+    models.fails<Requested<1, 1, Wrong::pushes_where_it_is_closed>>("an owner who does not look whether it is closed",
+                                                                    Random{200'000});
     models.fails<Requested<1, 1, Wrong::heeds_before_it_opens>>("one that looks for requests, and then opens",
                                                                 Random{200'000});
-    models.fails<Requested<1, 1, Wrong::closes_before_it_requests>>("one that takes the room away, and then requests",
+    models.fails<Requested<1, 1, Wrong::closes_before_it_requests>>("one that closes the list, and then requests",
                                                                     Random{200'000});
     models.fails<Branches<1, 1, 1, false, Wrong::pops_without_a_look>>("an owner who takes what is not there",
                                                                        Random{200'000});

@@ -36,7 +36,7 @@ typedef struct weft_running {
 /** The beginning of a stream's memory. Since 0.5. */
 typedef struct weft_here {
     weft_jobs jobs;              /**< of the running unit */
-    void *kept[3];               /**< the library's */
+    void *kept;                  /**< the library's */
     const weft_running *running; /**< the running unit, by its handle; or NULL: use the calls */
 } weft_here;
 

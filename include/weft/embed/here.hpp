@@ -18,29 +18,8 @@ namespace detail {
 // The loader refuses a program whose inlined code has another layout than the library.
 [[gnu::used]] inline const char* const embed_layout = &weft_embed_layout_1;
 
-// Null on an OS thread that is not a stream. Volatile assembly reads the thread-local word anew
-// each time: a unit may wake on another OS thread, and a compiler that knew the word would keep its
-// address.
-[[gnu::always_inline]] inline weft_here* here() noexcept {
-    weft_here* place;
-#if defined(__x86_64__)
-    asm volatile(
-        "movq    weft_local_word@gottpoff(%%rip), %0\n\t"
-        "movq    %%fs:(%0), %0"
-        : "=r"(place));
-#elif defined(__aarch64__)
-    weft_here* base;
-    asm volatile(
-        "mrs     %1, tpidr_el0\n\t"
-        "adrp    %0, :gottprel:weft_local_word\n\t"
-        "ldr     %0, [%0, :gottprel_lo12:weft_local_word]\n\t"
-        "ldr     %0, [%1, %0]"
-        : "=&r"(place), "=&r"(base));
-#else
-#error "Weft has no port for this processor"
-#endif
-    return place;
-}
+// Null on an OS thread that is not a stream. A weft_here begins with the jobs.
+[[gnu::always_inline]] inline weft_here* here() noexcept { return reinterpret_cast<weft_here*>(weft_jobs_here()); }
 
 }   // namespace detail
 
