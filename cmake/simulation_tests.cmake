@@ -18,7 +18,8 @@ file(GLOB weft_scenario_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/behavio
 list(FILTER weft_scenario_files EXCLUDE REGEX
   "/(environment|exit|overflow|dump|faults|windows|move_windows|guest_windows|domain_windows|cpp_allocation|bound_limit|idle_full|algorithm|fork|deadlock|hosted|hosted_traps)_test.cpp$")
 
-add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp ${weft_scenario_files})
+add_executable(simulation test/simulation/main.cpp test/simulation/threads.cpp $<TARGET_OBJECTS:weft_test_forks>
+  ${weft_scenario_files})
 target_include_directories(simulation PRIVATE ${CMAKE_SOURCE_DIR}/test/simulation/seam ${CMAKE_SOURCE_DIR}
   ${WEFT_SIM_INSIDE})
 target_compile_definitions(simulation PRIVATE ${WEFT_SIM_DEFINITIONS})

@@ -133,6 +133,13 @@ foreach(file ${weft_test_files})
   endif()
 endforeach()
 
+# What C programs compile of a fork.
+add_library(weft_test_forks OBJECT test/behaviour/forks.c)
+target_include_directories(weft_test_forks PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_compile_options(weft_test_forks PRIVATE -Wall -Wextra -Wpedantic -Wshadow)
+set_target_properties(weft_test_forks PROPERTIES C_STANDARD 11 C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+target_link_libraries(behaviour_parallel_test PRIVATE weft_test_forks)
+
 # Their functions must be found by name, as in a program that is linked with -rdynamic.
 set_target_properties(behaviour_dump_test behaviour_hosted_traps_test PROPERTIES ENABLE_EXPORTS ON)
 

@@ -33,10 +33,15 @@ def declared(folder):
         # it exports nothing here.
         text = re.sub(r"\b(?:class|struct)\s+WEFT_API\b", "", text)
         for declaration in re.findall(r"\bWEFT_API\b([^;{]*)", text):
-            # A function, or a constant that programs look up through the loader.
-            found = re.search(r"\b(weft_\w+)\s*\(|\bconst char (weft_\w+)\s*$", declaration)
+            # A function, by its label if it has one, or a constant that programs look up
+            # through the loader.
+            found = (
+                re.search(r'\b__asm__\("(weft_\w+)"\)', declaration)
+                or re.search(r"\b(weft_\w+)\s*\(", declaration)
+                or re.search(r"\bconst char (weft_\w+)\s*$", declaration)
+            )
             if found:
-                names.add(found.group(1) or found.group(2))
+                names.add(found.group(1))
             else:
                 wrong.append(f"{path.name}: WEFT_API before what is no function: {' '.join(declaration.split())}")
     return names, wrong

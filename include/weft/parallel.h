@@ -10,9 +10,32 @@
 #ifndef WEFT_PARALLEL_H
 #define WEFT_PARALLEL_H
 
+#include <weft/embed/job.h>
 #include <weft/status.h>
 
 WEFT_BEGIN
+
+/** The second branch of a weft_invoke. Since 0.7. */
+typedef struct weft_branch {
+    weft_job job;                 /**< leads from the job to the branch */
+    void (*call)(void *argument); /**< g */
+    void *argument;               /**< of g */
+} weft_branch;
+
+/** Runs the branch that begins with `job`. Since 0.7. */
+WEFT_INLINE void weft_branch_run(weft_job *job) WEFT_NOTHROW {
+    weft_branch *const branch = (weft_branch *)job;
+    branch->call(branch->argument);
+}
+
+/** weft_invoke as a call of the library, under the symbol that other languages use; it reports a
+ * null f or g. From where weft_invoke may be called; may switch. Since 0.7. */
+WEFT_API weft_status weft_invoke_called(void (*f)(void *argument), void *f_argument, void (*g)(void *argument),
+                                        void *g_argument) WEFT_NOTHROW __asm__("weft_invoke");
+
+/* In object files another name: weft_invoke is the library's symbol. */
+WEFT_INLINE weft_status weft_invoke(void (*f)(void *argument), void *f_argument, void (*g)(void *argument),
+                                    void *g_argument) WEFT_NOTHROW __asm__("weft_invoke_inlined");
 
 /** Runs f(f_argument) and g(g_argument), and returns when both have ended. The caller runs f. If no
  * stream has taken g when f has returned, the caller calls g, on the same stack and as the same
@@ -37,8 +60,18 @@ WEFT_BEGIN
  * and the join the unit does not end: weft_unit_exit in f, or in a g that was taken, returns
  * WEFT_WRONG_STATE, and weft_unit_cancel acts at the first yield or suspension after the join.
  * Since 0.4. */
-WEFT_API weft_status weft_invoke(void (*f)(void *argument), void *f_argument, void (*g)(void *argument),
-                                 void *g_argument) WEFT_NOTHROW;
+WEFT_INLINE weft_status weft_invoke(void (*f)(void *argument), void *f_argument, void (*g)(void *argument),
+                                    void *g_argument) WEFT_NOTHROW {
+    weft_branch second;
+    if (__builtin_expect(!f || !g, 0)) return weft_invoke_called(f, f_argument, g, g_argument);
+    second.job.run = weft_branch_run;
+    second.call = g;
+    second.argument = g_argument;
+    weft_job_fork(&second.job);
+    f(f_argument);
+    if (__builtin_expect(weft_job_join(&second.job), 1)) g(g_argument);
+    return WEFT_OK;
+}
 
 WEFT_END
 

@@ -11,11 +11,6 @@ using namespace weft;
 
 namespace {
 
-struct Branch : weft_job {
-    void (*call)(void*);
-    void* argument;
-};
-
 // As programs fork and join (weft/embed/job.h). noinline: a unit may come back on another stream,
 // whose list is looked up anew.
 [[gnu::noinline]] void fork(weft_job& job) {
@@ -32,18 +27,15 @@ struct Branch : weft_job {
 
 extern "C" {
 
-weft_status weft_invoke(void (*f)(void*), void* f_argument, void (*g)(void*), void* g_argument) noexcept {
+weft_status weft_invoke_called(void (*f)(void*), void* f_argument, void (*g)(void*), void* g_argument) noexcept {
     if (f == nullptr || g == nullptr) return is_null(f == nullptr ? "f" : "g");
-    Branch second{{[](weft_job* job) {
-                       auto* taken = static_cast<Branch*>(job);
-                       taken->call(taken->argument);
-                   },
-                   {}},
-                  g,
-                  g_argument};
-    fork(second);
+    weft_branch second;
+    second.job.run = [](weft_job* job) { weft_branch_run(job); };
+    second.call = g;
+    second.argument = g_argument;
+    fork(second.job);
     f(f_argument);
-    if (joined(second)) g(g_argument);
+    if (joined(second.job)) g(g_argument);
     return WEFT_OK;
 }
 

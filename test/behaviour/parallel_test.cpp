@@ -16,6 +16,15 @@
 
 using namespace weft_test;
 
+// forks.c
+extern "C" {
+weft_status fork_in_c(void (*f)(void* argument), void* f_argument, void (*g)(void* argument), void* g_argument);
+long fib_by_invoke(int n);
+long fib_by_jobs(int n);
+extern weft_status (*const invoke_by_address)(void (*f)(void* argument), void* f_argument, void (*g)(void* argument),
+                                              void* g_argument);
+}
+
 namespace {
 
 constexpr weft_kind all_kinds[] = {WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC,
@@ -183,9 +192,73 @@ TEST(Invoke, RefusesNoFunctionInC) {
     const auto count = [](void* to) { ++*static_cast<int*>(to); };
     EXPECT_EQ(weft_invoke(nullptr, nullptr, count, &ran), WEFT_INVALID);
     EXPECT_EQ(weft_invoke(count, &ran, nullptr, nullptr), WEFT_INVALID);
+    EXPECT_NE(std::string(weft_error_text()).find('g'), std::string::npos);
+    EXPECT_EQ(fork_in_c(count, &ran, nullptr, nullptr), WEFT_INVALID);
     EXPECT_EQ(ran, 0);
     EXPECT_EQ(weft_invoke(count, &ran, count, &ran), WEFT_OK);
     EXPECT_EQ(ran, 2);
+}
+
+TEST(InvokeInC, CallsTheSecondBranchInPlaceWhereNobodyTakesIt) {
+    EXPECT_EQ(fib_by_invoke(10), 55);   // before the runtime
+    EXPECT_EQ(fib_by_jobs(10), 55);
+    Runtime runtime;
+    for (const weft_kind kind : all_kinds) {
+        run_as(kind, [] {
+            const std::uint64_t before = created();
+            EXPECT_EQ(fib_by_invoke(15), 610);
+            EXPECT_EQ(fib_by_jobs(15), 610);
+            EXPECT_EQ(created(), before);
+        });
+    }
+    EXPECT_EQ(stolen(), 0u);
+}
+
+TEST(InvokeInC, IsTheLibrarysCallToOtherLanguages) {
+    Runtime runtime;
+    std::string order;
+    const auto f = [](void* to) { *static_cast<std::string*>(to) += "f"; };
+    const auto g = [](void* to) { *static_cast<std::string*>(to) += "g"; };
+    EXPECT_EQ(weft_invoke_called(f, &order, g, &order), WEFT_OK);
+    EXPECT_EQ(invoke_by_address(f, &order, g, &order), WEFT_OK);
+    EXPECT_EQ(order, "fgfg");
+}
+
+TEST(InvokeInC, OtherStreamsTakeBranches) {
+    for (const auto pool : {WEFT_POOL_PRIVATE, WEFT_POOL_SHARED, WEFT_POOL_DEQUE}) {
+        Runtime runtime(two_with(pool));
+        for (const weft_kind kind : all_kinds) {
+            run_as(kind, [] {
+                const std::uint64_t before = stolen();
+                EXPECT_TRUE(holds_at_last([&] {
+                    EXPECT_EQ(fib_by_invoke(12), 144);
+                    EXPECT_EQ(fib_by_jobs(12), 144);
+                    return stolen() > before;
+                }));
+            });
+        }
+        until([] { return units_alive() == 1; });
+    }
+}
+
+// Both branches suspend, and come back on whichever stream is free.
+TEST(InvokeInC, AUnitThatSuspendsInABranchJoinsWhereItComesBack) {
+    Runtime runtime(two_with(WEFT_POOL_SHARED));
+    for (int i = 0; i < 20; ++i) {
+        atomic<int> ran{0};
+        const auto branch = [](void* to) {
+            for (int k = 0; k < 3; ++k) weft_unit_yield();
+            weft_sleep_until(in_ms(0));
+            EXPECT_EQ(fib_by_invoke(8), 21);
+            EXPECT_EQ(fib_by_jobs(8), 21);
+            static_cast<atomic<int>*>(to)->fetch_add(1);
+        };
+        run_as(WEFT_KIND_FULL, [&] {
+            EXPECT_EQ(fork_in_c(branch, &ran, branch, &ran), WEFT_OK);
+            EXPECT_EQ(weft_invoke_called(branch, &ran, branch, &ran), WEFT_OK);
+        });
+        EXPECT_EQ(ran.load(), 4);
+    }
 }
 
 // ---- another stream takes it --------------------------------------------------------------------
