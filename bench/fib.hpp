@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fib(n) by plain calls, by a fork for each call, and by a ULT for each call (one branch is
-// spawned, the other called).
+// fib(n) by plain calls, by a fork for each call (in C++; by weft_invoke; and as a C program forks
+// whose arguments and results are its own), and by a ULT for each call (one branch is spawned, the
+// other called).
 #pragma once
 
 #include <weft/parallel.hpp>
@@ -37,6 +38,25 @@ inline long fib_forked_in_c(int n) {
     FibInC all{n, 0};
     FibInC::run(&all);
     return all.result;
+}
+
+// Its arguments and results lie in registers.
+struct FibByJobs : weft_job {
+    int n;
+    long result;
+};
+
+[[gnu::noinline]] inline long fib_forked_by_jobs(int n) {
+    if (n < 2) return n;
+    FibByJobs second;
+    second.run = [](weft_job* job) {
+        auto& self = *static_cast<FibByJobs*>(job);
+        self.result = fib_forked_by_jobs(self.n);
+    };
+    second.n = n - 2;
+    weft_job_fork(&second);
+    const long first = fib_forked_by_jobs(n - 1);
+    return first + (weft_job_join(&second) ? fib_forked_by_jobs(n - 2) : second.result);
 }
 
 struct FibSpawned {

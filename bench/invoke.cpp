@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
         bench::add(primitive, "call", from_a_ult<bench::fib_called>, pool, n)->UseRealTime();
         bench::add(primitive, "weft.invoke" + on, from_a_ult<bench::fib_forked>, pool, n)->UseRealTime();
         bench::add(primitive, "weft.invoke.c" + on, from_a_ult<bench::fib_forked_in_c>, pool, n)->UseRealTime();
+        bench::add(primitive, "weft.jobs" + on, from_a_ult<bench::fib_forked_by_jobs>, pool, n)->UseRealTime();
         bench::add(primitive, "weft.ult" + on, from_a_ult<bench::fib_spawned>, pool, n)->UseRealTime();
     }
     return bench::run_registered(argc, argv);

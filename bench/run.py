@@ -593,8 +593,8 @@ def other_rows() -> list:
 
 def invoke_rows() -> list:
     rows = []
-    for streams, target in ((1, 3.5), (2, 1.75)):
-        for how, ratio in (("weft.invoke", target), ("weft.invoke.c", 0)):
+    for streams, target, in_c in ((1, 1.7, 2.2), (2, 1.75, 0)):
+        for how, ratio in (("weft.invoke", target), ("weft.invoke.c", in_c), ("weft.jobs", in_c)):
             rows.append(
                 Row(
                     f"fib(35) by {how}, {streams} stream{'s' if streams > 1 else ''}",

@@ -28,6 +28,7 @@ BY_VALUE = {
     "weft_sched_check_stop": "an act: it sees to what is asked of the stream",
     "weft_job_take_back": "an act",
     "weft_job_join": "an act",
+    "weft_job_address": "its argument",
     "weft_unit_joined": "a predicate of a status",
 }
 # Calls that wait and have no counterpart with a deadline, with the reason.

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -26,28 +27,29 @@ namespace detail {
 template <class F>
 using result_of = std::remove_cvref_t<std::invoke_result_t<F>>;
 
-// The second branch, with room for its result or exception when a thief runs it.
+// Whether a branch keeps a copy of its body. Then the body of a caller that passes a lambda lies in
+// no memory but the branch's, and the compiler may end it before it calls the body in place.
+template <class G>
+inline constexpr bool copied_body =
+    !std::is_reference_v<G> && std::is_trivially_copyable_v<G> && std::is_trivially_move_constructible_v<G> &&
+    std::is_trivially_destructible_v<G> && sizeof(G) <= 8 * sizeof(void*);
+
+// The second branch as long as another stream may take it, with room for its result or exception
+// when a thief runs it.
 template <class G>
 class branch : public weft_job {
     static constexpr bool returns = !std::is_void_v<result_of<G>>;
     using kept_result = std::conditional_t<returns, result_of<G>, char>;
+    using kept_body = std::conditional_t<copied_body<G>, std::remove_reference_t<G>, std::remove_reference_t<G>*>;
 
 public:
-    [[gnu::always_inline]] explicit branch(std::remove_reference_t<G>& body) noexcept : body_(std::addressof(body)) {
-        run = run_by_thief;
+    [[gnu::always_inline]] explicit branch(std::remove_reference_t<G>& body) noexcept : body_(kept(body)) {
+        run = what_a_thief_calls();
     }
     branch(const branch&) = delete;
     branch& operator=(const branch&) = delete;
     // A result or exception that was kept has been fetched or dropped already.
     ~branch() {}
-
-    // Joins the branch after f has returned. `body` is passed again so that the compiler knows it
-    // at the call and can inline it.
-    [[gnu::always_inline]] result_of<G> join(std::remove_reference_t<G>& body) {
-        if (weft_job_join(this)) [[likely]]
-            return std::invoke(static_cast<G&&>(body));
-        return fetch();
-    }
 
     // Joins the branch after f has thrown: the exception of f propagates, and the result or
     // exception of this branch, if a thief has run it, is dropped.
@@ -60,23 +62,7 @@ public:
         }
     }
 
-private:
-    static void run_by_thief(weft_job* job) noexcept {
-        auto& self = *static_cast<branch*>(job);
-        self.threw_ = false;
-        try {
-            if constexpr (returns) {
-                ::new (static_cast<void*>(std::addressof(self.result_)))
-                    kept_result(std::invoke(static_cast<G&&>(*self.body_)));
-            } else {
-                std::invoke(static_cast<G&&>(*self.body_));
-            }
-        } catch (...) {
-            self.threw_ = true;
-            ::new (static_cast<void*>(&self.exception_)) std::exception_ptr(std::current_exception());
-        }
-    }
-
+    // What the thief's run has returned or thrown.
     [[gnu::noinline]] result_of<G> fetch() {
         if (threw_) {
             std::exception_ptr thrown = std::move(exception_);
@@ -92,7 +78,44 @@ private:
         }
     }
 
-    std::remove_reference_t<G>* body_;
+private:
+    [[gnu::always_inline]] static kept_body kept(std::remove_reference_t<G>& body) noexcept {
+        if constexpr (copied_body<G>) return static_cast<G&&>(body);
+        else return std::addressof(body);
+    }
+    [[gnu::always_inline]] result_of<G> call() {
+        if constexpr (copied_body<G>) return std::invoke(static_cast<G&&>(body_));
+        else return std::invoke(static_cast<G&&>(*body_));
+    }
+
+    // Computed anew, as weft_job_address(): in a loop gcc would keep it in a register that the
+    // function must save first.
+    [[gnu::always_inline]] static auto what_a_thief_calls() noexcept {
+#if defined(__x86_64__) && !defined(__clang__)
+        void (*address)(weft_job*);
+        asm volatile("leaq    %1, %0" : "=r"(address) : "m"(run_by_thief));
+        return address;
+#else
+        return &run_by_thief;
+#endif
+    }
+
+    static void run_by_thief(weft_job* job) noexcept {
+        auto& self = *static_cast<branch*>(job);
+        self.threw_ = false;
+        try {
+            if constexpr (returns) {
+                ::new (static_cast<void*>(std::addressof(self.result_))) kept_result(self.call());
+            } else {
+                self.call();
+            }
+        } catch (...) {
+            self.threw_ = true;
+            ::new (static_cast<void*>(&self.exception_)) std::exception_ptr(std::current_exception());
+        }
+    }
+
+    kept_body body_;
     bool threw_;
     union {
         kept_result result_;
@@ -124,6 +147,43 @@ template <class F, class G>
     }
 }
 
+// What a thief's run of g has returned, if one has run it.
+template <class G>
+using taken_result = std::conditional_t<std::is_void_v<result_of<G>>, bool, std::optional<result_of<G>>>;
+
+// From the fork to the join: returns what f returns.
+template <class F, class G>
+[[gnu::always_inline]] inline result_of<F> until_join(F&& f, std::remove_reference_t<G>& g, taken_result<G>& taken) {
+    branch<G> second(g);
+    weft_job_fork(&second);
+    const auto join = [&] {
+        if (weft_job_join(&second)) [[likely]]
+            return;
+        if constexpr (std::is_void_v<result_of<G>>) {
+            second.fetch();
+            taken = true;
+        } else {
+            taken.emplace(second.fetch());
+        }
+    };
+    if constexpr (std::is_void_v<result_of<F>>) {
+        end_first(static_cast<F&&>(f), second);
+        join();
+    } else {
+        result_of<F> result = result_of_first(static_cast<F&&>(f), second);
+        join();
+        return result;
+    }
+}
+
+// The result of g, which is called here unless a thief has run it.
+template <class G>
+[[gnu::always_inline]] inline result_of<G> after_join(std::remove_reference_t<G>& g, taken_result<G>& taken) {
+    if (!taken) [[likely]]
+        return std::invoke(static_cast<G&&>(g));
+    if constexpr (!std::is_void_v<result_of<G>>) return *std::move(taken);
+}
+
 template <class F>
 auto as_tuple(F&& f) {
     if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
@@ -150,20 +210,21 @@ auto tuple_of(F&& f, Others&&... others);
  * Since 0.4. */
 template <std::invocable F, std::invocable G>
 [[gnu::always_inline]] inline auto invoke(F&& f, G&& g) {
-    detail::branch<G> second(g);
-    weft_job_fork(&second);
     using first_result = detail::result_of<F>;
     using second_result = detail::result_of<G>;
+    // The branch has ended when g is called in place: where a recursive function does nothing else
+    // after that, the compiler makes a loop of it.
+    detail::taken_result<G> taken{};
     if constexpr (std::is_void_v<first_result>) {
-        detail::end_first(static_cast<F&&>(f), second);
-        return second.join(g);
+        detail::until_join<F, G>(static_cast<F&&>(f), g, taken);
+        return detail::after_join<G>(g, taken);
     } else {
-        first_result first = detail::result_of_first(static_cast<F&&>(f), second);
+        first_result first = detail::until_join<F, G>(static_cast<F&&>(f), g, taken);
         if constexpr (std::is_void_v<second_result>) {
-            second.join(g);
+            detail::after_join<G>(g, taken);
             return first;
         } else {
-            return std::pair<first_result, second_result>(std::move(first), second.join(g));
+            return std::pair<first_result, second_result>(std::move(first), detail::after_join<G>(g, taken));
         }
     }
 }

@@ -117,6 +117,59 @@ TEST(Invoke, ReturnsWhatTheBranchesReturn) {
     EXPECT_EQ(weft::invoke([&]() -> int& { return object; }, [] { return 1; }).first, 0);
 }
 
+// Counts the calls of this object, as if it were not copied.
+struct Counting {
+    int calls = 0;
+    atomic<bool>* begun = nullptr;
+
+    void operator()() {
+        ++calls;
+        if (begun != nullptr) begun->store(true);
+    }
+};
+
+TEST(Invoke, CallsTheVeryBranchThatItIsGivenByName) {
+    Runtime runtime(2);
+    atomic<bool> begun{false};
+    Counting here, there{0, &begun};
+    weft::invoke([] {}, here);
+    weft::invoke(
+        [&] {
+            EXPECT_TRUE(holds_at_last([&] {
+                weft::invoke([] {}, [] {});
+                return begun.load();
+            }));
+        },
+        there);
+    EXPECT_EQ(here.calls, 1);
+    EXPECT_EQ(there.calls, 1);
+}
+
+// The second branch is the last thing that the function does, so the compiler may make a loop of
+// it; the branch that a thief takes has its own `n`.
+TEST(Invoke, ABranchThatIsCopiedHasWhatItWasGiven) {
+    struct Countdown {
+        static void run(int n, atomic<int>* seen) {
+            if (n == 0) return;
+            weft::invoke(
+                [n, seen] {
+                    seen[n].fetch_add(1);
+                    if (n % 64 == 0) weft_unit_yield();
+                },
+                [n, seen] { run(n - 1, seen); });
+        }
+    };
+    for (const std::size_t streams : {1, 2}) {
+        Runtime runtime(streams);
+        atomic<int> seen[301] = {};
+        weft_unit_options large = options();
+        large.stack_bytes = std::size_t{1} << 22;
+        Ult unit([&] { Countdown::run(300, seen); }, &large);
+        EXPECT_EQ(unit.join(), WEFT_OK);
+        for (int n = 1; n <= 300; ++n) EXPECT_EQ(seen[n].load(), 1) << n;
+    }
+}
+
 TEST(Invoke, ForksAsDeepAsTheStackAllows) {
     // which keeps 65,536 frames of a stack, and no more
     constexpr long depth = weft::config::thread_sanitizer ? 2'000 : 100'000;
@@ -644,6 +697,35 @@ TEST(InvokeThrows, WhatTheFirstBranchThrowsAndTheSecondIsNotCalled) {
     EXPECT_EQ(fib(10), 55);   // nothing is left in the list
 }
 
+// The unit has published the branch when it left, and joins it on whichever stream it is then.
+TEST(InvokeThrows, WhatABranchThrowsThatHasSuspended) {
+    Runtime runtime(two_with(WEFT_POOL_SHARED));
+    const auto moves = [] {
+        for (int i = 0; i < 3; ++i) weft_unit_yield();
+        weft_sleep_until(in_ms(0));
+    };
+    for (int i = 0; i < 20; ++i) {
+        run_as(WEFT_KIND_FULL, [&] {
+            int ended = 0;
+            EXPECT_THROW(weft::invoke(
+                             [&] {
+                                 moves();
+                                 throw std::runtime_error("first");
+                             },
+                             [&] { moves(); }),
+                         std::runtime_error);
+            EXPECT_THROW(weft::invoke([&] { moves(); },
+                                      [&]() -> int {
+                                          moves();
+                                          throw std::logic_error("second");
+                                      }),
+                         std::logic_error);
+            weft::invoke([&] { moves(); }, [&] { ++ended; });
+            EXPECT_EQ(ended, 1);
+        });
+    }
+}
+
 TEST(InvokeThrows, WhatTheSecondBranchThrowsInPlace) {
     Runtime runtime;
     EXPECT_THROW(weft::invoke([] { return std::string("dropped"); }, [] { throw std::runtime_error("second"); }),
@@ -706,6 +788,32 @@ TEST(InvokeThrows, AResultThatIsMovedOutOfATakenBranch) {
     Runtime runtime(2);
     auto kept = have_taken([] { return std::make_unique<int>(7); });
     EXPECT_EQ(*kept, 7);
+}
+
+// As many results are destroyed as are made, whether in place or by a thief.
+struct Counted {
+    static inline atomic<int> alive{0};
+    Counted() { ++alive; }
+    Counted(Counted&&) noexcept { ++alive; }
+    ~Counted() { --alive; }
+};
+
+TEST(InvokeThrows, NoResultIsLost) {
+    Runtime runtime(2);
+    const auto make = [] { return Counted(); };
+    for (int i = 0; i < 20; ++i) {
+        have_taken(make);
+        EXPECT_THROW(have_taken(make, [] { throw std::runtime_error("first"); }), std::runtime_error);
+        static_cast<void>(weft::invoke(make, make));
+        EXPECT_THROW(weft::invoke(make, []() -> int { throw std::runtime_error("second"); }), std::runtime_error);
+        EXPECT_THROW(weft::invoke(make,
+                                  [&] {
+                                      have_taken([] {}, [] { throw std::runtime_error("inner"); });
+                                      return make();
+                                  }),
+                     std::runtime_error);
+    }
+    EXPECT_EQ(Counted::alive.load(), 0);
 }
 
 // ---- cancellation -------------------------------------------------------------------------------
