@@ -27,9 +27,13 @@ typedef enum weft_pool_kind {
     WEFT_POOL_PRIVATE = 1,
     /** first in, first out, for any number of streams */
     WEFT_POOL_SHARED = 2,
-    /** newest first for one stream; other streams steal the oldest (Chase and Lev 2005). Every 61st
-     * pop takes the oldest unit, so that none waits forever behind newer ones; where joiners call
-     * the units that they wait for, the first such pop after a millisecond does */
+    /** newest first for one stream; other streams steal the oldest (Chase and Lev 2005). The stream
+     * keeps its units to itself until another one has nothing to run, and publishes some at its
+     * next push or pop; where it does not come to its pool, a stream that is about to sleep takes
+     * them all the same, and so does weft_pool_pop. Every 37th pop takes a unit that has waited
+     * long, so that none waits forever behind newer ones; where joiners call the units that they
+     * wait for, the first such pop after a millisecond does, or that after a
+     * weft_unit_join_free_many */
     WEFT_POOL_DEQUE = 3,
     /** made from a table by weft_pool_create_user */
     WEFT_POOL_USER = 4,
