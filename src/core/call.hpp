@@ -32,19 +32,16 @@ namespace weft {
 [[gnu::noinline]] bool fetch_spare(Stream& stream);
 inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_spare(stream); }
 
-// Whether a ULT is running that may call a unit out of the common pool.
-[[gnu::always_inline]] inline bool may_call_common(Stream& stream) {
+// Whether a ULT is running that may call a unit out of the common pool, and `target` was there, was
+// next, and has been taken out. `target` may have begun before, all the same, or be a unit that
+// cannot be called.
+[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
     if (!context::may_call || stream.common == nullptr || stream.wanted() || detail::handles_exception(stream))
         return false;
     const Unit& self = *stream.running;
     // a hosted unit calls no other
-    return self.kind != Kind::tasklet && !self.jobs_or_marked(Unit::careful) && has_spare(stream) && none_bound(stream);
-}
-
-// may_call_common(), and `target` was there, was next, and has been taken out. `target` may have
-// begun before, all the same, or be a unit that cannot be called.
-[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
-    return may_call_common(stream) && pool::pop_if(*stream.common, &target);
+    if (self.kind == Kind::tasklet || self.jobs_or_marked(Unit::careful) || !has_spare(stream)) return false;
+    return none_bound(stream) && pool::pop_if(*stream.common, &target);
 }
 
 // Where a called unit begins.

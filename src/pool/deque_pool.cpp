@@ -35,6 +35,13 @@ std::size_t DequePool::publish_some() {
     return count;
 }
 
+// Inside the lock. Returns how many.
+std::size_t DequePool::publish_rest() {
+    std::size_t sum = 0;
+    while (const std::size_t count = publish_some()) sum += count;
+    return sum;
+}
+
 // By the owner, inside the lock. Returns how many units it has published.
 std::size_t DequePool::answer_request(Own::Bits seen) {
     if ((seen & requested) == 0 || own.data().empty()) return 0;
@@ -43,9 +50,7 @@ std::size_t DequePool::answer_request(Own::Bits seen) {
     if (os::process_barrier_ready()) return publish_some();
     // A filter of system calls has come: no thread can take what is not published.
     own.set(all_published);
-    std::size_t sum = 0;
-    while (const std::size_t count = publish_some()) sum += count;
-    return sum;
+    return publish_rest();
 }
 
 // By the owner, outside the lock. The sleepers that stay asleep have requested as well, and are on
@@ -98,7 +103,7 @@ void DequePool::push_yielded(Unit* unit) {
         return own.leave();
     own.leave();
     spill.push(unit);
-    wake_for(seen & ~Own::revoked, 1);
+    wake_for(0, 1);   // a request still stands
 }
 
 Unit* DequePool::pop_own() {
@@ -224,10 +229,9 @@ void DequePool::publish_all() {
         own.leave();
         backoff.wait();
     }
-    std::size_t sum = 0;
-    while (const std::size_t count = publish_some()) sum += count;
+    const std::size_t published = publish_rest();
     own.leave();
-    wake_for(0, sum);
+    wake_for(0, published);
 }
 
 Unit* DequePool::steal() {

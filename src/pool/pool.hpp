@@ -304,6 +304,7 @@ private:
     bool may_hold_back(Own::Bits seen);
     void publish(Unit* unit);
     std::size_t publish_some();
+    std::size_t publish_rest();
     std::size_t answer_request(Own::Bits seen);
     void wake_for(Own::Bits seen, std::size_t published);
     bool none_but_newest() const;
