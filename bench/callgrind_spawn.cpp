@@ -4,9 +4,6 @@
 //   callgrind_spawn OPERATION COUNT
 // The operation is done COUNT times, or a few times more where several are done at a time; the
 // program prints how often. The OS thread that counts is the first, on which stream 0 runs.
-#include <pthread.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -103,25 +100,15 @@ void yield_beside(void (*other_does)(void*), std::size_t count) {
 void yield(std::size_t count) { yield_beside(yield_half, count); }
 void yield_from_two_places(std::size_t count) { yield_beside(yield_half_elsewhere, count); }
 
-// For the crowds, in place of benchmark::State.
-class Countdown {
-public:
-    explicit Countdown(std::size_t count) : left_(static_cast<std::int64_t>(count)) {}
-    bool KeepRunningBatch(std::int64_t count) { return (left_ -= count) >= 0; }
-
-private:
-    std::int64_t left_;
-};
-
 template <class Game>
 void hand_off(std::size_t count) {
-    Countdown state(count);
+    bench::Countdown state(count);
     bench::hand_off<Game>(state, bench::spawner(pool));
 }
 
 // Each unit holds the mutex over a yield, so that the other arrives and waits.
 void mutex_held(std::size_t count) {
-    Countdown state(count);
+    bench::Countdown state(count);
     alignas(64) weft_mutex mutex = WEFT_MUTEX_INIT;
     bench::lock_among(state, 2, bench::locked_over_a_yield(mutex), bench::spawner(pool));
 }
@@ -226,21 +213,13 @@ constexpr Operation operations[] = {
     {"floor", full, floor_one_by_one},
 };
 
-void start_thread_that_sleeps() {
-    pthread_t thread;
-    auto sleep = [](void*) -> void* {
-        for (;;) pause();
-    };
-    if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) std::abort();
-}
-
 // Under valgrind the library's own bare thread, which looks after units that are stuck, is an
 // ordinary thread, and the process would never count as one with a single thread.
 void start_no_bare_thread() { setenv("WEFT_RESCUE", "ignore", 1); }
 
 void run(const Operation& operation, std::size_t count) {
     if (operation.beside == Beside::nothing) start_no_bare_thread();
-    if (operation.beside == Beside::thread) start_thread_that_sleeps();
+    if (operation.beside == Beside::thread) bench::start_thread_that_sleeps();
     const bench::Runtime runtime(operation.pool, operation.kind, operation.beside == Beside::sleeper ? 2 : 1);
     pool = runtime.pool();
     if (operation.beside == Beside::sleeper) bench::await_sleep_of_others();

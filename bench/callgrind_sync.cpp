@@ -7,7 +7,6 @@
 // in sync --threads=1; with ".alone" there is no other, not even the library's sentry, which is a
 // thread of the C library under valgrind.
 #include <pthread.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -21,45 +20,26 @@ namespace {
 
 weft_pool* pool = nullptr;
 
-// Replaces benchmark::State where a number of operations is to be done and no clock runs.
-class Count {
-public:
-    explicit Count(std::size_t operations) : left_(static_cast<std::int64_t>(operations)) {}
-    [[gnu::always_inline]] bool KeepRunningBatch(std::int64_t count) { return (left_ -= count) >= 0; }
-
-private:
-    std::int64_t left_;
-};
-
-auto spawn(auto body) { return bench::Ult(pool, body); }
-
 template <class Game>
 void hand_off(std::size_t count) {
-    Count left(count);
-    bench::hand_off<Game>(left, [](auto body) { return spawn(body); });
+    bench::Countdown left(count);
+    bench::hand_off<Game>(left, bench::spawner(pool));
 }
 
 void barrier_of_64(std::size_t count) {
-    Count left(count);
+    bench::Countdown left(count);
     weft_barrier barrier;
     bench::must(weft_barrier_init(&barrier, 64, nullptr, nullptr));
     bench::wait_for_all(
-        left, 64, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, [](auto body) { return spawn(body); });
+        left, 64, [&barrier] { bench::must(weft_barrier_wait(&barrier)); }, bench::spawner(pool));
 }
 
 // Each unit holds the mutex over a yield, so that all others arrive and wait.
 template <std::size_t units>
 void mutex_held(std::size_t count) {
-    Count left(count);
+    bench::Countdown left(count);
     alignas(64) weft_mutex mutex = WEFT_MUTEX_INIT;
-    auto locked = [&mutex](auto inside) {
-        bench::must(weft_mutex_lock(&mutex));
-        const bool goes_on = inside();
-        bench::must(weft_unit_yield());
-        bench::must(weft_mutex_unlock(&mutex));
-        return goes_on;
-    };
-    bench::lock_among(left, units, locked, [](auto body) { return spawn(body); });
+    bench::lock_among(left, units, bench::locked_over_a_yield(mutex), bench::spawner(pool));
 }
 
 void mutex(std::size_t count) {
@@ -106,14 +86,6 @@ constexpr Operation operations[] = {
     {"barrier.64", barrier_of_64},
 };
 
-void start_sleeper() {
-    pthread_t thread;
-    auto sleep = [](void*) -> void* {
-        for (;;) pause();
-    };
-    if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) std::abort();
-}
-
 }   // namespace
 
 int main(int argc, char** argv) {
@@ -123,7 +95,7 @@ int main(int argc, char** argv) {
         name.remove_suffix(alone.size());
         if (setenv("WEFT_RESCUE", "ignore", 1) != 0) std::abort();
     } else {
-        start_sleeper();
+        bench::start_thread_that_sleeps();
     }
     for (const auto& operation : operations) {
         if (operation.name != name) continue;

@@ -16,6 +16,16 @@ namespace bench {
 // relaxed throughout: the others' own synchronization makes the flags visible; until then an extra
 // turn does no harm.
 
+// A State for a number of operations, where no clock runs.
+class Countdown {
+public:
+    explicit Countdown(std::size_t operations) : left_(static_cast<std::int64_t>(operations)) {}
+    [[gnu::always_inline]] bool KeepRunningBatch(std::int64_t count) { return (left_ -= count) >= 0; }
+
+private:
+    std::int64_t left_;
+};
+
 struct Crowd {
     benchmark::State& state;
     benchmark::IterationCount count;   // units, including the one that measures

@@ -112,13 +112,7 @@ void channel_buffered(benchmark::State& state, weft_pool* pool) {
 }
 
 void start_sleepers(int count) {
-    for (int i = 0; i < count; ++i) {
-        pthread_t thread;
-        auto sleep = [](void*) -> void* {
-            for (;;) pause();
-        };
-        if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) std::abort();
-    }
+    for (int i = 0; i < count; ++i) bench::start_thread_that_sleeps();
 }
 
 }   // namespace

@@ -3,7 +3,9 @@
 // runtime, and a ULT to run in.
 #pragma once
 
+#include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 #include <weft/weft.h>
 
 #include <functional>
@@ -117,6 +119,16 @@ void on_ult(weft_pool* pool, F f) {
     must(weft_ult_spawn(
         pool, [](void* argument) { (*static_cast<F*>(argument))(); }, &f, &options, &unit));
     must(weft_unit_join_free(unit));
+}
+
+// With another OS thread, even one that sleeps, the library takes the paths of a process with
+// several.
+inline void start_thread_that_sleeps() {
+    pthread_t thread;
+    auto sleep = [](void*) -> void* {
+        for (;;) pause();
+    };
+    if (pthread_create(&thread, nullptr, sleep, nullptr) != 0) std::abort();
 }
 
 }   // namespace bench
