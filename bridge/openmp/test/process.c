@@ -334,7 +334,8 @@ static void just_8(void) { limited(8, 8); }
 static void too_few_2(void) { limited(2, 1); }
 static void too_few_4(void) { limited(4, 3); }
 static void too_few_8(void) { limited(8, 7); }
-/* No more OS threads than the team needs: one for each hart, and one. */
+/* No more OS threads than the team needs: one for each member, one for each hart, the runtime's
+ * lookout, and its sentry, which starts and ends beside the program. */
 static void few_more(void) {
     for (int i = 0; i < 500; ++i) {
 #pragma omp parallel num_threads(8)
@@ -349,7 +350,7 @@ static void few_more(void) {
     int threads = 0;
     for (const struct dirent* one; (one = readdir(tasks)) != NULL;) threads += one->d_name[0] != '.';
     closedir(tasks);
-    CHECK(threads <= 8 + omp_get_num_procs() + 1);
+    CHECK(threads <= 8 + omp_get_num_procs() + 2);
 }
 /* The existing threads go on where there are too few for a larger team. */
 static void grows_to_8(void) {
