@@ -41,6 +41,8 @@ enum class Probe : unsigned char {
     join_before_crowd,        // the joiner saw that another waits, and has not announced itself over that one
     finish_before_crowd,      // the unit has ended, and its crowd has not been taken apart
     revoke_before_barrier,    // a thread revokes a biased lock, and its owner need not see that yet
+    declined_before_look,     // the owner of a deque has declined a request, and not looked for a watcher
+    unwatched_before_look,    // a stream has stopped watching a deque, and not looked for a decline
     count_
 };
 

@@ -132,8 +132,8 @@ struct WorkWait : Suspension {
     WorkWait wait(*stream.running, by);
     suspend(stream, wait, Waits::work, handle_of(by));
     wait.sleeper.rise();
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.remove(by.places[i]);   // 5
-    for (std::size_t i = 0; i < by.count; ++i) {                                              // 6
+    sched::stop_listening(by);                     // 5
+    for (std::size_t i = 0; i < by.count; ++i) {   // 6
         if (!pool::quiet(*by.pools[i])) by.pools[i]->idle_list.wake_one();
     }
 }

@@ -33,7 +33,7 @@ Unit* wait_once(Stream* stream, Sleeper& sleeper, Pool& from, std::uint64_t time
     } else {
         claimed = sleeper.cancel();   // 4a
     }
-    from.idle_list.remove(place);   // 5
+    pool::stop_listening(from, place);   // 5
     if (claimed && unit == nullptr) unit = pool::pop(from);
     // 6; also without a unit: the caller may go away
     if (claimed && !pool::quiet(from)) from.idle_list.wake_one();

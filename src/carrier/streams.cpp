@@ -348,7 +348,7 @@ void listen(Stream& stream) {
 
 void stop_listening(Stream& stream) {
     Sched& by = *stream.sched;
-    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.remove(by.places[i]);   // 5
+    sched::stop_listening(by);   // 5
     stream.of->jobs.idle_list.remove(stream.sleep.jobs_place);
     stream.sleep.asleep.store(false);
     stream.sleep.sleeper.rise();

@@ -60,6 +60,7 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
     std::uint64_t now_ns;
     do {
         request_steals(stream, false);
+        sched::request_steals(*stream.sched, &stream, stream.sleep.watches);
         for (int i = 0; i < 32; ++i) arch::pause();
         share_processor(stream);
         if (has_pending_attention(stream)) return true;
@@ -74,19 +75,33 @@ bool look_around(Stream& stream, std::uint64_t begin_ns) {
     return false;
 }
 
-// hart/README.md, "Going to sleep and being woken": the numbers are the steps there.
-void sleep(Stream& stream) {
+void stop_watching(Stream& stream) {
+    if (std::exchange(stream.sleep.watches, false)) sched::stop_watching(*stream.sched, &stream);
+}
+
+// How long the stream may sleep for the sake of the pools that it watches.
+std::uint64_t until_it_looks(Stream& stream) {
+    const std::uint64_t at_ns = sched::keep_watching(*stream.sched, &stream, stream.sleep.watches);
+    if (at_ns == os::forever) return os::forever;
+    const std::uint64_t now_ns = os::now_ns();
+    return at_ns - std::min(at_ns, now_ns);
+}
+
+// hart/README.md, "Going to sleep and being woken": the numbers are the steps there. True: nothing
+// has come, and the stream is to look at what it watches.
+bool sleep(Stream& stream) {
     Sched& by = *stream.sched;
     if (by.pools[0]->kind == WEFT_POOL_DEQUE) os::prepare_process_barrier();   // once; the stream has the time
     stream.sleep.sleeper.prepare();                                            // 1
-    const bool barrier = sched::listen(by);                                    // 2
+    for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.add(by.places[i]);   // 2
+    const bool barrier = sched::request_steals(by, &stream, stream.sleep.watches);
     if (stream.own != nullptr) stream.own->idle_list.add(stream.sleep.own_place);
     Jobs& jobs = stream.of->jobs;
     if (!stream.only_carries()) jobs.idle_list.add(stream.sleep.jobs_place);
     request_steals(stream, true);   // a stream that forks from now on publishes it, and wakes us
     if (barrier) os::process_barrier();
     probe(Probe::sleep_before_recheck);
-    bool claimed = false;
+    bool claimed = false, watched = false;
     stream.next_unit = pick(stream);   // 3
     if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
     const bool nothing = stream.next_unit == nullptr && !has_pending_attention(stream) && sched::quiet_after_all(by) &&
@@ -96,9 +111,11 @@ void sleep(Stream& stream) {
         stream.counters.add(trace::Count::slept);
         give_hart_back(stream);
         trace_sleep(stream, trace::Event::sleep);
-        const std::uint64_t limit_ns = sleep_limit(stream);
+        const std::uint64_t look_ns = until_it_looks(stream);
+        const std::uint64_t limit_ns = std::min(sleep_limit(stream), look_ns);
         const std::uint64_t watch_ns = limit_ns == os::forever ? idle_hooks.begin_watch(stream) : os::forever;
         claimed = stream.sleep.sleeper.wait(std::min(limit_ns, watch_ns));   // 4b
+        watched = !claimed && limit_ns == look_ns && look_ns != os::forever;
         if (watch_ns != os::forever) idle_hooks.end_watch(stream, claimed);
         trace_sleep(stream, trace::Event::wake);
         slept(stream);
@@ -109,17 +126,18 @@ void sleep(Stream& stream) {
     for (std::size_t i = 0; i < by.count; ++i) by.pools[i]->idle_list.remove(by.places[i]);   // 5
     if (stream.own != nullptr) stream.own->idle_list.remove(stream.sleep.own_place);
     if (!stream.only_carries()) jobs.idle_list.remove(stream.sleep.jobs_place);
-    if (!claimed) return;
+    if (!claimed) return watched && !has_pending_attention(stream);
     if (stream.next_unit == nullptr) stream.next_unit = pick(stream);
     if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
     if (jobs.any()) jobs.idle_list.wake_one();   // 6
     // A stateful scheduler picks for itself, and it is unknown from which pool: when it has
     // several, this stream wakes a sleeper of each pool that is not quiet.
     const bool owes = stream.next_unit != nullptr || (!by.stateless() && by.count > 1);
-    if (!owes) return;
+    if (!owes) return false;
     for (std::size_t i = 0; i < by.count; ++i) {   // 6
         if (!pool::quiet(*by.pools[i])) by.pools[i]->idle_list.wake_one();
     }
+    return false;
 }
 
 }   // namespace
@@ -139,9 +157,13 @@ void idle(Stream& stream) {
     stream.heap->extras->flush();
     // units have called each other, and many at once
     if (stream.spare != nullptr && stream.spare->next != nullptr) give_spares(stream);
-    if (!do_idle_housekeeping(stream) && !look_around(stream, begin_ns) &&
-        !(stream.role.guest != nullptr && idle_hooks.lend_out(stream)))
-        sleep(stream);
+    if (!do_idle_housekeeping(stream) && !look_around(stream, begin_ns)) {
+        if (stream.role.guest != nullptr) stop_watching(stream);   // it may leave
+        if (stream.role.guest == nullptr || !idle_hooks.lend_out(stream)) {
+            while (sleep(stream)) continue;
+        }
+    }
+    stop_watching(stream);
     stream.counters.add(trace::Count::idle_ns, os::now_ns() - begin_ns);
     note_stolen(stream);
 }

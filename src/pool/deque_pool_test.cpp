@@ -21,11 +21,13 @@ protected:
         for (auto& unit : units_) {
             unit = std::make_unique<Unit>();
             unit->pool = &pool_;
+            unit->id = ++id_;
             unit->life.move(State::free, State::ready);
         }
         // The first push of a pool answers a request.
         push(99);
         EXPECT_EQ(pop(), 99);
+        pool_.own.data().in_vain = 0;
     }
     void TearDown() override { os::set_local(nullptr); }
 
@@ -38,12 +40,27 @@ protected:
         return -1;
     }
     int pop() { return number_of(pool::pop(pool_)); }
-    int steal() const {
+    // On another thread. -1: there was nothing, and it has requested a steal.
+    int steal() {
         int stolen = -1;
-        std::thread([&] { stolen = number_of(pool::pop(const_cast<DequePool&>(pool_))); }).join();
+        std::thread([&] {
+            stolen = number_of(pool::pop(pool_));
+            if (stolen < 0) pool::request_steal(pool_, this);
+        }).join();
         return stolen;
     }
+    static void spend(std::uint64_t ns) {
+        const std::uint64_t begin_ns = os::now_ns();
+        while (os::now_ns() - begin_ns <= ns) continue;
+    }
+    // A stream watches, and the owner has found that its units are short.
+    void begin_declining() {
+        pool_.restraint.set_active(true);
+        std::thread([&] { EXPECT_TRUE(pool::watch(pool_, this)); }).join();
+        EXPECT_EQ(steal(), -1);
+    }
 
+    std::uint64_t id_ = 0;
     DequePool pool_;
     std::vector<std::unique_ptr<Unit>> units_;
 };
@@ -111,6 +128,95 @@ TEST_F(DequePoolTest, ItsOwnerDoesWithoutWhatAnotherThreadHasTakenOver) {
     pool_.own.restore();
     EXPECT_EQ(pop(), 1);
     EXPECT_EQ(pop(), 0);
+}
+
+TEST_F(DequePoolTest, ItDeclinesRequestsOnceUnitsHaveBeenPublishedInVain) {
+    for (unsigned i = 0; i < DequePool::patience; ++i) {
+        EXPECT_FALSE(pool_.restraint.active());
+        EXPECT_EQ(steal(), -1);
+        push(0);
+        EXPECT_EQ(pool_.ring.length(), 1u);
+        EXPECT_EQ(pop(), 0);
+    }
+    EXPECT_TRUE(pool_.restraint.active());
+    // A unit that its owner has not come to for a while was worth it.
+    EXPECT_EQ(steal(), -1);
+    push(0);
+    spend(DequePool::worth_ns);
+    EXPECT_EQ(pop(), 0);
+    EXPECT_FALSE(pool_.restraint.active());
+}
+
+TEST_F(DequePoolTest, ItDeclinesARequestWhenItHasTakenOutItsOldestUnit) {
+    begin_declining();
+    push(0);
+    EXPECT_EQ(pool_.ring.length(), 0u);
+    EXPECT_FALSE(pool_.restraint.declined());
+    EXPECT_EQ(pop(), 0);
+    EXPECT_TRUE(pool_.restraint.declined());
+    EXPECT_EQ(pool_.own.wanted(), 0u);   // its next pushes and pops are on the fast path
+}
+
+TEST_F(DequePoolTest, ItPublishesAUnitThatWaitsThoughItDeclinesRequests) {
+    begin_declining();
+    push(0);
+    for (unsigned i = 0; i < 16 && pool_.ring.looks_empty(); ++i) {   // less than a turn
+        push(1);
+        spend(DequePool::worth_ns / 4);
+        EXPECT_EQ(pop(), 1);
+    }
+    EXPECT_EQ(steal(), 0);
+}
+
+TEST_F(DequePoolTest, ItDeclinesNothingWhileNoStreamWatches) {
+    pool_.restraint.set_active(true);
+    EXPECT_EQ(steal(), -1);
+    push(0);
+    EXPECT_EQ(steal(), 0);
+}
+
+TEST_F(DequePoolTest, ItDeclinesNothingWhileASleeperListensThatCannotWatch) {
+    begin_declining();
+    push(0);
+    EXPECT_EQ(pop(), 0);
+    ASSERT_TRUE(pool_.restraint.declined());
+    Sleeper sleeper;
+    IdleList::Entry place(sleeper);
+    std::thread([&] { pool::listen(pool_, place); }).join();
+    EXPECT_FALSE(pool_.restraint.declined());
+    push(1);
+    EXPECT_EQ(steal(), 1);
+    std::thread([&] { pool::stop_listening(pool_, place); }).join();
+    EXPECT_EQ(steal(), -1);
+    push(2);
+    EXPECT_EQ(pop(), 2);
+    EXPECT_TRUE(pool_.restraint.declined());
+}
+
+TEST_F(DequePoolTest, AStreamThatWatchesSleepsUntilTheEndOfADecline) {
+    begin_declining();
+    push(0);
+    EXPECT_EQ(pop(), 0);
+    std::thread([&] {
+        EXPECT_LE(pool::keep_watching(pool_, this), os::now_ns() + Restraint::longest_ns);
+        int another = 0;
+        EXPECT_EQ(pool::keep_watching(pool_, &another), os::forever);
+        pool::stop_watching(pool_, this);
+        EXPECT_FALSE(pool::is_watched(pool_));
+        EXPECT_LE(pool::keep_watching(pool_, &another), os::now_ns() + Restraint::longest_ns);
+        EXPECT_TRUE(pool::is_watched(pool_));
+        EXPECT_TRUE(pool::has_declined(pool_));
+    }).join();
+}
+
+TEST_F(DequePoolTest, AStreamThatHasWatchedLooksAgainBeforeItSleeps) {
+    begin_declining();
+    push(0);   // the request is being weighed
+    std::thread([&] {
+        EXPECT_EQ(pool::keep_watching(pool_, this), 0u);
+        EXPECT_FALSE(pool::quiet_after_all(pool_));
+    }).join();
+    EXPECT_EQ(steal(), 0);
 }
 
 TEST_F(DequePoolTest, AllIsPublishedWhenItsOwnerLeaves) {

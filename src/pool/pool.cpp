@@ -339,21 +339,66 @@ bool quiet(const Pool& pool) {
     return true;
 }
 
-bool listen(Pool& pool, IdleList::Entry& place) {
-    pool.idle_list.add(place);
-    return request_steal(pool);
+namespace {
+
+// The deque, if another stream owns it.
+DequePool* others_deque(Pool& pool) {
+    if (pool.kind != WEFT_POOL_DEQUE) return nullptr;
+    auto& deque = static_cast<DequePool&>(pool);
+    return deque.mine() ? nullptr : &deque;
 }
 
-bool request_steal(Pool& pool) {
-    if (pool.kind != WEFT_POOL_DEQUE || static_cast<DequePool&>(pool).mine()) return false;
-    return static_cast<DequePool&>(pool).request_steal();
+}   // namespace
+
+bool listen(Pool& pool, IdleList::Entry& place) {
+    // Also where the caller's stream owns the deque: it may have another owner when this sleeper is
+    // woken.
+    if (pool.kind == WEFT_POOL_DEQUE) static_cast<DequePool&>(pool).restraint.insist();
+    pool.idle_list.add(place);
+    DequePool* const deque = others_deque(pool);
+    return deque != nullptr && deque->insist_on_steal();
+}
+
+void stop_listening(Pool& pool, IdleList::Entry& place) {
+    pool.idle_list.remove(place);
+    if (pool.kind == WEFT_POOL_DEQUE) static_cast<DequePool&>(pool).restraint.insist_no_longer();
+}
+
+bool request_steal(Pool& pool, const void* stream) {
+    DequePool* const deque = others_deque(pool);
+    return deque != nullptr && deque->request_steal(stream);
 }
 
 bool quiet_after_all(Pool& pool) {
-    if (quiet(pool)) return true;
-    if (pool.kind == WEFT_POOL_DEQUE && !static_cast<DequePool&>(pool).mine())
-        static_cast<DequePool&>(pool).publish_for_owner();
+    DequePool* const deque = others_deque(pool);
+    if (deque == nullptr) return quiet(pool);
+    if (deque->restraint.declined()) return deque->nothing_published();
+    if (deque->quiet()) return true;
+    deque->publish_for_owner();
     return false;
+}
+
+bool watch(Pool& pool, void* stream) {
+    DequePool* const deque = others_deque(pool);
+    return deque != nullptr && deque->restraint.active() && deque->restraint.watch(stream);
+}
+
+std::uint64_t keep_watching(Pool& pool, void* stream) {
+    DequePool* const deque = others_deque(pool);
+    return deque != nullptr ? deque->keep_watching(stream) : os::forever;
+}
+
+void stop_watching(Pool& pool, void* stream) {
+    if (pool.kind == WEFT_POOL_DEQUE && static_cast<DequePool&>(pool).restraint.stop_watching(stream))
+        pool.idle_list.wake_one();
+}
+
+bool has_declined(const Pool& pool) {
+    return pool.kind == WEFT_POOL_DEQUE && static_cast<const DequePool&>(pool).restraint.declined();
+}
+
+bool is_watched(const Pool& pool) {
+    return pool.kind == WEFT_POOL_DEQUE && static_cast<const DequePool&>(pool).restraint.watched();
 }
 
 std::size_t length(const Pool& pool) {

@@ -21,6 +21,7 @@
 #include "pool/fifo_shared.hpp"
 #include "pool/growing_ring.hpp"
 #include "pool/inbox.hpp"
+#include "pool/restraint.hpp"
 #include "unit/handle.hpp"
 #include "unit/unit.hpp"
 #include "weft/pool.h"
@@ -223,15 +224,35 @@ struct DequePool : Pool {
     // How many units one request publishes, at most: a thief takes one at a time and requests
     // again, and what no thread steals costs the owner more to pop.
     static constexpr std::size_t most_published = 8;
+    // A unit that its owner would come to within this time is not worth a steal, unless what is
+    // published with it takes as long as `worth_of_all_ns`, by the time that the owner's units take
+    // at present.
+    static constexpr std::uint64_t worth_ns = 5'000, worth_of_all_ns = 500;
+    // After so many units in a row that were published in vain the owner declines requests.
+    static constexpr unsigned patience = 4;
+
+    // A request that the owner weighs, as long as requests may be declined.
+    struct Weighing {
+        static constexpr unsigned enough = 4;   // units, to tell how long one takes
+        unsigned looks = 0;                     // of the owner; 0: it weighs none
+        unsigned pops = 0;                      // at `popped_ns`
+        std::uint64_t oldest_id = 0;
+        std::uint64_t since_ns = 0;
+        std::uint64_t popped_ns = 0;   // the first pop; 0: there has been none
+    };
 
     // What only the owner uses, or a thread that has revoked the lock.
     struct Unpublished {
         GrowingRing<Unit> newest;    // the owner takes from the back; the front is published first
         GrowingRing<Unit> yielded;   // from the front
         unsigned pops = 0;
-        std::uint64_t turn_by_ns = 0;   // since the first turn that a call has deferred; 0: none has
-        std::uint64_t turn_of = 0;      // the unit that was the oldest of `newest` then
+        std::uint64_t turn_by_ns = 0;     // since the first turn that a call has deferred; 0: none has
+        std::uint64_t turn_of = 0;        // the unit that was the oldest of `newest` then
+        std::uint64_t published_ns = 0;   // the last publication; 0: the owner has come to its units since
+        unsigned in_vain = 0;             // publications in a row whose units the owner came to at once
+        Weighing weighing;
 
+        const Unit* oldest() const { return newest.empty() ? yielded.front() : newest.front(); }
         std::size_t length() const { return newest.length() + yielded.length(); }
         bool empty() const { return newest.empty() && yielded.empty(); }
     };
@@ -244,6 +265,7 @@ struct DequePool : Pool {
     Deque<Unit> ring;         // published; its owner's side is for the thread that is inside `own`
     SharedFifo<Unit> spill;   // published; also what other threads push, and what fits nowhere else
     atomic<void*> owner{nullptr};
+    Restraint restraint;
 
     DequePool() : Pool(WEFT_POOL_DEQUE) { own.set(requested | all_published); }
 
@@ -284,16 +306,21 @@ struct DequePool : Pool {
     // ---- for other threads ----
 
     Unit* steal();
-    // For a thread that has been added to the idle list, or is about to look elsewhere: the owner
-    // will publish what it pushes. True: the thread needs a process barrier before quiet() is
-    // reliable.
-    bool request_steal();
+    // For a thread that has been added to the idle list, or looks for work: the owner will publish
+    // what it pushes, or decline. True: the thread needs a process barrier before quiet() is
+    // reliable. False: the owner has declined an earlier request, or keeps no units back.
+    bool request_steal(const void* stream);
+    // request_steal(), for a sleeper that has called restraint.insist(): nothing is declined.
+    bool insist_on_steal();
+    // Before the stream sleeps: until when it may (Restraint::keep_watching).
+    std::uint64_t keep_watching(void* stream);
     // Publishes units in the owner's place, if there are any.
     void publish_for_owner();
 
     // Nothing waits. Reliable for the owner; for a thread on the idle list after request_steal()
     // and a process barrier; else a hint.
-    bool quiet() const { return ring.looks_empty() && spill.looks_empty() && !own.inside() && own.data().empty(); }
+    bool quiet() const { return nothing_published() && !own.inside() && own.data().empty(); }
+    bool nothing_published() const { return ring.looks_empty() && spill.looks_empty(); }
     std::size_t length() const { return ring.length() + spill.length() + own.data().length(); }
 
 private:
@@ -303,9 +330,15 @@ private:
     Unit* pop_in_turn();
     bool may_hold_back(Own::Bits seen);
     void publish(Unit* unit);
+    static std::size_t some_of(const GrowingRing<Unit>& of);
     std::size_t publish_some();
     std::size_t publish_rest();
-    std::size_t answer_request(Own::Bits seen);
+    std::size_t answer_request(Own::Bits seen, bool popped);
+    enum class Verdict : unsigned char { publish, wait, declined };
+    Verdict weigh(bool popped);
+    bool holds_back(bool popped);
+    bool decline();
+    void note_reached();
     void wake_for(Own::Bits seen, std::size_t published);
     bool none_but_newest() const;
     bool turn_may_wait();
@@ -465,16 +498,30 @@ Unit* pop_other(Pool& from);
 // owning it, a hint: see quiet_after_all().
 bool quiet(const Pool& pool);
 
-// Adds a sleeper to the pool's idle list. True: the caller needs a process barrier, one for all its
-// pools, before quiet_after_all().
+// Adds a sleeper to the pool's idle list, which is woken for each unit. True: the caller needs a
+// process barrier, one for all its pools, before quiet_after_all().
 bool listen(Pool& pool, IdleList::Entry& place);
+void stop_listening(Pool& pool, IdleList::Entry& place);
 
-// listen() without a sleeper, for a caller that has added one before, or looks from outside.
-bool request_steal(Pool& pool);
+// listen() without a sleeper, for a caller that has added one before, or looks for work. The owner
+// may decline, while a stream watches; then that stream alone makes the next request.
+bool request_steal(Pool& pool, const void* stream);
 
 // quiet(), for a thread that has announced its sleep and checks this last. False: it may find
-// something now, also what another stream had kept to itself.
+// something now, also what another stream had kept to itself. What an owner keeps that has declined
+// the request does not count: see watch().
 bool quiet_after_all(Pool& pool);
+
+// The stream watches the pool, if its owner may decline requests and no other stream watches: until
+// it stops, it does not sleep past the time that keep_watching() returns, at which it makes a new
+// request.
+bool watch(Pool& pool, void* stream);
+// For a stream that is about to sleep: until when it may, or os::forever.
+std::uint64_t keep_watching(Pool& pool, void* stream);
+void stop_watching(Pool& pool, void* stream);
+// Whether the owner has declined the last request, and whether a stream watches.
+bool has_declined(const Pool& pool);
+bool is_watched(const Pool& pool);
 
 // Whether any thread may pop from it, and push to it, besides the streams that draw from it now.
 inline bool thief_safe(const Pool& pool) {

@@ -17,6 +17,7 @@ void start_zero(Sleeper&);
 struct Sleep {
     atomic<bool> asleep{false};                      // a hint for the reactor
     atomic<std::uint64_t> alarm_ns{Timers::never};   // while it is busy: its earliest deadline, for the reactor
+    bool watches = false;                            // some pool (pool::watch); the stream's
     Sleeper sleeper{start_zero, false};
     IdleList::Entry own_place;    // on the idle list of the pool of its bound units,
     IdleList::Entry jobs_place;   // and on that of the process's jobs

@@ -7,6 +7,7 @@
 #include "base/assert.hpp"
 #include "base/config.hpp"
 #include "base/handles.hpp"
+#include "os/clock.hpp"
 
 namespace weft::sched {
 namespace {
@@ -93,6 +94,30 @@ bool listen(Sched& of) {
     bool barrier = false;
     for (std::size_t i = 0; i < of.count; ++i) barrier |= pool::listen(*of.pools[i], of.places[i]);
     return barrier;
+}
+
+void stop_listening(Sched& of) {
+    for (std::size_t i = 0; i < of.count; ++i) pool::stop_listening(*of.pools[i], of.places[i]);
+}
+
+bool request_steals(Sched& of, void* stream, bool& watches) {
+    bool barrier = false;
+    for (std::size_t i = 0; i < of.count; ++i) {
+        watches |= pool::watch(*of.pools[i], stream);
+        barrier |= pool::request_steal(*of.pools[i], stream);
+    }
+    return barrier;
+}
+
+std::uint64_t keep_watching(Sched& of, void* stream, bool& watches) {
+    std::uint64_t until_ns = os::forever;
+    for (std::size_t i = 0; i < of.count; ++i) until_ns = std::min(until_ns, pool::keep_watching(*of.pools[i], stream));
+    watches |= until_ns != os::forever;
+    return until_ns;
+}
+
+void stop_watching(Sched& of, void* stream) {
+    for (std::size_t i = 0; i < of.count; ++i) pool::stop_watching(*of.pools[i], stream);
 }
 
 bool quiet_after_all(Sched& of) {

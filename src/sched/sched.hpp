@@ -70,9 +70,18 @@ Unit* pick_other(Sched& by);
 // Whether all its pools are quiet (pool::quiet).
 bool quiet(const Sched& of);
 
-// pool::listen and pool::quiet_after_all, for all its pools.
+// pool::listen, pool::stop_listening and pool::quiet_after_all, for all its pools.
 bool listen(Sched& of);
+void stop_listening(Sched& of);
 bool quiet_after_all(Sched& of);
+
+// For a stream that looks for work, or is on the idle lists: pool::watch and pool::request_steal,
+// for all its pools. True: it needs a process barrier before quiet_after_all(). `watches` is set
+// where the stream watches a pool, and owes stop_watching().
+bool request_steals(Sched& of, void* stream, bool& watches);
+// pool::keep_watching and pool::stop_watching, for all its pools.
+std::uint64_t keep_watching(Sched& of, void* stream, bool& watches);
+void stop_watching(Sched& of, void* stream);
 
 // Null: no memory. `ops` only for WEFT_SCHED_USER.
 Sched* create(weft_sched_kind kind, const weft_sched_ops* ops, void* self, Pool* const* pools, std::size_t count);

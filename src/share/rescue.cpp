@@ -500,6 +500,14 @@ private:
         return false;
     }
 
+    // The owner of a deque keeps its units to itself, and no stream looks for what it leaves.
+    bool some_unwatched() const {
+        for (const Pool* pool = of_.pools; pool != nullptr; pool = pool->next) {
+            if (pool::thief_safe(*pool) && pool::has_declined(*pool) && !pool::is_watched(*pool)) return true;
+        }
+        return false;
+    }
+
     void note_calm() {
         const bool busy =
             awake_ || late_ || worst_ != nullptr || lacking_ != 0 || rescue_.lent != 0 || anything_waits();
@@ -517,11 +525,11 @@ private:
         bool barrier = false;
         for (Pool* pool = of_.pools; pool != nullptr; pool = pool->next) {   // 2
             watch_pool(of_, *pool);
-            barrier |= pool::request_steal(*pool);   // once more, for its answer
+            barrier |= pool::request_steal(*pool, nullptr);   // once more, for its answer
         }
         if (barrier) os::process_barrier();
-        if (anything_waits()) {         // 3
-            rescue_.sleeper.cancel();   // 4a
+        if (anything_waits() || some_unwatched()) {   // 3
+            rescue_.sleeper.cancel();                 // 4a
             return false;
         }
         return rescue_.sleeper.lie_down();   // 4b
@@ -628,7 +636,7 @@ void watch_pool(Process& of, Pool& pool) {
     pool.idle_list.remove(pool.watch);
     pool.watch.belong_to(of.rescue.sleeper);
     pool.idle_list.add_reserve(pool.watch);
-    pool::request_steal(pool);
+    pool::request_steal(pool, nullptr);
 }
 
 void watch_pools(Process& of, std::size_t streams) {

@@ -53,8 +53,13 @@ bool rests(const Stream& stream) {
            !stream.asked().has(attention::pause | attention::exit);
 }
 
-// A user-defined pool answers with the user's code, which may do anything.
-bool holds_work(const Pool& pool) { return pool.kind != WEFT_POOL_USER && !pool::quiet(pool); }
+// A user-defined pool answers with the user's code, which may do anything. The stream that watches
+// a deque looks in time for what its owner, which has declined the last request, keeps there.
+bool holds_work(const Pool& pool) {
+    if (pool.kind == WEFT_POOL_USER || pool::quiet(pool)) return false;
+    return !(pool::has_declined(pool) && pool::is_watched(pool)) ||
+           !static_cast<const DequePool&>(pool).nothing_published();
+}
 
 // No wake-up is lost: a stream sleeps only while its pools are empty, and while it has no request.
 std::string lost_wake_up(const Stream& stream) {

@@ -92,4 +92,38 @@ TEST(Deque, UnitsThatAreLeftToOthersRunWhenThoseHaveTime) {
     }
 }
 
+// Its units have been so short that no other stream was to have them: the next one is not.
+void leave_one_behind(std::size_t streams, int short_units) {
+    for (int i = 0; i < short_units; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+    meet(streams, 0);
+}
+
+TEST(Deque, AUnitThatItsSpawnerBlocksForRunsElsewhereAfterManyShortOnes) {
+    Runtime runtime(stealing(2));
+    for (int round = 0; round < 12; ++round) Ult([round] { leave_one_behind(2, 5 * round); }).join();
+}
+
+TEST(Deque, UnitsThatTheirSpawnerBlocksForRunOnAStreamEachAfterManyShortOnes) {
+    Runtime runtime(stealing(3));
+    for (int round = 0; round < 8; ++round) Ult([round] { leave_one_behind(3, 8 * round); }).join();
+}
+
+// The stream that watches the one with short units gets other work, which blocks until the third
+// stream has run what is left behind.
+TEST(Deque, AStreamTakesOverFromTheOneThatWatched) {
+    Runtime runtime(stealing(3));
+    for (int round = 0; round < 8; ++round) {
+        Ult([round] {
+            Meeting meeting(3);
+            std::vector<weft_unit*> units;
+            for (int i = 0; i < 6 * round; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+            units.push_back(spawn(come, &meeting));
+            for (int i = 0; i < 6 * round; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+            units.push_back(spawn(come, &meeting));
+            meeting.come();
+            for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
+        }).join();
+    }
+}
+
 }   // namespace

@@ -13,6 +13,8 @@ enum class Probe : unsigned char {
     word_busy,
     job_before_wake,
     revoke_before_barrier,
+    declined_before_look,
+    unwatched_before_look,
 };
 
 inline void probe(Probe) {}
