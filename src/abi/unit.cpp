@@ -7,7 +7,6 @@
 #include "carrier/level.hpp"
 #include "core/finish.hpp"
 #include "core/join.hpp"
-#include "core/may_end.hpp"
 #include "core/migrate.hpp"
 #include "core/plan.hpp"
 #include "core/requests.hpp"
@@ -18,6 +17,7 @@
 #include "core/yield_to.hpp"
 #include "inspect/list.hpp"
 #include "local/extras.hpp"
+#include "process/may_end.hpp"
 #include "process/outlived.hpp"
 
 using namespace weft;

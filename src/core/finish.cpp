@@ -9,7 +9,6 @@
 
 #include "core/announce.hpp"
 #include "core/jobs.hpp"
-#include "core/may_end.hpp"
 #include "core/migrate.hpp"
 #include "core/promote.hpp"
 #include "local/extras.hpp"
@@ -18,6 +17,7 @@
 #include "observe/observe.hpp"
 #include "os/error_text.hpp"
 #include "process/error.hpp"
+#include "process/may_end.hpp"
 #include "process/process.hpp"
 #include "process/way.hpp"
 #include "unit/crowd.hpp"

@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "core/overflow.hpp"
 #include "local/locals.hpp"
 #include "local/own_float.hpp"
 #include "observe/observe.hpp"
 #include "process/hooks.hpp"
+#include "process/overflow.hpp"
 
 namespace weft {
 namespace {

@@ -2,11 +2,11 @@
 #include "core/requests.hpp"
 
 #include "core/finish.hpp"
-#include "core/may_end.hpp"
 #include "core/migrate.hpp"
 #include "local/locals.hpp"
 #include "observe/observe.hpp"
 #include "process/error.hpp"
+#include "process/may_end.hpp"
 
 namespace weft {
 namespace {

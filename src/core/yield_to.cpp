@@ -4,10 +4,10 @@
 #include "core/announce.hpp"
 #include "core/call.hpp"
 #include "core/finish.hpp"
-#include "core/may_end.hpp"
 #include "core/promote.hpp"
 #include "core/suspend.hpp"
 #include "process/error.hpp"
+#include "process/may_end.hpp"
 
 namespace weft {
 namespace {

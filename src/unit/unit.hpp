@@ -133,7 +133,7 @@ struct Unit {
     std::uint64_t waits_until_ns = 0;   // for a waiting unit: its deadline; 0: none
     char name[24] = {};
     // the number of its jobs that other streams see, and of itself where it is one; one more for
-    // each reason why it may not end: see may_end() in core/may_end.hpp
+    // each reason why it may not end: see may_end() in process/may_end.hpp
     std::uint32_t jobs_out = 0;
     // how many times it has entered as a guest would, and not left (share/guest.cpp); valid for an
     // untidy unit, else none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/may_end.hpp"
+#include "process/may_end.hpp"
 
 namespace weft {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/overflow.hpp"
+#include "process/overflow.hpp"
 
 #include <signal.h>
 #include <unistd.h>
