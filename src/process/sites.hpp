@@ -106,7 +106,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t count = 8;
+    static constexpr std::size_t count = 32;
 
     Entry entries_[count];
 };
