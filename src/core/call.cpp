@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/call.hpp"
 
+#include <utility>
+
 #include "core/finish.hpp"
 #include "core/jobs.hpp"
 #include "core/start.hpp"
@@ -259,6 +261,66 @@ bool call_child(Stream& stream, Unit& child) {
     stream.running = &self;
     self.life.move(State::ready, State::running);
     end_unit_slow(stream, child);
+    return true;
+}
+
+namespace {
+
+// What a parent waits for that has called a child in a deque, as long as it has not been resumed:
+// no handle has this value.
+const void* call_of(const Unit& child) { return reinterpret_cast<const char*>(&child) + 1; }
+
+// Where a child begins whose parent other streams may run meanwhile. Returns to the parent's stack
+// if the parent is the next to run after all, and has not been run since.
+void child_in_deque_main(void* raw) {
+    Unit& child = *static_cast<Unit*>(raw);
+    Unit* const parent = child.link;
+    parent->life.move(State::running, State::ready);
+    pool::push_own(static_cast<DequePool&>(*parent->pool), parent);
+    run_body(child);
+    Stream& now = current();
+    Pool* const common = now.common;
+    const bool plainly = child.has(Unit::plain) && !child.jobs_or_marked(Unit::at_end) && child.pool == common &&
+                         common->kind == WEFT_POOL_DEQUE && none_bound(now) && !now.wanted();
+    if (!plainly || !pool::pop_if(*common, parent)) end_promoted();
+    // Only as an address: until it is popped the parent may have ended, or be another unit.
+    if (parent->context == nullptr || parent->waits_object != call_of(child)) detail::conclude(child, parent);
+}
+
+}   // namespace
+
+bool call_child_in_deque(Stream& stream, Unit& child) {
+    Unit& self = *stream.running;
+    Pool* const common = stream.common;
+    if (!context::may_call || common == nullptr || common->kind != WEFT_POOL_DEQUE || self.pool != common ||
+        child.pool != common || !child.plain_and_unasked() || self.light_or_marked(Unit::at_yield) ||
+        !free_to_call(stream) || !has_spare(stream))
+        return false;
+    stream.counters.add(trace::Count::yielded);
+    mem::Stack* const stack = stream.take_spare();
+    const int error = *stream.errno_address;
+    *stream.errno_address = 0;
+    child.link = &self;   // a running unit is in no list
+    child.stack = stack;
+    child.life.move(State::ready, State::running);
+    self.waits_object = call_of(child);
+    stream.running = &child;
+    arch::call(&self.context, stack->top, child_in_deque_main, &child);
+    // The parent is resumed like any other unit, or the child that has returned is still the one
+    // that runs: on this stream, which may be another one by now.
+    Stream& now = current();
+    Unit& ended = *now.running;
+    if (&ended != &self) {
+        now.running = &self;
+        self.life.move(State::ready, State::running);
+        mem::Stack* const free = std::exchange(ended.stack, nullptr);
+        if (now.spare == nullptr) now.keep_spare(free);
+        else now.heap->stacks.give(free);
+        end_unit(now, ended);
+    }
+    self.waits_object = nullptr;
+    *now.errno_address = error;
+    if (self.marked(Unit::at_return)) handle_requests(self, Unit::at_return);
     return true;
 }
 

@@ -144,6 +144,9 @@ bool may_call_taken(Stream& stream, const Unit& target);
 // False: nothing has been done.
 [[gnu::noinline]] bool call_child(Stream& stream, Unit& child);
 
+// call_child(), for a parent whose pool is its stream's deque: other streams may run it meanwhile.
+[[gnu::noinline]] bool call_child_in_deque(Stream& stream, Unit& child);
+
 // Of units that the running ULT waits for in their order, calls those that are the next to run, of
 // any kind. Returns how many of the first ones have ended and have nothing to report: they are
 // freed, and their handles set to null, unless the handles are const. The ULT may come back on

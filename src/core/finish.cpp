@@ -146,10 +146,17 @@ void end_on_user_stack(void* raw) {
 }
 
 // Leaves the stack of a unit that has ended, for the unit that runs next. This code still stands on
-// the stack: it may be released only from the next context. `next`: see finish().
-[[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack, Unit* next = nullptr) {
+// the stack: it may be released only from the next context. `next`: see finish(). `plain`: the
+// unit was.
+[[noreturn, gnu::noinline]] void depart(Stream& stream, mem::Stack* stack, Unit* next = nullptr, bool plain = false) {
     next = next != nullptr ? unless_wanted(stream, next) : successor(stream);
-    context::abandon(way_to(stream, next), {detail::release_stack, stack});
+    const context::Target target = way_to(stream, next);
+    // As in finish_plainly(): no unit takes the stack before this stream's next start.
+    if (plain && !config::thread_sanitizer && stream.spare == nullptr) {
+        stream.keep_spare(stack);
+        context::abandon(target, {nullptr, nullptr});
+    }
+    context::abandon(target, {detail::release_stack, stack});
 }
 
 // conclude() for a unit whose stack needs a last check, that is observed, or that has forked.
@@ -180,8 +187,9 @@ void detail::release_stack(void* stack) { current().heap->stacks.give(static_cas
     if (unit.has(Unit::slow_end) || unit.jobs_or_marked(Unit::at_leave)) [[unlikely]]
         conclude_slow(now, unit, next);
     mem::Stack* const stack = std::exchange(unit.stack, nullptr);
+    const bool plain = unit.has(Unit::plain);
     end_unit(now, unit);
-    depart(now, stack, next);
+    depart(now, stack, next, plain);
 }
 
 // Notifies the waiter of a unit that has ended, after which the unit may be gone.

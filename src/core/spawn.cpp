@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "core/spawn.hpp"
 
+#include <cstddef>
+#include <cstring>
+
 #include "core/call.hpp"
 #include "core/plan.hpp"
 #include "core/suspend.hpp"
@@ -199,6 +202,39 @@ template <bool tasklet>
 template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
 
+// Options that ask for nothing but to begin child-first, of a kind that is LSA then. False also
+// where a byte between two members is not zero.
+[[gnu::always_inline]] inline bool asks_only_for_child_first(const weft_unit_options& given, const Stream& stream) {
+    static_assert(offsetof(weft_unit_options, kind) == sizeof given.size && sizeof given % sizeof(std::uint64_t) == 0 &&
+                  offsetof(weft_unit_options, child_first) % sizeof(std::uint64_t) == 0);
+    if (given.size != sizeof given || !given.child_first) return false;   // the rest need not be there
+    if (given.kind != WEFT_KIND_AUTO && given.kind != WEFT_KIND_LSA &&
+        !(given.kind == WEFT_KIND_DEFAULT && stream.spawning.default_kind == Kind::automatic))
+        return false;
+    const auto word_at = [&given](std::size_t offset) {
+        std::uint64_t word;
+        std::memcpy(&word, reinterpret_cast<const char*>(&given) + offset, sizeof word);
+        return word;
+    };
+    constexpr std::size_t flags = offsetof(weft_unit_options, child_first), step = sizeof(std::uint64_t);
+    std::uint64_t others = word_at(flags) ^ 1;   // child_first, and nothing after it
+    for (std::size_t at = offsetof(weft_unit_options, stack_bytes); at < flags; at += step) others |= word_at(at);
+    for (std::size_t at = flags + step; at < sizeof given; at += step) others |= word_at(at);
+    return others == 0;
+}
+
+// On a stream that runs a ULT, into a pool of the library's.
+[[gnu::noinline]] weft_status spawn_child_first(Stream& stream, Pool& pool, void (*body)(void*), void* argument,
+                                                weft_unit** handle, const void* site) noexcept {
+    Unit* const unit = make_unit(&stream, pool, body, argument, initial_header_in(pool, Kind::lsa), site);
+    if (unit == nullptr) [[unlikely]]
+        return fail(WEFT_NO_MEMORY, "no memory for a unit");
+    if (unit->marked(Unit::observed)) [[unlikely]]
+        observe(trace::Event::create, *unit);
+    launch(&stream, *unit, true, handle);
+    return WEFT_OK;
+}
+
 template <bool tasklet>
 [[gnu::noinline]] weft_status spawn_slow(Pool* pool, void (*body)(void*), void* argument,
                                          const weft_unit_options* options, weft_unit** handle,
@@ -207,6 +243,15 @@ template <bool tasklet>
         if (Stream* const stream = current_or_null()) {
             if (tasklet && spawn_unnamed_at_once(*stream, pool, body, argument, site)) return WEFT_OK;
             return spawn_unnamed<tasklet>(*stream, pool, body, argument, site);
+        }
+    }
+    if (!tasklet && options != nullptr && body != nullptr) {
+        Stream* const stream = current_or_null();
+        if (stream != nullptr && asks_only_for_child_first(*options, *stream)) {
+            Pool& home = pool != nullptr ? *pool : *stream->standard;
+            const Unit* const self = stream->running;
+            if (self != nullptr && self->kind != Kind::tasklet && home.kind != WEFT_POOL_USER)
+                return spawn_child_first(*stream, home, body, argument, handle, site);
         }
     }
     return spawn_with_options<tasklet>(pool, body, argument, options, handle, site);
@@ -219,7 +264,9 @@ template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_
 template <pool::From from>
 void launch_child_first(Unit& unit) {
     Stream& stream = current();
-    if (is_out_of_place(stream, unit) || !call_child(stream, unit)) spawn_away<from>(stream, unit);
+    const bool called = !is_out_of_place(stream, unit) &&
+                        (stream.direct != nullptr ? call_child(stream, unit) : call_child_in_deque(stream, unit));
+    if (!called) spawn_away<from>(stream, unit);
 }
 template void launch_child_first<pool::From::parent>(Unit&);
 template void launch_child_first<pool::From::reviving_parent>(Unit&);

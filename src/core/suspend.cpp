@@ -94,10 +94,19 @@ Unit* detail::successor_other(Stream& stream) {
     return pick(stream);
 }
 
+// The unit belongs to the stream's own deque, and has left on that stream.
+void push_parent(void* raw) {
+    auto* unit = static_cast<Unit*>(raw);
+    unit->life.move(State::running, State::ready);
+    pool::push_own(static_cast<DequePool&>(*unit->pool), unit);
+}
+
 template <pool::From from>
 [[gnu::noinline]] void spawn_away(Stream& stream, Unit& next) {
+    Unit& self = *stream.running;
     stream.counters.add(trace::Count::yielded);
-    leave_to<Leaves::yields>(stream, *stream.running, unless_wanted(stream, &next), {requeue<from>, stream.running},
+    const bool own = self.pool == stream.common && self.pool->kind == WEFT_POOL_DEQUE;
+    leave_to<Leaves::yields>(stream, self, unless_wanted(stream, &next), {own ? push_parent : requeue<from>, &self},
                              Unit::at_return);
 }
 template void spawn_away<pool::From::parent>(Stream&, Unit&);

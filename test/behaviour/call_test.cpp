@@ -781,12 +781,20 @@ weft_unit_options child_first(weft_kind kind) {
     return how;
 }
 
-class ChildFirst : public ::testing::TestWithParam<weft_kind> {
+weft_settings one_stream(weft_pool_kind pool) {
+    weft_settings settings = with_streams(1);
+    settings.pool = pool;
+    return settings;
+}
+
+class ChildFirst : public ::testing::TestWithParam<std::tuple<weft_kind, weft_pool_kind>> {
 protected:
-    Runtime runtime;
-    weft_unit_options how = child_first(GetParam());
+    Runtime runtime{one_stream(std::get<1>(GetParam()))};
+    weft_unit_options how = child_first(std::get<0>(GetParam()));
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, ChildFirst, ::testing::Values(WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC));
+INSTANTIATE_TEST_SUITE_P(Kinds, ChildFirst,
+                         ::testing::Combine(::testing::Values(WEFT_KIND_FULL, WEFT_KIND_LSA, WEFT_KIND_ROC),
+                                            ::testing::Values(WEFT_POOL_PRIVATE, WEFT_POOL_DEQUE)));
 
 TEST_P(ChildFirst, RunsBeforeItsParentGoesOnWhichKeepsItsErrno) {
     for (int i = 0; i < 3; ++i) {
@@ -903,6 +911,71 @@ TEST_P(ChildFirst, ChildrenOfChildrenAllComeBackWhenTheInnermostSuspends) {
     EXPECT_EQ(weft_unit_resume(innermost), WEFT_OK);
     EXPECT_EQ(outer.free(), WEFT_OK);
     EXPECT_EQ(order, std::string(deep, 'u') + "i");
+}
+
+// The first child comes to its end when its parent is about to be run again, but has spawned the
+// second one in the same place meanwhile.
+TEST_P(ChildFirst, AChildThatSuspendsEndsWhileItsParentIsReadyBehindAnother) {
+    std::string order;
+    weft_unit *first = nullptr, *children[2] = {};
+    struct Suspends {
+        weft_unit*& self;
+        std::string& order;
+    } suspends{first, order};
+    auto suspend = [](void* raw) {
+        auto& mine = *static_cast<Suspends*>(raw);
+        weft_unit_suspend([](weft_unit* unit, void* to) { *static_cast<weft_unit**>(to) = unit; }, &mine.self);
+        mine.order += "1";
+    };
+    auto resume = [](void* raw) {
+        auto& mine = *static_cast<Suspends*>(raw);
+        EXPECT_EQ(weft_unit_resume(mine.self), WEFT_OK);
+        mine.order += "2";
+        EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+        mine.order += "3";
+    };
+    Ult parent([&] {
+        for (int i = 0; i < 2; ++i)
+            EXPECT_EQ(weft_ult_spawn(nullptr, i == 0 ? +suspend : +resume, &suspends, &how, &children[i]), WEFT_OK);
+        order += "p";
+        EXPECT_EQ(weft_unit_join_free_many(children, 2), WEFT_OK);
+    });
+    EXPECT_EQ(parent.free(), WEFT_OK);
+    EXPECT_EQ(order[0], '2');
+    for (const char each : {'1', '3', 'p'}) EXPECT_NE(order.find(each), std::string::npos);
+    EXPECT_EQ(order.size(), 4u);
+}
+
+// The parent has been run by another stream when its child returns, or has not; it waits for the
+// child with and without a deadline.
+TEST(Call, AParentThatItsChildLeavesInADequeMayBeStolenMeanwhile) {
+    weft_settings settings = with_streams(2);
+    settings.pool = WEFT_POOL_DEQUE;
+    Runtime runtime(settings);
+    weft_unit_options how = child_first(WEFT_KIND_DEFAULT);
+    for (int round = 0; round < 20; ++round) {
+        Ult([&] {
+            int sum = 0;
+            for (int i = 0; i < 6; ++i) {
+                atomic<int> runs{0};
+                weft_unit* child = nullptr;
+                struct Child {
+                    atomic<int>& runs;
+                    int work;
+                } what{runs, round};
+                auto body = [](void* raw) {
+                    auto& mine = *static_cast<Child*>(raw);
+                    for (int k = 0; k < mine.work; ++k) mine.runs.fetch_add(1);
+                    if (mine.work % 3 == 0) weft_unit_yield();
+                };
+                EXPECT_EQ(weft_ult_spawn(nullptr, body, &what, &how, &child), WEFT_OK);
+                if (round % 2 == 0) weft_unit_join_until(child, weft_now_ns() + 1);
+                EXPECT_EQ(weft_unit_join_free(child), WEFT_OK);
+                sum += runs.load();
+            }
+            EXPECT_EQ(sum, 6 * round);
+        }).join();
+    }
 }
 
 TEST(Call, IsNoSuspensionForTheCounters) {
