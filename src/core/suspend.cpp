@@ -13,6 +13,8 @@ using detail::requeue;
 using detail::successor;
 using detail::unless_wanted;
 
+void yield_otherwise(Stream& stream, Unit& self);
+
 // The stream's main pool, if that is a shared one and picking is popping from it; null also where a
 // request to the stream is pending, or a unit of the stream's own waits, which has its turns.
 [[gnu::always_inline]] inline SharedPool* sole_shared(const Stream& stream) {
@@ -54,13 +56,13 @@ void requeue_deque(void* raw) {
     deque.push_yielded(unit);
 }
 
-// A yield in that deque, of a unit with no request pending. False: the deque is empty.
-[[gnu::noinline]] bool yield_deque(Stream& stream, Unit& self, DequePool& deque) {
-    Unit* const next = pop_deque(deque);
-    if (next == nullptr) return false;
+// A yield of a unit with no request pending, whose pool is the stream's main one, a deque.
+[[gnu::noinline]] void yield_deque(Stream& stream, Unit& self) {
+    DequePool* const deque = own_deque(stream);
+    Unit* const next = deque != nullptr ? pop_deque(*deque) : nullptr;
+    if (next == nullptr) return yield_otherwise(stream, self);
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::looked>(stream, self, next, {requeue_deque, &self}, Unit::at_return);
-    return true;
 }
 
 void requeue_shared(void* raw) {
@@ -69,9 +71,11 @@ void requeue_shared(void* raw) {
     pool::push_shared(static_cast<SharedPool&>(*unit->pool), unit);
 }
 
-// A yield in that pool, of a unit with no request pending.
-[[gnu::noinline]] void yield_shared(Stream& stream, Unit& self, SharedPool& pool) {
-    Unit* const next = pop_shared(pool);
+// A yield of a unit with no request pending, whose pool is the stream's main one, a shared pool.
+[[gnu::noinline]] void yield_shared(Stream& stream, Unit& self) {
+    SharedPool* const shared = sole_shared(stream);
+    if (shared == nullptr) return yield_otherwise(stream, self);
+    Unit* const next = pop_shared(*shared);
     if (next == nullptr) return;
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::looked>(stream, self, next, {requeue_shared, &self}, Unit::at_return);
@@ -112,14 +116,15 @@ template <pool::From from>
 template void spawn_away<pool::From::parent>(Stream&, Unit&);
 template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
+// Each of the ways ends in a tail call, so that none saves registers for another.
 [[gnu::noinline]] void yield_slow(Stream& stream, Unit& self) {
-    SharedPool* const shared = sole_shared(stream);
-    if (shared != nullptr && self.pool == shared && !self.light_or_marked(Unit::at_yield))
-        return yield_shared(stream, self, *shared);
-    if (self.pool == stream.common && !self.light_or_marked(Unit::at_yield)) {
-        DequePool* const deque = own_deque(stream);
-        if (deque != nullptr && yield_deque(stream, self, *deque)) return;
-    }
+    if (self.pool != stream.common || self.light_or_marked(Unit::at_yield)) return yield_otherwise(stream, self);
+    return self.pool->kind == WEFT_POOL_DEQUE ? yield_deque(stream, self) : yield_shared(stream, self);
+}
+
+namespace {
+
+[[gnu::noinline]] void yield_otherwise(Stream& stream, Unit& self) {
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of the ready units
     if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() &&
         !stream.direct->ready.empty()) {
@@ -135,8 +140,6 @@ template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::yields>(stream, self, next, {requeue<pool::From::yielded>, &self}, Unit::at_return);
 }
-
-namespace {
 
 struct UserSuspension : Suspension {
     static constexpr State state = State::suspended;

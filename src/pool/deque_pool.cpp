@@ -169,28 +169,11 @@ void DequePool::push_many_own(Unit* first, Unit* last) {
     }
 }
 
-void DequePool::push_yielded(Unit* unit) {
-    const Own::Bits seen = own.enter();
-    if (seen == 0 && own.data().yielded.push_back(unit)) [[likely]]
-        return own.leave();
+// Inside the lock, unless it is revoked.
+void DequePool::push_yielded_slow(Unit* unit) {
     own.leave();
     spill.push(unit);
     wake_for(0, 1);   // a request still stands
-}
-
-Unit* DequePool::pop_own() {
-    const Own::Bits seen = own.enter();
-    Unpublished& mine = own.data();
-    if (seen == 0 && (mine.pops + 1) % turn != 0) [[likely]] {
-        Unit* unit = mine.newest.pop_back();
-        if (unit == nullptr && ring.length() == 0 && spill.looks_empty()) unit = mine.yielded.pop_front();
-        if (unit != nullptr) [[likely]] {
-            ++mine.pops;
-            own.leave();
-            return unit;
-        }
-    }
-    return pop_own_slow(seen);
 }
 
 // Inside the lock, unless it is revoked.

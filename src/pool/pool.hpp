@@ -282,8 +282,25 @@ struct DequePool : Pool {
         push_own_slow(unit);
     }
     void push_many_own(Unit* first, Unit* last);   // linked
-    void push_yielded(Unit* unit);
-    Unit* pop_own();
+    [[gnu::always_inline]] void push_yielded(Unit* unit) {
+        if (own.enter() == 0 && own.data().yielded.push_back(unit)) [[likely]]
+            return own.leave();
+        push_yielded_slow(unit);
+    }
+    [[gnu::always_inline]] Unit* pop_own() {
+        const Own::Bits seen = own.enter();
+        Unpublished& mine = own.data();
+        if (seen == 0 && (mine.pops + 1) % turn != 0) [[likely]] {
+            Unit* unit = mine.newest.pop_back();
+            if (unit == nullptr && nothing_published()) unit = mine.yielded.pop_front();
+            if (unit != nullptr) [[likely]] {
+                ++mine.pops;
+                own.leave();
+                return unit;
+            }
+        }
+        return pop_own_slow(seen);
+    }
     // For a unit that is to be called: pop_own(), if that would return `unit`, or would but for the
     // turn of another unit that has not waited for long. `in_row`: the caller calls one unit after
     // the other, whose number is known, so that older units of `newest` wait no longer than that.
@@ -325,6 +342,7 @@ struct DequePool : Pool {
 
 private:
     [[gnu::noinline]] void push_own_slow(Unit* unit);
+    [[gnu::noinline]] void push_yielded_slow(Unit* unit);
     [[gnu::noinline]] Unit* pop_own_slow(Own::Bits seen);
     [[gnu::noinline]] bool pop_own_if_slow(Unit* unit, Own::Bits seen, bool in_row);
     Unit* pop_in_turn();
