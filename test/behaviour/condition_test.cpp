@@ -153,7 +153,7 @@ TEST(Condition, PassesTheMutexToOneThatSpinsOnAnotherStream) {
     ASSERT_EQ(weft_stream_pool_get(weft_stream_at(1), &pool), WEFT_OK);
     Shared shared;
     int turn = 0, turns = 0;
-    constexpr int rounds = 2000;
+    constexpr int rounds = 300;
     auto play = [&](int me) {
         for (int i = 0; i < rounds; ++i) {
             shared.lock();
