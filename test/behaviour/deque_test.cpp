@@ -92,9 +92,13 @@ TEST(Deque, UnitsThatAreLeftToOthersRunWhenThoseHaveTime) {
     }
 }
 
+void run_short_ones(int count) {
+    for (int i = 0; i < count; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+}
+
 // Its units have been so short that no other stream was to have them: the next one is not.
 void leave_one_behind(std::size_t streams, int short_units) {
-    for (int i = 0; i < short_units; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+    run_short_ones(short_units);
     meet(streams, 0);
 }
 
@@ -116,9 +120,9 @@ TEST(Deque, AStreamTakesOverFromTheOneThatWatched) {
         Ult([round] {
             Meeting meeting(3);
             std::vector<weft_unit*> units;
-            for (int i = 0; i < 6 * round; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+            run_short_ones(6 * round);
             units.push_back(spawn(come, &meeting));
-            for (int i = 0; i < 6 * round; ++i) EXPECT_EQ(weft_unit_join_free(spawn([](void*) {}, nullptr)), WEFT_OK);
+            run_short_ones(6 * round);
             units.push_back(spawn(come, &meeting));
             meeting.come();
             for (weft_unit* unit : units) EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
