@@ -308,9 +308,19 @@ Unit* pop_other(Pool& from) {
     return nullptr;
 }
 
+namespace {
+
+// The deque, if another stream owns it.
+DequePool* others_deque(Pool& pool) {
+    if (pool.kind != WEFT_POOL_DEQUE) return nullptr;
+    auto& deque = static_cast<DequePool&>(pool);
+    return deque.mine() ? nullptr : &deque;
+}
+
+}   // namespace
+
 Unit* pop_with_unpublished(Pool& from) {
-    if (from.kind == WEFT_POOL_DEQUE && !static_cast<DequePool&>(from).mine())
-        static_cast<DequePool&>(from).publish_for_owner();
+    if (DequePool* const deque = others_deque(from)) deque->publish_for_owner();
     return pop(from);
 }
 
@@ -338,17 +348,6 @@ bool quiet(const Pool& pool) {
     }
     return true;
 }
-
-namespace {
-
-// The deque, if another stream owns it.
-DequePool* others_deque(Pool& pool) {
-    if (pool.kind != WEFT_POOL_DEQUE) return nullptr;
-    auto& deque = static_cast<DequePool&>(pool);
-    return deque.mine() ? nullptr : &deque;
-}
-
-}   // namespace
 
 bool listen(Pool& pool, IdleList::Entry& place) {
     // Also where the caller's stream owns the deque: it may have another owner when this sleeper is
