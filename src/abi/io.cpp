@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "abi/convert.hpp"
-#include "core/housekeeping.hpp"
 #include "os/clock.hpp"
+#include "process/housekeeping.hpp"
 #include "runtime/blocking.hpp"
 #include "sync/objects.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/housekeeping.hpp"
 #include "core/jobs.hpp"
 #include "core/postpone.hpp"
 #include "hart/quota.hpp"
@@ -14,6 +13,7 @@
 #include "os/thread.hpp"
 #include "process/guest_state.hpp"
 #include "process/hooks.hpp"
+#include "process/housekeeping.hpp"
 #include "process/process.hpp"
 #include "process/way.hpp"
 

@@ -7,7 +7,6 @@
 #include "core/attention.hpp"
 #include "core/call.hpp"
 #include "core/finish.hpp"
-#include "core/housekeeping.hpp"
 #include "core/idle.hpp"
 #include "core/jobs.hpp"
 #include "core/postpone.hpp"
@@ -18,6 +17,7 @@
 #include "os/clock.hpp"
 #include "os/thread.hpp"
 #include "process/hooks.hpp"
+#include "process/housekeeping.hpp"
 #include "process/process.hpp"
 #include "process/way.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a stream's loop keeps from round to round: turns, housekeeping, times. core/run.cpp and
-// core/housekeeping.cpp own it; only the stream writes it.
+// process/housekeeping.cpp own it; only the stream writes it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a stream sleeps, and what may wake it when. core/idle.cpp and core/housekeeping.cpp own it.
-// It lies beside Stream::attention, because a thread that writes attention then wakes the stream.
+// How a stream sleeps, and what may wake it when. core/idle.cpp and process/housekeeping.cpp own
+// it. It lies beside Stream::attention, because a thread that writes attention then wakes the
+// stream.
 #pragma once
 
 #include <cstdint>

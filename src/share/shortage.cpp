@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <mutex>
 
-#include "core/housekeeping.hpp"
 #include "os/clock.hpp"
+#include "process/housekeeping.hpp"
 #include "process/process.hpp"
 
 namespace weft {

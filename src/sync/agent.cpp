@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "core/housekeeping.hpp"
 #include "hart/quota.hpp"
 #include "os/clock.hpp"
+#include "process/housekeeping.hpp"
 #include "process/outside_wait.hpp"
 #include "share/guest.hpp"
 #include "sync/objects.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "core/housekeeping.hpp"
+#include "process/housekeeping.hpp"
 
 #include <algorithm>
 #include <mutex>
