@@ -25,8 +25,8 @@ namespace weft::arch {
 
 // The contract, checked at compile time.
 template <class Message>
-concept Port = requires(void* p, void** saved, void (*body)(void*), Message message, Main main, std::uint64_t packed,
-                        const SuspendedWords& words, const atomic<std::uint8_t>& byte,
+concept Port = requires(void* p, void** saved, void (*body)(void*), Message message, Main main, CalledMain called,
+                        std::uint64_t packed, const SuspendedWords& words, const atomic<std::uint8_t>& byte,
                         const atomic<std::uint32_t>& word, const atomic<void*>& pointer, const FourBytes& bytes) {
     // Leaving a context for another.
     { Message{body, p}.call } -> std::convertible_to<void (*)(void*)>;
@@ -36,8 +36,9 @@ concept Port = requires(void* p, void** saved, void (*body)(void*), Message mess
     { prepare(p, main) } -> std::same_as<void*>;            // a context on a fresh stack
     { stack_pointer(p) } -> std::same_as<void*>;            // where a suspended context's stack ends
     // on a fresh stack, while this context may be resumed as after a swap,
-    call(saved, p, body, p);
-    call_light(p, body, p);   // or may not be resumed
+    { call(saved, p, called, p, packed) } -> std::same_as<Called>;
+    call_light(p, called, p);                                    // or may not be resumed
+    { return_by_jump(packed) } -> std::same_as<std::uint64_t>;   // what it is given
 
     // The thread-local word, and the host's.
     { local_word() } -> std::same_as<void*>;   // read anew each time, never kept across a switch

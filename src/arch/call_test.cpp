@@ -5,6 +5,7 @@
 
 #include <unwind.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -37,6 +38,8 @@ protected:
     bool holds(const void* address) const { return address >= stack && address < top(); }
 };
 
+constexpr std::uintptr_t answer = 7, word = 0x1234567890abcdef;
+
 struct Job {
     void* stood_at = nullptr;
     bool aligned = false;
@@ -50,13 +53,18 @@ struct Job {
 
 // No lambdas: an unoptimised lambda is called by a function that the compiler generates, which
 // knows that it need not align the stack for the lambda.
-void look_where_it_stands(void* raw) { look(*static_cast<Job*>(raw)); }
+std::uintptr_t look_where_it_stands(void* raw) {
+    look(*static_cast<Job*>(raw));
+    return answer;
+}
 
 TEST_F(Call, RunsOnTheStackThatItIsGivenAndReturnsToItsCaller) {
     Job job;
     for (int round = 0; round < 3; ++round) {
         job.stood_at = nullptr;
-        call(&saved, top(), look_where_it_stands, &job);
+        const Called called = call(&saved, top(), look_where_it_stands, &job, word);
+        EXPECT_EQ(called.answer, answer);
+        EXPECT_EQ(called.kept, word);
         EXPECT_TRUE(holds(job.stood_at));
         EXPECT_TRUE(job.aligned);
         EXPECT_FALSE(holds(saved));
@@ -74,8 +82,9 @@ TEST_F(Call, ThrowsAndCatchesWithinIt) {
             } catch (const std::exception& error) {
                 mine.caught = error.what();
             }
+            return answer;
         },
-        &job);
+        &job, 0);
     EXPECT_EQ(job.caught, "called");
 }
 
@@ -91,16 +100,18 @@ Relay* relay;
 TEST_F(Call, TheCallerIsResumedByASwitchAndItsMessageWhenTheCalledSuspends) {
     Relay mine;
     relay = &mine;
-    call(
+    const Called called = call(
         &mine.caller, top(),
-        [](void*) {
+        [](void*) -> std::uintptr_t {
             relay->story.emplace_back("called");
             swap(&relay->called, relay->caller,
-                 {[](void* word) { relay->story.emplace_back(static_cast<const char*>(word)); },
+                 {[](void* text) { relay->story.emplace_back(static_cast<const char*>(text)); },
                   const_cast<char*>("message")});
             std::abort();
         },
-        nullptr);
+        nullptr, word);
+    EXPECT_EQ(called.answer, Called::resumed);
+    EXPECT_EQ(called.kept, word);
     mine.story.emplace_back("caller");
     EXPECT_EQ(mine.story, (std::vector<std::string>{"called", "message", "caller"}));
 }
@@ -108,14 +119,16 @@ TEST_F(Call, TheCallerIsResumedByASwitchAndItsMessageWhenTheCalledSuspends) {
 TEST_F(Call, TheCallerIsResumedWithoutAMessageToo) {
     Relay mine;
     relay = &mine;
-    call(
+    const Called called = call(
         &mine.caller, top(),
-        [](void*) {
+        [](void*) -> std::uintptr_t {
             relay->story.emplace_back("called");
             swap(&relay->called, relay->caller, {});
             std::abort();
         },
-        nullptr);
+        nullptr, word);
+    EXPECT_EQ(called.answer, Called::resumed);
+    EXPECT_EQ(called.kept, word);
     EXPECT_EQ(mine.story, (std::vector<std::string>{"called"}));
 }
 
@@ -131,8 +144,9 @@ TEST_F(Call, TheCalledMaySuspendAndComeBackBeforeItReturns) {
         &saved, top(),
         [](void*) {
             while (!other->done()) other->resume(here);
+            return answer;
         },
-        nullptr);
+        nullptr, 0);
     EXPECT_TRUE(coroutine.done());
 }
 
@@ -156,7 +170,7 @@ TEST_F(Call, ALightOneMaySuspendForGood) {
     Coroutine caller([this](Coroutine&, Message) {
         call_light(
             top(),
-            [](void*) {
+            [](void*) -> std::uintptr_t {
                 story.emplace_back("called");
                 jump(here.saved, {});
             },
@@ -177,18 +191,49 @@ _Unwind_Reason_Code note(_Unwind_Context* context, void*) {
     return functions.size() < 60 ? _URC_NO_REASON : _URC_NORMAL_STOP;
 }
 
+std::uintptr_t trace(void*) {
+    _Unwind_Backtrace(note, nullptr);
+    return answer;
+}
+
 TEST_F(Call, ABacktraceFromTheCalledEndsAtTheCall) {
     functions.clear();
-    call(
-        &saved, top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
+    call(&saved, top(), trace, nullptr, 0);
     ASSERT_GE(functions.size(), 2u);
     EXPECT_LT(functions.size(), 10u);
     EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call));
     functions.clear();
-    call_light(
-        top(), [](void*) { _Unwind_Backtrace(note, nullptr); }, nullptr);
+    call_light(top(), trace, nullptr);
     ASSERT_GE(functions.size(), 2u);
     EXPECT_EQ(functions.back(), reinterpret_cast<void*>(weft_context_call_light));
+}
+
+// The message's call of a resumed caller runs below the caller, not in its place.
+TEST_F(Call, ABacktraceFromTheMessageOfAResumedCallerGoesOnInTheCaller) {
+    static void* suspended;
+    static void* caller;
+    functions.clear();
+    call(
+        &caller, top(),
+        [](void*) -> std::uintptr_t {
+            swap(&suspended, caller, {[](void*) { trace(nullptr); }, nullptr});
+            std::abort();
+        },
+        nullptr, 0);
+    const auto at = std::find(functions.begin(), functions.end(), reinterpret_cast<void*>(weft_context_call));
+    ASSERT_NE(at, functions.end());
+    EXPECT_GT(functions.end() - at, 3) << "this test and what calls it";
+}
+
+[[gnu::noinline]] int return_by_a_jump(int value) { return return_by_jump(value); }
+
+TEST(ReturnByJump, ReturnsItsArgumentToTheCallerOfTheFunctionWhoseLastStepItIs) {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 1000; ++i) {
+        sum += static_cast<std::uint64_t>(return_by_a_jump(i));
+        sum += static_cast<std::uint64_t>(return_by_a_jump(1));
+    }
+    EXPECT_EQ(sum, 999u * 1000 / 2 + 1000);
 }
 
 }   // namespace

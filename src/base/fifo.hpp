@@ -40,29 +40,34 @@ public:
         __builtin_prefetch(first_, 1);
     }
 
-    // pop_front() and push_back(node) in one. Null when the list is empty: then `node` is not put
-    // in. `expect` is called with the node that is first afterwards, unless that is `node`.
+    // pop_front() and push_back(node) in one; the list is not empty. `expect` is called with the
+    // node that is first afterwards, unless that is `node`.
     template <class Expect>
-    Node* rotate(Node* node, Expect expect) {
-        Node* next = first_;
-        if (next == nullptr) return nullptr;
-        first_ = next->*Link;
-        if (first_ != nullptr) expect(*first_);
-        push_back(node);
-        return next;
+    void rotate(Node* node, Expect expect) {
+        check();
+        Node* const second = first_->*Link;
+        node->*Link = nullptr;
+        if (second == nullptr) [[likely]] {   // with two nodes, each instruction shows
+            first_ = node;
+        } else {
+            first_ = second;
+            expect(*second);
+            last_->*Link = node;
+        }
+        last_ = node;
     }
 
     // Puts `first` .. `last`, linked in this order, behind the others; the link of `last` may be
     // anything.
     void push_chain(Node* first, Node* last) {
-        check();
         last->*Link = nullptr;
-        if (first_ == nullptr) [[likely]] {   // with units one by one or back and forth, each instruction shows
-            first_ = first;
-        } else {
-            last_->*Link = first;
-        }
-        last_ = last;
+        append(first, last);
+    }
+
+    // push_back() of a node whose link is null.
+    void push_unlinked(Node* node) {
+        WEFT_ASSERT(node->*Link == nullptr);
+        append(node, node);
     }
 
     // Puts all nodes of `other`, in its order, behind these and leaves `other` empty.
@@ -111,6 +116,17 @@ public:
     }
 
 private:
+    // `last` has no link.
+    [[gnu::always_inline]] void append(Node* first, Node* last) {
+        check();
+        if (first_ == nullptr) [[likely]] {   // with units one by one or back and forth, each instruction shows
+            first_ = first;
+        } else {
+            last_->*Link = first;
+        }
+        last_ = last;
+    }
+
     Node* first_ = nullptr;
     Node* last_ = nullptr;
 };

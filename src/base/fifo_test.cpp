@@ -43,18 +43,18 @@ TEST(Fifo, AnEmptiedListTakesMore) {
     EXPECT_EQ(drained(list), (std::vector<int>{2}));
 }
 
-TEST(Fifo, RotateGivesTheFirstForOneThatGoesBehindTheOthers) {
+TEST(Fifo, RotateTakesTheFirstForOneThatGoesBehindTheOthers) {
     Item items[3] = {{1}, {2}, {3}};
     Items list;
     std::vector<int> expected;
     const auto expect = [&](const Item& item) { expected.push_back(item.value); };
-    EXPECT_EQ(list.rotate(&items[0], expect), nullptr);   // no node to return: this one does not go in
-    EXPECT_TRUE(list.empty());
     list.push_back(&items[1]);
-    EXPECT_EQ(list.rotate(&items[0], expect), &items[1]);
+    list.rotate(&items[0], expect);
+    EXPECT_EQ(list.front(), &items[0]);
     EXPECT_EQ(expected, std::vector<int>{});   // no node but the one that went in
     list.push_back(&items[2]);
-    EXPECT_EQ(list.rotate(&items[1], expect), &items[0]);
+    list.rotate(&items[1], expect);
+    EXPECT_EQ(list.front(), &items[2]);
     EXPECT_EQ(expected, std::vector<int>{3});
     EXPECT_EQ(drained(list), (std::vector<int>{3, 2}));
 }

@@ -212,7 +212,7 @@ weft_status prepare_stream(Process& of, Sched& sched, Pool* own_pool, const char
     stream->sleep.jobs_place.belong_to(stream->sleep.sleeper);
     stream->spawning.first_id.store(heap->next_id, std::memory_order_relaxed);   // relaxed: a number
     stream->next_id.store(heap->next_id);
-    stream->spawning.tasklet_header = Unit::initial_header(Kind::tasklet, true);
+    stream->spawning.tasklet_home.header = Unit::initial_header(Kind::tasklet, true);
     mem::Stack* stack = heap->stacks.take(of.settings.values.scheduler_stack_bytes);
     if (stack == nullptr) {
         drop_stream(of, stream);

@@ -22,8 +22,17 @@ struct Target {
     mem::Stack* stack;
 };
 
-[[gnu::always_inline]] inline void run(Message message) {
-    if (message.call != nullptr) message.call(message.argument);
+// What most messages are that a context is resumed with.
+enum class Mostly : bool { with_a_call, with_a_word };
+
+// Returns the argument of a message without a call: a word from the context that has left.
+template <Mostly most = Mostly::with_a_call>
+[[gnu::always_inline]] inline void* run(Message message) {
+    if (__builtin_expect(message.call != nullptr, most == Mostly::with_a_call)) {
+        message.call(message.argument);
+        return nullptr;
+    }
+    return message.argument;
 }
 
 // A host's stack has no fiber: the sanitizer takes it for a thread, because of the thread pointer
@@ -33,9 +42,10 @@ struct Target {
 }
 
 // Leaves the running context, saved in *saved, for `target`, where `message` is run before anything
-// else. Returns when this context is resumed, after it has run the message that came with that.
-// Everything read from the stream before is stale.
-[[gnu::always_inline]] inline void leave(void** saved, Target target, Message message) {
+// else. Returns when this context is resumed, after it has run the message that came with that;
+// returns what run() does. Everything read from the stream before is stale.
+template <Mostly most = Mostly::with_a_call>
+[[gnu::always_inline]] inline void* leave(void** saved, Target target, Message message) {
     void* fake_stack = nullptr;
     if constexpr (config::address_sanitizer) {
         sanitizer::asan_start_switch(&fake_stack, target.stack->lowest, target.stack->bytes);
@@ -43,7 +53,7 @@ struct Target {
     if constexpr (config::thread_sanitizer) switch_fiber(target);
     const Message arrived = arch::swap(saved, target.context, message);
     if constexpr (config::address_sanitizer) sanitizer::asan_finish_switch(fake_stack, nullptr, nullptr);
-    run(arrived);
+    return run<most>(arrived);
 }
 
 // Leaves the running context for good.

@@ -45,22 +45,24 @@ template <class How, class Handle>
            pool.inbox.empty();
 }
 
-// A unit that was called has returned, but it has been promoted, or there is something to see to.
-[[gnu::noinline]] void return_slow(Unit& unit) {
+std::uintptr_t answer(CameBack how) { return static_cast<std::uintptr_t>(how); }
+
+// A unit that was called has returned, but it has been promoted (a tasklet has that forked a
+// process, in the child process), or there is something to see to.
+[[gnu::noinline]] std::uintptr_t return_slow(Unit& unit) {
     if (!unit.is_light()) end_promoted();
     if (unit.marked(Unit::extras)) end_locals(unit);   // may suspend
     if (!unit.is_light()) end_promoted();
     if (unit.has_jobs()) leave_jobs(current(), unit);
+    return answer(unit.marked(Unit::at_end | Unit::at_release) ? CameBack::to_be_seen : CameBack::plainly);
 }
 
-void tasklet_main(void* raw) {
+std::uintptr_t tasklet_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.jobs_or_marked(Unit::extras | Unit::untidy)) [[likely]]
-        return;
-    if (!unit.is_light()) end_promoted();   // it has forked a process, and this is the child process
-    if (unit.marked(Unit::extras)) end_locals(unit);
-    if (unit.has_jobs()) leave_jobs(current(), unit);
+    if (unit.jobs_or_marked(Unit::at_end | Unit::at_release)) [[unlikely]]
+        return return_slow(unit);
+    return answer(CameBack::plainly);
 }
 
 // The running ULT waits while other units are called, and continues.
@@ -77,6 +79,11 @@ public:
         *stream_.errno_address = error_;
     }
     [[nodiscard]] Unit& self() const { return self_; }
+
+    // Before each unit; most often there is nothing to store.
+    void clear_errno() const {
+        if (*stream_.errno_address != 0) *stream_.errno_address = 0;
+    }
 
     // After a suspension, whose end has done the rest.
     void come_back() { *current().errno_address = error_; }
@@ -120,12 +127,11 @@ public:
         target.life.move(State::ready, State::running);
         stream_.running = &target;
         *stream_.errno_address = 0;
-        arch::call(&self_.context, top_, tasklet_main, &target);
-        if (target.marked(Unit::at_end | Unit::at_release)) [[unlikely]] {
-            end_for_joiner(stream_, target);
-            return false;
-        }
-        return true;
+        const arch::Called called = arch::call(&self_.context, top_, tasklet_main, &target, 0);
+        if (came_back(called) == CameBack::plainly) [[likely]]
+            return true;
+        end_for_joiner(stream_, target);
+        return false;
     }
 
     void go_on() {
@@ -165,14 +171,15 @@ template <class How, class Handle>
     do {
         Unit& target = *pool.ready.front();   // whose handle is units[ended]
         mem::Stack* const stack = how.stack_of(target);
-        *stream.errno_address = 0;
-        const bool plainly = call_first<Out::first>(stream, self, target, stack);
-        if (!plainly && end_called(stream, target) == nullptr) [[unlikely]] {
+        calling.clear_errno();
+        const CameBack back = came_back(call_first<Out::first>(stream, self, target, stack));
+        if (back == CameBack::resumed) [[unlikely]] {
             calling.come_back();
             return ended;
         }
+        if (back == CameBack::to_be_seen) end_for_joiner(stream, target);
         how.ended_on(stream, stack);
-        if (!plainly) break;
+        if (back == CameBack::to_be_seen) break;
         end_of_row(stream, target, units[ended++]);
     } while (goes_on<How>(stream, pool, units + ended, units + count));
     how.end(stream);
@@ -205,17 +212,32 @@ bool fetch_spare(Stream& stream) {
     return true;
 }
 
-void called_main(void* raw) {
+std::uintptr_t called_main(void* raw) {
     Unit& unit = *static_cast<Unit*>(raw);
     run_body(unit);
-    if (!unit.only_light_and_unmarked(Unit::at_end)) [[unlikely]]
-        return_slow(unit);
+    if (!unit.only_light_and_unmarked(Unit::at_end | Unit::at_release)) [[unlikely]]
+        return return_slow(unit);
+    return answer(CameBack::plainly);
 }
 
-Unit* end_called(Stream& stream, Unit& target) {
-    if (!target.is_light()) return nullptr;
-    return end_for_joiner(stream, target);
+template <Frees frees>
+weft_status wait_no_longer(CameBack how, std::uintptr_t error) {
+    Stream& stream = current();
+    Unit& latest = *stream.running;   // the unit that has returned, or the caller, which has been resumed
+    Unit* target = &latest;
+    if (how == CameBack::resumed) {
+        target = to_unit(static_cast<const weft_unit*>(latest.waits_object), "weft_unit_join or weft_unit_join_free");
+    } else {
+        Unit* const joiner = end_for_joiner(stream, latest);
+        stream.keep_spare(latest.stack);
+        stream.running = joiner;
+        joiner->life.move(State::waiting, State::running);
+    }
+    *stream.errno_address = static_cast<int>(error);
+    return frees == Frees::yes ? free_returned(*target) : ended_status(*target);
 }
+template weft_status wait_no_longer<Frees::no>(CameBack, std::uintptr_t);
+template weft_status wait_no_longer<Frees::yes>(CameBack, std::uintptr_t);
 
 bool may_call_taken(Stream& stream, const Unit& target) {
     return context::may_call && target.context == nullptr && target.plain_and_unasked() &&
@@ -227,8 +249,7 @@ void call_taken(Stream& stream, Unit& self, Unit& target) {
     mem::Stack* const stack = stream.take_spare();
     self.waits_object = to_handle(&target);
     *stream.errno_address = 0;
-    call_on(stack, stream, self, target);
-    if (!target.is_light()) return calling.come_back();
+    if (came_back(call_on(stack, stream, self, target)) == CameBack::resumed) return calling.come_back();
     end_for_joiner(stream, target);
     stream.keep_spare(stack);
     calling.go_on();
@@ -272,7 +293,7 @@ const void* call_of(const Unit& child) { return reinterpret_cast<const char*>(&c
 
 // Where a child begins whose parent other streams may run meanwhile. Returns to the parent's stack
 // if the parent is the next to run after all, and has not been run since.
-void child_in_deque_main(void* raw) {
+std::uintptr_t child_in_deque_main(void* raw) {
     Unit& child = *static_cast<Unit*>(raw);
     Unit* const parent = child.link;
     parent->life.move(State::running, State::ready);
@@ -285,6 +306,7 @@ void child_in_deque_main(void* raw) {
     if (!plainly || !pool::pop_if(*common, parent)) end_promoted();
     // Only as an address: until it is popped the parent may have ended, or be another unit.
     if (parent->context == nullptr || parent->waits_object != call_of(child)) detail::conclude(child, parent);
+    return answer(CameBack::plainly);
 }
 
 }   // namespace
@@ -305,7 +327,7 @@ bool call_child_in_deque(Stream& stream, Unit& child) {
     child.life.move(State::ready, State::running);
     self.waits_object = call_of(child);
     stream.running = &child;
-    arch::call(&self.context, stack->top, child_in_deque_main, &child);
+    arch::call(&self.context, stack->top, child_in_deque_main, &child, 0);
     // The parent is resumed like any other unit, or the child that has returned is still the one
     // that runs: on this stream, which may be another one by now.
     Stream& now = current();
@@ -324,14 +346,25 @@ bool call_child_in_deque(Stream& stream, Unit& child) {
     return true;
 }
 
-CommonRow call_common_row(Stream& stream, weft_unit** units, std::size_t count) {
-    Pool& pool = *stream.common;
-    const bool newest_first = pool.kind == WEFT_POOL_DEQUE;
+namespace {
+
+// `pool`: the stream's common one. `kind`: the pool's.
+template <weft_pool_kind kind>
+[[gnu::noinline]] CommonRow call_row_of(Stream& stream, Pool& pool, weft_unit** units, std::size_t count) {
+    // In the order in which the pool gives them.
+    const auto handle_of = [&](std::size_t place) -> weft_unit*& {
+        return units[kind == WEFT_POOL_DEQUE ? count - 1 - place : place];
+    };
+    const auto take_next_of_row = [&](std::size_t place) {
+        if (place == count || stream.wanted() || !none_bound(stream)) return false;
+        weft_unit* const next = handle_of(place);
+        return next != nullptr && pool::pop_if<kind>(pool, to_unit(next, call_on_many<weft_unit*>), true);
+    };
     Calling calling(stream, *stream.running);
     mem::Stack* const stack = stream.take_spare();
     std::size_t taken = 0;
-    for (;;) {
-        weft_unit*& handle = units[newest_first ? count - 1 - taken : taken];
+    do {
+        weft_unit*& handle = handle_of(taken);
         Unit& target = *to_unit(handle, call_on_many<weft_unit*>);
         if (!target.untouched() || !target.plain_and_unasked()) [[unlikely]] {
             stream.keep_spare(stack);
@@ -339,20 +372,32 @@ CommonRow call_common_row(Stream& stream, weft_unit** units, std::size_t count) 
             return {taken, &handle};
         }
         ++taken;
-        *stream.errno_address = 0;
-        if (!call_first<Out::taken>(stream, calling.self(), target, stack)) [[unlikely]] {
-            if (end_called(stream, target) != nullptr) break;
+        // Many descriptors are more than a near cache holds.
+        constexpr std::size_t ahead = 3;
+        if (count - taken > ahead) __builtin_prefetch(handle_of(taken + ahead), 1);
+        calling.clear_errno();
+        const CameBack back = came_back(call_first<Out::taken>(stream, calling.self(), target, stack));
+        if (back == CameBack::resumed) [[unlikely]] {
             calling.come_back();
             return {taken, nullptr};
         }
+        if (back == CameBack::to_be_seen) [[unlikely]] {
+            end_for_joiner(stream, target);
+            break;
+        }
         end_of_row(stream, target, handle);
-        if (taken == count || stream.wanted() || !none_bound(stream)) break;
-        weft_unit* const next = units[newest_first ? count - 1 - taken : taken];
-        if (next == nullptr || !pool::pop_if(pool, to_unit(next, call_on_many<weft_unit*>), true)) break;
-    }
+    } while (take_next_of_row(taken));
     stream.keep_spare(stack);
     calling.go_on();
     return {taken, nullptr};
+}
+
+}   // namespace
+
+CommonRow call_common_row(Stream& stream, weft_unit** units, std::size_t count) {
+    Pool& pool = *stream.common;
+    return pool.kind == WEFT_POOL_DEQUE ? call_row_of<WEFT_POOL_DEQUE>(stream, pool, units, count)
+                                        : call_row_of<WEFT_POOL_SHARED>(stream, pool, units, count);
 }
 
 template <class Handle>

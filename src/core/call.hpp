@@ -24,7 +24,7 @@ namespace weft {
 // it at once, or not at all.
 [[gnu::always_inline]] inline bool may_call_at_once(const Stream& stream, const Unit& target) {
     return context::may_call && stream.inline_pool->ready.front() == &target &&
-           target.begins_as(stream.spawning.ult_header) && target.untouched() && stream.spare != nullptr &&
+           target.begins_as(stream.spawning.ult_home.header) && target.untouched() && stream.spare != nullptr &&
            free_to_call(stream);
 }
 
@@ -32,29 +32,43 @@ namespace weft {
 [[gnu::noinline]] bool fetch_spare(Stream& stream);
 inline bool has_spare(Stream& stream) { return stream.spare != nullptr || fetch_spare(stream); }
 
-// Whether a ULT is running that may call a unit out of the common pool, and `target` was there, was
-// next, and has been taken out. `target` may have begun before, all the same, or be a unit that
-// cannot be called.
-[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
+// Whether a ULT is running that may call a unit out of the common pool, if there is a spare stack.
+[[gnu::always_inline]] inline bool may_take_next(const Stream& stream) {
     if (!context::may_call || stream.common == nullptr || stream.wanted() || detail::handles_exception(stream))
         return false;
     const Unit& self = *stream.running;
     // a hosted unit calls no other
-    if (self.kind == Kind::tasklet || self.jobs_or_marked(Unit::careful) || !has_spare(stream)) return false;
-    return none_bound(stream) && pool::pop_if(*stream.common, &target);
+    return self.kind != Kind::tasklet && !self.jobs_or_marked(Unit::careful) && none_bound(stream);
 }
 
+// Whether a ULT is running that may call a unit out of the common pool, and `target` was there, was
+// next, and has been taken out. `target` may have begun before, all the same, or be a unit that
+// cannot be called.
+[[gnu::always_inline]] inline bool take_next(Stream& stream, Unit& target) {
+    return may_take_next(stream) && has_spare(stream) && pool::pop_if(*stream.common, &target);
+}
+
+// How a called unit comes back to its caller: what called_main() answers, or, if the unit has been
+// promoted and the caller is resumed, `resumed`.
+enum class CameBack : std::uintptr_t {
+    resumed = arch::Called::resumed,
+    plainly,      // it has returned, and has nothing to report but how it ended
+    to_be_seen,   // it has returned, and its end is to be seen to by end_for_joiner() or its like
+};
+inline CameBack came_back(arch::Called called) { return static_cast<CameBack>(called.answer); }
+
 // Where a called unit begins.
-void called_main(void* unit);
+std::uintptr_t called_main(void* unit);
 
 // Calls the unit, which is in no pool, on that stack, with errno as it is. Returns when the unit
 // has returned, or when the caller is resumed.
-[[gnu::always_inline]] inline void call_on(mem::Stack* stack, Stream& stream, Unit& caller, Unit& unit) {
+[[gnu::always_inline]] inline arch::Called call_on(mem::Stack* stack, Stream& stream, Unit& caller, Unit& unit,
+                                                   std::uintptr_t kept = 0) {
     unit.stack = stack;
     unit.shape |= Unit::light | Unit::called;
     unit.life.move(State::ready, State::running);
     stream.running = &unit;
-    arch::call(&caller.context, stack->top, called_main, &unit);
+    return arch::call(&caller.context, stack->top, called_main, &unit, kept);
 }
 
 // Where the unit to be called is.
@@ -63,52 +77,48 @@ enum class Out : unsigned char {
     taken,   // in no pool
 };
 
-// Calls, on that stack and with errno as it is, a unit for which only the caller may wait. True:
-// the unit has returned, and has nothing to report but how it ended; the stream is still the
-// caller's, and the unit has yet to be ended. False: the caller has to call end_called().
+// Calls, on that stack and with errno as it is, a unit for which only the caller may wait. Unless
+// the caller is resumed, the stream is still its own, and the unit has yet to be ended.
 template <Out out>
-[[gnu::always_inline]] inline bool call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack) {
+[[gnu::always_inline]] inline arch::Called call_first(Stream& stream, Unit& self, Unit& target, mem::Stack* stack,
+                                                      std::uintptr_t kept = 0) {
     probe(Probe::join_before_announce);
     target.join_state.announce_first(&self);
     self.waits_object = to_handle(&target);
     if constexpr (out == Out::first) stream.inline_pool->take_front(&target);
-    call_on(stack, stream, self, target);
-    return target.light_and_unmarked(Unit::at_end | Unit::at_release);
+    return call_on(stack, stream, self, target, kept);
 }
 
-// After call_first() has returned false: sees to the unit's end, if that has not been done. Then it
-// returns the unit's joiner, and the stream is still the one from before; else it returns null.
-Unit* end_called(Stream& stream, Unit& target);
+// The rest of call_and_wait(), for a unit that has not come back plainly.
+template <Frees frees>
+[[gnu::noinline]] weft_status wait_no_longer(CameBack how, std::uintptr_t error);
+extern template weft_status wait_no_longer<Frees::no>(CameBack, std::uintptr_t);
+extern template weft_status wait_no_longer<Frees::yes>(CameBack, std::uintptr_t);
 
 // The running ULT waits for the end of `target`, for which may_call_at_once() holds, or which has
-// been taken out and may be called: a unit that never waits costs no switch. A unit that has
-// returned and has nothing to report is ended on the same stream. Returns whether that was done; if
-// not, the caller may have come back on another stream.
+// been taken out and may be called: a unit that never waits costs no switch. With Frees::yes also
+// frees it, if its body has returned. The caller may come back on another stream.
+//
+// Nothing is kept in registers over the call: afterwards all is read from the stream. So a function
+// that does this as its last step saves no registers; arch::call saves them in any case.
 template <Out out, Frees frees>
-[[gnu::always_inline]] inline bool call_and_wait(Stream& stream, Unit& self, Unit& target) {
+[[gnu::always_inline]] inline weft_status call_and_wait(Stream& stream, Unit& self, Unit& target) {
     mem::Stack* const stack = stream.take_spare();
     self.life.move(State::running, State::waiting);
-    int& error_here = *stream.errno_address;
-    const int error = error_here;
-    error_here = 0;
-    Unit* joiner;   // this and the stack are read from the unit: they need not be kept in registers over the call
-    const bool plainly = call_first<out>(stream, self, target, stack);
-    if (plainly) [[likely]] {
-        joiner = target.join_state.announced().sole_unit();
-    } else {
-        joiner = end_called(stream, target);
-        if (joiner == nullptr) {
-            *current().errno_address = error;
-            return false;
-        }
-    }
-    stream.keep_spare(target.stack);
-    stream.running = joiner;
+    const int error = *stream.errno_address;
+    if (error != 0) *stream.errno_address = 0;   // most often nothing is to be stored, nor below
+    const arch::Called called = call_first<out>(stream, self, target, stack, static_cast<unsigned>(error));
+    if (came_back(called) != CameBack::plainly) [[unlikely]]
+        return wait_no_longer<frees>(came_back(called), called.kept);
+    Stream& now = current();
+    Unit& ended = *now.running;
+    Unit* const joiner = ended.join_state.announced().sole_unit();
+    now.keep_spare(ended.stack);
+    now.running = joiner;
     joiner->life.move(State::waiting, State::running);
-    *stream.errno_address = error;
-    if (plainly) [[likely]]
-        end_inlined<frees>(stream, target);
-    return plainly;
+    detail::put_errno_back(now, static_cast<int>(called.kept));
+    end_inlined<frees>(now, ended);
+    return WEFT_OK;
 }
 
 // Whether a ULT is running that may call `target`, a tasklet and next in the direct pool, with what

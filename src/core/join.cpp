@@ -154,9 +154,9 @@ template <Company company>
     Unit& self = *stream->running;
     if (target.join_state.untouched()) [[likely]] {
         if (may_call_at_once(*stream, target)) [[likely]] {
-            call_and_wait<Out::first, Frees::no>(*stream, self, target);
+            const weft_status status = call_and_wait<Out::first, Frees::no>(*stream, self, target);
             stream = current_or_null();
-            return ended_status(target);
+            return status;
         }
         weft_unit* const alone = to_handle(&target);
         const bool called = call_row(*stream, self, &alone, 1) != 0;
@@ -330,14 +330,19 @@ weft_status free_if_ended(Unit& unit) noexcept {
     return WEFT_OK;
 }
 
-weft_status join_and_free_unended(Unit& unit) noexcept {
+namespace {
+
+// join_and_free_taken(), for a unit that is not to be called at once.
+[[gnu::noinline]] weft_status join_and_free_taken_slow(Unit& unit) { return join_and_free_taken(current(), unit); }
+
+[[gnu::noinline]] weft_status join_and_free_slow(Unit& unit, DequePool::AtOnce found) {
     Stream* stream = current_or_null();
     if (stream == nullptr || stream->running == nullptr) [[unlikely]] {
         const weft_status status = join_outside<Company::none>(stream, unit);
         if (status == WEFT_OK) release(current_or_null(), unit);
         return status;
     }
-    if (take_next(*stream, unit)) return join_and_free_taken(*stream, unit);
+    if (found == DequePool::AtOnce::unsure && take_next(*stream, unit)) return join_and_free_taken(*stream, unit);
     if (stream->inline_pool->ready.front() == &unit) {
         weft_unit* handle = to_handle(&unit);
         if (call_row(*stream, *stream->running, &handle, 1) != 0) return WEFT_OK;
@@ -347,6 +352,23 @@ weft_status join_and_free_unended(Unit& unit) noexcept {
     if (status == WEFT_OK) [[likely]]
         release(stream, unit);
     return status;
+}
+
+}   // namespace
+
+weft_status join_and_free_unended(Unit& unit) noexcept {
+    Stream* const stream = current_or_null();
+    auto found = DequePool::AtOnce::unsure;
+    if (stream != nullptr && stream->running != nullptr && stream->spare != nullptr && may_take_next(*stream) &&
+        stream->common->kind == WEFT_POOL_DEQUE) [[likely]] {
+        found = pool::pop_own_if_at_once(static_cast<DequePool&>(*stream->common), &unit);
+        if (found == DequePool::AtOnce::popped) [[likely]] {
+            if (unit.untouched() && unit.plain_and_unasked()) [[likely]]
+                return join_and_free_by_call<Out::taken>(*stream, *stream->running, unit);
+            return join_and_free_taken_slow(unit);
+        }
+    }
+    return join_and_free_slow(unit, found);
 }
 
 weft_status detach(Unit& unit) {

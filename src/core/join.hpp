@@ -52,8 +52,7 @@ weft_status free_if_ended(Unit& unit) noexcept;
 // taken out of its pool and may be called.
 template <Out out>
 [[gnu::always_inline]] inline weft_status join_and_free_by_call(Stream& stream, Unit& self, Unit& unit) {
-    const bool freed = call_and_wait<out, Frees::yes>(stream, self, unit);
-    return freed ? WEFT_OK : free_returned(unit);
+    return call_and_wait<out, Frees::yes>(stream, self, unit);
 }
 
 // The running ULT joins and frees a unit that take_next() has taken out.

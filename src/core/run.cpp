@@ -93,7 +93,10 @@ bool is_called_here(const Stream& stream, const Unit& unit) {
     } while ((unit = next_of_row(stream, row, [&](const Unit& next) { return is_called_here(stream, next); })));
 }
 
-void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
+std::uintptr_t apart_main(void* raw) {
+    call_body(current(), *static_cast<Unit*>(raw));
+    return arch::Called::resumed + 1;   // its caller need not tell
+}
 
 // SS: called on a stack of its own. If it suspends, the scheduler's run that called it is lost.
 [[gnu::noinline]] void run_apart(Stream& stream, Unit* unit, mem::Stack* stack, Row row) {
@@ -115,7 +118,7 @@ void apart_main(void* raw) { call_body(current(), *static_cast<Unit*>(raw)); }
         if (!begins(stream, *unit)) continue;
         unit->stack = stack;
         if (stream.direct != nullptr) stream.inline_pool = stream.direct;
-        arch::call(&stream.sched_context.context, stack->top, apart_main, unit);
+        arch::call(&stream.sched_context.context, stack->top, apart_main, unit, 0);
         if (stream.running != unit) return;   // it has suspended, and may be gone: another unit has come back here
         stream.inline_pool = &Stream::no_pool;
         end_light(stream, *unit);

@@ -79,7 +79,8 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
 
 // A ULT of the default kind, into the stream's common pool; the stream is not observed. A ULT of
 // kind auto goes this way if it comes from one of the latest places and is no sample: what was
-// found out for the previous one holds for it.
+// found out for the previous one holds for it. Calls a function only as its last step, so that no
+// register is saved.
 [[gnu::always_inline]] inline weft_status spawn_into_common(Stream& stream, Pool& pool, void (*body)(void*),
                                                             void* argument, weft_unit** handle, const void* site) {
     const Unit::InitialHeader* initial_header = &stream.spawning.common_header;
@@ -89,9 +90,13 @@ weft_status spawn_as_planned(Pool* pool, void (*body)(void*), void* argument, co
             return spawn_by_site(pool, body, argument, handle, site);
         initial_header = &latest.initial_header;
     }
-    Unit* const unit = make_unit(&stream, pool, body, argument, *initial_header, site);
+    auto* const unit = static_cast<Unit*>(stream.units->try_take());
     if (unit == nullptr) [[unlikely]]
-        return fail(WEFT_NO_MEMORY, "no memory for a unit");
+        return spawn_slow<false>(&pool, body, argument, nullptr, handle, site);
+    unit->id = stream.take_id();
+    describe(*unit, body, argument, site);
+    unit->pool = &pool;
+    unit->begin_life(*initial_header);
     *handle = to_handle(unit);
     if (pool.kind == WEFT_POOL_SHARED) {
         pool::push_shared(static_cast<SharedPool&>(pool), unit);
@@ -151,7 +156,8 @@ template <bool tasklet>
     auto* const unit = static_cast<Unit*>(stream.units->try_take());
     if (unit == nullptr) return false;
     unit->id = stream.take_id();
-    describe(*unit, *pool, body, argument, site);
+    describe(*unit, body, argument, site);
+    unit->pool = pool;
     unit->begin_life(initial_header);
     unit->join_state.announce_first(JoinState::detacher());   // no other thread knows the unit yet
     pool::push_shared(static_cast<SharedPool&>(*pool), unit);
@@ -169,17 +175,12 @@ template <bool tasklet>
     return status;
 }
 
-}   // namespace
-
+// spawn_elsewhere(), but for what spawn_into_common() does.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
-                                              const void* site) noexcept {
-    Stream* const caller = current_or_null();
+[[gnu::noinline]] weft_status spawn_into(Pool* pool, void (*body)(void*), void* argument, Stream* caller,
+                                         weft_unit** handle, const void* site) noexcept {
     if (caller == nullptr) __builtin_unreachable();   // make_unit() need not check
     Stream& stream = *caller;
-    if (pool == nullptr) pool = stream.standard;
-    if (!tasklet && pool == stream.spawning.common_home)
-        return spawn_into_common(stream, *pool, body, argument, handle, site);
     Kind kind = tasklet ? Kind::tasklet : stream.spawning.default_kind;
     if (kind == Kind::automatic) {
         if (pool->kind != WEFT_POOL_PRIVATE) return spawn_by_site(*pool, body, argument, handle, site);
@@ -199,8 +200,19 @@ template <bool tasklet>
     pool::push(*pool, unit, pool::From::spawned);
     return WEFT_OK;
 }
-template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
-template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
+
+}   // namespace
+
+template <bool tasklet>
+weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, Stream* stream, weft_unit** handle,
+                            const void* site) noexcept {
+    if (pool == nullptr) pool = stream->standard;
+    if (!tasklet && pool == stream->spawning.common_home) [[likely]]
+        return spawn_into_common(*stream, *pool, body, argument, handle, site);
+    return spawn_into<tasklet>(pool, body, argument, stream, handle, site);
+}
+template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, Stream*, weft_unit**, const void*) noexcept;
+template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, Stream*, weft_unit**, const void*) noexcept;
 
 // Options that ask for nothing but to begin child-first, of a kind that is LSA then. False also
 // where a byte between two members is not zero.
@@ -276,7 +288,8 @@ void begin_as_unit(Process& of, Stream& stream, Unit& unit, Pool& pool, Unit::Fl
     // It was not spawned, so it does not count as created. relaxed, both: a number.
     stream.spawning.first_id.store(stream.spawning.first_id.load(std::memory_order_relaxed) + 1,
                                    std::memory_order_relaxed);
-    describe(unit, pool, nullptr, nullptr, nullptr);
+    describe(unit, nullptr, nullptr, nullptr);
+    unit.pool = &pool;
     Unit::InitialHeader initial_header;
     initial_header.kind = Kind::full;
     initial_header.flags = flags;

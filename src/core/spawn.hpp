@@ -21,12 +21,16 @@ extern template weft_status spawn_slow<false>(Pool*, void (*)(void*), void*, con
 extern template weft_status spawn_slow<true>(Pool*, void (*)(void*), void*, const weft_unit_options*, weft_unit**,
                                              const void*) noexcept;
 
-// On a stream, without options, into any pool.
+// On a stream, without options, into any pool; null: the stream's standard pool. The arguments are
+// where spawn_slow() has them, the stream in place of the options, so that the C interface's need
+// not be moved.
 template <bool tasklet>
-[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, weft_unit** handle,
-                                              const void* site) noexcept;
-extern template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
-extern template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, weft_unit**, const void*) noexcept;
+[[gnu::noinline]] weft_status spawn_elsewhere(Pool* pool, void (*body)(void*), void* argument, Stream* stream,
+                                              weft_unit** handle, const void* site) noexcept;
+extern template weft_status spawn_elsewhere<false>(Pool*, void (*)(void*), void*, Stream*, weft_unit**,
+                                                   const void*) noexcept;
+extern template weft_status spawn_elsewhere<true>(Pool*, void (*)(void*), void*, Stream*, weft_unit**,
+                                                  const void*) noexcept;
 
 // The plain case, into the stream's own private pool, calls a function only as its last step, so
 // that it needs no frame.
@@ -38,18 +42,19 @@ template <bool tasklet>
     if (stream == nullptr || body == nullptr || options != nullptr || handle == nullptr) [[unlikely]] {
         return spawn_slow<tasklet>(pool, body, argument, options, handle, site);
     }
-    Pool* const home = tasklet ? stream->spawning.tasklet_home : stream->spawning.ult_home;
-    if (pool != home && (pool != nullptr || home == Spawning::nowhere())) [[unlikely]] {
-        return spawn_elsewhere<tasklet>(pool, body, argument, handle, site);
+    const Unit::Home& home = tasklet ? stream->spawning.tasklet_home : stream->spawning.ult_home;
+    PrivatePool* const direct = static_cast<PrivatePool*>(home.pool);
+    if (pool != direct && (pool != nullptr || direct == Spawning::nowhere())) [[unlikely]] {
+        return spawn_elsewhere<tasklet>(pool, body, argument, stream, handle, site);
     }
     auto* unit = static_cast<Unit*>(stream->units->try_take());
     if (unit == nullptr) [[unlikely]]
-        return spawn_slow<tasklet>(home, body, argument, nullptr, handle, site);
+        return spawn_slow<tasklet>(pool, body, argument, nullptr, handle, site);
     unit->id = stream->take_id();
-    describe(*unit, *home, body, argument, site);
-    unit->begin_life(tasklet ? stream->spawning.tasklet_header : stream->spawning.ult_header);
+    describe(*unit, body, argument, site);
+    unit->begin_life(home);
     *handle = weft::to_handle(unit);
-    static_cast<PrivatePool*>(home)->put(unit);
+    direct->put_unlinked(unit);
     return WEFT_OK;
 }
 

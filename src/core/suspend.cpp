@@ -13,7 +13,7 @@ using detail::requeue;
 using detail::successor;
 using detail::unless_wanted;
 
-void yield_otherwise(Stream& stream, Unit& self);
+weft_status yield_otherwise(Stream& stream, Unit& self) noexcept;
 
 // The stream's main pool, if that is a shared one and picking is popping from it; null also where a
 // request to the stream is pending, or a unit of the stream's own waits, which has its turns.
@@ -57,12 +57,13 @@ void requeue_deque(void* raw) {
 }
 
 // A yield of a unit with no request pending, whose pool is the stream's main one, a deque.
-[[gnu::noinline]] void yield_deque(Stream& stream, Unit& self) {
+[[gnu::noinline]] weft_status yield_deque(Stream& stream, Unit& self) noexcept {
     DequePool* const deque = own_deque(stream);
     Unit* const next = deque != nullptr ? pop_deque(*deque) : nullptr;
     if (next == nullptr) return yield_otherwise(stream, self);
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::looked>(stream, self, next, {requeue_deque, &self}, Unit::at_return);
+    return WEFT_OK;
 }
 
 void requeue_shared(void* raw) {
@@ -72,13 +73,14 @@ void requeue_shared(void* raw) {
 }
 
 // A yield of a unit with no request pending, whose pool is the stream's main one, a shared pool.
-[[gnu::noinline]] void yield_shared(Stream& stream, Unit& self) {
+[[gnu::noinline]] weft_status yield_shared(Stream& stream, Unit& self) noexcept {
     SharedPool* const shared = sole_shared(stream);
     if (shared == nullptr) return yield_otherwise(stream, self);
     Unit* const next = pop_shared(*shared);
-    if (next == nullptr) return;
+    if (next == nullptr) return WEFT_OK;
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::looked>(stream, self, next, {requeue_shared, &self}, Unit::at_return);
+    return WEFT_OK;
 }
 
 }   // namespace
@@ -116,15 +118,47 @@ template <pool::From from>
 template void spawn_away<pool::From::parent>(Stream&, Unit&);
 template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
+// The processor expects a return to where the unit that has left yielded. A unit that yielded at
+// another place returns by a jump: a return that is not expected costs as much as three switches.
+// After a unit that has not yielded it returns as usual: nothing is known of what is expected, and
+// a jump would leave the processor's return stack one entry ahead.
+[[gnu::noinline]] weft_status yield_direct(Stream& stream, Unit& self) noexcept {
+    PrivatePool& pool = *stream.direct;
+    Unit* const next = pool.ready.front();
+    if (next == nullptr) return pool.inbox.empty() ? WEFT_OK : yield_otherwise(stream, self);
+    void* const context = next->context;
+    if (context == nullptr || !pool.inbox.empty() || detail::handles_exception(stream)) [[unlikely]]
+        return yield_otherwise(stream, self);
+    // Only this stream looks into its pool, and it does so after the unit has left: the unit may go
+    // there before.
+    pool.rotate(&self);
+    stream.counters.add(trace::Count::yielded);
+    self.life.move(State::running, State::ready);
+    next->life.move(State::ready, State::running);
+    stream.running = next;
+    const int error = *stream.errno_address;
+    const void* const other_place = context::leave<context::Mostly::with_a_word>(
+        &self.context, {context, next->stack}, {nullptr, __builtin_return_address(0)});
+    Stream& now = current();
+    detail::put_errno_back(now, error);
+    if (now.running->marked(Unit::at_return)) [[unlikely]]
+        return handle_requests(*now.running, Unit::at_return), WEFT_OK;
+    if (other_place != __builtin_return_address(0) && other_place != nullptr) [[unlikely]]
+        return arch::return_by_jump(WEFT_OK);
+    return WEFT_OK;
+}
+
 // Each of the ways ends in a tail call, so that none saves registers for another.
-[[gnu::noinline]] void yield_slow(Stream& stream, Unit& self) {
+[[gnu::noinline]] weft_status yield_elsewhere(Stream& stream, Unit& self) noexcept {
+    if (self.kind == Kind::tasklet)   // it is light
+        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
     if (self.pool != stream.common || self.light_or_marked(Unit::at_yield)) return yield_otherwise(stream, self);
     return self.pool->kind == WEFT_POOL_DEQUE ? yield_deque(stream, self) : yield_shared(stream, self);
 }
 
 namespace {
 
-[[gnu::noinline]] void yield_otherwise(Stream& stream, Unit& self) {
+[[gnu::noinline]] weft_status yield_otherwise(Stream& stream, Unit& self) noexcept {
     if (is_called_by_parent(self)) promote(stream, self);   // the parent is one of the ready units
     if (self.is_light() && self.pool == stream.direct && !self.marked(Unit::at_yield) && !stream.wanted() &&
         !stream.direct->ready.empty()) {
@@ -132,13 +166,15 @@ namespace {
         return yield(stream, self);
     }
     if (self.marked(Unit::requests) && handle_requests_instead(self)) [[unlikely]]
-        return;
+        return WEFT_OK;
     Unit* next = successor(stream);
     // No unit is ready, the scheduler would find out no more than this function has, and the unit
     // would come back here at once.
-    if (next == nullptr && !stream.wanted() && !stream.through_scheduler && draws_from(stream, *self.pool)) return;
+    if (next == nullptr && !stream.wanted() && !stream.through_scheduler && draws_from(stream, *self.pool))
+        return WEFT_OK;
     stream.counters.add(trace::Count::yielded);
     leave_to<Leaves::yields>(stream, self, next, {requeue<pool::From::yielded>, &self}, Unit::at_return);
+    return WEFT_OK;
 }
 
 struct UserSuspension : Suspension {
@@ -161,16 +197,6 @@ struct UserSuspension : Suspension {
 void detail::suspend_by(Stream& stream, Unit& self, void (*publish)(weft_unit*, void*), void* argument) {
     UserSuspension request(self, publish, argument);
     suspend(stream, request, Waits::as_stated, argument);
-}
-
-[[gnu::noinline]] weft_status yield_now() noexcept {
-    Stream* stream = current_or_null();
-    Unit* self = stream == nullptr ? nullptr : stream->running;
-    if (self == nullptr) return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
-    if (self->kind == Kind::tasklet)
-        return fail(WEFT_WRONG_KIND, "a tasklet runs to completion and cannot yield; make it a ULT");
-    yield(*stream, *self);
-    return WEFT_OK;
 }
 
 }   // namespace weft

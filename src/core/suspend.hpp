@@ -75,6 +75,12 @@ Unit* successor_other(Stream& stream);
     return stream.sched_context;
 }
 
+// For a unit that comes back: most often errno is what it was, and nothing is stored.
+[[gnu::always_inline]] inline void put_errno_back(const Stream& stream, int error) {
+    if (*stream.errno_address != error) [[unlikely]]
+        *stream.errno_address = error;
+}
+
 // The running ULT, which handles no exception, leaves for `next` (null: the scheduler) and comes
 // back here when it is resumed, on the stream returned.
 template <Leaves how>
@@ -85,7 +91,7 @@ template <Leaves how>
     const context::Target target = way_to(stream, next);
     context::leave(&self.context, target, after);
     Stream& now = current();
-    *now.errno_address = error;
+    put_errno_back(now, error);
     return now;
 }
 
@@ -194,19 +200,15 @@ void spawn_away(Stream& stream, Unit& next);
 extern template void spawn_away<pool::From::parent>(Stream&, Unit&);
 extern template void spawn_away<pool::From::reviving_parent>(Stream&, Unit&);
 
-// The running ULT goes to the end of its pool, and others run; returns at once when there are none.
-void yield_slow(Stream& stream, Unit& self);
-[[gnu::always_inline]] inline void yield(Stream& stream, Unit& self) {
-    PrivatePool* const direct = stream.direct;
-    if (self.pool != direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]]
-        return yield_slow(stream, self);
-    // Only this stream looks into its pool, and it does so after the unit has left: the unit may go
-    // there before.
-    Unit* next = direct->rotate(&self);
-    if (next == nullptr) return;
-    stream.counters.add(trace::Count::yielded);
-    self.life.move(State::running, State::ready);
-    detail::leave_to<Leaves::looked>(stream, self, next, {nullptr, nullptr}, Unit::at_return);
+// The running unit goes to the end of its pool, and others run; returns WEFT_OK, at once when there
+// are none. A tasklet is refused. yield_direct(): of a ULT whose pool is the stream's direct one,
+// with no request pending.
+[[gnu::noinline]] weft_status yield_direct(Stream& stream, Unit& self) noexcept;
+[[gnu::noinline]] weft_status yield_elsewhere(Stream& stream, Unit& self) noexcept;
+[[gnu::always_inline]] inline weft_status yield(Stream& stream, Unit& self) noexcept {
+    if (self.pool != stream.direct || stream.wanted() || self.light_or_marked(Unit::at_yield)) [[unlikely]]
+        return yield_elsewhere(stream, self);
+    return yield_direct(stream, self);
 }
 
 // weft_unit_suspend: the caller, a ULT, suspends, and publish(its handle, argument) is called once
@@ -223,7 +225,14 @@ namespace detail {
     return WEFT_OK;
 }
 
-// weft_unit_yield: the caller, a ULT, yields.
-weft_status yield_now() noexcept;
+// weft_unit_yield: the caller, a ULT, yields. Ends in tail calls, so that yield_direct() returns to
+// the caller of the C interface.
+[[gnu::always_inline]] inline weft_status yield_now() noexcept {
+    Stream* const stream = current_or_null();
+    Unit* const self = stream == nullptr ? nullptr : stream->running;
+    if (self == nullptr) [[unlikely]]
+        return fail(WEFT_WRONG_CONTEXT, "only a unit can yield");
+    return yield(*stream, *self);
+}
 
 }   // namespace weft

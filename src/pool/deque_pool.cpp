@@ -230,7 +230,7 @@ bool DequePool::pop_own_if_slow(Unit* unit, Own::Bits seen, bool in_row) {
         return false;
     }
     const bool kept = !mine.newest.empty();
-    const bool popped = kept ? mine.newest.pop_back_if(unit) : ring.pop_bottom_if(unit);
+    const bool popped = kept ? mine.newest.pop_back_if(unit) == Newest::Popped::yes : ring.pop_bottom_if(unit);
     if (popped) ++mine.pops;
     if (popped && !kept) note_reached();
     const std::size_t published = answer_request(seen, true);
@@ -246,7 +246,7 @@ bool DequePool::take_next(Unit* unit) {
     if ((seen & Own::revoked) == 0) {
         Unpublished& from = own.data();
         if (!from.newest.empty()) {
-            taken = from.newest.pop_back_if(unit);
+            taken = from.newest.pop_back_if(unit) == Newest::Popped::yes;
         } else if (!ring.looks_empty()) {
             taken = ring.pop_bottom_if(unit);
         } else if (from.yielded.front() == unit) {

@@ -24,16 +24,17 @@ public:
     GrowingRing& operator=(const GrowingRing&) = delete;
     ~GrowingRing() { os::release(slots_); }
 
-    // False: full, and no memory.
-    [[gnu::always_inline]] bool push_back(Node* node) {
+    // False: full.
+    [[gnu::always_inline]] bool push_back_at_once(Node* node) {
         const Index back = last();
-        if (back - first() == capacity_) [[unlikely]] {
-            if (!grow()) return false;
-        }
+        if (back - first() == capacity_) [[unlikely]]
+            return false;
         slots_[back & (capacity_ - 1)] = node;
         set_last(back + 1);
         return true;
     }
+    // False: full, and no memory.
+    bool push_back(Node* node) { return push_back_at_once(node) || (grow() && push_back_at_once(node)); }
 
     // Null: it is empty.
     [[gnu::always_inline]] Node* pop_back() {
@@ -43,11 +44,13 @@ public:
         return slots_[(back - 1) & (capacity_ - 1)];
     }
     // pop_back(), if that would return `node`.
-    [[gnu::always_inline]] bool pop_back_if(const Node* node) {
+    enum class Popped : unsigned char { yes, not_last, empty };
+    [[gnu::always_inline]] Popped pop_back_if(const Node* node) {
         const Index back = last();
-        if (back == first() || slots_[(back - 1) & (capacity_ - 1)] != node) return false;
+        if (back == first()) return Popped::empty;
+        if (slots_[(back - 1) & (capacity_ - 1)] != node) return Popped::not_last;
         set_last(back - 1);
-        return true;
+        return Popped::yes;
     }
 
     // Null: it is empty.

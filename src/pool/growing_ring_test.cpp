@@ -15,7 +15,8 @@ namespace {
 struct Item {};
 
 TEST(GrowingRing, GivesFromTheBackAndFromTheFront) {
-    GrowingRing<Item> ring;
+    using Ring = GrowingRing<Item>;
+    Ring ring;
     Item items[3];
     EXPECT_TRUE(ring.empty());
     EXPECT_EQ(ring.pop_back(), nullptr);
@@ -24,12 +25,12 @@ TEST(GrowingRing, GivesFromTheBackAndFromTheFront) {
     for (Item& item : items) EXPECT_TRUE(ring.push_back(&item));
     EXPECT_EQ(ring.length(), 3u);
     EXPECT_EQ(ring.front(), &items[0]);
-    EXPECT_FALSE(ring.pop_back_if(&items[1]));
-    EXPECT_TRUE(ring.pop_back_if(&items[2]));
+    EXPECT_EQ(ring.pop_back_if(&items[1]), Ring::Popped::not_last);
+    EXPECT_EQ(ring.pop_back_if(&items[2]), Ring::Popped::yes);
     EXPECT_EQ(ring.pop_front(), &items[0]);
     EXPECT_EQ(ring.pop_back(), &items[1]);
     EXPECT_TRUE(ring.empty());
-    EXPECT_FALSE(ring.pop_back_if(&items[1]));
+    EXPECT_EQ(ring.pop_back_if(&items[1]), Ring::Popped::empty);
 }
 
 // It grows while its first item lies anywhere in the slots.

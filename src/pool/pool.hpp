@@ -91,6 +91,14 @@ struct PrivatePool : Pool {
         keep(unit);
     }
 
+    // put() of a unit whose link is null.
+    void put_unlinked(Unit* unit) {
+        access_check.pushed(access);
+        check();
+        ready.push_unlinked(unit);
+        waiting.add(1);
+    }
+
     // put() for `count` units, linked first to last.
     void put_chain(Unit* first, Unit* last, std::size_t count) {
         access_check.pushed(access);
@@ -118,13 +126,11 @@ struct PrivatePool : Pool {
         waiting.add(-1);
     }
 
-    // pop() and put(unit) in one; null, and nothing done, when the pool is empty.
-    Unit* rotate(Unit* unit) {
+    // take_front(ready.front()), which is there, and put(unit) in one.
+    void rotate(Unit* unit) {
         access_check.pushed(access);
         check();
-        if (!inbox.empty()) [[unlikely]]
-            collect();
-        return ready.rotate(unit, [](const Unit& next_but_one) { expect(next_but_one); });
+        ready.rotate(unit, [](const Unit& next_but_one) { expect(next_but_one); });
     }
 
     std::size_t length() const { return static_cast<std::size_t>(waiting.read()) + (inbox.empty() ? 0 : 1); }
@@ -242,8 +248,9 @@ struct DequePool : Pool {
     };
 
     // What only the owner uses, or a thread that has revoked the lock.
+    using Newest = GrowingRing<Unit>;
     struct Unpublished {
-        GrowingRing<Unit> newest;    // the owner takes from the back; the front is published first
+        Newest newest;               // the owner takes from the back; the front is published first
         GrowingRing<Unit> yielded;   // from the front
         unsigned pops = 0;
         std::uint64_t turn_by_ns = 0;     // since the first turn that a call has deferred; 0: none has
@@ -277,7 +284,7 @@ struct DequePool : Pool {
     // ---- for the owner ----
 
     [[gnu::always_inline]] void push_own(Unit* unit) {
-        if (own.enter() == 0 && own.data().newest.push_back(unit)) [[likely]]
+        if (own.enter() == 0 && own.data().newest.push_back_at_once(unit)) [[likely]]
             return own.leave();
         push_own_slow(unit);
     }
@@ -307,12 +314,32 @@ struct DequePool : Pool {
     [[gnu::always_inline]] bool pop_own_if(Unit* unit, bool in_row = false) {
         const Own::Bits seen = own.enter();
         Unpublished& mine = own.data();
-        if (seen == 0 && (mine.pops + 1) % turn != 0 && mine.newest.pop_back_if(unit)) [[likely]] {
+        if (seen == 0 && (mine.pops + 1) % turn != 0 && mine.newest.pop_back_if(unit) == Newest::Popped::yes)
+            [[likely]] {
             ++mine.pops;
             own.leave();
             return true;
         }
         return pop_own_if_slow(unit, seen, in_row);
+    }
+    // pop_own_if(), where that takes no more than a look at the newest unit; calls no function.
+    enum class AtOnce : unsigned char { popped, not_newest, unsure };
+    [[gnu::always_inline]] AtOnce pop_own_if_at_once(Unit* unit) {
+        const Own::Bits seen = own.enter();
+        Unpublished& mine = own.data();
+        AtOnce found = AtOnce::unsure;
+        if (seen == 0 && (mine.pops + 1) % turn != 0) [[likely]] {
+            switch (mine.newest.pop_back_if(unit)) {
+            case Newest::Popped::yes:
+                ++mine.pops;
+                found = AtOnce::popped;
+                break;
+            case Newest::Popped::not_last: found = AtOnce::not_newest; break;
+            case Newest::Popped::empty: break;
+            }
+        }
+        own.leave();
+        return found;
     }
     // Takes `unit` out if the caller's stream owns the pool and the unit is the next to be popped,
     // disregarding units whose turn it may be: a unit that the program names goes before them.
@@ -499,11 +526,23 @@ Unit* pop_other(Pool& from);
 
 // pop(), if that would return this unit; false also where another thread is in the way. For a
 // shared pool, or a deque of the calling stream. `in_row`: see DequePool::pop_own_if().
-[[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit, bool in_row = false) {
-    const bool popped = from.kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
-                                                      : static_cast<DequePool&>(from).pop_own_if(unit, in_row);
+template <weft_pool_kind kind>
+[[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit, bool in_row) {
+    const bool popped = kind == WEFT_POOL_SHARED ? static_cast<SharedPool&>(from).ready.pop_if(unit)
+                                                 : static_cast<DequePool&>(from).pop_own_if(unit, in_row);
     if (popped) from.access_check.popped(from.access);
     return popped;
+}
+[[gnu::always_inline]] inline bool pop_if(Pool& from, Unit* unit) {
+    return from.kind == WEFT_POOL_SHARED ? pop_if<WEFT_POOL_SHARED>(from, unit, false)
+                                         : pop_if<WEFT_POOL_DEQUE>(from, unit, false);
+}
+
+// pop_if(), where that calls no function.
+[[gnu::always_inline]] inline DequePool::AtOnce pop_own_if_at_once(DequePool& from, Unit* unit) {
+    const DequePool::AtOnce found = from.pop_own_if_at_once(unit);
+    if (found == DequePool::AtOnce::popped) from.access_check.popped(from.access);
+    return found;
 }
 
 [[gnu::always_inline]] inline Unit* pop(Pool& from) {

@@ -147,7 +147,7 @@ struct Stream {
     }
 
     [[gnu::always_inline]] void keep_spare(mem::Stack* stack) {
-        stack->next = spare;
+        if (stack->next != spare) stack->next = spare;   // it is, for a stack that was taken last
         spare = stack;
     }
     // There must be one.
@@ -186,7 +186,7 @@ static_assert(line_of(offsetof(Stream, inline_pool)) == line_of(offsetof(Stream,
 static_assert(line_of(offsetof(Stream, sched_context)) == line_of(offsetof(Stream, inline_pool_without_jobs)),
               "what a switch changes, or goes to the scheduler by");
 static_assert(line_of(offsetof(Stream, counters)) <= 3, "and all that no later than in the fourth");
-static_assert(line_of(offsetof(Stream, spawning.tasklet_header)) == line_of(offsetof(Stream, spawning.ult_home)),
+static_assert(line_of(offsetof(Stream, spawning.common_header)) == line_of(offsetof(Stream, spawning.ult_home)),
               "what a spawn without options takes over");
 static_assert(offsetof(Stream, attention) % config::cache_line == 0 &&
                   offsetof(Stream, loop) < offsetof(Stream, attention),
@@ -240,8 +240,8 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
     };
     // these kinds get their stack at once, or are never called
     const bool full = stream.spawning.default_kind == Kind::full || stream.spawning.default_kind == Kind::hosted;
-    stream.spawning.tasklet_home = home_in(stream.direct);
-    stream.spawning.ult_home = full ? Spawning::nowhere() : stream.spawning.tasklet_home;
+    stream.spawning.tasklet_home.pool = home_in(stream.direct);
+    stream.spawning.ult_home.pool = full ? Spawning::nowhere() : stream.spawning.tasklet_home.pool;
     stream.spawning.common_home = full ? Spawning::nowhere() : home_in(stream.common);
 }
 
@@ -249,11 +249,11 @@ inline std::uint64_t Stream::counted(trace::Count which) const {
 // begun.
 inline void set_default_kind(Stream& stream, Kind kind) {
     stream.spawning.default_kind = kind;
-    stream.spawning.ult_header = Unit::initial_header(kind == Kind::automatic ? Kind::lsa : kind, true);
+    stream.spawning.ult_home.header = Unit::initial_header(kind == Kind::automatic ? Kind::lsa : kind, true);
     stream.spawning.common_header = Unit::initial_header(kind, false);
     // no ready unit has this state
     if (kind == Kind::full || kind == Kind::hosted)
-        stream.spawning.ult_header.state = static_cast<std::uint8_t>(State::free);
+        stream.spawning.ult_home.header.state = static_cast<std::uint8_t>(State::free);
     settle_homes(stream);
 }
 

@@ -161,6 +161,13 @@ struct Unit {
         }
     };
 
+    // A pool, and what a unit begins with there: as in the descriptor, so that a spawn copies both
+    // at once.
+    struct Home {
+        Pool* pool;
+        InitialHeader header{};
+    };
+
     // A unit of that kind, in a pool that is private or not, before its options are applied.
     static constexpr InitialHeader initial_header(Kind of, bool in_private_pool) {
         InitialHeader made;
@@ -179,6 +186,15 @@ struct Unit {
             atomic_ref(*reinterpret_cast<Word*>(&life)).store(std::bit_cast<Word>(with), std::memory_order_relaxed);
         } else {
             std::memcpy(static_cast<void*>(&life), &with, sizeof with);
+        }
+    }
+    // begin_life() in the pool; by one store.
+    [[gnu::always_inline]] void begin_life(const Home& at) {
+        if constexpr (config::checked || config::thread_sanitizer) {
+            pool = at.pool;
+            begin_life(at.header);
+        } else {
+            std::memcpy(static_cast<void*>(&pool), &at, sizeof at);
         }
     }
 
@@ -355,6 +371,9 @@ static_assert(offsetof(Unit, kind) == offsetof(Unit, life) + 1 && offsetof(Unit,
                   offsetof(Unit, tag) == offsetof(Unit, life) + offsetof(Unit::InitialHeader, tag) &&
                   sizeof(Unit::InitialHeader) == 8,
               "begin_life writes them together");
+static_assert(offsetof(Unit, life) == offsetof(Unit, pool) + offsetof(Unit::Home, header) &&
+                  sizeof(Unit::Home) == sizeof(Pool*) + sizeof(Unit::InitialHeader),
+              "and the pool");
 static_assert(sizeof(Unit) == 2 * config::cache_line && offsetof(Unit, id) == config::cache_line);
 
 }   // namespace weft

@@ -98,15 +98,15 @@ TEST(Observing, AfterTheLastHasGoneNothingIsToldAndTheShortWaysAreBack) {
     weft_unit* unit = spawn(sleep_in, &bed);
     until([&] { return bed.occupied(); });
     const weft::Stream& stream = weft::current();
-    EXPECT_EQ(stream.spawning.tasklet_home, weft::Spawning::nowhere());
+    EXPECT_EQ(stream.spawning.tasklet_home.pool, weft::Spawning::nowhere());
     const std::size_t before = notes.count();
     notes.stop();
     EXPECT_EQ(bed.wake(), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(unit), WEFT_OK);
     EXPECT_EQ(weft_unit_join_free(spawn(yield_once)), WEFT_OK);
     EXPECT_EQ(notes.count(), before);
-    EXPECT_EQ(stream.spawning.tasklet_home, stream.direct);
-    EXPECT_EQ(stream.spawning.ult_home, stream.direct);
+    EXPECT_EQ(stream.spawning.tasklet_home.pool, stream.direct);
+    EXPECT_EQ(stream.spawning.ult_home.pool, stream.direct);
     EXPECT_FALSE(stream.wanted());
     EXPECT_FALSE(weft::initial_headers.of(weft::Kind::lsa, true).marks.any());
     EXPECT_FALSE(stream.loop.attended.has(weft::attention::observing));

@@ -519,8 +519,9 @@ class X86:
         """The registers of the caller of the switch. `called`: the switch was weft_context_call, which pushes more than
         a swap."""
         if called:
-            names = ["rbp", "rbx", "r12", "r13", "r14", "r15", "rip"]
-            return {"rsp": context + 64, **{name: word(context + 8 + 8 * i) for i, name in enumerate(names)}}
+            names = ["rbp", "rbx", "r12", "r13", "r14", "r15"]
+            kept = {name: word(context + 8 + 8 * i) for i, name in enumerate(names)}
+            return {"rip": word(context + 64), "rsp": context + 72, **kept}  # between them: a word for the caller
         return {"rip": word(context), "rbp": word(context + 8), "rsp": context + 16}
 
     @staticmethod
@@ -537,7 +538,7 @@ class AArch64:
         if called:
             names = ["x29", "x30"] + [f"x{number}" for number in range(19, 29)]
             found = {name: word(context + 16 + 8 * i) for i, name in enumerate(names)}
-            return {"pc": found.pop("x30") & ADDRESS, "sp": context + 16 + 160, **found}
+            return {"pc": found.pop("x30") & ADDRESS, "sp": context + 16 + 176, **found}
         return {"pc": word(context + 8) & ADDRESS, "x29": word(context), "sp": context + 16}
 
     @staticmethod

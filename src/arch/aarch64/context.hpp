@@ -12,10 +12,26 @@
 #include "arch/aarch64/frame.h"
 #include "arch/aarch64/thread_pointer.hpp"
 
+namespace weft::arch {
+
+// What runs on a stack that it is called on. Its answer is not 0.
+using CalledMain = std::uintptr_t (*)(void* argument);
+
+// What call() returns, in two registers: the answer, and the word that the caller wanted back.
+struct Called {
+    static constexpr std::uintptr_t resumed = 0;   // by a switch: there is no answer
+    std::uintptr_t answer;
+    std::uintptr_t kept;
+};
+
+}   // namespace weft::arch
+
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();
-[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void (*main)(void*), void** saved);
-[[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, void (*main)(void*));
+[[gnu::visibility("hidden")]] weft::arch::Called weft_context_call(void* argument, void* top,
+                                                                   weft::arch::CalledMain main, void** saved,
+                                                                   std::uintptr_t kept);
+[[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, weft::arch::CalledMain main);
 }
 
 namespace weft::arch {
@@ -116,13 +132,21 @@ called:
 }
 
 // See x86_64/context.hpp.
-[[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
-    weft_context_call(argument, top, main, saved);
+[[gnu::always_inline]] inline Called call(void** saved, void* top, CalledMain main, void* argument,
+                                          std::uintptr_t kept) {
+    return weft_context_call(argument, top, main, saved, kept);
 }
 
 // See x86_64/context.hpp.
-[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) {
+[[gnu::always_inline]] inline void call_light(void* top, CalledMain main, void* argument) {
     weft_context_call_light(argument, top, main);
+}
+
+// See x86_64/context.hpp. Here it is a return like any other: a jump would need a landing pad
+// (BTI).
+template <class Answer>
+[[gnu::always_inline]] inline Answer return_by_jump(Answer answer) {
+    return answer;
 }
 
 // The stack pointer of a suspended context: nothing below it is in use.

@@ -23,12 +23,12 @@ Registers registers_of(std::uintptr_t context, const SuspendedWords& words, bool
         found.set(sp, context + FRAME_SIZE);
         return found;
     }
-    // what weft_context_call pushed: x29, x30, x19 to x28, d8 to d15
+    // what weft_context_call pushed: x29, x30, x19 to x28, d8 to d15, and a word for the caller
     const std::uintptr_t* kept = words + FRAME_SIZE / 8;
     found.set(x29, kept[0]);
     found.pc = plain_address(kept[1]);
     for (unsigned i = 0; i < 10; ++i) found.set(x19 + i, kept[2 + i]);
-    found.set(sp, context + FRAME_SIZE + 160);
+    found.set(sp, context + FRAME_SIZE + 176);
     return found;
 }
 

@@ -168,8 +168,9 @@ TEST(Registers, WhatACalledFunctionMustKeepSurvivesACallOnAnotherStackHoweverItE
                             if (job.leaves) swap(&job.called, job.caller, {});
                         };
                         weft_test_with_registers(end, nullptr, &theirs, &unused);
+                        return std::uintptr_t{1};
                     },
-                    nullptr);
+                    nullptr, 0);
             },
             nullptr, &mine, &seen);
         EXPECT_EQ(seen, mine) << (leaves ? "resumed" : "returned");

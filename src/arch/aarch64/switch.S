@@ -28,7 +28,8 @@ weft_context_entry:
 
 /* Calls main(argument) on a fresh stack: see x86_64/switch.S.
  *   x0  argument     x1  the fresh stack's top     x2  main
- *   x3  where the caller's context goes */
+ *   x3  where the caller's context goes              x4  the word that the caller wants back
+ * Returns main's answer, or 0, in x0, and the word in x1. */
         .globl  weft_context_call
         .hidden weft_context_call
         .type   weft_context_call, %function
@@ -36,7 +37,8 @@ weft_context_entry:
 weft_context_call:
         .cfi_startproc
         hint    #25                     /* paciasp; a landing pad of `bti c` as well */
-        stp     x29, x30, [sp, #-160]!
+        stp     x29, x30, [sp, #-176]!
+        str     x4, [sp, #160]
         stp     x19, x20, [sp, #16]
         stp     x21, x22, [sp, #32]
         stp     x23, x24, [sp, #48]
@@ -59,7 +61,8 @@ weft_context_call:
         .cfi_restore_state
         ldr     x9, [sp, #8]
         add     sp, x9, #16             /* main has kept the registers */
-        ldp     x29, x30, [sp], #160
+        ldr     x1, [sp, #160]
+        ldp     x29, x30, [sp], #176
         hint    #29                     /* autiasp */
         ret
 1:      hint    #36                     /* bti j */
@@ -72,13 +75,22 @@ weft_context_call:
         ldp     d10, d11, [sp, #112]
         ldp     d12, d13, [sp, #128]
         ldp     d14, d15, [sp, #144]
-        ldp     x29, x30, [sp], #160
-        hint    #29                     /* autiasp */
+        .cfi_def_cfa_offset 176
+        .cfi_offset x29, -176
+        .cfi_offset x30, -168
+        .cfi_negate_ra_state
         cbz     x2, 2f
-        mov     x16, x2                 /* x16: see weft_context_entry */
         mov     x0, x3
-        br      x16                     /* the message's call, which returns to the caller */
-2:      ret
+        blr     x2                      /* the message's call */
+2:      mov     x0, xzr
+        ldr     x1, [sp, #160]
+        ldp     x29, x30, [sp], #176
+        hint    #29                     /* autiasp */
+        .cfi_negate_ra_state
+        .cfi_restore x29
+        .cfi_restore x30
+        .cfi_def_cfa_offset 0
+        ret
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
 

@@ -22,10 +22,27 @@
 #include "arch/x86_64/frame.h"
 #include "arch/x86_64/thread_pointer.hpp"
 
+namespace weft::arch {
+
+// What runs on a stack that it is called on. Its answer is not 0.
+using CalledMain = std::uintptr_t (*)(void* argument);
+
+// What call() returns, in two registers: the answer, and the word that the caller wanted back.
+struct Called {
+    static constexpr std::uintptr_t resumed = 0;   // by a switch: there is no answer
+    std::uintptr_t answer;
+    std::uintptr_t kept;
+};
+
+}   // namespace weft::arch
+
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_context_entry();
-[[gnu::visibility("hidden")]] void weft_context_call(void* argument, void* top, void (*main)(void*), void** saved);
-[[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, void (*main)(void*));
+[[gnu::visibility("hidden")]] weft::arch::Called weft_context_call(void* argument, void* top,
+                                                                   weft::arch::CalledMain main, void** saved,
+                                                                   std::uintptr_t kept);
+[[gnu::visibility("hidden")]] void weft_context_call_light(void* argument, void* top, weft::arch::CalledMain main);
+[[gnu::visibility("hidden")]] void weft_context_return_by_jump() noexcept;
 }
 
 namespace weft::arch {
@@ -69,14 +86,14 @@ inline void* prepare(void* top, Main main) {
         "pushq   %%rbp\n\t"   // not in the clobber list: it may be the frame pointer
         "leaq    1f(%%rip), %%rax\n\t"
         "pushq   %%rax\n\t"
-        "movq    %%rsp, (%%rdi)\n\t"
-        "movq    %%rsi, %%rsp\n\t"   // from here on the code runs on the other stack
+        "movq    %%rsp, (%0)\n\t"
+        "movq    %1, %%rsp\n\t"   // from here on the code runs on the other stack
         "popq    %%rax\n\t"
         "jmpq    *%%rax\n"
         "1:\n\t"
         "endbr64\n\t"
         "popq    %%rbp\n\t"
-        : "+D"(saved), "+S"(next), "+d"(message.call), "+c"(message.argument)
+        : "+D,S"(saved), "+S,D"(next), "+d,d"(message.call), "+c,c"(message.argument)
         :
         : "rax", "rbx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc", "xmm0", "xmm1", "xmm2",
           "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
@@ -106,17 +123,28 @@ called:
 // Suspends the running context, its stack pointer in *saved, and calls main(argument) on the fresh
 // stack that ends at `top`. The context continues when main returns, which costs a return and no
 // switch, or when it is resumed as after a swap, and then makes the message's call first; main must
-// not return after that. So a context that waits for what it starts pays no more than a call. Not
-// to be used under sanitizers: they cannot follow a return from one stack to another.
-[[gnu::always_inline]] inline void call(void** saved, void* top, void (*main)(void*), void* argument) {
-    weft_context_call(argument, top, main, saved);
+// not return after that. So a context that waits for what it starts pays no more than a call.
+// `kept` comes back either way: a caller that keeps nothing else in registers over the call need
+// not save those of its own caller, which are saved here in any case. Not to be used under
+// sanitizers: they cannot follow a return from one stack to another.
+[[gnu::always_inline]] inline Called call(void** saved, void* top, CalledMain main, void* argument,
+                                          std::uintptr_t kept) {
+    return weft_context_call(argument, top, main, saved, kept);
 }
 
 // Calls main(argument) on the fresh stack that ends at `top`. The running context is not saved: it
 // continues only when main returns; if main never returns, it is lost. Not to be used under
 // sanitizers either.
-[[gnu::always_inline]] inline void call_light(void* top, void (*main)(void*), void* argument) {
+[[gnu::always_inline]] inline void call_light(void* top, CalledMain main, void* argument) {
     weft_context_call_light(argument, top, main);
+}
+
+// For the last step of a function: returns `answer` to that function's caller. The processor
+// predicts this return by the earlier ones, not by the latest call, which is another context's
+// where a switch lies in between.
+template <class Answer>
+[[gnu::always_inline]] inline Answer return_by_jump(Answer answer) {
+    return reinterpret_cast<Answer (*)(Answer) noexcept>(weft_context_return_by_jump)(answer);
 }
 
 // The stack pointer of a suspended context: nothing below it is in use.

@@ -22,8 +22,8 @@ Registers registers_of(std::uintptr_t context, const SuspendedWords& words, bool
     }
     found.set(rbx, words[2]);
     for (unsigned i = 0; i < 4; ++i) found.set(r12 + i, words[3 + i]);
-    found.pc = words[7];
-    found.set(rsp, context + 64);
+    found.pc = words[8];   // words[7] is for the caller
+    found.set(rsp, context + 72);
     return found;
 }
 

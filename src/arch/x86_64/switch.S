@@ -33,15 +33,17 @@ weft_context_entry:
 
 /* Calls main(argument) on a fresh stack, while the caller is suspended (context.hpp: call).
  *   rdi  argument     rsi  the fresh stack's top     rdx  main
- *   rcx  where the caller's context goes
- * The registers that a called function must keep are pushed for the case that a switch resumes the
- * caller. When main returns it has kept them all itself, and nothing is popped. */
+ *   rcx  where the caller's context goes             r8   the word that the caller wants back
+ * Returns main's answer, or 0, in rax, and the word in rdx. The registers that a called function
+ * must keep are pushed for the case that a switch resumes the caller. When main returns it has kept
+ * them all itself, and nothing is popped. */
         .globl  weft_context_call
         .hidden weft_context_call
         .type   weft_context_call, @function
         .balign 16
 weft_context_call:
         .cfi_startproc                  /* no landing pad: nothing jumps here */
+        pushq   %r8
         pushq   %r15
         pushq   %r14
         pushq   %r13
@@ -51,14 +53,16 @@ weft_context_call:
         leaq    1f(%rip), %rax
         pushq   %rax                    /* FRAME_RESUME */
         movq    %rsp, (%rcx)
-        movq    %rsp, -8(%rsi)          /* for the way back */
-        leaq    -16(%rsi), %rsp
+        movq    %rsp, %r15              /* for the way back: main keeps it */
+        movq    %rsi, %rsp
         .cfi_remember_state
         .cfi_undefined %rip             /* backtraces of the called function end here, as at weft_context_entry */
         call    *%rdx
         .cfi_restore_state
-        movq    8(%rsp), %rsp
-        addq    $56, %rsp
+        movq    %r15, %rsp
+        movq    48(%rsp), %r15
+        movq    56(%rsp), %rdx
+        addq    $64, %rsp
         ret
 1:      endbr64
         popq    %rbp
@@ -67,11 +71,15 @@ weft_context_call:
         popq    %r13
         popq    %r14
         popq    %r15
+        .cfi_adjust_cfa_offset 8        /* the word is left */
         testq   %rdx, %rdx
         je      2f
         movq    %rcx, %rdi
-        jmpq    *%rdx                   /* the message's call, which returns to the caller */
-2:      ret
+        call    *%rdx                   /* the message's call */
+2:      xorl    %eax, %eax
+        popq    %rdx
+        .cfi_adjust_cfa_offset -8
+        ret
         .cfi_endproc
         .size   weft_context_call, . - weft_context_call
 
@@ -97,6 +105,23 @@ weft_context_call_light:
         ret
         .cfi_endproc
         .size   weft_context_call_light, . - weft_context_call_light
+
+/* Returns its argument, by a jump (context.hpp: return_by_jump). What a call returns to has no
+ * landing pad: the jump's prefix says that it needs none.
+ *   rdi  the argument */
+        .globl  weft_context_return_by_jump
+        .hidden weft_context_return_by_jump
+        .type   weft_context_return_by_jump, @function
+        .balign 16
+weft_context_return_by_jump:
+        .cfi_startproc                  /* no landing pad: nothing jumps here indirectly */
+        movl    %edi, %eax
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        .cfi_register %rip, %rcx
+        notrack jmpq *%rcx
+        .cfi_endproc
+        .size   weft_context_return_by_jump, . - weft_context_return_by_jump
 
 /* The one thread-local word (os/local.hpp). In assembly, so that no compiler, link-time
  * optimisation included, knows it as a variable whose address it might keep across a switch.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "port/made_up/thread_pointer.hpp"
 
@@ -21,8 +22,11 @@ inline constexpr std::size_t stack_alignment = 16;
 inline void* prepare(void* top, Main main) { __builtin_trap(); }
 inline Message swap(void** saved, void* next, Message message) { __builtin_trap(); }
 [[noreturn]] inline void jump(void* next, Message message) { __builtin_trap(); }
-inline void call(void** saved, void* top, void (*main)(void*), void* argument) { __builtin_trap(); }
-inline void call_light(void* top, void (*main)(void*), void* argument) { __builtin_trap(); }
+using CalledMain = std::uintptr_t (*)(void* argument);
+struct Called { static constexpr std::uintptr_t resumed = 0; std::uintptr_t answer; std::uintptr_t kept; };
+inline Called call(void** saved, void* top, CalledMain main, void* argument, std::uintptr_t kept) { __builtin_trap(); }
+inline void call_light(void* top, CalledMain main, void* argument) { __builtin_trap(); }
+template <class Answer> inline Answer return_by_jump(Answer answer) { __builtin_trap(); }
 inline void* stack_pointer(void* context) { __builtin_trap(); }
 
 }  // namespace weft::arch
