@@ -154,3 +154,19 @@ target_compile_options(simulation_explore_test PRIVATE ${WEFT_WARNINGS} ${WEFT_T
 add_test(NAME simulation_explore_test COMMAND simulation_explore_test)
 set_tests_properties(simulation_explore_test PROPERTIES LABELS
   "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")
+
+# How work spreads over many harts, by counts (doc/simulation.md): the figures do not depend on the
+# machine.
+add_executable(scaling test/simulation/scaling.cpp)
+target_include_directories(scaling PRIVATE ${CMAKE_SOURCE_DIR} ${WEFT_SIM_INSIDE})
+target_compile_definitions(scaling PRIVATE ${WEFT_SIM_DEFINITIONS})
+target_compile_options(scaling PRIVATE ${WEFT_WARNINGS} -O1 -g1)
+target_link_libraries(scaling PRIVATE weft_sim)
+add_executable(simulation_costs_test test/simulation/costs_test.cpp)
+target_include_directories(simulation_costs_test PRIVATE ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(simulation_costs_test PRIVATE weft_test_main weft::sim GTest::gtest)
+target_compile_options(simulation_costs_test PRIVATE ${WEFT_WARNINGS} ${WEFT_TEST_OPTIONS})
+add_test(NAME simulation_costs_test COMMAND simulation_costs_test)
+add_test(NAME simulation_scaling_work COMMAND scaling --harts=8)
+set_tests_properties(simulation_costs_test simulation_scaling_work PROPERTIES LABELS
+  "simulation;quick;budget=${WEFT_SIMULATION_BUDGET_quick}s")

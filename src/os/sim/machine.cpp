@@ -42,7 +42,9 @@ constexpr std::uint64_t step_ns = 20;
 constexpr std::uint64_t pause_ns = 100;
 constexpr std::uint64_t call_ns = 200;            // a system call
 constexpr std::uint64_t idle_pause_ns = 20'000;   // while all others wait: time passes for them
-constexpr std::uint64_t near_ns = 20'000'000;     // a deadline that may expire early
+// In a timed run: a pause, a system call, and from a wake until the woken hart runs.
+constexpr std::uint64_t timed_pause_ns = 15, timed_call_ns = 300, timed_wake_ns = 3'000;
+constexpr std::uint64_t near_ns = 20'000'000;   // a deadline that may expire early
 // Steps of one hart while others could run: no hart runs forever. The number is halved each time
 // that a hart reaches it, since a loop that waits without saying so (a unit that yields on a stream
 // of its own) costs that many steps each turn.
@@ -82,6 +84,7 @@ struct Hart {
     char error_text[os::error_text_bytes] = "";
 
     std::uint64_t steps = 0;
+    std::uint64_t time_ns = 0;   // in a timed run: how far it has come
     StoreBuffer stores;
     unsigned hold = 0;   // switches until its stores become visible
     unsigned out = 0;    // decisions until it may run again, unless no other hart can
@@ -106,6 +109,7 @@ struct Machine {
     std::vector<std::uint16_t> ready, rousable;
     bool silent = false;   // the machine reads the library's data: no step
     std::jmp_buf given_up;
+    std::unique_ptr<Costs> costs;   // of a timed run
 
     void account();
     void arm();
@@ -118,6 +122,9 @@ struct Machine {
     // holds only the machine's frames.
     void decide_at(Moment moment, const void* frame);
     Hart* plain_next();
+    Hart* earliest();
+    void spend(std::uint64_t ns);
+    void go_on_in_time(const void* frame);
     void one_decision_more();
     Hart* chosen(Moment moment, const Deviation& made, Hart* plainly);
     void note(const Deviation& made);
@@ -139,7 +146,7 @@ void Machine::account() {
     armed = detail::countdown;
     total += static_cast<std::uint64_t>(done);
     running->steps += static_cast<std::uint64_t>(done);
-    clock_ns += static_cast<std::uint64_t>(done) * step_ns;
+    if (costs == nullptr) clock_ns += static_cast<std::uint64_t>(done) * step_ns;
 }
 
 // After account().
@@ -149,6 +156,10 @@ void Machine::arm() {
     auto before = [](std::uint64_t now, std::uint64_t then, std::uint64_t each) {
         return then > now ? (then - now - 1) / each : 0;
     };
+    if (costs != nullptr) {
+        detail::countdown = armed = 0;
+        return;
+    }
     std::uint64_t free = limits.trace ? 0 : strategy->free_steps(view());
     free = std::min(free, before(total, limits.most_steps, 1));
     free = std::min(free, before(total, stint_ends, 1));
@@ -182,6 +193,7 @@ void Machine::ready_again(Hart& hart, bool woken) {
     hart.woken = woken;
     hart.waits_on = nullptr;
     hart.deadline_ns = forever;
+    hart.time_ns = clock_ns + timed_wake_ns;
     if (strategy->became_ready(hart.number) && running != nullptr) {
         account();
         detail::countdown = armed = 0;
@@ -247,6 +259,29 @@ Hart* Machine::plain_next() {
         if (out == nullptr) out = &hart;
     }
     return running->state == Hart::State::ready ? running : out;
+}
+
+// In a timed run: the hart that has come least far; null: all wait.
+Hart* Machine::earliest() {
+    Hart* first = nullptr;
+    for (const auto& hart : harts) {
+        if (hart->state != Hart::State::ready) continue;
+        if (first == nullptr || hart->time_ns < first->time_ns) first = hart.get();
+    }
+    return first;
+}
+
+void Machine::spend(std::uint64_t ns) {
+    running->time_ns += ns;
+    clock_ns = running->time_ns;
+}
+
+void Machine::go_on_in_time(const void* frame) {
+    Hart& next = *earliest();
+    if (&next == running) return;
+    running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096,
+                           static_cast<const char*>(frame) + 2 * sizeof(void*));
+    run(next, 0, 0);
 }
 
 void Machine::one_decision_more() {
@@ -353,6 +388,7 @@ void Machine::empty_other_buffers() {
 void Machine::arrive(Hart& hart) {
     one_decision_more();
     running = &hart;
+    if (costs != nullptr) clock_ns = hart.time_ns;
     hart.out = 0;
     stint_ends = total + longest;
     local_word = hart.local;
@@ -398,7 +434,9 @@ Hart& Machine::next_ready() {
         made.hart = running->number;
         made.step = running->steps;
         View seen = view();
-        if (Hart* const plainly = plain_next()) {
+        if (costs != nullptr) {
+            if (Hart* const next = earliest()) return *next;
+        } else if (Hart* const plainly = plain_next()) {
             seen.plainly = plainly->number;
             strategy->decide(Moment::block, seen, made);
             if (made.act != Act::none) note(made);
@@ -499,7 +537,11 @@ void machine_begin(const Limits& limits, Strategy& strategy, Record& record) {
     machine->running = first.get();
     machine->harts.push_back(std::move(first));
     harts_alive = 1;
-    detail::buffering = limits.store_buffers;
+    if (limits.timed) {
+        machine->costs = std::make_unique<Costs>();
+        machine->running->time_ns = machine->clock_ns;
+    }
+    detail::buffering = limits.store_buffers && !limits.timed;
     detail::countdown = machine->armed = 0;
     machine->arm();
 }
@@ -578,6 +620,15 @@ void at_point(access what, const void* word, const weft::location& where) {
     }
     of.account();
     of.step(name_of(what), word, where);
+    if (of.costs != nullptr) {
+        const Accesses how = what == access::load || what == access::wait || what == access::notify ? Accesses::reads
+                             : what == access::store                                                ? Accesses::stores
+                                                                                                    : Accesses::changes;
+        of.spend(of.costs->access(of.running->number, word, how, of.running->time_ns, where) - of.running->time_ns);
+        of.go_on_in_time(__builtin_frame_address(0));
+        of.arm();
+        return;
+    }
     if (of.total >= of.stint_ends) {
         of.longest = std::max(of.longest / 2, least_longest_stint);
         of.stint_ends = of.total + of.longest;
@@ -658,6 +709,12 @@ void pause(const weft::location& where) {
     Machine& of = *machine;
     --detail::countdown;
     of.account();
+    if (of.costs != nullptr) {
+        of.spend(timed_pause_ns);
+        of.step("pause", nullptr, where);
+        of.go_on_in_time(__builtin_frame_address(0));
+        return of.arm();
+    }
     of.clock_ns += pause_ns;
     of.step("pause", nullptr, where);
     if (of.plain_next() == of.running && of.earliest_ns != forever) {
@@ -666,6 +723,18 @@ void pause(const weft::location& where) {
     }
     of.decide_at(Moment::pause, __builtin_frame_address(0));
 }
+
+void spend(std::uint64_t ns) {
+    Machine& of = *machine;
+    --detail::countdown;
+    of.account();
+    of.spend(ns);
+    of.step("computes", nullptr, {});
+    of.go_on_in_time(__builtin_frame_address(0));
+    of.arm();
+}
+
+Costs* machine_costs() { return machine == nullptr ? nullptr : machine->costs.get(); }
 
 void empty_all_buffers() {
     if (machine == nullptr) return;
@@ -678,6 +747,12 @@ void system_call(const char* what, const void* word, const weft::location& where
     Machine& of = *machine;
     --detail::countdown;
     of.account();
+    if (of.costs != nullptr) {
+        of.spend(timed_call_ns);
+        of.step(what, word, where);
+        of.go_on_in_time(__builtin_frame_address(0));
+        return of.arm();
+    }
     of.clock_ns += call_ns;
     of.step(what, word, where);
     of.decide_at(Moment::point, __builtin_frame_address(0));
@@ -698,7 +773,7 @@ std::uint64_t now_ns() noexcept {
 
 void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes) {
     Machine& of = *machine;
-    if (of.harts.size() >= most_harts) return nullptr;
+    if (of.harts.size() >= (of.costs != nullptr ? Costs::most_harts : most_harts)) return nullptr;
     auto made = std::make_unique<Hart>();
     made->stack_bytes = std::max(stack_bytes, least_stack);
     made->stack =
@@ -710,6 +785,7 @@ void* hart_start(void (*body)(void*), void* argument, std::size_t stack_bytes) {
     made->argument = argument;
     made->cpus = of.running->cpus;
     made->floating_point = arch::floating_point();
+    made->time_ns = of.clock_ns + timed_wake_ns;
     made->context = arch::prepare(static_cast<char*>(made->stack) + made->stack_bytes, hart_main);
     Hart* const hart = made.get();
     of.harts.push_back(std::move(made));

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "os/cpuset.hpp"
+#include "os/sim/costs.hpp"
 #include "os/sim/strategy.hpp"
 #include "weft/location.hpp"
 
@@ -69,6 +70,10 @@ struct Limits {
     bool trace = false;
     bool weft_steps = false;     // record the steps of Weft's own code, too
     std::uint64_t fail_at = 0;   // the call of a seam that fails, counting from 1; 0: none
+    // Harts run side by side: the next is always the one whose own clock shows the earliest time,
+    // and accesses take the time that costs.hpp says. The strategy decides nothing; there are no
+    // store buffers. At most 256 harts.
+    bool timed = false;
 };
 
 // The calling OS thread becomes hart 0 of a new machine.
@@ -135,6 +140,13 @@ char* hart_error_text();
 
 // Whether this call of a seam is to fail.
 bool seam_fails();
+
+// ---- a run in time ------------------------------------------------------------------------------
+
+// In a timed run: the running hart computes for so long.
+void spend(std::uint64_t ns);
+// Null: the run is not timed.
+Costs* machine_costs();
 
 // ---- the library's memory (account.cpp) ---------------------------------------------------------
 
