@@ -13,15 +13,11 @@ namespace weft::os {
 
 class Lock {
 public:
-    bool try_lock() noexcept {
-        std::uint32_t expected = free;
-        // acquire: pairs with the release in unlock(); without it the last holder's writes need not
-        // be visible.
-        return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
-    }
+    // relaxed: a peek, so that a lock that is held keeps its cache line; take() has the order.
+    bool try_lock() noexcept { return state_.load(std::memory_order_relaxed) == free && take(); }
 
     void lock() noexcept {
-        if (!try_lock()) [[unlikely]]
+        if (!take()) [[unlikely]]
             wait();
     }
 
@@ -42,13 +38,21 @@ public:
 
 private:
     static constexpr std::uint32_t free = 0, held = 1, contended = 2;   // contended: held, and a thread may sleep
-    static constexpr int spins = 64;   // about as long as a list operation under the lock takes
+    static constexpr int most_pauses = 32;   // 63 in all: about as long as a list operation under the lock takes
+
+    bool take() noexcept {
+        std::uint32_t expected = free;
+        // acquire: pairs with the release in unlock(); without it the last holder's writes need not
+        // be visible.
+        return state_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
+    }
 
     [[gnu::noinline]] void wait() noexcept {
-        for (int i = 0; i < spins; ++i) {
-            arch::pause();
-            // relaxed: only a peek; try_lock() takes the order.
-            if (state_.load(std::memory_order_relaxed) == free && try_lock()) return;
+        // Each time for twice as long: many threads that all looked again and again would keep the
+        // cache line from the holder.
+        for (int pauses = 1; pauses <= most_pauses; pauses *= 2) {
+            for (int i = 0; i < pauses; ++i) arch::pause();
+            if (try_lock()) return;
         }
         // A thread that has slept takes the lock as contended: it cannot know whether others still
         // sleep, and a superfluous wake is cheap. acquire: pairs with the release in unlock().
