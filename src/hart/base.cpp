@@ -76,6 +76,7 @@ void Base::fill() {
         if (has_less(b.target, weight(b), a.target, weight(a))) return false;
         return turns_ && a.target == 0 ? comes_first(a, b) : a.held > a.target && b.held <= b.target;
     };
+    if (policy_ == Policy::fair && !some_yielding) left = fill_evenly(left);
     for (; left != 0; --left) {
         Root* best = nullptr;
         for (Root* root = first_; root != nullptr; root = root->next) {
@@ -83,6 +84,27 @@ void Base::fill() {
         }
         if (best == nullptr) return;
         ++best->target;
+    }
+}
+
+// As fill() does, as long as each root that wants harts gets one more, but all of these at once:
+// the time does not grow with the number of harts. Returns how many are left.
+std::size_t Base::fill_evenly(std::size_t left) {
+    for (;;) {
+        std::size_t wanting = 0, least = left;
+        for (const Root* root = first_; root != nullptr; root = root->next) {
+            const std::size_t more = wanted(*root);
+            if (more <= root->target) continue;
+            ++wanting;
+            least = std::min(least, more - root->target);
+        }
+        const std::size_t each = wanting == 0 ? 0 : std::min(least, left / wanting);
+        if (each == 0) return left;
+        for (Root* root = first_; root != nullptr; root = root->next) {
+            if (wanted(*root) <= root->target) continue;
+            root->target += each;
+            left -= each;
+        }
     }
 }
 

@@ -250,6 +250,7 @@ private:
     std::size_t limit() const { return limit_ + beyond_; }
     std::size_t room() const;   // harts that no root has
     void fill();                // computes the targets
+    std::size_t fill_evenly(std::size_t left);
     bool in_slice(const Root& root, std::uint64_t now_ns) const;
     void update_reclaims();
     Root* neediest() const;
