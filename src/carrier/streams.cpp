@@ -153,6 +153,7 @@ weft_status enter_table(Process& of, Stream& stream, const char* name) {
     if (!stream.role.hidden && of.stream_count == Process::most_streams)
         return fail(WEFT_INVALID, "there are %zu streams; more are not supported", Process::most_streams);
     stream.rank = rank;
+    stream.job_place.random = Random(rank);
     if (name != nullptr) {
         std::snprintf(stream.name, sizeof stream.name, "%s", name);
     } else {

@@ -103,7 +103,7 @@ bool sleep(Stream& stream) {
     probe(Probe::sleep_before_recheck);
     bool claimed = false, watched = false;
     stream.next_unit = pick(stream);   // 3
-    if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
+    if (stream.next_unit == nullptr) stream.next_unit = take_job(stream, true);
     const bool nothing = stream.next_unit == nullptr && !has_pending_attention(stream) && sched::quiet_after_all(by) &&
                          (stream.own == nullptr || pool::quiet(*stream.own));
     if (nothing) {
@@ -128,7 +128,7 @@ bool sleep(Stream& stream) {
     if (!stream.only_carries()) jobs.idle_list.remove(stream.sleep.jobs_place);
     if (!claimed) return watched && !has_pending_attention(stream);
     if (stream.next_unit == nullptr) stream.next_unit = pick(stream);
-    if (stream.next_unit == nullptr) stream.next_unit = take_job(stream);
+    if (stream.next_unit == nullptr) stream.next_unit = take_job(stream, true);
     if (jobs.any()) jobs.idle_list.wake_one();   // 6
     // A stateful scheduler picks for itself, and it is unknown from which pool: when it has
     // several, this stream wakes a sleeper of each pool that is not quiet.

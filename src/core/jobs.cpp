@@ -41,7 +41,7 @@ void publish(const Stream& stream, Unit& owner, OwnJobs::Part part) {
         owner.jobs_out += static_cast<std::uint32_t>(part.count);
         if (owner.marked(Unit::careful)) [[unlikely]]
             note_own_float(owner);
-        return jobs->publish<OwnJobs>(part, owner, stack_wanted_by(owner));
+        return jobs->publish<OwnJobs>(stream.rank, part, owner, stack_wanted_by(owner));
     }
     for (weft_job* job = part.newest; job != nullptr;) {
         weft_job* const older = OwnJobs::older(*job);
@@ -122,7 +122,8 @@ void run_job(void* raw) {
 // what it has taken from another deque of the family, as it does with units (sched.cpp). Where the
 // owner is only lent to its pool for now (a domain's), or bound to a stream, the job may have been
 // forked before that, and may wait for longer than the loan lasts: it goes to stream 0, which ends
-// last. Under the list's lock, with which a domain lets its pool go.
+// last. Under the lock of a
+// list, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
     if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // the owner is a context of it
     Pool& last = *thief.of->streams[0]->levels.main_pool.load();
@@ -133,7 +134,7 @@ Pool& home_of(const Unit& owner, const Stream& thief) {
 }
 
 // The cheapest kind that can do what the owner could, with memory for its beginning; null: there is
-// none. Under the list's lock.
+// none. Under the lock of the job's list.
 Unit* unit_for(Stream& stream, weft_job& job) {
     const PublishedJob& published = PublishedJob::of(job);
     const Unit& owner = published.owner();
@@ -178,19 +179,19 @@ Unit* unit_for(Stream& stream, weft_job& job) {
 
 }   // namespace
 
-Unit* take_job(Stream& stream) {
+Unit* take_job(Stream& stream, bool insists) {
     Jobs* const jobs = stream.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr || !jobs->any()) [[likely]]
         return nullptr;
     if (has_pending_attention(stream)) return nullptr;
-    Unit* unit;
-    {
-        std::lock_guard guard(jobs->lock);
-        weft_job* const job = jobs->oldest;
-        unit = job == nullptr ? nullptr : unit_for(stream, *job);
-        if (unit == nullptr) return nullptr;
-        jobs->unlink(*job);
-    }
+    Unit* const unit =
+        jobs->look_at_lists(stream.job_place.random.below(Jobs::most_lists), insists, [&](JobList& list) -> Unit* {
+            weft_job* const job = list.oldest;
+            Unit* const made = job == nullptr ? nullptr : unit_for(stream, *job);
+            if (made != nullptr) list.unlink(*job);
+            return made;
+        });
+    if (unit == nullptr) return nullptr;
     stream.counters.add(trace::Count::stolen);
     unit->join_state.detach_local();   // no other thread knows it
     if (unit->marked(Unit::observed)) [[unlikely]]
@@ -201,11 +202,13 @@ Unit* take_job(Stream& stream) {
 
 weft_job* take_tasklets_job(Jobs& jobs) {
     if (!jobs.any()) return nullptr;
-    std::lock_guard guard(jobs.lock);
-    weft_job* job = jobs.oldest;
-    while (job != nullptr && PublishedJob::of(*job).owner().kind != Kind::tasklet) job = PublishedJob::of(*job).next;
-    if (job != nullptr) jobs.unlink(*job);
-    return job;
+    return jobs.look_at_lists(0, true, [](JobList& list) -> weft_job* {
+        weft_job* job = list.oldest;
+        while (job != nullptr && PublishedJob::of(*job).owner().kind != Kind::tasklet)
+            job = PublishedJob::of(*job).next;
+        if (job != nullptr) list.unlink(*job);
+        return job;
+    });
 }
 
 void finish_job(weft_job& job) {
@@ -218,12 +221,16 @@ void finish_job(weft_job& job) {
 // ---- steal requests -----------------------------------------------------------------------------
 
 void request_steals(const Stream& thief, bool at_once) {
-    const Jobs* const jobs = thief.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
+    Jobs* const jobs = thief.job_place.takes_from.load(std::memory_order_relaxed);   // relaxed: its own
     if (jobs == nullptr) return;
+    // relaxed: hints, for the next round of a search. Of many streams that search, one requests.
+    if (!at_once && (jobs->all_requested.load(std::memory_order_relaxed) || jobs->any())) return;
     Process& of = *thief.of;
     std::unique_lock guard(of.lock, std::defer_lock);
     if (at_once) guard.lock();
     else if (!guard.try_lock()) return;
+    // Before the requests: a stream that answers one later takes it back.
+    jobs->all_requested.store(true, std::memory_order_relaxed);
     for (std::size_t rank = 0; rank < of.ranks_used; ++rank) {
         Stream* const stream = of.streams[rank];
         // relaxed: a stream that comes there after the check begins a unit, whose first fork is

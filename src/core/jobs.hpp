@@ -18,11 +18,12 @@ void offer(weft_job& job);
 // none. Afterwards the stream's list is the next unit's.
 void leave_jobs(Stream& stream, Unit& unit);
 
-// The oldest job that is published where the stream's hart is, as a unit about to start, in no
-// pool; null: there is none, or no memory. From the scheduler's stack.
-Unit* take_job(Stream& stream);
+// The oldest job of a list of those that are published where the stream's hart is, as a unit about
+// to start, in no pool; null: there is none, or no memory, or, unless it insists, other streams are
+// about to take what there is. From the scheduler's stack.
+Unit* take_job(Stream& stream, bool insists = false);
 
-// The oldest job of the list that a tasklet has published; null: there is none. The caller has to
+// The oldest job of a list that a tasklet has published; null: there is none. The caller has to
 // run it in place and finish it.
 weft_job* take_tasklets_job(Jobs& jobs);
 

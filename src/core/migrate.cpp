@@ -284,7 +284,7 @@ void move_with_jobs(Stream& stream, Unit& self, Pool& to, void (*move)(Unit&, Po
     // its caller takes it for a unit of the pool that it was called out of
     if (self.is_light()) promote(stream, self);
     if (self.has_jobs()) leave_jobs(stream, self);
-    std::unique_lock guard(stream.of->jobs.lock, std::defer_lock);
+    std::unique_lock guard(stream.of->jobs, std::defer_lock);
     if (self.jobs_out != 0) guard.lock();
     move(self, to);
 }

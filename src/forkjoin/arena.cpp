@@ -18,7 +18,7 @@ namespace {
 
 // One call of run_in_arena(), on its caller's stack: the jobs that its forks have published, and
 // the contexts that can run.
-struct Execution : Jobs {
+struct Execution : ArenasJobs {
     Arena& arena;
     Unit& caller;
     const std::size_t most;   // harts that it may have, the caller's included

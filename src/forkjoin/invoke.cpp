@@ -43,7 +43,7 @@ struct TaskletWait : JobWaiter {
     constexpr int most_looks = 256;
     for (int looks = 0; looks < most_looks; ++looks) {
         if (PublishedJob::of(job).done()) return;
-        if (weft_job* const other = take_tasklets_job(*PublishedJob::of(job).list)) {
+        if (weft_job* const other = take_tasklets_job(*PublishedJob::of(job).list->of)) {
             run_job_of(PublishedJob::of(*other).owner(), *other);
             finish_job(*other);
             looks = 0;

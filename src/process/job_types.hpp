@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/atomic.hpp"
+#include "base/random.hpp"
 #include "process/own_jobs.hpp"
 #include "process/published_job.hpp"
 #include "weft/embed/job.h"
@@ -11,7 +12,10 @@
 namespace weft {
 
 using PublishedJob = BasicPublishedJob<weft_job>;
+using JobList = BasicJobList<weft_job>;
 using Jobs = BasicJobs<weft_job>;
+using RuntimesJobs = BasicJobsIn<weft_job, Jobs::most_lists>;
+using ArenasJobs = BasicJobsIn<weft_job, 8>;   // it lies on a stack
 using Search = BasicSearch<Jobs>;
 static_assert(sizeof(PublishedJob) <= sizeof(weft_job::kept) && alignof(PublishedJob) <= alignof(weft_job));
 
@@ -25,6 +29,7 @@ struct JobPlace {
     // where the forks of its units are published: a stream without work there requests a steal of
     // this stream. Same as takes_from, except that a guest's stream publishes what it does not take
     atomic<Jobs*> publishes_to{nullptr};
+    Random random{0};   // the stream's own: where it begins to look
 };
 
 }   // namespace weft

@@ -69,7 +69,7 @@ struct Process : RoomsOwn {
     // the idle stream that now and then polls the pollers that have no descriptor
     atomic<Stream*> watch{nullptr};
     Reactor reactor;
-    Jobs jobs;   // of the streams that are in no domain
+    RuntimesJobs jobs;   // of the streams that are in no domain
     context::Hosts hosts;
     atomic<std::uint64_t> blocking_alarm_ns{os::forever};   // when the reactor checks whether it is large enough
     // of the OS thread that started the runtime: for the threads that run its units

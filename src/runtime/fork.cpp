@@ -68,16 +68,18 @@ weft_status begin_child(const Process& old, Process& made, Stream** zero) {
     return status;
 }
 
-// The unit's published jobs that no stream has taken become its own again. The list may be in the
+// The unit's published jobs that no stream has taken become its own again. A list may be in the
 // middle of a change, but each step of a change leaves the path from the oldest to the newest
 // intact.
 void take_jobs_back(const Jobs& jobs, Unit& unit) {
-    for (weft_job* job = jobs.oldest; job != nullptr;) {
-        PublishedJob& published = PublishedJob::of(*job);
-        job = published.next;
-        if (&published.owner() != &unit || published.state.load() != PublishedJob::available) continue;
-        published.state.store(PublishedJob::unstealable);
-        --unit.jobs_out;
+    for (unsigned i = 0; i < jobs.list_count; ++i) {
+        for (weft_job* job = jobs.lists[i].oldest; job != nullptr;) {
+            PublishedJob& published = PublishedJob::of(*job);
+            job = published.next;
+            if (&published.owner() != &unit || published.state.load() != PublishedJob::available) continue;
+            published.state.store(PublishedJob::unstealable);
+            --unit.jobs_out;
+        }
     }
 }
 

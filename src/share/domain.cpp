@@ -161,7 +161,7 @@ void complete(Domain& domain) {
     if (domain.ops.block != nullptr && !wants_a_look(unit)) unit.unmark(Unit::careful);
     Pool& former = *domain.former;
     {
-        std::unique_lock guard(domain.of.jobs.lock, std::defer_lock);
+        std::unique_lock guard(domain.of.jobs, std::defer_lock);
         if (unit.jobs_out != 0) guard.lock();   // a thief of a job that it forked before looks at its pool
         take_back_lent(unit, former);
     }

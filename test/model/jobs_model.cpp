@@ -50,13 +50,15 @@ struct Face {
     atomic<bool> closed;
 };
 
-// A stream's own list and the runtime's, and what owners and thieves do with them, like jobs.cpp
-// and invoke.cpp.
+// A stream's own list and the runtime's lists, and what owners and thieves do with them, like
+// jobs.cpp and invoke.cpp.
 template <class OwnOrders, class Orders, Wrong wrong>
 struct Part {
     using Own = BasicOwnJobs<Job, Face, OwnOrders>;
     using PublishedJob = BasicPublishedJob<Job, Orders>;
-    using Jobs = BasicJobs<Job, Orders>;
+    // Several lists, of which one stream uses one: a thief that looks at another finds nothing.
+    using Jobs = BasicJobsIn<Job, 2, Orders>;
+    using List = typename Jobs::List;
 
     struct Waiter : JobWaiter {
         Parker parker;
@@ -98,7 +100,7 @@ struct Part {
 
     void publish(typename Own::Part part) {
         ++publishes;
-        jobs.template publish<Own>(part, owner, 0);
+        jobs.template publish<Own>(0, part, owner, 0);
         if constexpr (wrong == Wrong::keeps_what_it_publishes) own.face.newest = part.newest;
     }
 
@@ -131,11 +133,11 @@ struct Part {
     bool remove(Job& job) {
         if constexpr (wrong == Wrong::removes_without_a_second_look) {
             if (PublishedJob::of(job).state.load() != PublishedJob::available) return false;
-            std::lock_guard guard(jobs.lock);
-            jobs.unlink(job);
+            std::lock_guard guard(PublishedJob::of(job).list->lock);
+            PublishedJob::of(job).list->unlink(job);
             return true;
         }
-        return jobs.remove(job);
+        return PublishedJob::of(job).list->remove(job);
     }
 
     void wait(Job& job) {
@@ -161,16 +163,15 @@ struct Part {
         own.request_steal();
     }
 
-    // Returns true if it has run a job.
-    bool take_one() {
+    // Returns true if it has run a job. `insists`: before it sleeps.
+    bool take_one(bool insists = false) {
         if (!jobs.any()) return false;
-        Job* job;
-        {
-            std::lock_guard guard(jobs.lock);
-            job = jobs.oldest;
-            if (job == nullptr) return false;
-            jobs.unlink(*job);
-        }
+        Job* const job = jobs.look_at_lists(0, insists, [](List& list) {
+            Job* const oldest = list.oldest;
+            if (oldest != nullptr) list.unlink(*oldest);
+            return oldest;
+        });
+        if (job == nullptr) return false;
         if constexpr (wrong != Wrong::finishes_before_it_runs) run(*job);
         if constexpr (wrong == Wrong::finishes_without_a_look)
             PublishedJob::of(*job).state.store(PublishedJob::finished);
@@ -188,7 +189,7 @@ struct Part {
             sleeper.prepare();
             jobs.idle_list.add(place);
             request_steal();
-            found = take_one();
+            found = take_one(true);
             const bool claimed = !found && !jobs.any() ? sleeper.wait() : sleeper.cancel();
             jobs.idle_list.remove(place);
             if (claimed) {
@@ -209,8 +210,8 @@ struct Part {
 
     // Nothing is left, and the list is not open with a steal request.
     void is_at_rest() const {
-        WEFT_ASSERT(!jobs.any() && static_cast<Job*>(jobs.oldest) == nullptr &&
-                    static_cast<Job*>(jobs.newest) == nullptr);
+        WEFT_ASSERT(!jobs.any());
+        jobs.check_whole();
         WEFT_ASSERT(!own.steal_requested.load() || own.face.closed.load());
     }
 };
@@ -324,6 +325,37 @@ struct Sleepers : rl::test_suite<Sleepers<count, searchers, wrong, Orders>, 1 + 
     }
 };
 
+// Two owners, each with a list of its own, publish a job each, and as many others sleep until each
+// has run one.
+template <class Orders = PublishedJobOrders>
+struct TwoLists : rl::test_suite<TwoLists<Orders>, 4> {
+    using Of = Part<OwnJobsOrders, Orders, Wrong::nothing>;
+    Of part;
+    typename Of::Own second;
+    Job all[2];
+
+    void thread(unsigned index) {
+        if (index == 0) {
+            part.fork(all[0]);
+            part.leave();
+        } else if (index == 1) {
+            all[1].given = 1;
+            static_cast<void>(second.push_and_open(all[1]));
+            part.jobs.template publish<typename Of::Own>(1, second.take_all(), part.owner, 0);
+        } else {
+            part.sleep_until_one();
+        }
+    }
+
+    void after() {
+        for (Job& job : all) {
+            WEFT_ASSERT(job.times == 1);
+            Of::PublishedJob::of(job).~BasicPublishedJob();
+        }
+        part.is_at_rest();
+    }
+};
+
 struct FinishAcquire : PublishedJobOrders {
     static constexpr std::memory_order finish = std::memory_order_acquire;
 };
@@ -339,8 +371,8 @@ struct EnrollFailedRelaxed : PublishedJobOrders {
 struct DoneRelaxed : PublishedJobOrders {
     static constexpr std::memory_order done = std::memory_order_relaxed;
 };
-struct LengthRelaxed : PublishedJobOrders {
-    static constexpr std::memory_order length = std::memory_order_relaxed;
+struct FilledRelaxed : PublishedJobOrders {
+    static constexpr std::memory_order filled = std::memory_order_relaxed;
 };
 struct SearchingRelaxed : PublishedJobOrders {
     static constexpr std::memory_order searching = std::memory_order_relaxed;
@@ -368,6 +400,7 @@ void weft::model::search(Models& models) {
     models.holds<Sleepers<1, 1>>("one sleeps, and one searches", Preemptions{2 + more});
     models.holds<Sleepers<1, 1>>("one sleeps, and one searches", Random{100'000 * times});
     models.holds<Sleepers<2, 0>>("two sleep", Random{100'000 * times});
+    models.holds<TwoLists<>>("two lists", Random{50'000 * times});
 
     constexpr Wrong right = Wrong::nothing;
     models.fails<Branches<1, 1, 1, false, right, FinishAcquire>>("an end that publishes nothing", Random{200'000});
@@ -379,8 +412,8 @@ void weft::model::search(Models& models) {
     models.fails<Branches<1, 1, 1, false, right, DoneRelaxed>>("a look at the end that acquires nothing",
                                                                Random{200'000});
     models.fails<Requested<1, 2, right, LookRelaxed>>("one that believes that it has requested", Random{200'000});
-    models.fails<Sleepers<1, 0, right, LengthRelaxed>>("a look at the list's length that may come early",
-                                                       Random{200'000});
+    models.fails<Sleepers<1, 0, right, FilledRelaxed>>("a look at the lists that may come early", Random{200'000});
+    models.fails<TwoLists<FilledRelaxed>>("a look at two lists that may come early", Random{200'000});
     models.fails<Sleepers<1, 1, right, SearchingRelaxed>>("a look for searchers that may come early", Random{200'000});
 
     models.fails<Requested<1, 1, Wrong::pushes_where_it_is_closed>>("an owner who does not look whether it is closed",
