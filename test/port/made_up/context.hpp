@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/types.hpp"
 #include "port/made_up/thread_pointer.hpp"
 
 extern "C" {
@@ -16,14 +17,10 @@ extern "C" {
 
 namespace weft::arch {
 
-struct Message { void (*call)(void*); void* argument; };
-using Main = void (*)(void (*call)(void*), void* argument);
 inline constexpr std::size_t stack_alignment = 16;
 inline void* prepare(void* top, Main main) { __builtin_trap(); }
 inline Message swap(void** saved, void* next, Message message) { __builtin_trap(); }
 [[noreturn]] inline void jump(void* next, Message message) { __builtin_trap(); }
-using CalledMain = std::uintptr_t (*)(void* argument);
-struct Called { static constexpr std::uintptr_t resumed = 0; std::uintptr_t answer; std::uintptr_t kept; };
 inline Called call(void** saved, void* top, CalledMain main, void* argument, std::uintptr_t kept) { __builtin_trap(); }
 inline void call_light(void* top, CalledMain main, void* argument) { __builtin_trap(); }
 template <class Answer> inline Answer return_by_jump(Answer answer) { __builtin_trap(); }
