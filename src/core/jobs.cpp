@@ -122,8 +122,7 @@ void run_job(void* raw) {
 // what it has taken from another deque of the family, as it does with units (sched.cpp). Where the
 // owner is only lent to its pool for now (a domain's), or bound to a stream, the job may have been
 // forked before that, and may wait for longer than the loan lasts: it goes to stream 0, which ends
-// last. Under the lock of a
-// list, with which a domain lets its pool go.
+// last. Under the lock of a list, with which a domain lets its pool go.
 Pool& home_of(const Unit& owner, const Stream& thief) {
     if (thief.serving.domain != nullptr) return *thief.serving.domain->pool;   // the owner is a context of it
     Pool& last = *thief.of->streams[0]->levels.main_pool.load();
@@ -184,13 +183,13 @@ Unit* take_job(Stream& stream, bool insists) {
     if (jobs == nullptr || !jobs->any()) [[likely]]
         return nullptr;
     if (has_pending_attention(stream)) return nullptr;
-    Unit* const unit =
-        jobs->look_at_lists(stream.job_place.random.below(Jobs::most_lists), insists, [&](JobList& list) -> Unit* {
-            weft_job* const job = list.oldest;
-            Unit* const made = job == nullptr ? nullptr : unit_for(stream, *job);
-            if (made != nullptr) list.unlink(*job);
-            return made;
-        });
+    const unsigned from = stream.job_place.random.below(jobs->last_filled());
+    Unit* const unit = jobs->look_at_lists(from, insists, [&](JobList& list) -> Unit* {
+        weft_job* const job = list.oldest;
+        Unit* const made = job == nullptr ? nullptr : unit_for(stream, *job);
+        if (made != nullptr) list.unlink(*job);
+        return made;
+    });
     if (unit == nullptr) return nullptr;
     stream.counters.add(trace::Count::stolen);
     unit->join_state.detach_local();   // no other thread knows it

@@ -205,6 +205,11 @@ struct BasicJobs {
     // Whether there is something to be taken; in the order of the idle list's count.
     bool any() const { return filled.load(Orders::filled) != 0; }
 
+    // The number of the last list that is not empty, and one more; at least 1. relaxed: a hint.
+    unsigned last_filled() const {
+        return static_cast<unsigned>(std::bit_width(filled.load(std::memory_order_relaxed) | 1));
+    }
+
     // Publishes jobs that have left the list `Own` of the stream with this number, and belong to
     // `owner`; wakes a stream that has gone to sleep without them.
     template <class Own>
