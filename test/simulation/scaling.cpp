@@ -113,18 +113,20 @@ void measure(const Work& work, const Wanted& wanted) {
     weft::runtime runtime;
     work.run(work.count, work.each_ns);   // afterwards all streams have begun
     sim::machine_costs()->count_anew();
-    const std::uint64_t stolen = counter("/units/count/stolen"), slept = counter("/streams/count/slept");
+    const std::uint64_t stolen = counter("/units/count/stolen"), slept = counter("/streams/count/slept"),
+                        granted = counter("/harts/count/lent");
     const std::uint64_t began = sim::now_ns();
     work.run(work.count, work.each_ns);
     const double took_ns = static_cast<double>(sim::now_ns() - began);
     std::uint64_t transfers = 0;
     for (const auto& [place, cost] : sim::machine_costs()->by_place()) transfers += cost.transfers;
     const double alone_ns = static_cast<double>(work.count) * static_cast<double>(work.each_ns);
-    std::printf("%8.1f us, %4.1f times as fast as its work; stolen %5llu, slept %4llu, lines moved %7llu\n",
-                took_ns / 1000, alone_ns / took_ns,
-                static_cast<unsigned long long>(counter("/units/count/stolen") - stolen),
-                static_cast<unsigned long long>(counter("/streams/count/slept") - slept),
-                static_cast<unsigned long long>(transfers));
+    std::printf(
+        "%8.1f us, %4.1f times as fast as its work; stolen %5llu, granted %4llu, slept %4llu, lines moved %7llu\n",
+        took_ns / 1000, alone_ns / took_ns, static_cast<unsigned long long>(counter("/units/count/stolen") - stolen),
+        static_cast<unsigned long long>(counter("/harts/count/lent") - granted),
+        static_cast<unsigned long long>(counter("/streams/count/slept") - slept),
+        static_cast<unsigned long long>(transfers));
     print_places(wanted.places);
     sim::check(alone_ns >= wanted.least * took_ns || work.each_ns < 2000, "as fast as --least asks for");
 }
