@@ -5,7 +5,7 @@
 //
 //     scaling                               each kind of work, on 1, 2, 4 to 64 harts
 //     scaling --only=forks --harts=16 --places=10   and the source lines that wait for memory
-//     scaling --only=forks --harts=32 --least=12    fails unless it is 12 times as fast
+//     scaling --only=forks --harts=32 --least=12    fails unless 2 us each go 12 times as fast
 #include <weft/weft.hpp>
 
 #include <algorithm>

@@ -124,7 +124,9 @@ struct Machine {
     Hart* plain_next();
     Hart* earliest();
     void spend(std::uint64_t ns);
-    void go_on_in_time(const void* frame);
+    void step_in_time(std::uint64_t ns, const char* what, const void* word, const weft::location& where,
+                      const void* frame);
+    void leave_for(Hart& next, unsigned keep, unsigned hold, const void* frame);
     void one_decision_more();
     Hart* chosen(Moment moment, const Deviation& made, Hart* plainly);
     void note(const Deviation& made);
@@ -276,12 +278,24 @@ void Machine::spend(std::uint64_t ns) {
     clock_ns = running->time_ns;
 }
 
-void Machine::go_on_in_time(const void* frame) {
-    Hart& next = *earliest();
+// In a timed run, after account(): a step that takes so long. Then the hart that has come least far
+// runs.
+void Machine::step_in_time(std::uint64_t ns, const char* what, const void* word, const weft::location& where,
+                           const void* frame) {
+    spend(ns);
+    step(what, word, where);
+    leave_for(*earliest(), 0, 0, frame);
+    arm();
+}
+
+// `next` runs, which may be the running one. `frame` is decide_at()'s.
+void Machine::leave_for(Hart& next, unsigned keep, unsigned hold, const void* frame) {
     if (&next == running) return;
+    // Objects that no longer exist lay on its stack where the machine's frames lie now: releasing
+    // the stores to them keeps these frames as they are.
     running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096,
                            static_cast<const char*>(frame) + 2 * sizeof(void*));
-    run(next, 0, 0);
+    run(next, keep, hold);
 }
 
 void Machine::one_decision_more() {
@@ -333,14 +347,8 @@ void Machine::decide_at(Moment moment, const void* frame) {
     strategy->decide(moment, seen, made);
     Hart* next = chosen(moment, made, plainly);
     if (made.act != Act::none) note(made);
-    if (next != running) {
-        running->out = made.out;
-        // Objects that no longer exist lay on its stack where the machine's frames lie now:
-        // releasing the stores to them keeps these frames as they are.
-        running->stores.let_go(static_cast<const char*>(__builtin_frame_address(0)) - 4096,
-                               static_cast<const char*>(frame) + 2 * sizeof(void*));
-        run(*next, made.keep, made.hold);
-    }
+    if (next != running) running->out = made.out;
+    leave_for(*next, made.keep, made.hold, frame);
     account();
     arm();
 }
@@ -619,16 +627,15 @@ void at_point(access what, const void* word, const weft::location& where) {
         return;
     }
     of.account();
-    of.step(name_of(what), word, where);
     if (of.costs != nullptr) {
         const Accesses how = what == access::load || what == access::wait || what == access::notify ? Accesses::reads
                              : what == access::store                                                ? Accesses::stores
                                                                                                     : Accesses::changes;
-        of.spend(of.costs->access(of.running->number, word, how, of.running->time_ns, where) - of.running->time_ns);
-        of.go_on_in_time(__builtin_frame_address(0));
-        of.arm();
-        return;
+        const std::uint64_t now_ns = of.running->time_ns;
+        const std::uint64_t done_ns = of.costs->access(of.running->number, word, how, now_ns, where);
+        return of.step_in_time(done_ns - now_ns, name_of(what), word, where, __builtin_frame_address(0));
     }
+    of.step(name_of(what), word, where);
     if (of.total >= of.stint_ends) {
         of.longest = std::max(of.longest / 2, least_longest_stint);
         of.stint_ends = of.total + of.longest;
@@ -709,12 +716,8 @@ void pause(const weft::location& where) {
     Machine& of = *machine;
     --detail::countdown;
     of.account();
-    if (of.costs != nullptr) {
-        of.spend(timed_pause_ns);
-        of.step("pause", nullptr, where);
-        of.go_on_in_time(__builtin_frame_address(0));
-        return of.arm();
-    }
+    if (of.costs != nullptr)
+        return of.step_in_time(timed_pause_ns, "pause", nullptr, where, __builtin_frame_address(0));
     of.clock_ns += pause_ns;
     of.step("pause", nullptr, where);
     if (of.plain_next() == of.running && of.earliest_ns != forever) {
@@ -728,10 +731,7 @@ void spend(std::uint64_t ns) {
     Machine& of = *machine;
     --detail::countdown;
     of.account();
-    of.spend(ns);
-    of.step("computes", nullptr, {});
-    of.go_on_in_time(__builtin_frame_address(0));
-    of.arm();
+    of.step_in_time(ns, "computes", nullptr, {}, __builtin_frame_address(0));
 }
 
 Costs* machine_costs() { return machine == nullptr ? nullptr : machine->costs.get(); }
@@ -747,12 +747,7 @@ void system_call(const char* what, const void* word, const weft::location& where
     Machine& of = *machine;
     --detail::countdown;
     of.account();
-    if (of.costs != nullptr) {
-        of.spend(timed_call_ns);
-        of.step(what, word, where);
-        of.go_on_in_time(__builtin_frame_address(0));
-        return of.arm();
-    }
+    if (of.costs != nullptr) return of.step_in_time(timed_call_ns, what, word, where, __builtin_frame_address(0));
     of.clock_ns += call_ns;
     of.step(what, word, where);
     of.decide_at(Moment::point, __builtin_frame_address(0));
