@@ -23,6 +23,7 @@
 #ifndef WEFT_DOMAIN_H
 #define WEFT_DOMAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,9 +71,9 @@ typedef struct weft_domain_ops {
      * must call nothing but weft_domain_request, and must take no lock under which other threads of
      * the library use objects that contexts wait for. */
     void (*block)(void *self, weft_unit *context);
-    /** For domains of weft_domain_create: the runtime ends, and the domain with it. Called by the
-     * last weft_finalize, when the domain's contexts are gone and their values are released; it
-     * must not spawn. Since 0.6. */
+    /** For created domains (weft_domain_create): the runtime ends, and the domain with it. Called
+     * by the last weft_finalize, when the domain's contexts are gone and their values are released;
+     * it must not spawn. Since 0.6. */
     void (*ended)(void *self);
     /** Whether a suspended context has nothing to do, and only waits for more work: the last
      * weft_finalize does not count such a context among the units that never continue. Called by
@@ -106,6 +107,34 @@ WEFT_API weft_status weft_domain_register(const weft_domain_ops *ops, void *self
  * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED (no runtime runs;
  * weft_guest_enter starts one). From anywhere; never switches. Since 0.6. */
 WEFT_API weft_status weft_domain_create(const weft_domain_ops *ops, void *self, weft_domain **domain) WEFT_NOTHROW;
+
+/** Declares that the domain lasts as long as the runtime, and that the parallel libraries that its
+ * contexts call may have lasting domains below it (weft_domain_create_in), to which it lends harts.
+ * For a domain of weft_domain_create or weft_domain_create_in, of a library whose contexts run the
+ * program's code. A library that is called there serves the call on harts that are in the domain
+ * already, and harts that the callers leave while they wait need not go through the base.
+ *
+ * Returns WEFT_OK, WEFT_INVALID (a ULT has registered the domain, and may unregister it). From
+ * anywhere; never switches. Since 0.7. */
+WEFT_API weft_status weft_domain_lasting_set(weft_domain *domain) WEFT_NOTHROW;
+
+/** Whether weft_domain_lasting_set has been called for the domain.
+ *
+ * lasting  required; receives the answer
+ *
+ * Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.7. */
+WEFT_API weft_status weft_domain_lasting_get(const weft_domain *domain, bool *lasting) WEFT_NOTHROW;
+
+/** Creates a domain as weft_domain_create does, below a domain that lasts
+ * (weft_domain_lasting_set). `child_registered` of that domain is called.
+ *
+ * parent  NULL: the base, as in weft_domain_create
+ *
+ * Returns WEFT_OK, WEFT_INVALID, WEFT_NO_MEMORY, WEFT_NOT_INITIALIZED, WEFT_WRONG_STATE (the parent
+ * has not been declared to last). From anywhere but callbacks of domains; never switches. Since
+ * 0.7. */
+WEFT_API weft_status weft_domain_create_in(weft_domain *parent, const weft_domain_ops *ops, void *self,
+                                           weft_domain **domain) WEFT_NOTHROW;
 
 /** The pool of the domain's contexts: a unit that is spawned there is a context, and is announced
  * by `unblock`. Returns WEFT_OK or WEFT_INVALID. From anywhere; never switches. Since 0.6. */

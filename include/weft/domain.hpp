@@ -47,6 +47,15 @@ public:
     bool lacked() const noexcept { return __atomic_load_n(weft_domain_lacked(handle_), __ATOMIC_RELAXED) != 0; }
     /** Asks this domain, a child of the caller's domain, to give back `harts` of its harts. */
     void ask_back(std::uint32_t harts) const { check(weft_domain_ask_back(handle_, harts)); }
+    /** Declares that this domain lasts as long as the runtime, and that others may be created below
+     * it; see weft_domain_lasting_set. */
+    void set_lasting() const { check(weft_domain_lasting_set(handle_)); }
+    /** Whether it was declared so. */
+    bool lasting() const {
+        bool lasting = false;
+        check(weft_domain_lasting_get(handle_, &lasting));
+        return lasting;
+    }
     /** The domain's parent. */
     domain_ref parent() const {
         weft_domain* parent = nullptr;

@@ -94,11 +94,35 @@ weft_status weft_domain_register(const weft_domain_ops* ops, void* self, weft_do
 }
 
 weft_status weft_domain_create(const weft_domain_ops* ops, void* self, weft_domain** domain) noexcept {
+    return weft_domain_create_in(nullptr, ops, self, domain);
+}
+
+weft_status weft_domain_lasting_set(weft_domain* domain) noexcept {
+    if (domain == nullptr) return is_null("domain");
+    if (to_domain(domain)->registrant != nullptr)
+        return fail(WEFT_INVALID,
+                    "a ULT has registered the domain, and may unregister it; weft_domain_create makes one "
+                    "that lasts");
+    to_domain(domain)->lasts.store(true);
+    return WEFT_OK;
+}
+
+weft_status weft_domain_lasting_get(const weft_domain* domain, bool* lasting) noexcept {
+    if (domain == nullptr || lasting == nullptr) return is_null(domain == nullptr ? "domain" : "lasting");
+    *lasting = to_domain(domain)->lasts.load();
+    return WEFT_OK;
+}
+
+weft_status weft_domain_create_in(weft_domain* parent, const weft_domain_ops* ops, void* self,
+                                  weft_domain** domain) noexcept {
     weft_domain_ops given{};
     if (const weft_status status = read_ops(ops, domain, given); status != WEFT_OK) return status;
     Process* const of = process_or_null();
     if (of == nullptr) return not_initialized();
-    Domain* const made = create_domain(*of, given, self);
+    Domain* const above = parent == nullptr ? nullptr : to_domain(parent);
+    if (above != nullptr && !above->lasts.load())
+        return fail(WEFT_WRONG_STATE, "the parent has not been declared to last: call weft_domain_lasting_set first");
+    Domain* const made = create_domain(*of, above, given, self);
     if (made == nullptr) return fail(WEFT_NO_MEMORY, "no memory for a domain");
     *domain = to_handle(made);
     return WEFT_OK;

@@ -31,6 +31,9 @@ struct Domain {
     atomic<bool> is_idle{false};
     atomic<std::uint64_t> kicks{0};   // how often the domain may have got something to do
 
+    // Declared by a domain without a registrant: others may be created below it. Never taken back.
+    atomic<bool> lasts{false};
+    Domain* next_created = nullptr;        // in Process::created, under the runtime's lock
     Unit* registrant = nullptr;            // null: the domain was created without one
     Pool* former = nullptr;                // the pool that the registrant belongs to otherwise
     bool entered = false;                  // the registrant has become a guest for the domain, and leaves afterwards
@@ -39,10 +42,8 @@ struct Domain {
 
     os::Lock lock;   // guards what follows
     Domain* children = nullptr;
-    // under the parent's lock, as is `asked`; of domains created without a registrant, under the
-    // runtime's
-    Domain* sibling = nullptr;
-    std::ptrdiff_t asked = 0;   // of a parent that lends by itself
+    Domain* sibling = nullptr;   // under the parent's lock, as is `asked`
+    std::ptrdiff_t asked = 0;    // of a parent that lends by itself
 
     Domain(Process& process, Domain* above, const weft_domain_ops& table, void* given)
         : of(process), parent(above), ops(table), self(given) {}

@@ -100,7 +100,7 @@ struct Process : RoomsOwn {
     bool polling = false;                     // there are pollers, and each stream knows it
     bool observing = false;                   // there are observers, and each stream knows it
     bool bound_once = false;                  // some stream has been bound, so a new carrier may inherit that
-    Domain* created = nullptr;                // all domains created without a registrant, linked by Domain::sibling
+    Domain* created = nullptr;                // all domains created without a registrant, linked by next_created
     Pool* pools = nullptr;                    // all, linked by Pool::next
     Pool* freed_pools = nullptr;              // empty; the memory remains that of a pool (dismiss)
     Sched* scheds = nullptr;                  // all, linked by Sched::next

@@ -602,12 +602,12 @@ weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** mad
     return status;
 }
 
-Domain* create_domain(Process& of, const weft_domain_ops& ops, void* self) {
-    Domain* const domain = make_domain(of, nullptr, ops, self);
+Domain* create_domain(Process& of, Domain* parent, const weft_domain_ops& ops, void* self) {
+    Domain* const domain = make_domain(of, parent, ops, self);
     if (domain == nullptr) return nullptr;
     {
         std::lock_guard guard(of.lock);
-        domain->sibling = std::exchange(of.created, domain);
+        domain->next_created = std::exchange(of.created, domain);
     }
     join_parent(*domain);
     return domain;
@@ -615,19 +615,19 @@ Domain* create_domain(Process& of, const weft_domain_ops& ops, void* self) {
 
 void drop_created(Process& of) {
     while (Domain* const domain = of.created) {
-        of.created = domain->sibling;
+        of.created = domain->next_created;
         drop_domain(*domain);
     }
 }
 
 void tell_created_of_end(const Process& of) {
-    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->next_created) {
         if (domain->ops.ended != nullptr) domain->ops.ended(domain->self);
     }
 }
 
 bool is_idle_context(Process& of, Unit& unit) {
-    for (const Domain* domain = of.created; domain != nullptr; domain = domain->sibling) {
+    for (const Domain* domain = of.created; domain != nullptr; domain = domain->next_created) {
         if (domain->pool == unit.pool)
             return domain->ops.idle != nullptr && domain->ops.idle(domain->self, to_handle(&unit));
     }

@@ -15,8 +15,9 @@ namespace weft {
 struct Process;
 
 weft_status register_domain(const weft_domain_ops& ops, void* self, Domain** made, Jobs* jobs = nullptr);
-// A domain that no hart is in, below the base; null: no memory. Such domains go with the runtime.
-Domain* create_domain(Process& of, const weft_domain_ops& ops, void* self);
+// A domain that no hart is in, below one that lasts, or the base; null: no memory. Such domains go
+// with the runtime.
+Domain* create_domain(Process& of, Domain* parent, const weft_domain_ops& ops, void* self);
 void drop_created(Process& of);
 // Before drop_created(), when units have ended: the objects that those domains lead to are gone.
 void tell_created_of_end(const Process& of);

@@ -14,7 +14,7 @@
 namespace weft_test {
 
 struct Created {
-    void create() {
+    void create(weft_domain* parent = nullptr) {
         weft_domain_ops ops{};
         ops.size = sizeof ops;
         ops.enter = [](void* self) {
@@ -31,7 +31,16 @@ struct Created {
             of.ready.push_back(context);
         };
         ops.idle = idle;
-        EXPECT_EQ(weft_domain_create(&ops, this, &domain), WEFT_OK) << weft_error_text();
+        EXPECT_EQ(weft_domain_create_in(parent, &ops, this, &domain), WEFT_OK) << weft_error_text();
+    }
+    // body() is a context of the domain.
+    template <class Body>
+    void spawn(Body& body) {
+        weft_pool* pool = nullptr;
+        EXPECT_EQ(weft_domain_pool_get(domain, &pool), WEFT_OK);
+        EXPECT_EQ(weft_ult_spawn(
+                      pool, [](void* raw) { (*static_cast<Body*>(raw))(); }, &body, nullptr, nullptr),
+                  WEFT_OK);
     }
     bool (*idle)(void* self, const weft_unit* context) = nullptr;
     weft_domain* domain = nullptr;

@@ -696,6 +696,83 @@ TEST(Domain, OneThatNoUltHasRegisteredRunsWhatIsSpawnedIntoItsPool) {
     }
 }
 
+TEST(Domain, OneIsCreatedBelowAnotherThatLastsAndGetsItsHarts) {
+    Created above, below;
+    Runtime runtime;
+    above.create();
+    EXPECT_EQ(weft_domain_lasting_set(above.domain), WEFT_OK);
+    EXPECT_TRUE(value_of(weft_domain_lasting_get, above.domain));
+    weft_latch done;
+    ASSERT_EQ(weft_latch_init(&done, 1), WEFT_OK);
+    constexpr int rounds = 100;
+    auto caller = [&] {
+        EXPECT_EQ(weft_domain_self(), above.domain);
+        below.create(above.domain);
+        EXPECT_EQ(value_of(weft_domain_parent_get, below.domain), above.domain);
+        for (int i = 0; i < rounds; ++i) {
+            weft_latch both;
+            EXPECT_EQ(weft_latch_init(&both, 2), WEFT_OK);
+            auto callee = [&] {
+                EXPECT_EQ(weft_domain_self(), below.domain);
+                EXPECT_EQ(weft_unit_yield(), WEFT_OK);
+                EXPECT_EQ(weft_latch_count_down(&both, 1), WEFT_OK);
+            };
+            below.spawn(callee);
+            below.spawn(callee);
+            EXPECT_EQ(weft_domain_request(below.domain, 2), WEFT_OK);
+            EXPECT_EQ(weft_latch_wait(&both), WEFT_OK);
+            EXPECT_EQ(weft_domain_self(), above.domain);
+            EXPECT_EQ(weft_domain_request(below.domain, -2), WEFT_OK);
+        }
+        EXPECT_EQ(weft_latch_count_down(&done, 1), WEFT_OK);
+    };
+    above.spawn(caller);
+    EXPECT_EQ(weft_domain_request(above.domain, 1), WEFT_OK);
+    EXPECT_EQ(weft_latch_wait(&done), WEFT_OK);
+}
+
+TEST(Domain, OneIsCreatedBelowNoneThatMayEnd) {
+    weft_domain_ops ops{};
+    ops.size = sizeof ops;
+    ops.enter = [](void*) {};
+    ops.unblock = [](void*, weft_unit*) {};
+    weft_domain* domain = nullptr;
+    bool lasting = true;
+    EXPECT_EQ(weft_domain_lasting_set(nullptr), WEFT_INVALID);
+    EXPECT_EQ(weft_domain_lasting_get(nullptr, &lasting), WEFT_INVALID);
+    Created created;
+    Runtime runtime;
+    created.create();
+    EXPECT_FALSE(value_of(weft_domain_lasting_get, created.domain));
+    EXPECT_EQ(weft_domain_create_in(created.domain, &ops, nullptr, &domain), WEFT_WRONG_STATE) << "not declared yet";
+    Ult caller([&] {
+        const Library library;
+        EXPECT_EQ(weft_domain_lasting_set(library.domain), WEFT_INVALID);
+        EXPECT_EQ(weft_domain_create_in(library.domain, &ops, nullptr, &domain), WEFT_WRONG_STATE);
+    });
+    EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+TEST(Domain, OneThatLastsIsToldOfTheRuntimesEndAfterThoseBelowIt) {
+    weft_domain_ops ops{};
+    ops.size = sizeof ops;
+    ops.enter = [](void*) {};
+    ops.unblock = [](void*, weft_unit*) {};
+    struct Told {
+        std::vector<const char*> names;
+    } told;
+    ops.ended = [](void* raw) { static_cast<Told*>(raw)->names.push_back("above"); };
+    {
+        Runtime runtime;
+        weft_domain *above = nullptr, *below = nullptr;
+        EXPECT_EQ(weft_domain_create(&ops, &told, &above), WEFT_OK);
+        EXPECT_EQ(weft_domain_lasting_set(above), WEFT_OK);
+        ops.ended = [](void* raw) { static_cast<Told*>(raw)->names.push_back("below"); };
+        EXPECT_EQ(weft_domain_create_in(above, &ops, &told, &below), WEFT_OK);
+    }
+    EXPECT_EQ(told.names, (std::vector<const char*>{"below", "above"}));
+}
+
 TEST(Domain, OneThatNoUnitHasRegisteredIsToldOfTheRuntimesEnd) {
     weft_domain_ops ops{};
     ops.size = sizeof ops;
