@@ -67,6 +67,28 @@ WEFT_API void weft_hart_overdue(void) WEFT_NOTHROW;
  * nothing has happened. From anywhere but signal handlers and callbacks; switches. Since 0.6. */
 WEFT_API bool weft_hart_make_way(void) WEFT_NOTHROW;
 
+/** Reports that the caller is one of several: a parallel library runs the calling unit beside
+ * others that compute, until weft_concurrent_end. For bridges, and other libraries that call code
+ * of the program's in parallel: in contexts of theirs, and in threads of the program that have
+ * called them. What such a unit is told of its share of the machine may then follow the load: in
+ * Weft's OpenMP omp_get_max_threads() returns how many harts could be granted at the moment, and
+ * regions without a num_threads clause follow that (doc/openmp.md). Calls nest.
+ *
+ * Returns WEFT_OK, WEFT_NO_MEMORY, WEFT_WRONG_CONTEXT (no unit calls: see weft_guest_enter). From
+ * any unit; never switches. Since 0.7. */
+WEFT_API weft_status weft_concurrent_begin(void) WEFT_NOTHROW;
+
+/** Ends what one weft_concurrent_begin of the calling unit has begun, as the unit's end does. A
+ * guest's unit ends when the guest leaves.
+ *
+ * Returns WEFT_OK, WEFT_WRONG_STATE (nothing has begun), WEFT_WRONG_CONTEXT (no unit calls). From
+ * any unit; never switches. Since 0.7. */
+WEFT_API weft_status weft_concurrent_end(void) WEFT_NOTHROW;
+
+/** Whether the caller is between weft_concurrent_begin and the weft_concurrent_end that belongs to
+ * it. False where no unit calls. From anywhere but signal handlers; never switches. Since 0.7. */
+WEFT_API bool weft_concurrent(void) WEFT_NOTHROW;
+
 /** Sets how harts are shared from now on, whatever weft_settings.hart_policy was. Returns WEFT_OK,
  * WEFT_INVALID (there is no such policy), WEFT_NOT_INITIALIZED. From anywhere but signal handlers;
  * never switches. Since 0.6. */

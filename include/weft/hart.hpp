@@ -49,6 +49,19 @@ inline void hart_overdue() noexcept { weft_hart_overdue(); }
  * domain could use the hart, and nothing has happened. */
 inline bool make_way() noexcept { return weft_hart_make_way(); }
 
+/** Declares the calling unit one of several that a parallel library runs side by side, for the
+ * lifetime of the object; see weft_concurrent_begin. The unit that has made it destroys it. */
+class concurrent {
+public:
+    concurrent() { check(weft_concurrent_begin()); }
+    ~concurrent() { static_cast<void>(weft_concurrent_end()); }
+    concurrent(const concurrent&) = delete;
+    concurrent& operator=(const concurrent&) = delete;
+
+    /** Whether the caller is such a unit. */
+    static bool here() noexcept { return weft_concurrent(); }
+};
+
 /** Sets how harts are shared from now on; see weft_hart_policy_set. */
 inline void set_hart_policy(hart_policy policy) { check(weft_hart_policy_set(static_cast<weft_hart_policy>(policy))); }
 

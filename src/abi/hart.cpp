@@ -7,6 +7,7 @@
 #include "abi/convert.hpp"
 #include "hart/quota.hpp"
 #include "hart/topology.hpp"
+#include "local/concurrent.hpp"
 #include "share/guest.hpp"
 
 using namespace weft;
@@ -22,6 +23,10 @@ weft_status told(hart::Answer answer, std::size_t number) {
     case hart::Answer::no_memory: return fail(WEFT_NO_MEMORY, "no memory for the topology");
     }
     return WEFT_INVALID;
+}
+
+weft_status no_unit() {
+    return fail(WEFT_WRONG_CONTEXT, "only a unit is one of several; an OS thread enters first (weft_guest_enter)");
 }
 
 }   // namespace
@@ -52,6 +57,26 @@ weft_status weft_hart_use_get(weft_hart_use* use) noexcept {
     }
     std::memcpy(use, &now, use->size < sizeof now ? use->size : sizeof now);
     return WEFT_OK;
+}
+
+weft_status weft_concurrent_begin(void) noexcept {
+    Unit* const self = running_or_null();
+    if (self == nullptr) return no_unit();
+    return begin_concurrent(*self, current_or_null()) ? WEFT_OK : fail(WEFT_NO_MEMORY, "no memory for a unit's values");
+}
+
+weft_status weft_concurrent_end(void) noexcept {
+    Unit* const self = running_or_null();
+    if (self == nullptr) return no_unit();
+    return end_concurrent(*self, current_or_null())
+               ? WEFT_OK
+               : fail(WEFT_WRONG_STATE, "unit %llu has not called weft_concurrent_begin, or has ended that already",
+                      static_cast<unsigned long long>(self->id));
+}
+
+bool weft_concurrent(void) noexcept {
+    const Unit* const self = running_or_null();
+    return self != nullptr && is_concurrent(*self);
 }
 
 weft_status weft_hart_policy_set(weft_hart_policy policy) noexcept {

@@ -17,6 +17,7 @@
 #include "test/behaviour/forks.hpp"
 #include "test/behaviour/guests.hpp"
 #include "weft/guest.hpp"
+#include "weft/hart.h"
 #include "weft/parallel.hpp"
 
 namespace {
@@ -556,6 +557,54 @@ TEST(Guest, ValuesUnderKeysEndWithTheStay) {
         }
     });
     EXPECT_EQ(weft_key_free(key), WEFT_OK);
+}
+
+TEST(Concurrent, IsAUnitFromTheFirstBeginToTheLastEnd) {
+    EXPECT_EQ(weft_concurrent_begin(), WEFT_WRONG_CONTEXT);
+    EXPECT_EQ(weft_concurrent_end(), WEFT_WRONG_CONTEXT);
+    EXPECT_FALSE(weft_concurrent());
+    const Runtime runtime(1);
+    EXPECT_FALSE(weft_concurrent());
+    EXPECT_EQ(weft_concurrent_end(), WEFT_WRONG_STATE);
+    EXPECT_EQ(weft_concurrent_begin(), WEFT_OK);
+    EXPECT_EQ(weft_concurrent_begin(), WEFT_OK);
+    Ult other([] { EXPECT_FALSE(weft_concurrent()) << "of another unit"; });
+    EXPECT_EQ(other.join(), WEFT_OK);
+    EXPECT_EQ(weft_concurrent_end(), WEFT_OK);
+    EXPECT_TRUE(weft_concurrent());
+    EXPECT_EQ(weft_concurrent_end(), WEFT_OK);
+    EXPECT_FALSE(weft_concurrent());
+}
+
+TEST(Concurrent, FollowsANativeUnitThatWaits) {
+    const Runtime runtime(1);
+    weft_latch go_on;
+    ASSERT_EQ(weft_latch_init(&go_on, 1), WEFT_OK);
+    Ult one([&] {
+        EXPECT_EQ(weft_concurrent_begin(), WEFT_OK);
+        EXPECT_EQ(weft_latch_wait(&go_on), WEFT_OK);
+        EXPECT_TRUE(weft_concurrent());   // its end ends it
+    });
+    Ult other([&] {
+        EXPECT_FALSE(weft_concurrent());
+        EXPECT_EQ(weft_latch_count_down(&go_on, 1), WEFT_OK);
+    });
+    EXPECT_EQ(one.join(), WEFT_OK);
+    EXPECT_EQ(other.join(), WEFT_OK);
+}
+
+TEST(Concurrent, IsAGuestAtMostUntilItLeaves) {
+    const Runtime runtime(1);
+    with_threads(1, [](int) {
+        {
+            const Inside inside;
+            EXPECT_EQ(weft_concurrent_begin(), WEFT_OK);
+            EXPECT_TRUE(weft_concurrent());
+        }
+        EXPECT_FALSE(weft_concurrent());
+        const Inside again;
+        EXPECT_FALSE(weft_concurrent());
+    });
 }
 
 TEST(Guest, IsInsideForTheTimeOfAScope) {
