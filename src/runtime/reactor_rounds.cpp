@@ -29,7 +29,7 @@ std::uint64_t reactor_round(void* context) {
             next_ns = std::min(next_ns, alarm_ns);
         } else if (stream->sleep.alarm_ns.compare_exchange_strong(alarm_ns, Timers::never)) {
             ask(*stream, attention::alarm);
-            watch_anew(of);   // the stream may not get to it
+            watch_anew(of, *stream);   // the stream may not get to it
         }
     }
     if (of.blocking_alarm_ns.load() > now_ns) return std::min(next_ns, of.blocking_alarm_ns.load());

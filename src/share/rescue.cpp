@@ -368,13 +368,13 @@ private:
     }
 
     // Any stream that comes to its timers may have those of the stuck stream. Where no stream does,
-    // a new stand-in will, for the pools of the stream that has the timers. A stand-in that has
-    // been called back has no pools, and its timers go to a stream that has some.
+    // a new stand-in will, for the pools of the stream that has the timers. A carrier, and a
+    // stand-in that has been called back, have no pools, and their timers go to a stream that has
+    // some.
     void wake_sleepers(const Watched& one) {
         late_ = true;
-        const bool called_back = one.stands_in != nullptr && one.stands_in->over;
-        Stream* const to = free_ == nullptr && called_back ? of_.streams[0] : free_;
-        if (to == nullptr) return;
+        Stream* const to = free_ == nullptr && drawn_by(one) == nullptr ? of_.streams[0] : free_;
+        if (to == nullptr || to == one.stream) return;
         one.stream->heap->timers.move_to(to->heap->timers);
         ask(*to, attention::alarm);
     }
@@ -624,8 +624,10 @@ void end_rescue(Process& of) {
 
 void wake_watchdog(Process& of) { of.rescue.sleeper.wake(); }
 
-void watch_anew(Process& of) {
-    if (of.jobs.streams.load() < of.rescue.least_streams()) return;   // the timers of the only stream are its own
+void watch_anew(Process& of, const Stream& late) {
+    // The timers of the program's only stream are its own. A carrier's are those of contexts of
+    // domains, for which other carriers can be had.
+    if (!late.role.hidden && of.jobs.streams.load() < of.rescue.least_streams()) return;
     of.rescue.calm = 0;
     wake_watchdog(of);
 }

@@ -87,8 +87,9 @@ void end_rescue(Process& of);
 // Something may wait that no stream comes to: the watchdog checks. From anywhere.
 void wake_watchdog(Process& of);
 
-// wake_watchdog(), by the reactor, also while the watchdog checks: it continues for a while.
-void watch_anew(Process& of);
+// wake_watchdog(), by the reactor, also while the watchdog checks: it continues for a while. A
+// timer of the stream `late` is due.
+void watch_anew(Process& of, const Stream& late);
 
 // `streams` streams of the program exist now: with the first stream that may be helped its pools
 // are watched. Under the runtime's lock.

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/probe.hpp"
+#include "test/behaviour/created_domain.hpp"
 #include "test/behaviour/file.hpp"
 #include "test/behaviour/guests.hpp"
 #include "test/behaviour/waiting.hpp"
@@ -666,6 +667,34 @@ TEST(RescueOfDomains, OneThatHasWhatItAskedForIsLeftAlone) {
         EXPECT_EQ(counter("/rescue/count/emergencies"), before);
     });
     EXPECT_EQ(caller.join(), WEFT_OK);
+}
+
+// The program has one stream, and its only unit waits, so that no stream but the carrier comes to
+// timers.
+TEST(RescueOfDomains, AContextWakesThoughTheCarrierThatItHasLeftSpinsForIt) {
+    Created library;
+    Runtime runtime(with_streams(1));
+    library.create();
+    weft_latch ended;
+    ASSERT_EQ(weft_latch_init(&ended, 2), WEFT_OK);
+    atomic<bool> awake{false};
+    atomic<int> spinning{0};
+    auto spin_for_it = [&] {
+        spinning.fetch_add(1);
+        EXPECT_EQ(weft_domain_request(library.domain, 1), WEFT_OK);   // for the sleeper, from here on
+        spin([&] { return awake.load(); });
+        EXPECT_EQ(weft_latch_count_down(&ended, 1), WEFT_OK);
+    };
+    auto sleep_once = [&] {
+        library.spawn(spin_for_it);
+        EXPECT_EQ(weft_sleep_for(5 * ms), WEFT_OK);
+        EXPECT_EQ(spinning.load(), 1) << "the test is about a busy carrier";
+        awake = true;
+        EXPECT_EQ(weft_latch_count_down(&ended, 1), WEFT_OK);
+    };
+    library.spawn(sleep_once);
+    EXPECT_EQ(weft_domain_request(library.domain, 1), WEFT_OK);
+    EXPECT_EQ(weft_latch_wait(&ended), WEFT_OK);
 }
 
 TEST(RescueOfDomains, OffItTellsWhoStandsWhere) {
